@@ -1,0 +1,61 @@
+/** Asking one address after another until one gives the document looked for. */
+
+import { exchange } from "./_http.ts";
+import { type IReply, quoteServerText } from "./_reply.ts";
+import type { OAuthClientError } from "./errors.ts";
+import type { IRequestOptions } from "./request_options.ts";
+import type { IDiscoveryResult } from "./types.ts";
+
+/** One address, and how to judge the document that stands there. */
+export interface IAttempt<Metadata> {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** The document, or nothing when it is of no use; may fail and say why. */
+  accept(body: unknown, reply: IReply): Metadata | undefined;
+}
+
+/** The failure as it is collected: what `fetch` itself threw stays itself. */
+function collected(failure: unknown): Error {
+  const { code, cause } = failure as OAuthClientError;
+  return code === "network_error" && cause instanceof Error
+    ? cause
+    : failure as Error;
+}
+
+/**
+ * The first document that is accepted. A failed attempt leads to the next one,
+ * an abort ends the whole.
+ */
+export async function discover<Metadata>(
+  kind: string,
+  attempts: readonly IAttempt<Metadata>[],
+  options: IRequestOptions,
+): Promise<IDiscoveryResult<Metadata>> {
+  const errors: Error[] = [];
+  const failed = `Failed to fetch ${kind} from `;
+  for (const { url, headers, accept } of attempts) {
+    try {
+      const metadata = await exchange(
+        { url, headers },
+        options,
+        async (reply) => {
+          const { status } = reply;
+          const found = status === 200
+            ? accept(await reply.json(), reply)
+            : undefined;
+          if (found) return found;
+          throw reply.error(
+            status === 200 ? "invalid_metadata" : "unexpected_status",
+            `${failed}${url}: ${status} ${quoteServerText(await reply.text())}`,
+          );
+        },
+      );
+      return { metadata, discoveryUrl: url, errors };
+    } catch (failure) {
+      options.signal?.throwIfAborted();
+      errors.push(collected(failure));
+    }
+  }
+  if (errors.length === 1) throw errors[0];
+  throw new AggregateError(errors, `${failed}all attempted URLs`);
+}

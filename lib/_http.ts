@@ -1,0 +1,135 @@
+/** The only file that calls `fetch`: one request with its redirects. */
+
+import { requireArgument, requireObject } from "./_arguments.ts";
+import { discard, type IReply, openReply, quoteServerText } from "./_reply.ts";
+import { OAuthClientError } from "./errors.ts";
+import type {
+  IFetchInit,
+  IFetchResponse,
+  IRequestOptions,
+} from "./request_options.ts";
+
+const MAX_REDIRECTS = 5;
+
+/** A request as this library makes it. */
+export interface IRequest {
+  url: string;
+  headers: Record<string, string>;
+  /** A request with a body is a `POST`, one without is a `GET`. */
+  body?: string;
+}
+
+/** Joins header fields; of two with the same name the later value wins. */
+export function mergeHeaders(
+  ...sources: (Readonly<Record<string, string>> | undefined)[]
+): Record<string, string> {
+  const merged = new Map<string, [name: string, value: string]>();
+  for (const source of sources) {
+    for (const [name, value] of Object.entries(source ?? {})) {
+      const key = name.toLowerCase();
+      merged.set(key, [merged.get(key)?.[0] ?? name, value]);
+    }
+  }
+  return Object.fromEntries(merged.values());
+}
+
+/** One call of `fetch`, its reply checked for being one. */
+async function callFetch(
+  url: string,
+  init: IFetchInit,
+  { fetch, signal }: IRequestOptions,
+): Promise<IFetchResponse> {
+  let response: IFetchResponse | undefined;
+  let cause: unknown = "no response";
+  try {
+    response = await (fetch ? fetch(url, init) : globalThis.fetch(url, init));
+  } catch (failure) {
+    cause = failure;
+  }
+  if ((response?.status ?? response?.ok) === undefined) {
+    throw new OAuthClientError(
+      "network_error",
+      `Request to ${url} failed: ${quoteServerText(String(cause))}`,
+      { url, cause },
+    );
+  }
+  if (signal?.aborted) discard(response!);
+  return response!;
+}
+
+/** Where a redirect leads on within its origin; nothing in any other case. */
+function redirectTarget(
+  url: string,
+  { status, headers }: IFetchResponse,
+): string | undefined {
+  const location = status > 300 && status < 400 && headers?.get("location");
+  if (!location || !URL.canParse(location, url)) return undefined;
+  const target = new URL(location, url);
+  return target.origin === new URL(url).origin ? target.href : undefined;
+}
+
+/**
+ * Makes a request and hands its reply to `read`. A `GET` follows a few redirects
+ * within its origin, a `POST` none, so that headers meant for one origin reach
+ * no other; any other redirect is a reply like the rest. An abort ends it all at
+ * once, with the caller's reason.
+ *
+ * @throws {OAuthClientError} `network_error`.
+ */
+export async function exchange<T>(
+  { url, headers, body }: IRequest,
+  options: IRequestOptions,
+  read: (reply: IReply) => Promise<T>,
+): Promise<T> {
+  const { signal } = options;
+  const isGet = body === undefined;
+  const init: IFetchInit = {
+    method: isGet ? "GET" : "POST",
+    headers,
+    redirect: "manual",
+    ...(signal && { signal }),
+    ...(!isGet && { body }),
+  };
+  const run = async () => {
+    for (let hops = 0, address = url;; hops++) {
+      const response = await callFetch(address, init, options);
+      const target = isGet && hops < MAX_REDIRECTS &&
+        redirectTarget(address, response);
+      if (!target) return await read(openReply(url, response));
+      discard(response);
+      signal?.throwIfAborted();
+      address = target;
+    }
+  };
+  signal?.throwIfAborted();
+  const done = new AbortController();
+  try {
+    return await Promise.race([
+      run(),
+      // A caller's fetch may ignore the signal, so its promise is no end alone.
+      new Promise<never>((_, reject) =>
+        signal?.addEventListener(
+          "abort",
+          () => reject(signal.reason),
+          { signal: done.signal },
+        )
+      ),
+    ]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Checks what every network call takes; nothing is taken for no options. */
+export function requireOptions<T extends IRequestOptions>(
+  options: T | undefined,
+): T {
+  // Every member is optional, so an empty object is one of any of these types.
+  const given = requireObject("options", options ?? {} as T);
+  requireArgument(
+    typeof (given.fetch ?? fetch) === "function",
+    "options.fetch",
+    "a function",
+  );
+  return given;
+}

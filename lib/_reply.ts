@@ -1,0 +1,94 @@
+/** Reading a reply, as JSON or as text for a message. */
+
+import {
+  type IOAuthClientErrorDetails,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "./errors.ts";
+import type { IFetchResponse } from "./request_options.ts";
+
+const MAX_QUOTED_CHARACTERS = 2_000;
+const SECRETS = ["client_secret", "registration_access_token"];
+
+/** A reply whose body is still to be read. */
+export interface IReply {
+  readonly status: number;
+  readonly ok: boolean;
+  /** The body as JSON; undefined when it is anything else. */
+  json(): Promise<unknown>;
+  /** The body as text; the status text when the body cannot be read. */
+  text(): Promise<string>;
+  /** An error that tells of this reply, in the words given. */
+  error(
+    code: OAuthClientErrorCode,
+    message: string,
+    details?: IOAuthClientErrorDetails,
+  ): OAuthClientError;
+}
+
+/** Server text for a message: control characters shown, length limited. */
+export function quoteServerText(text: string): string {
+  const cut = text.length > MAX_QUOTED_CHARACTERS
+    ? text.slice(0, MAX_QUOTED_CHARACTERS) + "…"
+    : text;
+  return cut.replace(
+    // deno-lint-ignore no-control-regex
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g,
+    (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"),
+  );
+}
+
+/** A value as JSON for a message, secrets that a server may send left out. */
+export function quoteJson(value: unknown): string {
+  try {
+    return quoteServerText(
+      JSON.stringify(
+        value,
+        (name, member) => SECRETS.includes(name) ? "[redacted]" : member,
+      ) ?? "no JSON",
+    );
+  } catch {
+    // Deep enough nesting overflows the stack here, though it was parsed.
+    return "JSON nested too deep";
+  }
+}
+
+/** The value of a JSON text; undefined when it is anything else. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Closes the connection of a reply that is not going to be read. */
+export function discard({ body }: IFetchResponse): void {
+  (body as ReadableStream | null | undefined)?.cancel?.().catch(() => {});
+}
+
+/** Prepares the reading of a reply; nothing is read twice. */
+export function openReply(url: string, response: IFetchResponse): IReply {
+  const { status } = response;
+  let reading: Promise<string> | undefined;
+  const text = () =>
+    reading ??= Promise.resolve(response)
+      .then(async (readable) => String(await readable.text()))
+      .catch(() => response.statusText ?? "");
+  return {
+    status,
+    ok: response.ok ?? (status >= 200 && status < 300),
+    text,
+    async json() {
+      if (response.body !== undefined) return parseJson(await text());
+      // A minimal reply of a caller's fetch need not have the text as well.
+      try {
+        return await response.json();
+      } catch {
+        return undefined;
+      }
+    },
+    error: (code, message, details) =>
+      new OAuthClientError(code, message, { url, status, ...details }),
+  };
+}

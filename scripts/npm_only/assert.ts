@@ -1,0 +1,116 @@
+/**
+ * `@std/assert` where only the npm registry answers: the same code as published
+ * in `npm:deno-std`, which ships without declarations, under the types of the
+ * functions that the tests use.
+ */
+import * as std from "npm:deno-std@1.4.0/assert/mod.js";
+
+// deno-lint-ignore no-explicit-any
+type ErrorClass<E extends Error> = abstract new (...args: any[]) => E;
+
+// An assertion function needs its type written at the declaration.
+export const assert: (expr: unknown, msg?: string) => asserts expr = std.assert;
+
+export const assertEquals: <T>(
+  actual: T,
+  expected: T,
+  msg?: string,
+) => void = std.assertEquals;
+
+export const assertNotEquals: <T>(
+  actual: T,
+  expected: T,
+  msg?: string,
+) => void = std.assertNotEquals;
+
+export const assertStrictEquals: <T>(
+  actual: unknown,
+  expected: T,
+  msg?: string,
+) => asserts actual is T = std.assertStrictEquals;
+
+export const assertExists: <T>(
+  actual: T,
+  msg?: string,
+) => asserts actual is NonNullable<T> = std.assertExists;
+
+// deno-lint-ignore no-explicit-any
+export const assertInstanceOf: <T extends abstract new (...args: any[]) => any>(
+  actual: unknown,
+  expectedType: T,
+  msg?: string,
+) => asserts actual is InstanceType<T> = std.assertInstanceOf;
+
+export const assertMatch: (
+  actual: string,
+  expected: RegExp,
+  msg?: string,
+) => void = std.assertMatch;
+
+export const assertNotMatch: (
+  actual: string,
+  expected: RegExp,
+  msg?: string,
+) => void = std.assertNotMatch;
+
+export const assertStringIncludes: (
+  actual: string,
+  expected: string,
+  msg?: string,
+) => void = std.assertStringIncludes;
+
+export const assertArrayIncludes: <T>(
+  actual: ArrayLike<T>,
+  expected: ArrayLike<T>,
+  msg?: string,
+) => void = std.assertArrayIncludes;
+
+export const assertObjectMatch: (
+  // deno-lint-ignore no-explicit-any
+  actual: Record<PropertyKey, any>,
+  expected: Record<PropertyKey, unknown>,
+  msg?: string,
+) => void = std.assertObjectMatch;
+
+export const assertGreater: <T>(actual: T, expected: T, msg?: string) => void =
+  std.assertGreater;
+
+export const assertGreaterOrEqual: <T>(
+  actual: T,
+  expected: T,
+  msg?: string,
+) => void = std.assertGreaterOrEqual;
+
+export const assertLess: <T>(actual: T, expected: T, msg?: string) => void =
+  std.assertLess;
+
+export const assertLessOrEqual: <T>(
+  actual: T,
+  expected: T,
+  msg?: string,
+) => void = std.assertLessOrEqual;
+
+export const assertThrows: {
+  (fn: () => unknown, msg?: string): unknown;
+  <E extends Error = Error>(
+    fn: () => unknown,
+    ErrorClass: ErrorClass<E>,
+    msgIncludes?: string,
+    msg?: string,
+  ): E;
+} = std.assertThrows;
+
+export const assertRejects: {
+  (fn: () => PromiseLike<unknown>, msg?: string): Promise<unknown>;
+  <E extends Error = Error>(
+    fn: () => PromiseLike<unknown>,
+    ErrorClass: ErrorClass<E>,
+    msgIncludes?: string,
+    msg?: string,
+  ): Promise<E>;
+} = std.assertRejects;
+
+export const assertFalse: (expr: unknown, msg?: string) => void =
+  std.assertFalse;
+
+export const fail: (msg?: string) => never = std.fail;
