@@ -1,0 +1,192 @@
+/** From the metadata of the authorization server to an answer of the resource. */
+import {
+  buildIdJagExchangeBody,
+  buildResourceRedemptionBody,
+  DEFAULT_AUTH_FLOW_PORT,
+  fetchDynamicRegistration,
+  getClaimsFromJWT,
+  isAuthorizationErrorResponse,
+  isAuthorizationTokenResponse,
+  scopesMatch,
+} from "../mod.ts";
+import { isSameUrl } from "./_demo_discovery.ts";
+import { type IStep, limitedFetch, need } from "./_demo_walk.ts";
+
+/** Registers a client, which leaves an entry in somebody's database. */
+export const registerClient: IStep = {
+  name: "registration",
+  expected: "a success status and JSON with a client_id",
+  asked: ({ server }) =>
+    server?.registration_endpoint
+      ? `POST ${server.registration_endpoint}`
+      : "Where clients register themselves",
+  async run(walk) {
+    const server = need(walk.server, "metadata of the server");
+    const issuer = need(walk.issuer, "an issuer");
+    if (!isSameUrl(server.issuer, issuer)) {
+      throw new Error(
+        `${server.registration_endpoint} is not asked: its issuer is ` +
+          `${server.issuer}, expected ${issuer}`,
+      );
+    }
+    const { client_id } = await fetchDynamicRegistration(
+      server,
+      "OAuth helper demo",
+      walk.scopes.length > 0 ? walk.scopes : undefined,
+      {
+        redirectUris: [`http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`],
+        fetch: limitedFetch,
+      },
+    );
+    walk.clientId = String(client_id);
+    return { answer: `client registered: ${walk.clientId}` };
+  },
+};
+
+/** Stands in for `registerClient` at servers of others. */
+export const lookForRegistration: IStep = {
+  name: "registration",
+  expected: "a registration_endpoint in the server's metadata",
+  optional: true,
+  asked: () => "Where clients register themselves",
+  run({ server }) {
+    const endpoint = server?.registration_endpoint;
+    return endpoint
+      ? { answer: `${endpoint}, not called without --register` }
+      : { answer: "nowhere: the server names no such endpoint", ok: false };
+  },
+};
+
+function listFields(body: URLSearchParams): Record<string, string> {
+  return { fields: [...body.keys()].join(", ") };
+}
+
+const buildExchangeBody: IStep = {
+  name: "id_jag_exchange",
+  expected: "a body",
+  asked: () => "Body that trades an ID token for an ID-JAG",
+  run(walk) {
+    const body = buildIdJagExchangeBody(
+      "client-at-the-identity-provider",
+      "its-secret",
+      "an-id-token", // No user has signed in here, so there is no real one.
+      need(walk.issuer, "an issuer"),
+      walk.target,
+      walk.scopes,
+    );
+    return {
+      answer: `${body.size} fields for an identity provider, not sent`,
+      details: listFields(body),
+    };
+  },
+};
+
+const buildRedemptionBody: IStep = {
+  name: "id_jag_redemption",
+  expected: "a body",
+  asked: () => "Body that trades that ID-JAG for an access token",
+  run(walk) {
+    const body = buildResourceRedemptionBody(
+      need(walk.clientId, "a client"),
+      undefined,
+      "an-id-jag", // It would come from an identity provider.
+      walk.target,
+      walk.scopes,
+    );
+    return {
+      answer: `${body.size} fields for the authorization server, not sent`,
+      details: listFields(body),
+    };
+  },
+};
+
+const getToken: IStep = {
+  name: "token",
+  expected: "200 and JSON with an access_token",
+  asked: ({ server }) => `POST ${server?.token_endpoint}`,
+  async run(walk) {
+    const url = need(walk.server?.token_endpoint, "a token endpoint");
+    const { id, secret } = need(walk.machine, "a client with a secret");
+    const response = await limitedFetch(url, {
+      method: "POST",
+      headers: { Accept: "application/json" },
+      body: new URLSearchParams({
+        grant_type: "client_credentials",
+        client_id: id,
+        client_secret: secret,
+        resource: walk.target,
+        scope: walk.scopes.join(" "),
+      }),
+    });
+    const { status } = response;
+    const reply: unknown = await response.json();
+    if (!isAuthorizationTokenResponse(reply)) {
+      const error = isAuthorizationErrorResponse(reply) ? reply.error : "";
+      throw new Error(`${url}: ${status} ${error}`);
+    }
+    const { access_token, token_type, expires_in } = reply;
+    walk.token = access_token;
+    return {
+      answer:
+        `${token_type} token of ${access_token.length} characters for ${expires_in} s`,
+      status,
+    };
+  },
+};
+
+const readClaims: IStep = {
+  name: "claims",
+  expected: "a JWT",
+  asked: () => "Claims of that token, decoded and not verified",
+  run(walk) {
+    const claims = getClaimsFromJWT(need(walk.token, "a token"));
+    walk.claims = claims;
+    return {
+      answer: `for ${claims.aud}`,
+      details: {
+        claims: Object.entries(claims)
+          // With some servers the identifier is a token in itself.
+          .filter(([name]) => name !== "jti")
+          .map(([name, value]) => `${name}=${value}`).join(", "),
+      },
+    };
+  },
+};
+
+const callWithToken: IStep = {
+  name: "call",
+  expected: "200",
+  asked: ({ target }) => `GET ${target} with that token`,
+  async run(walk) {
+    const { status, statusText, body } = await limitedFetch(walk.target, {
+      headers: { Authorization: `Bearer ${need(walk.token, "a token")}` },
+    });
+    await body?.cancel();
+    return { answer: `${status} ${statusText}`, status, ok: status === 200 };
+  },
+};
+
+const compareScopes: IStep = {
+  name: "scopes",
+  expected: "the scopes asked for, in any order",
+  asked: ({ scopes }) => `Scopes asked for: ${scopes.join(" ")}`,
+  run({ scopes, claims }) {
+    const granted = claims?.scope?.split(" ");
+    const same = scopesMatch(scopes, granted);
+    return {
+      answer: `${same ? "all" : "not what was"} granted: ${claims?.scope}`,
+      ok: same,
+    };
+  },
+};
+
+/** The steps that need a client; further grants belong here. */
+export const clientSteps: readonly IStep[] = [
+  registerClient,
+  buildExchangeBody,
+  buildRedemptionBody,
+  getToken,
+  readClaims,
+  callWithToken,
+  compareScopes,
+];

@@ -1,0 +1,40 @@
+/** The two servers of the demo, both real and on loopback. */
+import { startAuthorizationServer } from "../tests/servers/authorization_server.ts";
+import { startProtectedResource } from "../tests/servers/protected_resource.ts";
+
+export interface IDemoServers extends AsyncDisposable {
+  target: string;
+  issuer: string;
+  /** A client with a secret, so that the demo gets a token without a browser. */
+  machine: { id: string; secret: string };
+}
+
+export async function startServers(): Promise<IDemoServers> {
+  const machine = { id: "demo-machine", secret: crypto.randomUUID() };
+  await using started = new AsyncDisposableStack();
+  const server = started.use(
+    await startAuthorizationServer({
+      // Below a path, where the first addresses of a discovery do not lead.
+      path: "/tenant1",
+      clients: [{
+        client_id: machine.id,
+        client_secret: machine.secret,
+        token_endpoint_auth_method: "client_secret_post",
+        grant_types: ["client_credentials"],
+        redirect_uris: [],
+        response_types: [],
+      }],
+    }),
+  );
+  const resource = started.use(startProtectedResource({
+    authorizationServers: [server.issuer],
+    scopes: ["mcp:write", "mcp:read"],
+  }));
+  const running = started.move();
+  return {
+    target: resource.resource,
+    issuer: server.issuer,
+    machine,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
