@@ -40,13 +40,19 @@ export async function discover<Metadata>(
         options,
         async (reply) => {
           const { status } = reply;
-          const found = status === 200
-            ? accept(await reply.json(), reply)
-            : undefined;
-          if (found) return found;
+          let cause: unknown;
+          try {
+            const found = status === 200 && accept(await reply.json(), reply);
+            if (found) return found;
+          } catch (failure) {
+            // One that names its address speaks for itself.
+            if ((failure as OAuthClientError).url) throw failure;
+            cause = failure;
+          }
           throw reply.error(
             status === 200 ? "invalid_metadata" : "unexpected_status",
             `${failed}${url}: ${status} ${quoteServerText(await reply.text())}`,
+            cause === undefined ? {} : { cause },
           );
         },
       );

@@ -39,6 +39,16 @@ async function callFetch(
   init: IFetchInit,
   { fetch, signal }: IRequestOptions,
 ): Promise<IFetchResponse> {
+  // Some runtimes' fetch reads data: and file: as well, and servers name these
+  // addresses.
+  if (!/^https?:\/\//i.test(url)) {
+    throw new OAuthClientError(
+      "url_refused",
+      `Request to ${
+        quoteServerText(url)
+      } not made: expected an http or https URL`,
+    );
+  }
   let response: IFetchResponse | undefined;
   let cause: unknown = "no response";
   try {
@@ -74,7 +84,7 @@ function redirectTarget(
  * no other; any other redirect is a reply like the rest. An abort ends it all at
  * once, with the caller's reason.
  *
- * @throws {OAuthClientError} `network_error`.
+ * @throws {OAuthClientError} `network_error`, `url_refused`.
  */
 export async function exchange<T>(
   { url, headers, body }: IRequest,

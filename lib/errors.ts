@@ -17,6 +17,7 @@
  * - `server_error`: the server named an OAuth error; it stands in `error`.
  * - `unsupported`: the server lacks an endpoint or a capability.
  * - `network_error`: no reply came.
+ * - `url_refused`: an address is not one that a request may go to.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -27,7 +28,8 @@ export type OAuthClientErrorCode =
   | "invalid_response"
   | "server_error"
   | "unsupported"
-  | "network_error";
+  | "network_error"
+  | "url_refused";
 
 /** What an {@linkcode OAuthClientError} tells beside its message. */
 export interface IOAuthClientErrorDetails {

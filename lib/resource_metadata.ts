@@ -77,8 +77,8 @@ function judge(
  * @returns The metadata, the address it came from, and the failures before.
  * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http
  * or https URL, or an argument has the wrong type. When one address was tried,
- * its failure: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`, or
- * what `fetch` threw.
+ * its failure: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
+ * `url_refused`, or what `fetch` threw.
  * @throws {AggregateError} The failures, when several addresses were tried.
  * @see RFC 9728, sections 3.1 and 3.3.
  *

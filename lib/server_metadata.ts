@@ -28,11 +28,7 @@ export interface IFetchAuthorizationServerMetadataOptions
 }
 
 function accept(body: unknown): IAuthorizationServerMetadata | undefined {
-  try {
-    return isAuthorizationServerMetadata(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
+  return isAuthorizationServerMetadata(body) ? body : undefined;
 }
 
 /**
@@ -50,7 +46,7 @@ function accept(body: unknown): IAuthorizationServerMetadata | undefined {
  * @throws {OAuthClientError} `invalid_argument`: `authorizationServer` is not an
  * http or https URL, or an option has the wrong type.
  * @throws {AggregateError} The three failures: `unexpected_status`,
- * `invalid_metadata`, or what `fetch` threw.
+ * `invalid_metadata` with the reason as its `cause`, or what `fetch` threw.
  * @see RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
  *
  * @example Find the token endpoint
