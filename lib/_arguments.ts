@@ -47,13 +47,30 @@ export function requireObject<T>(name: string, value: T): NonNullable<T> {
   return value!;
 }
 
+/** Header fields by name; a `Headers` would look like none at all. */
+export function requireHeaders(name: string, value: unknown): void {
+  requireArgument(
+    value === undefined ||
+      (typeof value === "object" && value !== null && !("get" in value) &&
+        Object.values(value).every((field) => typeof field === "string")),
+    name,
+    "a plain object of strings",
+  );
+}
+
+/** Whether a text is an http or https URL that shows no credentials. */
+export function isHttpUrl(value: unknown): boolean {
+  if (typeof value !== "string" || !URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && !username && !password;
+}
+
 /** An absolute http or https URL that shows no credentials. */
 export function requireHttpUrl(name: string, value: unknown): URL {
-  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined;
   requireArgument(
-    /^https?:$/.test(url?.protocol ?? "") && !url?.username && !url?.password,
+    isHttpUrl(value),
     name,
     "an absolute http or https URL without credentials",
   );
-  return url!;
+  return new URL(value as string);
 }

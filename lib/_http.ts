@@ -1,6 +1,11 @@
 /** The only file that calls `fetch`: one request with its redirects. */
 
-import { requireArgument, requireObject } from "./_arguments.ts";
+import {
+  isHttpUrl,
+  requireArgument,
+  requireHeaders,
+  requireObject,
+} from "./_arguments.ts";
 import { discard, type IReply, openReply, quoteServerText } from "./_reply.ts";
 import { OAuthClientError } from "./errors.ts";
 import type {
@@ -10,6 +15,7 @@ import type {
 } from "./request_options.ts";
 
 const MAX_REDIRECTS = 5;
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /** A request as this library makes it. */
 export interface IRequest {
@@ -25,6 +31,7 @@ export function mergeHeaders(
 ): Record<string, string> {
   const merged = new Map<string, [name: string, value: string]>();
   for (const source of sources) {
+    requireHeaders("headers", source);
     for (const [name, value] of Object.entries(source ?? {})) {
       const key = name.toLowerCase();
       merged.set(key, [merged.get(key)?.[0] ?? name, value]);
@@ -41,12 +48,13 @@ async function callFetch(
 ): Promise<IFetchResponse> {
   // Some runtimes' fetch reads data: and file: as well, and servers name these
   // addresses.
-  if (!/^https?:\/\//i.test(url)) {
+  if (!isHttpUrl(url)) {
     throw new OAuthClientError(
       "url_refused",
       `Request to ${
-        quoteServerText(url)
-      } not made: expected an http or https URL`,
+        quoteServerText(url.replace(/\/\/[^/]*@/, "//"))
+      } not made: ` +
+        "expected an http or https URL without credentials",
     );
   }
   let response: IFetchResponse | undefined;
@@ -56,14 +64,20 @@ async function callFetch(
   } catch (failure) {
     cause = failure;
   }
+  if (signal?.aborted && response) discard(response);
+  signal?.throwIfAborted();
   if ((response?.status ?? response?.ok) === undefined) {
+    // Some runtimes tell in the cause what went wrong, and only there.
+    const reason = (cause as Error | undefined)?.cause;
+    const problem = reason instanceof Error
+      ? `${cause} (${reason.message})`
+      : cause;
     throw new OAuthClientError(
       "network_error",
-      `Request to ${url} failed: ${quoteServerText(String(cause))}`,
+      `Request to ${url} failed: ${quoteServerText(String(problem))}`,
       { url, cause },
     );
   }
-  if (signal?.aborted) discard(response!);
   return response!;
 }
 
@@ -72,7 +86,8 @@ function redirectTarget(
   url: string,
   { status, headers }: IFetchResponse,
 ): string | undefined {
-  const location = status > 300 && status < 400 && headers?.get("location");
+  const location = REDIRECT_STATUSES.includes(status) &&
+    headers?.get("location");
   if (!location || !URL.canParse(location, url)) return undefined;
   const target = new URL(location, url);
   return target.origin === new URL(url).origin ? target.href : undefined;
@@ -93,38 +108,34 @@ export async function exchange<T>(
 ): Promise<T> {
   const { signal } = options;
   const isGet = body === undefined;
-  const init: IFetchInit = {
-    method: isGet ? "GET" : "POST",
-    headers,
-    redirect: "manual",
-    ...(signal && { signal }),
-    ...(!isGet && { body }),
-  };
   const run = async () => {
     for (let hops = 0, address = url;; hops++) {
+      const init: IFetchInit = {
+        method: isGet ? "GET" : "POST",
+        headers: { ...headers },
+        redirect: "manual",
+        ...(signal && { signal }),
+        ...(!isGet && { body }),
+      };
       const response = await callFetch(address, init, options);
       const target = isGet && hops < MAX_REDIRECTS &&
         redirectTarget(address, response);
       if (!target) return await read(openReply(url, response));
       discard(response);
-      signal?.throwIfAborted();
       address = target;
     }
   };
-  signal?.throwIfAborted();
+  if (!signal) return await run();
+  signal.throwIfAborted();
   const done = new AbortController();
+  // A caller's fetch may ignore the signal, so its promise is no end alone.
+  const aborted = new Promise<never>((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason), {
+      signal: done.signal,
+    })
+  );
   try {
-    return await Promise.race([
-      run(),
-      // A caller's fetch may ignore the signal, so its promise is no end alone.
-      new Promise<never>((_, reject) =>
-        signal?.addEventListener(
-          "abort",
-          () => reject(signal.reason),
-          { signal: done.signal },
-        )
-      ),
-    ]);
+    return await Promise.race([aborted, run()]);
   } finally {
     done.abort();
   }
@@ -140,6 +151,12 @@ export function requireOptions<T extends IRequestOptions>(
     typeof (given.fetch ?? fetch) === "function",
     "options.fetch",
     "a function",
+  );
+  requireArgument(
+    typeof (given.signal ?? AbortSignal.prototype).throwIfAborted ===
+      "function",
+    "options.signal",
+    "an AbortSignal",
   );
   return given;
 }

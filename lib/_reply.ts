@@ -8,6 +8,7 @@ import {
 import type { IFetchResponse } from "./request_options.ts";
 
 const MAX_QUOTED_CHARACTERS = 2_000;
+const HALF_PAIR = /[\ud800-\udbff]$/;
 const SECRETS = ["client_secret", "registration_access_token"];
 
 /** A reply whose body is still to be read. */
@@ -29,7 +30,7 @@ export interface IReply {
 /** Server text for a message: control characters shown, length limited. */
 export function quoteServerText(text: string): string {
   const cut = text.length > MAX_QUOTED_CHARACTERS
-    ? text.slice(0, MAX_QUOTED_CHARACTERS) + "…"
+    ? text.slice(0, MAX_QUOTED_CHARACTERS).replace(HALF_PAIR, "") + "…"
     : text;
   return cut.replace(
     // deno-lint-ignore no-control-regex
@@ -54,7 +55,7 @@ export function quoteJson(value: unknown): string {
 }
 
 /** The value of a JSON text; undefined when it is anything else. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -63,30 +64,35 @@ export function parseJson(text: string): unknown {
 }
 
 /** Closes the connection of a reply that is not going to be read. */
-export function discard({ body }: IFetchResponse): void {
-  (body as ReadableStream | null | undefined)?.cancel?.().catch(() => {});
+export async function discard({ body }: IFetchResponse): Promise<void> {
+  try {
+    await (body as ReadableStream | null | undefined)?.cancel?.();
+  } catch {
+    // Somebody else reads it, or it has broken off: nothing is left to close.
+  }
 }
 
 /** Prepares the reading of a reply; nothing is read twice. */
 export function openReply(url: string, response: IFetchResponse): IReply {
   const { status } = response;
-  let reading: Promise<string> | undefined;
-  const text = () =>
-    reading ??= Promise.resolve(response)
-      .then(async (readable) => String(await readable.text()))
-      .catch(() => response.statusText ?? "");
+  let reading: Promise<string | undefined> | undefined;
+  const read = () =>
+    reading ??= (async () => String(await response.text()))()
+      .catch(() => undefined);
   return {
     status,
     ok: response.ok ?? (status >= 200 && status < 300),
-    text,
+    text: async () => await read() ?? String(response.statusText ?? ""),
     async json() {
-      if (response.body !== undefined) return parseJson(await text());
-      // A minimal reply of a caller's fetch need not have the text as well.
-      try {
-        return await response.json();
-      } catch {
-        return undefined;
+      // A minimal reply of a caller's fetch may have one method or both.
+      if (response.body === undefined) {
+        try {
+          return await response.json();
+        } catch {
+          // The text is left.
+        }
       }
+      return parseJson(await read() ?? "");
     },
     error: (code, message, details) =>
       new OAuthClientError(code, message, { url, status, ...details }),

@@ -6,12 +6,7 @@
 
 import { requireObject, requireText, requireTexts } from "./_arguments.ts";
 import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
-import {
-  type IReply,
-  parseJson,
-  quoteJson,
-  quoteServerText,
-} from "./_reply.ts";
+import { type IReply, quoteJson, quoteServerText } from "./_reply.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -40,26 +35,46 @@ export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
+/** A member of a refusal as text; servers send other things as well. */
+function textOf(value: unknown): string | undefined {
+  return value === undefined || typeof value === "string"
+    ? value
+    : quoteJson(value);
+}
+
 /** The error of a reply that is not 2xx. */
 async function refusalOf(
   endpoint: string,
   reply: IReply,
 ): Promise<OAuthClientError> {
-  const text = await reply.text();
-  const body = parseJson(text);
+  const body = await reply.json();
   const failed = `Registration to ${endpoint} failed: `;
-  if (
-    !isAuthorizationRegistrationErrorResponse(body) ||
-    typeof body.error !== "string"
-  ) {
-    return reply.error("unexpected_status", failed + quoteServerText(text));
+  if (!isAuthorizationRegistrationErrorResponse(body)) {
+    return reply.error(
+      "unexpected_status",
+      failed + quoteServerText(await reply.text()),
+    );
   }
-  const { error, error_description } = body;
+  const error = textOf(body.error) ?? "";
+  const error_description = textOf(body.error_description);
   const details = error_description ? `${error}: ${error_description}` : error;
   return reply.error("server_error", failed + quoteServerText(details), {
     error,
     error_description,
   });
+}
+
+/** Client metadata as it is sent. */
+function toJson(client: unknown): string {
+  try {
+    return JSON.stringify(client);
+  } catch (cause) {
+    throw new OAuthClientError(
+      "invalid_argument",
+      "clientMetadata must be fit for JSON",
+      { cause },
+    );
+  }
 }
 
 function supportedGrantTypes(
@@ -156,13 +171,13 @@ export async function fetchDynamicRegistration(
     }),
     token_endpoint_auth_method: "none",
     application_type: "native",
-    ...clientMetadata,
+    ...requireObject("clientMetadata", clientMetadata ?? {}),
   };
   return await exchange(
     {
       url: requireText("registration_endpoint", endpoint),
       headers: mergeHeaders({ "Content-Type": "application/json" }, headers),
-      body: JSON.stringify(client),
+      body: toJson(client),
     },
     requestOptions,
     async (reply) => {

@@ -81,9 +81,9 @@ export async function fetchAuthorizationServerMetadata(
 ): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
   const { additionalHeaders, ...requestOptions } = requireOptions(options);
-  const headers = mergeHeaders(additionalHeaders, {
-    Accept: "application/json",
-  });
+  const accepted = { Accept: "application/json" };
+  // First for the spelling of the name, last for the value.
+  const headers = mergeHeaders(accepted, additionalHeaders, accepted);
   return await discover(
     "authorization server metadata",
     [

@@ -211,7 +211,7 @@ Deno.test("runDemo() shows nothing that a terminal would obey", async () => {
     assertNotMatch(text, CONTROLS);
     assertNotMatch(text, /\p{Cf}/u);
     assertStringIncludes(text, "\\u001b[2J\\u009b31m\\u202e\\udb40\\udc01");
-    assertStringIncludes(text, "is not asked: it is no http or https address");
+    assertStringIncludes(text, "expected an http or https URL");
     assertStringIncludes(text, "RFC 8414, section 3.3, forbids to use it");
     assertEquals(
       text.includes("is not asked: its issuer is"),
