@@ -17,7 +17,9 @@ export interface IReply {
   readonly ok: boolean;
   /** The body as JSON; undefined when it is anything else. */
   json(): Promise<unknown>;
-  /** The body as text; the status text when the body cannot be read. */
+  /** The body as text; undefined when it cannot be read. */
+  body(): Promise<string | undefined>;
+  /** The body as text; the status text when it cannot be read. */
   text(): Promise<string>;
   /** An error that tells of this reply, in the words given. */
   error(
@@ -55,7 +57,7 @@ export function quoteJson(value: unknown): string {
 }
 
 /** The value of a JSON text; undefined when it is anything else. */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -76,13 +78,14 @@ export async function discard({ body }: IFetchResponse): Promise<void> {
 export function openReply(url: string, response: IFetchResponse): IReply {
   const { status } = response;
   let reading: Promise<string | undefined> | undefined;
-  const read = () =>
+  const body = () =>
     reading ??= (async () => String(await response.text()))()
       .catch(() => undefined);
   return {
     status,
     ok: response.ok ?? (status >= 200 && status < 300),
-    text: async () => await read() ?? String(response.statusText ?? ""),
+    body,
+    text: async () => await body() ?? String(response.statusText ?? ""),
     async json() {
       // A minimal reply of a caller's fetch may have one method or both.
       if (response.body === undefined) {
@@ -92,7 +95,7 @@ export function openReply(url: string, response: IFetchResponse): IReply {
           // The text is left.
         }
       }
-      return parseJson(await read() ?? "");
+      return parseJson(await body() ?? "");
     },
     error: (code, message, details) =>
       new OAuthClientError(code, message, { url, status, ...details }),

@@ -6,7 +6,12 @@
 
 import { requireObject, requireText, requireTexts } from "./_arguments.ts";
 import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
-import { type IReply, quoteJson, quoteServerText } from "./_reply.ts";
+import {
+  type IReply,
+  parseJson,
+  quoteJson,
+  quoteServerText,
+} from "./_reply.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -47,7 +52,7 @@ async function refusalOf(
   endpoint: string,
   reply: IReply,
 ): Promise<OAuthClientError> {
-  const body = await reply.json();
+  const body = parseJson(await reply.body() ?? "");
   const failed = `Registration to ${endpoint} failed: `;
   if (!isAuthorizationRegistrationErrorResponse(body)) {
     return reply.error(

@@ -132,7 +132,9 @@ Deno.test("discover() counts a 200 that is not accepted as a failure", async () 
 });
 
 Deno.test("discover() collects what the judge of a document throws", async () => {
-  const failure = new OAuthClientError("identifier_mismatch", "Not me");
+  const failure = new OAuthClientError("identifier_mismatch", "Not me", {
+    url: A,
+  });
   const accept = () => {
     throw failure;
   };
@@ -142,6 +144,21 @@ Deno.test("discover() collects what the judge of a document throws", async () =>
   const found = await discover("x", [{ ...first!, accept }, second!], server);
   assertEquals(found.errors.length, 1);
   assertStrictEquals(found.errors[0], failure);
+});
+
+Deno.test("discover() keeps as the cause what the judge throws without an address", async () => {
+  const failure = new OAuthClientError("invalid_metadata", "No issuer");
+  const accept = () => {
+    throw failure;
+  };
+  using server = stubFetch({ [A]: json({}) });
+  const [first] = attempts(A);
+  const error = await assertRejects(
+    () => discover("x", [{ ...first!, accept }], server),
+    OAuthClientError,
+    `Failed to fetch x from ${A}: 200 {}`,
+  );
+  assertStrictEquals(error.cause, failure);
 });
 
 Deno.test("discover() hands the judge the reply to tell of", async () => {

@@ -294,7 +294,11 @@ Deno.test("fetchDynamicRegistration() throws a network_error where nothing liste
   assertEquals([code, status], ["network_error", undefined]);
   assertEquals(url, metadata.registration_endpoint);
   assertInstanceOf(cause, TypeError);
-  assertEquals(message, `Request to ${url} failed: ${cause}`);
+  // Deno tells of the refused connection in the cause of the cause.
+  assertEquals(
+    message,
+    `Request to ${url} failed: ${cause} (${(cause.cause as Error).message})`,
+  );
 });
 
 type Operation = (origin: string, options: IRequestOptions) => Promise<unknown>;
