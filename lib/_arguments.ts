@@ -28,13 +28,16 @@ export function requireText(name: string, value: unknown): string {
 
 /** A string, or nothing, which is as good as an empty one. */
 export function optionalText(name: string, value: unknown): string {
-  return value ? requireText(name, value) : "";
+  return value === undefined || value === null || value === ""
+    ? ""
+    : requireText(name, value);
 }
 
 /** An array of strings. */
 export function requireTexts(name: string, value: unknown): string[] {
   requireArgument(
-    Array.isArray(value) && value.every((one) => typeof one === "string"),
+    // A spread makes the holes of a list members, which `every` would skip.
+    Array.isArray(value) && [...value].every((one) => typeof one === "string"),
     name,
     "an array of strings",
   );

@@ -1,5 +1,5 @@
 /**
- * Authentication challenges: the value of a `WWW-Authenticate` value.
+ * Authentication challenges: the value of a `WWW-Authenticate` header.
  *
  * @module
  */

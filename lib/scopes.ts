@@ -6,6 +6,15 @@
 
 import { requireTexts } from "./_arguments.ts";
 
+function requireOptionalTexts(
+  name: string,
+  value: unknown,
+): readonly string[] | undefined {
+  return value === undefined || value === null
+    ? undefined
+    : requireTexts(name, value);
+}
+
 /**
  * Whether two scope lists hold the same values, in whatever order.
  *
@@ -29,8 +38,8 @@ export function scopesMatch(
   a: readonly string[] | undefined,
   b: readonly string[] | undefined,
 ): boolean {
-  const left = a && requireTexts("a", a);
-  const right = b && requireTexts("b", b);
+  const left = requireOptionalTexts("a", a);
+  const right = requireOptionalTexts("b", b);
   if (left === right) return true;
   if (!left || !right || left.length !== right.length) return false;
   const sorted = [...right].sort();
