@@ -11,11 +11,19 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * order mark is kept, so that a JSON parser refuses it.
  */
 export function decodeBase64Text(base64: string): string {
-  // `atob` skips blanks in silence and knows one alphabet only.
-  if (/\s/.test(base64)) throw new SyntaxError("blank in base64");
-  const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
+  let standard = base64;
+  if (/[-_\s]/.test(base64)) {
+    // `atob` skips blanks in silence and knows one alphabet only.
+    if (/\s/.test(base64)) throw new SyntaxError("blank in base64");
+    standard = base64.replaceAll("-", "+").replaceAll("_", "/");
+  }
+  const binary = atob(standard);
   // deno-lint-ignore no-control-regex
-  return /^[\x00-\x7f]*$/.test(binary)
-    ? binary
-    : utf8.decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)));
+  if (!/[^\x00-\x7f]/.test(binary)) return binary;
+  // A loop, because `Uint8Array.from` with a function is many times slower.
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < bytes.length; index++) {
+    bytes[index] = binary.charCodeAt(index);
+  }
+  return utf8.decode(bytes);
 }

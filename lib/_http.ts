@@ -52,7 +52,7 @@ async function callFetch(
     throw new OAuthClientError(
       "url_refused",
       `Request to ${
-        quoteServerText(url.replace(/\/\/[^/]*@/, "//"))
+        quoteServerText(url.replace(/^(\w+:\/\/)?.*@/s, "$1"))
       } not made: ` +
         "expected an http or https URL without credentials",
     );

@@ -53,17 +53,17 @@ function decodePart(name: "header" | "payload", part: string) {
  * ```
  */
 export function getClaimsFromJWT(token: string): IAuthorizationJWTClaims {
-  // The limit keeps a text of nothing but dots from becoming a long array.
-  const parts = typeof token === "string" ? token.split(".", 4) : [];
-  const [header, payload] = parts;
-  if (parts.length !== 3 || header === undefined || payload === undefined) {
+  // Two searches are faster than `split`, and make no array of a text of dots.
+  const first = typeof token === "string" ? token.indexOf(".") : -1;
+  const second = first === -1 ? -1 : token.indexOf(".", first + 1);
+  if (second === -1 || token.includes(".", second + 1)) {
     throw invalidJwt(
       `${FORMAT} token must have three parts separated by dots`,
     );
   }
   try {
-    decodePart("header", header);
-    return decodePart("payload", payload);
+    decodePart("header", token.slice(0, first));
+    return decodePart("payload", token.slice(first + 1, second));
   } catch (failure) {
     throw invalidJwt(
       "Failed to parse JWT token" +

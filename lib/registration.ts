@@ -112,7 +112,8 @@ function supportedGrantTypes(
  * `server_error`: the server refused and said why in `error`.
  * `unexpected_status`: it refused without a reason. `invalid_response`: the reply
  * has no `client_id`. `invalid_argument`: an argument has the wrong type or is
- * empty. `network_error`: no reply came.
+ * empty. `network_error`: no reply came. `url_refused`: the endpoint is not an
+ * http or https URL without credentials.
  * @see RFC 7591, section 3; OpenID Connect Dynamic Client Registration 1.0.
  *
  * @example Register with your own redirect URI

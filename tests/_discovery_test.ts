@@ -132,33 +132,45 @@ Deno.test("discover() counts a 200 that is not accepted as a failure", async () 
 });
 
 Deno.test("discover() collects what the judge of a document throws", async () => {
-  const failure = new OAuthClientError("identifier_mismatch", "Not me", {
-    url: A,
-  });
-  const accept = () => {
-    throw failure;
-  };
-  using server = stubFetch({ [A]: json({}), [B]: json({ good: 1 }) });
-  const [first] = attempts(A);
-  const [second] = attempts(B);
-  const found = await discover("x", [{ ...first!, accept }, second!], server);
-  assertEquals(found.errors.length, 1);
-  assertStrictEquals(found.errors[0], failure);
+  const details = { url: A, status: 200 };
+  const named = new OAuthClientError("identifier_mismatch", "Not me", details);
+  const bare = new TypeError("No issuer");
+  for (const failure of [named, bare]) {
+    const accept = () => {
+      throw failure;
+    };
+    using server = stubFetch({ [A]: json({ a: 1 }), [B]: json({ good: 1 }) });
+    const [first] = attempts(A);
+    const [second] = attempts(B);
+    const found = await discover("x", [{ ...first!, accept }, second!], server);
+    assertEquals(found.errors.length, 1);
+    const [error] = found.errors;
+    if (failure === named) {
+      assertStrictEquals(error, named);
+      continue;
+    }
+    // One that does not name its address comes as the cause of one that does.
+    assertInstanceOf(error, OAuthClientError);
+    assertEquals([error.code, error.url], ["invalid_metadata", A]);
+    assertEquals(error.message, `Failed to fetch x from ${A}: 200 {"a":1}`);
+    assertStrictEquals(error.cause, bare);
+  }
 });
 
-Deno.test("discover() keeps as the cause what the judge throws without an address", async () => {
-  const failure = new OAuthClientError("invalid_metadata", "No issuer");
-  const accept = () => {
-    throw failure;
+Deno.test("discover() gives the fetch of every attempt its own headers", async () => {
+  const headers = { A: "1" };
+  const spoil = (answer: Answer): Answer => (request) => {
+    request.init.headers.A = "spoilt";
+    return answer(request);
   };
-  using server = stubFetch({ [A]: json({}) });
-  const [first] = attempts(A);
-  const error = await assertRejects(
-    () => discover("x", [{ ...first!, accept }], server),
-    OAuthClientError,
-    `Failed to fetch x from ${A}: 200 {}`,
-  );
-  assertStrictEquals(error.cause, failure);
+  using server = stubFetch({
+    [A]: spoil(text("No", 404)),
+    [B]: spoil(json({ good: 1 })),
+  });
+  const shared = attempts(A, B).map((attempt) => ({ ...attempt, headers }));
+  await discover("x", shared, server);
+  assertEquals(server.requests.map(({ headers }) => headers.A), ["1", "1"]);
+  assertEquals(headers, { A: "1" });
 });
 
 Deno.test("discover() hands the judge the reply to tell of", async () => {

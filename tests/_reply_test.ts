@@ -50,6 +50,13 @@ Deno.test("quoteServerText() cuts longer text with an ellipsis", () => {
   assertEquals(quoteServerText(kept + "z".repeat(100_000)), kept + "…");
 });
 
+Deno.test("quoteServerText() cuts no character in half", () => {
+  const most = "x".repeat(1_999);
+  assertEquals(quoteServerText(most + "😀y"), most + "…");
+  assertEquals(quoteServerText("x" + most + "😀"), "x" + most + "…");
+  assertEquals(quoteServerText(most.slice(1) + "😀y"), most.slice(1) + "😀…");
+});
+
 Deno.test("quoteServerText() escapes control characters but tab and line feed", () => {
   for (let code = 0; code <= 0xff; code++) {
     const char = String.fromCharCode(code);
@@ -128,16 +135,32 @@ Deno.test("discard() closes a body, and bears that there is none to close", asyn
   discard(new Response(new ReadableStream({ cancel })));
   assertEquals(await closed.promise, "closed");
 
-  discard(new Response(null));
-  for (const body of [undefined, null, {}, "text"]) discard(minimal({ body }));
+  await discard(new Response(null));
+  for (const body of [undefined, null, {}, "text"]) {
+    await discard(minimal({ body }));
+  }
 });
 
-Deno.test("discard() bears a body that cannot be closed", () => {
+Deno.test("discard() bears a body that cannot be closed", async () => {
   const locked = new Response("x");
   locked.body?.getReader();
-  discard(locked);
-  // An unhandled rejection would fail the test.
-  discard(broken());
+  await discard(locked);
+  await discard(broken());
+});
+
+Deno.test("discard() bears a cancel() that gives no promise, or throws", async () => {
+  let cancelled = 0;
+  const cancels = [
+    () => {
+      cancelled++;
+    },
+    () => {
+      cancelled++;
+      throw new Error("No");
+    },
+  ];
+  for (const cancel of cancels) await discard(minimal({ body: { cancel } }));
+  assertEquals(cancelled, 2);
 });
 
 Deno.test("openReply() tells status and success", () => {
@@ -213,6 +236,23 @@ Deno.test("openReply() puts the status text where the body cannot be read", asyn
   }
   const bare = minimal({ statusText: untyped(undefined) });
   assertEquals(await openReply(URL_1, bare).text(), "");
+});
+
+Deno.test("openReply() does not read a status text as JSON", async () => {
+  const statusText = '{"client_id":"c1"}';
+  const cable = (stream: ReadableStreamDefaultController) =>
+    stream.error(new Error("Cable cut"));
+  const body = new ReadableStream({ start: cable });
+  for (
+    const response of [
+      new Response(body, { statusText }),
+      minimal({ statusText }),
+    ]
+  ) {
+    const reply = openReply(URL_1, response);
+    assertEquals(await reply.json(), undefined);
+    assertEquals(await reply.text(), statusText);
+  }
 });
 
 Deno.test("openReply() keeps an empty body empty", async () => {

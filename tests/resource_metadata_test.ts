@@ -2,7 +2,6 @@ import {
   assert,
   assertEquals,
   assertInstanceOf,
-  assertNotMatch,
   assertRejects,
   assertStrictEquals,
   assertStringIncludes,
@@ -17,7 +16,6 @@ import {
   redirect,
   stubFetch,
   text,
-  untyped,
 } from "./_stub_fetch.ts";
 
 const ROOT = "https://api.example/.well-known/oauth-protected-resource";
@@ -206,10 +204,11 @@ Deno.test("fetchResourceMetadata() collects what fetch throws", async () => {
   assertStrictEquals(await errorOf(failing(failure)), failure);
   assertInstanceOf(await errorOf(failing("cut")), Error);
 
-  const [target, named] = ["https://api.example", "no URL"];
-  using server = stubFetch({ [named]: failing(failure), [ROOT]: ok(target) });
-  const found = await fetchResourceMetadata(target, named, server);
+  const target = "https://api.example";
+  using server = stubFetch({ [NAMED]: failing(failure), [ROOT]: ok(target) });
+  const found = await fetchResourceMetadata(target, NAMED, server);
   assertEquals([found.discoveryUrl, found.errors.length], [ROOT, 1]);
+  assertStrictEquals(found.errors[0], failure);
 });
 
 Deno.test("fetchResourceMetadata() asks for JSON unless sameOriginHeaders say otherwise", async () => {
@@ -274,6 +273,24 @@ Deno.test("fetchResourceMetadata() follows a redirect within the origin only", a
   assertEquals(moved?.headers, { Accept: "application/json", ...SECRET });
 });
 
+Deno.test("fetchResourceMetadata() follows a redirect whose body closes without a promise", async () => {
+  const moved = {
+    status: 302,
+    statusText: "Found",
+    headers: new Headers({ Location: "/moved" }),
+    body: { cancel() {} },
+    json: () => Promise.resolve({}),
+    text: () => Promise.resolve(""),
+  };
+  const target = "https://api.example";
+  using server = stubFetch({
+    [ROOT]: () => moved,
+    "https://api.example/moved": ok(target),
+  });
+  const found = await fetchResourceMetadata(target, undefined, server);
+  assertStrictEquals(found.discoveryUrl, ROOT);
+});
+
 Deno.test("fetchResourceMetadata() stays on the host of a path that begins with //", async () => {
   const target = "https://api.example//evil.example/x";
   using server = stubFetch({
@@ -315,34 +332,4 @@ Deno.test("fetchResourceMetadata() ends with the reason of an abort", async () =
     );
     assertEquals(server.urls, [NAMED]);
   }
-});
-
-Deno.test("fetchResourceMetadata() names an argument that is of no use", async () => {
-  const targets = [
-    ...[undefined, null, 7, {}, "", "api.example/mcp", "/mcp"],
-    ...["ftp://api.example", "https://user@api.example"],
-    "https://:secret@api.example",
-  ];
-  const rows: [args: unknown[], name: string][] = [
-    ...targets.map((target): [unknown[], string] => [
-      [target],
-      "targetResource",
-    ]),
-    [[TARGET, 7], "resourceMetadataUrl"],
-    [[TARGET, {}], "resourceMetadataUrl"],
-    [[TARGET, undefined, "x"], "options"],
-    [[TARGET, undefined, { fetch: "x" }], "options.fetch"],
-    [[TARGET, undefined, { fetch: {} }], "options.fetch"],
-  ];
-  using global = stub(globalThis, "fetch", () => never<Response>());
-  for (const [args, name] of rows) {
-    const error = await assertRejects(
-      () => untyped(fetchResourceMetadata)(...args),
-      OAuthClientError,
-    );
-    assertEquals(error.code, "invalid_argument");
-    assert(error.message.startsWith(`${name} must be `), error.message);
-    assertNotMatch(error.message, /secret/);
-  }
-  assertSpyCalls(global, 0);
 });

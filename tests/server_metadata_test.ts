@@ -242,9 +242,8 @@ Deno.test("fetchAuthorizationServerMetadata() asks for JSON whatever additionalH
     const additionalHeaders = name ? { [name]: "text/plain" } : undefined;
     const options = { fetch, additionalHeaders };
     await fetchAuthorizationServerMetadata("https://as.example", options);
-    // Read without regard to letter case; two fields of one name would be joined.
-    const sent = new Headers(server.requests[0]?.headers);
-    assertEquals([...sent], [["accept", "application/json"]]);
+    const sent = server.requests[0]?.headers;
+    assertEquals(sent, { Accept: "application/json" });
   }
 });
 
@@ -293,6 +292,31 @@ Deno.test("fetchAuthorizationServerMetadata() ends with the reason of an abort",
   }
 });
 
+Deno.test("fetchAuthorizationServerMetadata() ends when fetch itself aborts", async () => {
+  for (const answer of [() => never<Response>(), json({ issuer: TENANT })]) {
+    const controller = new AbortController();
+    using server = stubFetch({
+      [`${OAUTH}/t`]: (request) => {
+        controller.abort("enough");
+        return answer(request);
+      },
+    });
+    const options = { fetch: server.fetch, signal: controller.signal };
+    const failure = await assertRejects(() =>
+      fetchAuthorizationServerMetadata(TENANT, options)
+    );
+    assertEquals(failure, "enough");
+  }
+});
+
+Deno.test("fetchAuthorizationServerMetadata() takes null for no options", async () => {
+  using server = stubFetch({ [OAUTH]: json({ issuer: TENANT }) });
+  using _global = stub(globalThis, "fetch", server.globalFetch);
+  const issuer = "https://as.example";
+  await fetchAuthorizationServerMetadata(issuer, untyped(null));
+  assertEquals(server.urls, [OAUTH]);
+});
+
 Deno.test("fetchAuthorizationServerMetadata() names an argument that is of no use", async () => {
   const rows: [args: unknown[], name: string][] = [
     [[], "authorizationServer"],
@@ -309,8 +333,15 @@ Deno.test("fetchAuthorizationServerMetadata() names an argument that is of no us
     [[TENANT, 7], "options"],
     [[TENANT, { fetch: "x" }], "options.fetch"],
     [[TENANT, { fetch: {} }], "options.fetch"],
+    [[new URL(TENANT)], "authorizationServer"],
+    [[[TENANT]], "authorizationServer"],
+    [[Object.create(null)], "authorizationServer"],
+    [[TENANT, { signal: {} }], "options.signal"],
+    [[TENANT, { additionalHeaders: "abc" }], "headers"],
+    [[TENANT, { additionalHeaders: new Headers({ A: "1" }) }], "headers"],
   ];
-  using global = stub(globalThis, "fetch", () => never<Response>());
+  const asked = () => Promise.reject(new Error("Asked"));
+  using global = stub(globalThis, "fetch", asked);
   for (const [args, name] of rows) {
     const error = await assertRejects(
       () => untyped(fetchAuthorizationServerMetadata)(...args),
