@@ -2,58 +2,76 @@
  * Everything an OAuth client needs between a `401` and a token, as plain
  * functions over web-standard `fetch`, `URL` and `URLSearchParams`.
  *
- * The road: a resource answers `401` with a challenge;
- * {@linkcode parseWWWAuthenticateHeader} reads it;
- * {@linkcode fetchResourceMetadata} asks the resource who its authorization
- * server is; {@linkcode fetchAuthorizationServerMetadata} asks that server where
- * its endpoints are; {@linkcode fetchDynamicRegistration} makes the client known
- * there.
+ * The road: a resource answers `401` with a challenge.
+ * {@linkcode discoverAuthorization} finds out which authorization server to ask and
+ * what for; {@linkcode selectClient}, {@linkcode registerClient} and
+ * {@linkcode selectClientAuthentication} make the client known there;
+ * {@linkcode buildAuthorizationUrl} sends the user off,
+ * {@linkcode parseAuthorizationResponse} reads what comes back, and
+ * {@linkcode fetchToken} gets the token. Each of these is made of smaller functions
+ * that can be used alone.
  *
- * @example From a challenge to a client
+ * @example From a `401` to the address for the user
  * ```ts
  * import {
- *   fetchAuthorizationServerMetadata,
- *   fetchDynamicRegistration,
- *   fetchResourceMetadata,
- *   parseWWWAuthenticateHeader,
+ *   buildAuthorizationUrl,
+ *   createPkcePair,
+ *   createState,
+ *   discoverAuthorization,
+ *   registerClient,
  * } from "@oauth-helper/client";
  *
- * async function registerFor(target: string): Promise<string> {
- *   const { headers } = await fetch(target);
- *   const challenge = parseWWWAuthenticateHeader(
- *     headers.get("WWW-Authenticate") ?? "",
- *   ).find(({ scheme }) => scheme.toLowerCase() === "bearer");
- *
- *   const resource = await fetchResourceMetadata(
+ * async function startAt(target: string, redirectUri: string): Promise<URL> {
+ *   const { serverMetadata, resource, scopes } = await discoverAuthorization(
  *     target,
- *     challenge?.params.resource_metadata,
+ *     { challenge: await fetch(target) },
  *   );
- *   const server = await fetchAuthorizationServerMetadata(
- *     resource.metadata.authorization_servers?.[0] ?? new URL(target).origin,
- *   );
- *   const client = await fetchDynamicRegistration(server.metadata, "My client");
- *   return client.client_id;
+ *   const { client_id } = await registerClient(serverMetadata, {
+ *     client_name: "My client",
+ *     redirect_uris: [redirectUri],
+ *   });
+ *   const { codeChallenge } = await createPkcePair();
+ *   return buildAuthorizationUrl(serverMetadata, {
+ *     clientId: client_id,
+ *     redirectUri,
+ *     state: createState(),
+ *     codeChallenge,
+ *     scopes,
+ *     resource,
+ *   });
  * }
- * console.log(registerFor.name);
+ * console.log(startAt.name);
  * ```
  *
  * @module
  */
 
+export * from "./lib/authorization_request.ts";
 export * from "./lib/challenge.ts";
+export * from "./lib/client_auth.ts";
+export * from "./lib/client_selection.ts";
 export * from "./lib/constants.ts";
-export {
-  type IOAuthClientErrorDetails,
-  OAuthClientError,
-  type OAuthClientErrorCode,
-} from "./lib/errors.ts";
+export * from "./lib/cross_app_access.ts";
+export * from "./lib/device_flow.ts";
+export * from "./lib/discovery.ts";
+export * from "./lib/dpop.ts";
+export * from "./lib/error_codes.ts";
+export * from "./lib/errors.ts";
+export * from "./lib/grant_body.ts";
 export * from "./lib/guards.ts";
-export * from "./lib/jwt_claims.ts";
+export { getClaimsFromJWT } from "./lib/jwt_claims.ts";
+export * from "./lib/pkce.ts";
 export * from "./lib/registration.ts";
 export * from "./lib/request_options.ts";
 export * from "./lib/resource_metadata.ts";
 export * from "./lib/scopes.ts";
 export * from "./lib/server_metadata.ts";
+export * from "./lib/single_flight.ts";
 export * from "./lib/token_body.ts";
+export * from "./lib/token_request.ts";
 export * from "./lib/types.ts";
-export { getDefaultMetadataForUrl } from "./lib/well_known.ts";
+export {
+  getAuthorizationServerMetadataUrls,
+  getDefaultMetadataForUrl,
+  getResourceMetadataUrls,
+} from "./lib/well_known.ts";

@@ -50,8 +50,8 @@ export function requireObject<T>(name: string, value: T): NonNullable<T> {
   return value!;
 }
 
-/** Header fields by name; a `Headers` would look like none at all. */
-export function requireHeaders(name: string, value: unknown): void {
+/** Texts by name; a `Headers` or a `Map` would look like none at all. */
+export function requireTextMembers(name: string, value: unknown): void {
   requireArgument(
     value === undefined ||
       (typeof value === "object" && value !== null && !("get" in value) &&
@@ -76,4 +76,11 @@ export function requireHttpUrl(name: string, value: unknown): URL {
     "an absolute http or https URL without credentials",
   );
   return new URL(value as string);
+}
+
+/** The texts of a list that a server sent; undefined when it is no list. */
+export function textsIn(value: unknown): string[] | undefined {
+  return Array.isArray(value)
+    ? value.filter((member) => typeof member === "string")
+    : undefined;
 }

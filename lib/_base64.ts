@@ -27,3 +27,14 @@ export function decodeBase64Text(base64: string): string {
   }
   return utf8.decode(bytes);
 }
+
+/** Encodes bytes, or text as UTF-8, in the URL-safe alphabet without padding. */
+export function encodeBase64Url(data: Uint8Array | string): string {
+  const bytes = typeof data === "string"
+    ? new TextEncoder().encode(data)
+    : data;
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary)
+    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}

@@ -14,6 +14,12 @@ export interface IAttempt<Metadata> {
   accept(body: unknown, reply: IReply): Metadata | undefined;
 }
 
+/** How a sequence of attempts is run. */
+export interface IDiscoverOptions extends IRequestOptions {
+  /** Told of every failed attempt; may fail itself, which ends the sequence. */
+  onFailure?(url: string, failure: Error): void;
+}
+
 /** The failure as it is collected: what `fetch` itself threw stays itself. */
 function collected(failure: unknown): Error {
   const { code, cause } = failure as OAuthClientError;
@@ -29,7 +35,7 @@ function collected(failure: unknown): Error {
 export async function discover<Metadata>(
   kind: string,
   attempts: readonly IAttempt<Metadata>[],
-  options: IRequestOptions,
+  { onFailure, ...options }: IDiscoverOptions,
 ): Promise<IDiscoveryResult<Metadata>> {
   const errors: Error[] = [];
   const failed = `Failed to fetch ${kind} from `;
@@ -59,6 +65,7 @@ export async function discover<Metadata>(
       return { metadata, discoveryUrl: url, errors };
     } catch (failure) {
       options.signal?.throwIfAborted();
+      onFailure?.(url, failure as Error);
       errors.push(collected(failure));
     }
   }

@@ -3,8 +3,8 @@
 import {
   isHttpUrl,
   requireArgument,
-  requireHeaders,
   requireObject,
+  requireTextMembers,
 } from "./_arguments.ts";
 import { discard, type IReply, openReply, quoteServerText } from "./_reply.ts";
 import { OAuthClientError } from "./errors.ts";
@@ -31,7 +31,7 @@ export function mergeHeaders(
 ): Record<string, string> {
   const merged = new Map<string, [name: string, value: string]>();
   for (const source of sources) {
-    requireHeaders("headers", source);
+    requireTextMembers("headers", source);
     for (const [name, value] of Object.entries(source ?? {})) {
       const key = name.toLowerCase();
       merged.set(key, [merged.get(key)?.[0] ?? name, value]);

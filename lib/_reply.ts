@@ -15,6 +15,8 @@ const SECRETS = ["client_secret", "registration_access_token"];
 export interface IReply {
   readonly status: number;
   readonly ok: boolean;
+  /** The value of a header field. */
+  header(name: string): string | undefined;
   /** The body as JSON; undefined when it is anything else. */
   json(): Promise<unknown>;
   /** The body as text; undefined when it cannot be read. */
@@ -86,6 +88,7 @@ export function openReply(url: string, response: IFetchResponse): IReply {
     ok: response.ok ?? (status >= 200 && status < 300),
     body,
     text: async () => await body() ?? String(response.statusText ?? ""),
+    header: (name) => response.headers?.get(name) ?? undefined,
     async json() {
       // A minimal reply of a caller's fetch may have one method or both.
       if (response.body === undefined) {

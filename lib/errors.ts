@@ -9,6 +9,7 @@
  * between versions where no contract fixes it; a code is not.
  *
  * - `invalid_argument`: an argument has the wrong type, is empty, or is no URL.
+ * - `invalid_challenge`: a `WWW-Authenticate` header cannot be read.
  * - `invalid_jwt`: a JWT cannot be decoded.
  * - `invalid_metadata`: a metadata document has a member of the wrong kind.
  * - `identifier_mismatch`: a document speaks of somebody else.
@@ -17,10 +18,17 @@
  * - `server_error`: the server named an OAuth error; it stands in `error`.
  * - `unsupported`: the server lacks an endpoint or a capability.
  * - `network_error`: no reply came.
- * - `url_refused`: an address is not one that a request may go to.
+ * - `url_refused`: an address is not one that a request, or a user, may be sent to.
+ * - `discovery_failed`: no address led to usable metadata; see `attempts`.
+ * - `invalid_authorization_response`: the redirect back is not an answer to the
+ *   request: another `state`, no `code`, or a parameter twice.
+ * - `issuer_mismatch`: a message comes from, or was meant for, another issuer.
+ * - `expired`: the user took longer than the device code lives.
+ * - `invalid_id_jag`: an ID-JAG is not what was asked for.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
+  | "invalid_challenge"
   | "invalid_jwt"
   | "invalid_metadata"
   | "identifier_mismatch"
@@ -29,7 +37,12 @@ export type OAuthClientErrorCode =
   | "server_error"
   | "unsupported"
   | "network_error"
-  | "url_refused";
+  | "url_refused"
+  | "discovery_failed"
+  | "invalid_authorization_response"
+  | "issuer_mismatch"
+  | "expired"
+  | "invalid_id_jag";
 
 /** What an {@linkcode OAuthClientError} tells beside its message. */
 export interface IOAuthClientErrorDetails {
@@ -43,8 +56,20 @@ export interface IOAuthClientErrorDetails {
   readonly error_description?: string | undefined;
   /** Address of a page about the server's error code. */
   readonly error_uri?: string | undefined;
+  /** The whole body of the server's refusal, as an object. */
+  readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
+  /** Every address that a discovery tried, in order. */
+  readonly attempts?: readonly IDiscoveryAttempt[] | undefined;
   /** What led to this error. */
   readonly cause?: unknown;
+}
+
+/** One address that a discovery tried. */
+export interface IDiscoveryAttempt {
+  /** The address, as it was requested. */
+  readonly url: string;
+  /** Why nothing came of it; undefined for the address that answered. */
+  readonly error?: Error | undefined;
 }
 
 /**
@@ -85,6 +110,10 @@ export class OAuthClientError extends Error {
   declare readonly error_description?: string;
   /** Address of a page about the server's error code. */
   declare readonly error_uri?: string;
+  /** The whole body of the server's refusal, as an object. */
+  declare readonly errorResponse?: Readonly<Record<string, unknown>>;
+  /** Every address that a discovery tried, in order. */
+  declare readonly attempts?: readonly IDiscoveryAttempt[];
 
   /**
    * Makes an error; members that are undefined are left out.

@@ -4,7 +4,13 @@
  * @module
  */
 
-import { requireObject, requireText, requireTexts } from "./_arguments.ts";
+import {
+  requireObject,
+  requireText,
+  requireTexts,
+  textsIn,
+} from "./_arguments.ts";
+import { requireEndpoint } from "./_endpoint.ts";
 import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
 import {
   type IReply,
@@ -23,10 +29,12 @@ import {
   isAuthorizationDynamicClientRegistrationResponse,
   isAuthorizationRegistrationErrorResponse,
 } from "./guards.ts";
+import type { IKnownClient } from "./client_selection.ts";
 import type { IRequestOptions } from "./request_options.ts";
 import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
+  IAuthorizationRegistrationErrorResponse,
   IAuthorizationServerMetadata,
 } from "./types.ts";
 
@@ -70,13 +78,13 @@ async function refusalOf(
 }
 
 /** Client metadata as it is sent. */
-function toJson(client: unknown): string {
+function toJson(name: string, client: unknown): string {
   try {
     return JSON.stringify(client);
   } catch (cause) {
     throw new OAuthClientError(
       "invalid_argument",
-      "clientMetadata must be fit for JSON",
+      `${name} must be fit for JSON`,
       { cause },
     );
   }
@@ -112,8 +120,7 @@ function supportedGrantTypes(
  * `server_error`: the server refused and said why in `error`.
  * `unexpected_status`: it refused without a reason. `invalid_response`: the reply
  * has no `client_id`. `invalid_argument`: an argument has the wrong type or is
- * empty. `network_error`: no reply came. `url_refused`: the endpoint is not an
- * http or https URL without credentials.
+ * empty. `network_error`: no reply came.
  * @see RFC 7591, section 3; OpenID Connect Dynamic Client Registration 1.0.
  *
  * @example Register with your own redirect URI
@@ -179,22 +186,150 @@ export async function fetchDynamicRegistration(
     application_type: "native",
     ...requireObject("clientMetadata", clientMetadata ?? {}),
   };
-  return await exchange(
-    {
-      url: requireText("registration_endpoint", endpoint),
-      headers: mergeHeaders({ "Content-Type": "application/json" }, headers),
-      body: toJson(client),
-    },
+  return await postRegistration(
+    requireText("registration_endpoint", endpoint),
+    mergeHeaders({ "Content-Type": "application/json" }, headers),
+    toJson("clientMetadata", client),
     requestOptions,
-    async (reply) => {
-      if (!reply.ok) throw await refusalOf(endpoint, reply);
-      const body = await reply.json();
-      if (isAuthorizationDynamicClientRegistrationResponse(body)) return body;
-      throw reply.error(
-        "invalid_response",
-        "Invalid authorization dynamic client registration response: " +
-          quoteJson(body),
-      );
-    },
   );
+}
+
+async function postRegistration(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  options: IRequestOptions,
+): Promise<IAuthorizationDynamicClientRegistrationResponse> {
+  return await exchange({ url, headers, body }, options, async (reply) => {
+    if (!reply.ok) throw await refusalOf(url, reply);
+    const body = await reply.json();
+    if (isAuthorizationDynamicClientRegistrationResponse(body)) return body;
+    // Some servers refuse with a 200.
+    const { error, error_description } =
+      isAuthorizationRegistrationErrorResponse(body)
+        ? body
+        : {} as IAuthorizationRegistrationErrorResponse;
+    throw reply.error(
+      error === undefined ? "invalid_response" : "server_error",
+      "Invalid authorization dynamic client registration response: " +
+        quoteJson(body),
+      {
+        error: textOf(error),
+        error_description: textOf(error_description),
+      },
+    );
+  });
+}
+
+/** Options of {@linkcode registerClient}. */
+export interface IRegisterClientOptions extends IRequestOptions {
+  /** Takes an http endpoint that is not on loopback. */
+  allowHttp?: boolean | undefined;
+}
+
+/** `native` for what comes back to a program, `web` for what comes to a site. */
+function applicationTypeOf(redirectUris: unknown): "native" | "web" {
+  const isWeb = (uri: unknown) =>
+    URL.canParse(String(uri)) &&
+    new URL(String(uri)).protocol === "https:";
+  return Array.isArray(redirectUris) && redirectUris.length > 0 &&
+      redirectUris.every(isWeb)
+    ? "web"
+    : "native";
+}
+
+/** A way of authenticating, where the server does not take the default one. */
+function authMethodFor(
+  { token_endpoint_auth_methods_supported: listed }:
+    IAuthorizationServerMetadata,
+): IAuthorizationDynamicClientRegistrationRequest {
+  const methods = textsIn(listed) ?? ["client_secret_basic"];
+  const method = ["client_secret_basic", "client_secret_post", "none"]
+    .find((one) => methods.includes(one));
+  return method === undefined || method === "client_secret_basic"
+    ? {}
+    : { token_endpoint_auth_method: method };
+}
+
+/**
+ * Registers a client with the metadata given. Two members are added where they
+ * are missing: `application_type`, which is `web` when every redirect URI is https
+ * and else `native`; and `token_endpoint_auth_method`, where the server does not
+ * list the default, `client_secret_basic`.
+ *
+ * The answer names the issuer that it belongs to. Keep it as it is, and hand it to
+ * {@linkcode selectClient} next time; an `invalid_client` from a token request
+ * later on means that the server has forgotten it.
+ *
+ * @param serverMetadata Metadata with a `registration_endpoint`.
+ * @param request Client metadata. To be given refresh tokens, list
+ * `refresh_token` in `grant_types`.
+ * @returns The registration with its `issuer`; `client_id` is a string with
+ * something in it.
+ * @throws {OAuthClientError} As {@linkcode fetchDynamicRegistration};
+ * `url_refused`: the endpoint is not https, nor http on loopback.
+ * @see RFC 7591, sections 2 and 3.
+ *
+ * @example Register a native client
+ * ```ts
+ * import { registerClient } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const client = await registerClient(
+ *   {
+ *     issuer: "https://as.example",
+ *     registration_endpoint: "https://as.example/register",
+ *     response_types_supported: ["code"],
+ *   },
+ *   {
+ *     client_name: "My client",
+ *     redirect_uris: ["http://127.0.0.1:8123/callback"],
+ *     grant_types: ["authorization_code", "refresh_token"],
+ *     token_endpoint_auth_method: "none",
+ *   },
+ *   {
+ *     // Stands in for the server.
+ *     fetch: (_url, { body }) =>
+ *       Promise.resolve(
+ *         Response.json({ client_id: "c1", ...JSON.parse(body ?? "") }),
+ *       ),
+ *   },
+ * );
+ * assertEquals(client.client_id, "c1");
+ * ```
+ */
+export async function registerClient(
+  serverMetadata: IAuthorizationServerMetadata,
+  request: IAuthorizationDynamicClientRegistrationRequest,
+  options?: IRegisterClientOptions,
+): Promise<IKnownClient> {
+  const { allowHttp, headers, ...requestOptions } = requireOptions(options);
+  const { redirect_uris } = requireObject("request", request);
+  const url = requireEndpoint(
+    requireObject("serverMetadata", serverMetadata),
+    "registration_endpoint",
+    allowHttp,
+  );
+  const registration = await postRegistration(
+    url,
+    mergeHeaders({
+      Accept: "application/json",
+      "Content-Type": "application/json",
+    }, headers),
+    toJson("request", {
+      ...authMethodFor(serverMetadata),
+      ...request,
+      application_type: request.application_type ??
+        applicationTypeOf(redirect_uris),
+    }),
+    requestOptions,
+  );
+  if (typeof registration.client_id !== "string" || !registration.client_id) {
+    throw new OAuthClientError(
+      "invalid_response",
+      `Registration at ${url} gave a client_id that is not a text`,
+      { url },
+    );
+  }
+  return { ...registration, issuer: serverMetadata.issuer };
 }

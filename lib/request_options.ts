@@ -53,6 +53,9 @@ export interface IRequestOptions {
   fetch?: IFetch | undefined;
   /** Ends the whole operation at once, with the signal's own reason. */
   signal?: AbortSignal | undefined;
-  /** Header fields to add to the request; they win over the library's own. */
+  /**
+   * Header fields to add to the request. They win over the library's own, save
+   * for the `Content-Type` and the credentials of a request for a token.
+   */
   headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -1,28 +1,17 @@
 /**
- * Form bodies of token requests (RFC 6749, appendix B).
+ * Form bodies of the two legs of cross-app access, client and all.
  *
  * @module
  */
 
-import { optionalText, requireText, requireTexts } from "./_arguments.ts";
+import { optionalText, requireText } from "./_arguments.ts";
+import { formOf, joinScopes } from "./_form.ts";
 import {
-  AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
 } from "./constants.ts";
-
-/** A form with the members that have a value, in the order given. */
-function form(members: [string, string | undefined][]): URLSearchParams {
-  return new URLSearchParams(
-    members.filter((member): member is [string, string] => Boolean(member[1])),
-  );
-}
-
-function joinScopes(scopes: readonly string[]): string {
-  return requireTexts("scopes", scopes).join(AUTH_SCOPE_SEPARATOR);
-}
 
 /**
  * Body of the token exchange in which an identity provider turns a user's ID
@@ -70,7 +59,7 @@ export function buildIdJagExchangeBody(
   resource: string | undefined,
   scopes: readonly string[],
 ): URLSearchParams {
-  return form([
+  return formOf([
     ["client_id", requireText("clientId", clientId)],
     ["client_secret", optionalText("clientSecret", clientSecret)],
     ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
@@ -123,7 +112,7 @@ export function buildResourceRedemptionBody(
   resource: string | undefined,
   scopes: readonly string[],
 ): URLSearchParams {
-  return form([
+  return formOf([
     ["client_id", requireText("clientId", clientId)],
     ["client_secret", optionalText("clientSecret", clientSecret)],
     ["grant_type", GRANT_TYPE_JWT_BEARER],

@@ -1,65 +1,15 @@
 /**
- * The shapes of the documents and messages that servers send, and the words
- * their errors use. Every time is in seconds, as on the wire.
+ * The shapes of the documents and messages that servers send. Every time is in
+ * seconds, as on the wire.
  *
  * @module
  */
 
-/** Error codes of RFC 6749, section 5.2. */
-export const AuthorizationErrorType = {
-  /** A parameter is missing, repeated or malformed. */
-  InvalidRequest: "invalid_request",
-  /** The client is unknown or failed to authenticate. */
-  InvalidClient: "invalid_client",
-  /** The code, token or assertion is invalid, expired, revoked or not yours. */
-  InvalidGrant: "invalid_grant",
-  /** This client may not use this grant type. */
-  UnauthorizedClient: "unauthorized_client",
-  /** The server does not offer this grant type. */
-  UnsupportedGrantType: "unsupported_grant_type",
-  /** The scope is unknown, malformed or more than was granted. */
-  InvalidScope: "invalid_scope",
-} as const;
-
-/** One of the error codes of RFC 6749, section 5.2. */
-export type AuthorizationErrorType =
-  typeof AuthorizationErrorType[keyof typeof AuthorizationErrorType];
-
-/** Error codes that a poll for a device token adds (RFC 8628, section 3.5). */
-export const AuthorizationDeviceCodeErrorType = {
-  /** The user has not finished; keep polling. */
-  AuthorizationPending: "authorization_pending",
-  /** Keep polling, five seconds slower from now on. */
-  SlowDown: "slow_down",
-  /** The user said no. */
-  AccessDenied: "access_denied",
-  /** The device code is too old; start again. */
-  ExpiredToken: "expired_token",
-} as const;
-
-/** One of the error codes of RFC 8628, section 3.5. */
-export type AuthorizationDeviceCodeErrorType =
-  typeof AuthorizationDeviceCodeErrorType[
-    keyof typeof AuthorizationDeviceCodeErrorType
-  ];
-
-/** Error codes of a client registration (RFC 7591, section 3.2.2). */
-export const AuthorizationRegistrationErrorType = {
-  /** A redirect URI is not acceptable. */
-  InvalidRedirectUri: "invalid_redirect_uri",
-  /** A member of the client metadata is not acceptable. */
-  InvalidClientMetadata: "invalid_client_metadata",
-  /** The software statement does not hold. */
-  InvalidSoftwareStatement: "invalid_software_statement",
-  /** The software statement is not approved here. */
-  UnapprovedSoftwareStatement: "unapproved_software_statement",
-} as const;
-
-/** One of the error codes of RFC 7591, section 3.2.2. */
-export type AuthorizationRegistrationErrorType =
-  typeof AuthorizationRegistrationErrorType[
-    keyof typeof AuthorizationRegistrationErrorType
-  ];
+import type {
+  AuthorizationDeviceCodeErrorType,
+  AuthorizationErrorType,
+  AuthorizationRegistrationErrorType,
+} from "./error_codes.ts";
 
 /** Any string, without hiding the literals beside it from an editor. */
 export type AnyString = string & Record<never, never>;
@@ -90,6 +40,10 @@ export interface IAuthorizationProtectedResourceMetadata {
   resource_policy_uri?: string;
   /** Address of the terms of service. */
   resource_tos_uri?: string;
+  /** Whether only DPoP-bound tokens are taken (RFC 9728, section 2). */
+  dpop_bound_access_tokens_required?: boolean;
+  /** JWS algorithms of DPoP proofs that the resource takes. */
+  dpop_signing_alg_values_supported?: string[];
 }
 
 /** Metadata of an authorization server (RFC 8414, section 2). */
@@ -142,6 +96,14 @@ export interface IAuthorizationServerMetadata {
   code_challenge_methods_supported?: string[];
   /** Whether a `client_id` may be the URL of a client metadata document. */
   client_id_metadata_document_supported?: boolean;
+  /** JWS algorithms of DPoP proofs that the server takes (RFC 9449, section 5.1). */
+  dpop_signing_alg_values_supported?: string[];
+  /** Token types that an identity provider exchanges for (ID-JAG, section 5). */
+  identity_chaining_requested_token_types_supported?: string[];
+  /** Profiles of grants that the server redeems (ID-JAG, section 5). */
+  authorization_grant_profiles_supported?: string[];
+  /** Whether authorization responses carry `iss` (RFC 9207, section 3). */
+  authorization_response_iss_parameter_supported?: boolean;
 }
 
 /** Client metadata sent to a registration endpoint (RFC 7591, section 2). */
@@ -373,6 +335,8 @@ export interface IAuthenticationChallenge {
   scheme: string;
   /** Parameters by name, in the order they came. */
   params: Record<string, string>;
+  /** What stands in place of parameters, as in `Negotiate YII...`. */
+  token68?: string;
 }
 
 /** What a metadata discovery found. */

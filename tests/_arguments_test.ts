@@ -9,10 +9,10 @@ import {
   isHttpUrl,
   optionalText,
   requireArgument,
-  requireHeaders,
   requireHttpUrl,
   requireObject,
   requireText,
+  requireTextMembers,
   requireTexts,
 } from "../lib/_arguments.ts";
 import { OAuthClientError } from "../mod.ts";
@@ -137,14 +137,14 @@ Deno.test("requireObject() refuses everything else", () => {
   }
 });
 
-Deno.test("requireHeaders() passes nothing and a plain object of strings", () => {
+Deno.test("requireTextMembers() passes nothing and a plain object of strings", () => {
   const bare = Object.assign(Object.create(null), { A: "1" });
   for (const value of [undefined, {}, { A: "1", b: "" }, bare]) {
-    assertStrictEquals(requireHeaders("headers", value), undefined);
+    assertStrictEquals(requireTextMembers("headers", value), undefined);
   }
 });
 
-Deno.test("requireHeaders() refuses everything else", () => {
+Deno.test("requireTextMembers() refuses everything else", () => {
   const fields = [undefined, null, 1, ["HIDDEN"], new String("HIDDEN")];
   for (
     const value of [
@@ -156,7 +156,7 @@ Deno.test("requireHeaders() refuses everything else", () => {
     ]
   ) {
     assertEquals(
-      refusal(() => requireHeaders("headers", value)),
+      refusal(() => requireTextMembers("headers", value)),
       "headers must be a plain object of strings",
     );
   }

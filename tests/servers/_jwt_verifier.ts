@@ -26,11 +26,12 @@ export async function readServerMetadata<T = { jwks_uri: string }>(
 
 /**
  * A function that resolves to a token's claims when one of `issuers` made it
- * for `audience` (RFC 9068, 4), and throws an error of `jose` otherwise.
+ * for `audience` (RFC 9068, 4), and throws an error of `jose` otherwise. A token
+ * that is bound to a key must come with the thumbprint of a proof by that key.
  */
 export function createJwtVerifier(issuers: string[], audience: string) {
   const keys = new Map<string, JWTVerifyGetKey>();
-  return async (token: string): Promise<JWTPayload> => {
+  return async (token: string, thumbprint?: string): Promise<JWTPayload> => {
     const { iss = "" } = decodeJwt(token);
     // Before anything is fetched: this claim comes from the caller.
     if (!issuers.includes(iss)) {
@@ -43,9 +44,13 @@ export function createJwtVerifier(issuers: string[], audience: string) {
     }
     const options = { issuer: iss, audience, typ: "at+jwt" };
     const { payload } = await jwtVerify(token, key, options);
-    if (payload.cnf) {
-      // RFC 9449, 7.2: a bound token must not be taken as a bearer token.
-      throw new errors.JWTInvalid("The token is bound to a key");
+    // RFC 9449, 7.2: a bound token must not be taken as a bearer token, nor a
+    // bearer token as a bound one.
+    const { jkt } = (payload.cnf ?? {}) as { jkt?: unknown };
+    if (jkt !== thumbprint) {
+      throw new errors.JWTInvalid(
+        "The token is bound to another key, or to none",
+      );
     }
     return payload;
   };

@@ -139,8 +139,13 @@ async function configure(
       devInteractions: { enabled: true },
       deviceFlow: {
         enabled: true,
-        userCodeInputSource: (ctx, form) =>
-          page(ctx, form, `<button form="op.deviceInputForm">Go on</button>`),
+        userCodeInputSource: (ctx, form, _out, problem) =>
+          page(
+            ctx,
+            `<p>${escapeHtml(problem?.message ?? "")}</p>`,
+            form,
+            `<button form="op.deviceInputForm">Go on</button>`,
+          ),
         userCodeConfirmSource: (ctx, form, _client, _info, userCode) =>
           page(
             ctx,

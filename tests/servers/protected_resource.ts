@@ -3,6 +3,7 @@
  * RFC 9728 say, publishes its metadata, and verifies the tokens it is given.
  */
 import { errors, type JWTPayload } from "jose";
+import { createDpopVerifier, DpopError } from "./_dpop_verifier.ts";
 import { createJwtVerifier, scopesOf } from "./_jwt_verifier.ts";
 
 export interface IProtectedResourceOptions {
@@ -19,6 +20,11 @@ export interface IProtectedResourceOptions {
    * by `path`. With `null` there is none, and no challenge names it.
    */
   metadataPath?: string | null;
+  /**
+   * Whether tokens must be bound to a key by DPoP and come with a proof, which
+   * with `nonce` carries the nonce of the answer before; default false.
+   */
+  dpop?: boolean | "nonce";
 }
 
 export interface IProtectedResource extends AsyncDisposable {
@@ -35,7 +41,8 @@ export interface IProtectedResource extends AsyncDisposable {
 export function startProtectedResource(
   options: IProtectedResourceOptions,
 ): IProtectedResource {
-  const { authorizationServers, path = "/mcp", scopes = [] } = options;
+  const { authorizationServers, path = "/mcp", scopes = [], dpop = false } =
+    options;
   const {
     metadataPath = `/.well-known/oauth-protected-resource${
       path === "/" ? "" : path
@@ -51,6 +58,8 @@ export function startProtectedResource(
   const resource = origin + path;
   const metadataUrl = metadataPath === null ? undefined : origin + metadataPath;
   const verify = createJwtVerifier(authorizationServers, resource);
+  const proofs = dpop ? createDpopVerifier(dpop === "nonce") : undefined;
+  const scheme = proofs ? "DPoP" : "Bearer";
 
   function refuse(status: number, error?: string): Response {
     const parameters = {
@@ -62,7 +71,7 @@ export function startProtectedResource(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name}="${value}"`);
     const headers = {
-      "WWW-Authenticate": `Bearer ${challenge.join(", ")}`.trim(),
+      "WWW-Authenticate": `${scheme} ${challenge.join(", ")}`.trim(),
     };
     return Response.json({ error: error ?? "unauthorized" }, {
       status,
@@ -71,14 +80,18 @@ export function startProtectedResource(
   }
 
   async function guard(request: Request): Promise<Response> {
-    const token = /^Bearer +(\S+)$/i
-      .exec(request.headers.get("Authorization") ?? "")?.[1];
+    const [given, token] = (request.headers.get("Authorization") ?? "").split(
+      / +/,
+    );
     // RFC 6750, 3.1: without credentials, no error code.
-    if (!token) return refuse(401);
+    if (!token || given?.toLowerCase() !== scheme.toLowerCase()) {
+      return refuse(401);
+    }
     let claims: JWTPayload;
     try {
-      claims = await verify(token);
+      claims = await verify(token, await proofs?.verify(request, token));
     } catch (error) {
+      if (error instanceof DpopError) return refuse(401, error.code);
       // Anything else is a fault of the test, which must not pass as a refusal.
       if (!(error instanceof errors.JOSEError)) throw error;
       return refuse(401, "invalid_token");
@@ -90,16 +103,21 @@ export function startProtectedResource(
     return Response.json({ resource, claims });
   }
 
-  function answer(request: Request): Response | Promise<Response> {
+  async function answer(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     requests.push(`${request.method} ${pathname}`);
-    if (pathname === path) return guard(request);
+    if (pathname === path) {
+      const response = await guard(request);
+      if (proofs?.nonce) response.headers.set("DPoP-Nonce", proofs.nonce);
+      return response;
+    }
     if (pathname === metadataPath) {
       return Response.json({
         resource,
         authorization_servers: authorizationServers,
         bearer_methods_supported: ["header"],
         ...scopes.length > 0 && { scopes_supported: scopes },
+        ...proofs && { dpop_bound_access_tokens_required: true },
         ...options.metadata,
       });
     }

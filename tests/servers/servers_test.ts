@@ -1,9 +1,10 @@
 /**
  * The fixtures answer as the real servers do, and leave nothing behind.
  */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { decodeJwt } from "jose";
 import { startAuthorizationServer } from "./authorization_server.ts";
+import { createBrowser } from "./browser.ts";
 import { startMcpSdkServer } from "./mcp_sdk_server.ts";
 import { startProtectedResource } from "./protected_resource.ts";
 
@@ -246,4 +247,35 @@ test("startMcpSdkServer() can have no metadata at all", async () => {
   const response = await register(`${server.origin}/register`);
   assertEquals(response.status, 201);
   await response.body?.cancel();
+});
+
+test("createBrowser() signs in once, and tells where its user ends", async () => {
+  await using server = await startAuthorizationServer();
+  const response = await register(`${server.issuer}/reg`);
+  const { client_id } = await response.json();
+  const request = new URL(`${server.issuer}/auth`);
+  request.search = new URLSearchParams({
+    client_id,
+    response_type: "code",
+    redirect_uri: "http://127.0.0.1:33418/",
+    scope: "mcp:read",
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+  }).toString();
+  const browser = createBrowser();
+  // The server asks for consent each time, for who knows a native client?
+  for (const forms of [["sign-in", "consent"], ["consent"]]) {
+    server.requests.length = 0;
+    const { origin, searchParams } = await browser.authorize(request);
+    assertEquals(origin, "http://127.0.0.1:33418");
+    assertMatch(searchParams.get("code") ?? "", /./);
+    const posts = server.requests.filter((one) => one.startsWith("POST "));
+    assertEquals(posts.length, forms.length);
+  }
+  request.searchParams.set("client_id", "nobody");
+  await assertRejects(
+    () => browser.authorize(request),
+    Error,
+    "The user ends at 400 error: invalid_client",
+  );
 });

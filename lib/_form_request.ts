@@ -1,0 +1,189 @@
+/** Posting a form to an endpoint of an authorization server. */
+
+import { requireArgument, requireObject } from "./_arguments.ts";
+import { type EndpointName, requireEndpoint } from "./_endpoint.ts";
+import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
+import { type IReply, quoteJson, quoteServerText } from "./_reply.ts";
+import type {
+  ClientAuthentication,
+  IFormRequestOptions,
+} from "./client_auth.ts";
+import { OAuthClientError } from "./errors.ts";
+import type { IAuthorizationServerMetadata } from "./types.ts";
+
+/** The members of a reply's body; a member that is `null` counts as absent. */
+export type ReplyMembers = Record<string, unknown>;
+
+const SECRET_PARAMETERS = [
+  "actor_token",
+  "assertion",
+  "client_assertion",
+  "client_secret",
+  "code",
+  "code_verifier",
+  "device_code",
+  "refresh_token",
+  "subject_token",
+];
+const FORM = "application/x-www-form-urlencoded";
+
+/** Reads JSON or, where the media type says so, a form. */
+async function membersOf(reply: IReply): Promise<ReplyMembers> {
+  const isForm = reply.header("content-type")?.toLowerCase().startsWith(FORM);
+  const body = isForm
+    ? Object.fromEntries(new URLSearchParams(await reply.text()))
+    : await reply.json();
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    return {};
+  }
+  return Object.fromEntries(
+    Object.entries(body).filter(([, value]) => value !== null),
+  );
+}
+
+/** A member that is a string; anything else counts as absent. */
+export function textMember(
+  members: ReplyMembers,
+  name: string,
+): string | undefined {
+  const value = members[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A member that is a number of seconds, or such a number in digits. */
+export function secondsMember(
+  members: ReplyMembers,
+  name: string,
+): number | undefined {
+  const value = members[name];
+  const seconds = typeof value === "string" && /^\d+$/.test(value)
+    ? Number(value)
+    : value;
+  return typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0
+    ? seconds
+    : undefined;
+}
+
+/** What a request must keep to itself, as far as its parts show it. */
+function secretsOf(
+  body: URLSearchParams,
+  { Authorization = "" }: Record<string, string>,
+): string[] {
+  const [, credentials = ""] = Authorization.split(" ");
+  return [...SECRET_PARAMETERS.map((name) => body.get(name) ?? ""), credentials]
+    // Shorter ones would be found in any text, and keep nothing secret.
+    .filter((secret) => secret.length >= 4)
+    .flatMap((secret) => [secret, encodeURIComponent(secret)]);
+}
+
+/** Members whose texts hold nothing of the request that is secret. */
+function withoutSecrets(
+  members: ReplyMembers,
+  secrets: readonly string[],
+): ReplyMembers {
+  const clean = (text: string) =>
+    secrets.reduce((rest, one) => rest.replaceAll(one, "[redacted]"), text);
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      typeof value === "string"
+        ? clean(value)
+        : typeof value === "object"
+        ? clean(quoteJson(value))
+        : value,
+    ]),
+  );
+}
+
+/** Fails unless the reply is a success; its `error` counts at any status. */
+function requireSuccess(
+  url: string,
+  reply: IReply,
+  received: ReplyMembers,
+  secrets: readonly string[],
+): void {
+  if (received.error !== undefined && received.error !== "") {
+    // Some servers repeat the request in the description of its error.
+    const members = withoutSecrets(received, secrets);
+    const error = String(members.error);
+    const error_description = textMember(members, "error_description");
+    const said = error_description ? `${error}: ${error_description}` : error;
+    throw reply.error(
+      "server_error",
+      `Request to ${url} was refused: ${quoteServerText(said)}`,
+      {
+        error,
+        error_description,
+        error_uri: textMember(members, "error_uri"),
+        errorResponse: members,
+      },
+    );
+  }
+  if (!reply.ok) {
+    throw reply.error(
+      "unexpected_status",
+      `Request to ${url} failed: expected status 200, got ${reply.status}`,
+    );
+  }
+}
+
+/** Puts the client's credentials in, unless they belong to another issuer. */
+async function authenticate(
+  client: ClientAuthentication | undefined,
+  serverMetadata: IAuthorizationServerMetadata,
+  body: URLSearchParams,
+  headers: Record<string, string>,
+): Promise<void> {
+  const { issuer } = serverMetadata;
+  if (client?.issuer !== undefined && client.issuer !== issuer) {
+    throw new OAuthClientError(
+      "issuer_mismatch",
+      `The client of ${client.issuer} is not shown to ${issuer}`,
+    );
+  }
+  await client?.authenticate({ serverMetadata, body, headers });
+}
+
+/**
+ * Posts a form and reads the members of a successful reply. With DPoP the
+ * request is made once more when the server asks for a nonce.
+ */
+export async function postForm<T>(
+  serverMetadata: IAuthorizationServerMetadata,
+  endpoint: EndpointName,
+  form: URLSearchParams,
+  options: IFormRequestOptions | undefined,
+  read: (members: ReplyMembers, reply: IReply, url: string) => T,
+): Promise<T> {
+  const { client, dpop, allowHttp, headers: further, ...requestOptions } =
+    requireOptions(options);
+  requireObject("serverMetadata", serverMetadata);
+  requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
+  const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
+
+  const send = async (isRetry: boolean): Promise<T> => {
+    const body = new URLSearchParams(form);
+    const own: Record<string, string> = { "Content-Type": FORM };
+    await authenticate(client, serverMetadata, body, own);
+    if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
+    const headers = mergeHeaders({ Accept: "application/json" }, further, own);
+    const result = await exchange(
+      { url, headers, body: body.toString() },
+      requestOptions,
+      async (reply) => {
+        const members = await membersOf(reply);
+        dpop?.noteReply(url, {
+          status: reply.status,
+          headers: { get: (name) => reply.header(name) ?? null },
+        });
+        const wantsNonce = members.error === "use_dpop_nonce" &&
+          reply.header("DPoP-Nonce") !== undefined;
+        if (dpop && wantsNonce && !isRetry) return undefined;
+        requireSuccess(url, reply, members, secretsOf(body, own));
+        return { value: read(members, reply, url) };
+      },
+    );
+    return result ? result.value : await send(true);
+  };
+  return await send(false);
+}

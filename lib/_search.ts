@@ -1,0 +1,186 @@
+/** Strict search for metadata: what is found must speak of whom it was asked. */
+
+import { discover } from "./_discovery.ts";
+import { ENDPOINT_NAMES, requireSafeUrl } from "./_endpoint.ts";
+import { mergeHeaders } from "./_http.ts";
+import { coversTarget, isSameIssuer } from "./_identifiers.ts";
+import { type IReply, quoteJson } from "./_reply.ts";
+import { type IDiscoveryAttempt, OAuthClientError } from "./errors.ts";
+import {
+  isAuthorizationProtectedResourceMetadata,
+  isAuthorizationServerMetadata,
+} from "./guards.ts";
+import type { IRequestOptions } from "./request_options.ts";
+import {
+  getAuthorizationServerMetadataUrls,
+  getResourceMetadataUrls,
+} from "./well_known.ts";
+
+/** Options of a whole search. */
+export interface ISearchOptions extends IRequestOptions {
+  allowHttp?: boolean | undefined;
+}
+
+/** How metadata of a resource is searched for. */
+export interface IResourceSearch {
+  resourceMetadataUrl: string | undefined;
+  resourceMatch: "parent" | "exact" | undefined;
+  headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** How metadata of an authorization server is searched for. */
+export interface IServerSearch {
+  trustedIssuers: readonly string[] | undefined;
+  headers: Readonly<Record<string, string>> | undefined;
+}
+
+const JSON_ONLY = { Accept: "application/json" };
+
+/** A copy without the members that are `null`, which servers send for none. */
+function withoutNulls(body: unknown): unknown {
+  return typeof body === "object" && body !== null && !Array.isArray(body)
+    ? Object.fromEntries(
+      Object.entries(body).filter(([, value]) => value !== null),
+    )
+    : body;
+}
+
+/** What came of an address, in a few words and without the body of a reply. */
+function summaryOf(error: Error | undefined): string {
+  if (!(error instanceof OAuthClientError)) return String(error?.message);
+  const { code, status, cause, message } = error;
+  if (code === "identifier_mismatch") return message;
+  if (code === "unexpected_status") return String(status);
+  return cause instanceof Error ? `${code}: ${cause.message}` : code;
+}
+
+/** One search: its options, and every address that it tried. */
+export class MetadataSearch {
+  readonly attempts: IDiscoveryAttempt[] = [];
+
+  constructor(readonly options: ISearchOptions) {}
+
+  /** The failure of the whole, with what came of every address. */
+  failed(problem: string, cause?: unknown): OAuthClientError {
+    const { attempts } = this;
+    const answers = attempts.filter(({ error }) => error)
+      .map(({ url, error }) => `${url} (${summaryOf(error)})`);
+    return new OAuthClientError(
+      "discovery_failed",
+      `${problem}. Tried: ${answers.join(", ") || "nothing"}`,
+      { attempts, ...(cause !== undefined && { cause }) },
+    );
+  }
+
+  /** The addresses that may be asked; the others are noted as tried. */
+  #admit(kind: string, urls: readonly string[]): string[] {
+    return urls.filter((url) => {
+      try {
+        requireSafeUrl(`The address of ${kind}`, url, this.options.allowHttp);
+        return true;
+      } catch (error) {
+        this.attempts.push({ url, error: error as Error });
+        return false;
+      }
+    });
+  }
+
+  /** The first accepted document of these addresses; undefined for none. */
+  async #first<Metadata>(
+    kind: string,
+    urls: readonly string[],
+    headersFor: (url: string) => Record<string, string>,
+    accept: (body: unknown, reply: IReply, url: string) => Metadata | undefined,
+    onFailure: (failure: Error) => void = () => {},
+  ) {
+    const attempts = this.#admit(kind, urls).map((url) => ({
+      url,
+      headers: headersFor(url),
+      accept: (body: unknown, reply: IReply) =>
+        accept(withoutNulls(body), reply, url),
+    }));
+    try {
+      const found = await discover(kind, attempts, {
+        ...this.options,
+        onFailure: (url, error) => {
+          this.attempts.push({ url, error });
+          onFailure(error);
+        },
+      });
+      this.attempts.push({ url: found.discoveryUrl });
+      return found;
+    } catch (failure) {
+      this.options.signal?.throwIfAborted();
+      const { code } = failure as OAuthClientError;
+      if (code === "discovery_failed") throw failure;
+      return undefined;
+    }
+  }
+
+  /** Metadata of the resource; a document about another resource ends it all. */
+  async findResource(
+    target: URL,
+    { resourceMetadataUrl, resourceMatch = "parent", headers }: IResourceSearch,
+  ) {
+    return await this.#first(
+      "resource metadata",
+      getResourceMetadataUrls(target.href, resourceMetadataUrl),
+      (url) =>
+        mergeHeaders(
+          JSON_ONLY,
+          new URL(url).origin === target.origin ? headers : undefined,
+        ),
+      (body, reply, url) => {
+        if (!isAuthorizationProtectedResourceMetadata(body)) return undefined;
+        const { resource } = body;
+        if (
+          typeof resource === "string" &&
+          coversTarget(resource, target, resourceMatch)
+        ) return body;
+        throw reply.error(
+          "identifier_mismatch",
+          `Resource metadata from ${url} speaks of ` +
+            `${quoteJson(resource)}, not of ${target.href}`,
+        );
+      },
+      (failure) => {
+        if ((failure as OAuthClientError).code === "identifier_mismatch") {
+          throw this.failed(
+            `${target.href} is described as another resource`,
+            failure,
+          );
+        }
+      },
+    );
+  }
+
+  /** Metadata of a server that says of itself what it was called. */
+  async findServer(
+    issuer: string,
+    { trustedIssuers = [], headers }: IServerSearch,
+  ) {
+    return await this.#first(
+      "authorization server metadata",
+      getAuthorizationServerMetadataUrls(issuer),
+      () => mergeHeaders(JSON_ONLY, headers, JSON_ONLY),
+      (body, reply, url) => {
+        if (!isAuthorizationServerMetadata(body)) return undefined;
+        if (
+          !isSameIssuer(body.issuer, issuer) &&
+          !trustedIssuers.includes(body.issuer)
+        ) {
+          throw reply.error(
+            "identifier_mismatch",
+            `Authorization server metadata from ${url} is of the issuer ` +
+              `${quoteJson(body.issuer)}, not of ${issuer}`,
+          );
+        }
+        for (const name of ENDPOINT_NAMES) {
+          if (!body[name]) continue;
+          requireSafeUrl(`The ${name}`, body[name], this.options.allowHttp);
+        }
+        return body;
+      },
+    );
+  }
+}

@@ -1,0 +1,134 @@
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import { postForm } from "../lib/_form_request.ts";
+import {
+  clientSecretBasic,
+  clientSecretPost,
+  type IFormRequestOptions,
+  OAuthClientError,
+} from "../mod.ts";
+import { type Answer, json, stubFetch } from "./_stub_fetch.ts";
+
+const URL_1 = "https://as.example/token";
+const SERVER = {
+  issuer: "https://as.example",
+  token_endpoint: URL_1,
+  response_types_supported: [],
+};
+
+/** The error of a request with this form. */
+async function errorOf(
+  form: Record<string, string>,
+  answer: Answer,
+  client?: IFormRequestOptions["client"],
+): Promise<OAuthClientError> {
+  using stubbed = stubFetch({ [URL_1]: answer });
+  const { fetch } = stubbed;
+  const error = await postForm(
+    SERVER,
+    "token_endpoint",
+    new URLSearchParams(form),
+    { fetch, client },
+    (members) => members,
+  ).catch((error) => error);
+  assertInstanceOf(error, OAuthClientError);
+  assertEquals(error.code, "server_error");
+  return error;
+}
+
+const SECRETS = [
+  "actor_token",
+  "assertion",
+  "client_assertion",
+  "client_secret",
+  "code",
+  "code_verifier",
+  "device_code",
+  "refresh_token",
+  "subject_token",
+];
+
+for (const name of SECRETS) {
+  Deno.test(`postForm() redacts the request's ${name} in an error`, async () => {
+    const secret = "s3/cr:et==";
+    const encoded = encodeURIComponent(secret);
+    const said = `${secret} and ${encoded} and ${secret}`;
+    const error = await errorOf(
+      { [name]: secret, scope: "read-all" },
+      json({
+        error: `bad ${secret}`,
+        error_description: said,
+        error_uri: `https://as.example/?x=${encoded}`,
+        more: said,
+        deep: { list: [secret, encoded], read: "read-all" },
+        count: 7,
+      }, { status: 400 }),
+    );
+    const redacted = "[redacted] and [redacted] and [redacted]";
+    assertEquals(
+      error.message,
+      `Request to ${URL_1} was refused: bad [redacted]: ${redacted}`,
+    );
+    assertEquals({ ...error }, {
+      name: "OAuthClientError",
+      code: "server_error",
+      url: URL_1,
+      status: 400,
+      error: "bad [redacted]",
+      error_description: redacted,
+      error_uri: "https://as.example/?x=[redacted]",
+      errorResponse: {
+        error: "bad [redacted]",
+        error_description: redacted,
+        error_uri: "https://as.example/?x=[redacted]",
+        more: redacted,
+        deep: '{"list":["[redacted]","[redacted]"],"read":"read-all"}',
+        count: 7,
+      },
+    });
+  });
+}
+
+Deno.test("postForm() redacts the credentials of its client in an error", async () => {
+  const secret = "s3cret-Value";
+  const echo: Answer = ({ body, headers }) =>
+    Response.json({
+      error: "invalid_client",
+      error_description: `${body} ${headers.Authorization}`,
+    }, { status: 401 });
+  const rows: [IFormRequestOptions["client"], description: string][] = [
+    [
+      clientSecretPost("c1", secret),
+      "a=1&client_id=c1&client_secret=[redacted] undefined",
+    ],
+    [clientSecretBasic("c1", secret), "a=1 Basic [redacted]"],
+  ];
+  for (const [client, description] of rows) {
+    const error = await errorOf({ a: "1" }, echo, client);
+    assertEquals(error.error_description, description);
+    assert(error.message.endsWith(`invalid_client: ${description}`));
+  }
+});
+
+Deno.test("postForm() leaves secrets shorter than 4 characters in an error", async () => {
+  const rows: [code: string, shown: string][] = [
+    ["", "The code in the code"],
+    ["the", "The code in the code"],
+    ["code", "The [redacted] in the [redacted]"],
+  ];
+  for (const [code, shown] of rows) {
+    const error = await errorOf(
+      { code },
+      json({ error: "x", error_description: "The code in the code" }),
+    );
+    assertEquals(error.error_description, shown);
+  }
+});
+
+Deno.test("postForm() leaves in an error what is no secret of the request", async () => {
+  const body = { error: "invalid_scope", error_description: "read-all of c1" };
+  const error = await errorOf(
+    { scope: "read-all", client_id: "c1", grant_type: "invalid_scope" },
+    json(body),
+  );
+  assertEquals(error.errorResponse, body);
+});

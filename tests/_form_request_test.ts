@@ -1,0 +1,352 @@
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
+import { assertSpyCalls, stub } from "@std/testing/mock";
+import {
+  postForm,
+  type ReplyMembers,
+  secondsMember,
+  textMember,
+} from "../lib/_form_request.ts";
+import {
+  type IAuthorizationServerMetadata,
+  type IFormRequestOptions,
+  OAuthClientError,
+} from "../mod.ts";
+import {
+  type Answer,
+  failing,
+  json,
+  never,
+  redirect,
+  stubFetch,
+  text,
+  untyped,
+} from "./_stub_fetch.ts";
+
+const ISSUER = "https://as.example";
+const URL_1 = `${ISSUER}/token`;
+const SERVER: IAuthorizationServerMetadata = {
+  issuer: ISSUER,
+  token_endpoint: URL_1,
+  response_types_supported: [],
+};
+const FORM = "application/x-www-form-urlencoded";
+
+/** Posts a form and gives the members of the reply, with what was sent. */
+async function post(
+  answer: Answer,
+  options: IFormRequestOptions = {},
+  form = new URLSearchParams({ a: "1" }),
+  server = SERVER,
+) {
+  using stubbed = stubFetch({ [URL_1]: answer });
+  const { requests } = stubbed;
+  const result: ReplyMembers | OAuthClientError = await postForm(
+    server,
+    "token_endpoint",
+    form,
+    { fetch: stubbed.fetch, ...options },
+    (members) => members,
+  ).catch((error) => error);
+  return { result, requests };
+}
+
+/** Answers with a body of this media type. */
+function typed(body: string, type: string, status = 200): Answer {
+  return () =>
+    new Response(body, { status, headers: { "Content-Type": type } });
+}
+
+Deno.test("textMember() gives strings only", () => {
+  const members = { a: "x", b: "", c: 7, d: null, e: ["x"], f: {} };
+  const values = ["a", "b", "c", "d", "e", "f", "g"]
+    .map((name) => textMember(members, name));
+  const none = Array(5).fill(undefined);
+  assertEquals(values, ["x", "", ...none]);
+});
+
+Deno.test("secondsMember() gives numbers that are not negative, and digits", () => {
+  const rows: [value: unknown, seconds: number | undefined][] = [
+    [0, 0],
+    [3600, 3600],
+    [1.5, 1.5],
+    ["0", 0],
+    ["3600", 3600],
+    ["", undefined],
+    [" ", undefined],
+    ["3600s", undefined],
+    ["-1", undefined],
+    ["1e3", undefined],
+    ["0x10", undefined],
+    ["9".repeat(400), undefined],
+    [-1, undefined],
+    [NaN, undefined],
+    [Infinity, undefined],
+    [true, undefined],
+    [[3600], undefined],
+    [{}, undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ];
+  for (const [value, seconds] of rows) {
+    assertStrictEquals(secondsMember({ value }, "value"), seconds);
+  }
+});
+
+Deno.test("postForm() posts the form and asks for JSON", async () => {
+  const form = new URLSearchParams({ a: "1 2", b: "ü&=" });
+  const { requests } = await post(json({ x: 1 }), {}, form);
+  assertEquals(requests.length, 1);
+  assertEquals(requests[0]?.init, {
+    method: "POST",
+    headers: { Accept: "application/json", "Content-Type": FORM },
+    body: "a=1+2&b=%C3%BC%26%3D",
+    redirect: "manual",
+  });
+});
+
+Deno.test("postForm() reads JSON, whatever it is called, and forms by their type", async () => {
+  const rows: [answer: Answer, members: ReplyMembers][] = [
+    [typed('{"a":1}', "application/json"), { a: 1 }],
+    [typed('{"a":1}', "text/html"), { a: 1 }],
+    [typed('{"a":1}', ""), { a: 1 }],
+    [typed("a=1&b=x+y", FORM), { a: "1", b: "x y" }],
+    [typed("a=1", `${FORM}; charset=utf-8`), { a: "1" }],
+    [typed("a=1", "Application/X-WWW-Form-Urlencoded"), { a: "1" }],
+    [typed("a=1", "text/plain"), {}],
+    [json({ a: null, b: 0, c: "", d: false }), { b: 0, c: "", d: false }],
+    [json(null), {}],
+    [json([1]), {}],
+    [json("x"), {}],
+    [text("", 200), {}],
+    [text("<html>", 200), {}],
+    [() => new Response(null, { status: 204 }), {}],
+  ];
+  for (const [answer, members] of rows) {
+    assertEquals((await post(answer)).result, members);
+  }
+});
+
+Deno.test("postForm() keeps __proto__ as a member like any other", async () => {
+  for (
+    const answer of [
+      text('{"__proto__":{"error":"x"}}', 200),
+      typed("__proto__=x", FORM),
+    ]
+  ) {
+    const { result } = await post(answer);
+    assertEquals(Object.keys(result), ["__proto__"]);
+    assertStrictEquals(Object.getPrototypeOf(result), Object.prototype);
+  }
+});
+
+Deno.test("postForm() reads a minimal response", async () => {
+  const minimal = {
+    status: 200,
+    statusText: "",
+    json: () => Promise.resolve({ a: 1 }),
+    text: () => Promise.reject(new Error("No text")),
+  };
+  assertEquals((await post(() => minimal)).result, { a: 1 });
+});
+
+Deno.test("postForm() fails on an error at any status", async () => {
+  const body = {
+    error: "invalid_grant",
+    error_description: "Too\u0007 old",
+    error_uri: "https://as.example/help",
+    more: [1],
+    nothing: null,
+  };
+  for (const status of [200, 201, 400, 401, 403, 500, 503]) {
+    const { result } = await post(json(body, { status }));
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(
+      result.message,
+      `Request to ${URL_1} was refused: invalid_grant: Too\\u0007 old`,
+    );
+    const { nothing: _, ...members } = body;
+    assertEquals({ ...result }, {
+      name: "OAuthClientError",
+      code: "server_error",
+      url: URL_1,
+      status,
+      error: "invalid_grant",
+      error_description: "Too\u0007 old",
+      error_uri: "https://as.example/help",
+      // What is no text comes as JSON.
+      errorResponse: { ...members, more: "[1]" },
+    });
+  }
+});
+
+Deno.test("postForm() fails on an error in a form", async () => {
+  const { result } = await post(typed("error=bad_code", FORM));
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals([result.code, result.error], ["server_error", "bad_code"]);
+  assertFalse("error_description" in result);
+});
+
+Deno.test("postForm() shows members of an error that are no text as JSON", async () => {
+  const { result } = await post(
+    json({ error: "x", error_description: { a: 1 }, error_uri: 7 }),
+  );
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals(result.message, `Request to ${URL_1} was refused: x: {"a":1}`);
+  assertEquals(result.error_description, '{"a":1}');
+  assertFalse("error_uri" in result);
+  assertEquals(result.errorResponse, {
+    error: "x",
+    error_description: '{"a":1}',
+    error_uri: 7,
+  });
+});
+
+Deno.test("postForm() fails on an error that is no text, over a token too", async () => {
+  const rows: [error: unknown, shown: string][] = [
+    [
+      { type: "OAuthException", message: "Code expired" },
+      '{"type":"OAuthException","message":"Code expired"}',
+    ],
+    [{ client_secret: "s3cret" }, '{"client_secret":"[redacted]"}'],
+    [["invalid_grant"], '["invalid_grant"]'],
+    [{}, "{}"],
+    [7, "7"],
+    [0, "0"],
+    [true, "true"],
+    [false, "false"],
+  ];
+  for (const [error, shown] of rows) {
+    for (const status of [200, 400]) {
+      const body = { error, access_token: "t" };
+      const { result } = await post(json(body, { status }));
+      assertInstanceOf(result, OAuthClientError);
+      assertEquals([result.code, result.error], ["server_error", shown]);
+      assertEquals(
+        result.message,
+        `Request to ${URL_1} was refused: ${shown}`,
+      );
+    }
+  }
+  // These say that there is none.
+  for (const error of [null, "", undefined]) {
+    const { result } = await post(json({ error, access_token: "t" }));
+    assertFalse(result instanceof OAuthClientError);
+  }
+});
+
+Deno.test("postForm() fails on any other status than 2xx", async () => {
+  const answers: [Answer, status: number][] = [
+    [redirect("/elsewhere"), 302],
+    [redirect("https://evil.example/", 307), 307],
+    [json({ access_token: "t" }, { status: 400 }), 400],
+    [json({ error: "" }, { status: 400 }), 400],
+    [text("<html>", 404), 404],
+    [text("", 500), 500],
+  ];
+  for (const [answer, status] of answers) {
+    const { result, requests } = await post(answer);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(result.code, "unexpected_status");
+    assertEquals([result.url, result.status], [URL_1, status]);
+    assertEquals(
+      result.message,
+      `Request to ${URL_1} failed: expected status 200, got ${status}`,
+    );
+    assertEquals(requests.length, 1);
+  }
+});
+
+Deno.test("postForm() says that no reply came", async () => {
+  const cause = new TypeError("Cable cut");
+  const { result } = await post(failing(cause));
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals([result.code, result.url], ["network_error", URL_1]);
+  assertStrictEquals(result.cause, cause);
+});
+
+Deno.test("postForm() ends with the reason of an abort", async () => {
+  const reason = { why: "enough" };
+  const controller = new AbortController();
+  const { result } = await post(() => {
+    queueMicrotask(() => controller.abort(reason));
+    return never();
+  }, { signal: controller.signal });
+  assertStrictEquals(result as unknown, reason);
+});
+
+Deno.test("postForm() refuses an endpoint that is missing or unsafe, before any request", async () => {
+  const rows: [token_endpoint: unknown, allowHttp?: boolean][] = [
+    [undefined],
+    [""],
+    ["javascript:alert(1)"],
+    ["data:text/plain,x"],
+    ["file:///etc/passwd"],
+    ["http://as.example/token"],
+    ["http://as.example/token", false],
+    ["https://u:s3cret@as.example/token"],
+    ["ftp://as.example/token", true],
+    ["/token"],
+    [7],
+  ];
+  const asked = () => Promise.reject(new Error("Asked"));
+  using global = stub(globalThis, "fetch", asked);
+  for (const [token_endpoint, allowHttp] of rows) {
+    const server = untyped({ ...SERVER, token_endpoint });
+    const error = await assertRejects(
+      () =>
+        postForm(
+          server,
+          "token_endpoint",
+          new URLSearchParams(),
+          { allowHttp },
+          (members) => members,
+        ),
+      OAuthClientError,
+    );
+    assertEquals(error.code, token_endpoint ? "url_refused" : "unsupported");
+    assert(!error.message.includes("s3cret"));
+  }
+  assertSpyCalls(global, 0);
+});
+
+Deno.test("postForm() names an argument that is of no use", async () => {
+  const form = new URLSearchParams();
+  const rows: [args: unknown[], name: string][] = [
+    [[null, form, {}], "serverMetadata"],
+    [[7, form, {}], "serverMetadata"],
+    [[SERVER, "a=1", {}], "body"],
+    [[SERVER, { a: "1" }, {}], "body"],
+    [[SERVER, undefined, {}], "body"],
+    [[SERVER, form, "x"], "options"],
+    [[SERVER, form, { fetch: 7 }], "options.fetch"],
+    [[SERVER, form, { signal: {} }], "options.signal"],
+    [[SERVER, form, { headers: new Headers() }], "headers"],
+  ];
+  using _global = stub(
+    globalThis,
+    "fetch",
+    () => Promise.reject(new Error("Asked")),
+  );
+  for (const [[server, body, options], name] of rows) {
+    const error = await assertRejects(
+      () =>
+        untyped(postForm)(
+          server,
+          "token_endpoint",
+          body,
+          options,
+          () => undefined,
+        ),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "invalid_argument");
+    assert(error.message.startsWith(`${name} must be `), error.message);
+  }
+});

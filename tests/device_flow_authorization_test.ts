@@ -1,0 +1,217 @@
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertNotMatch,
+  assertStrictEquals,
+} from "@std/assert";
+import {
+  clientSecretBasic,
+  fetchDeviceAuthorization,
+  type IAuthorizationServerMetadata,
+  type IFetchDeviceAuthorizationOptions,
+  OAuthClientError,
+  publicClient,
+} from "../mod.ts";
+import {
+  type Answer,
+  json,
+  never,
+  stubFetch,
+  text,
+  untyped,
+} from "./_stub_fetch.ts";
+
+const ISSUER = "https://as.example";
+const DEVICE = `${ISSUER}/device`;
+const SERVER: IAuthorizationServerMetadata = {
+  issuer: ISSUER,
+  device_authorization_endpoint: DEVICE,
+  response_types_supported: [],
+};
+const REPLY = {
+  device_code: "d1",
+  user_code: "WDJB-MJHT",
+  verification_uri: `${ISSUER}/activate`,
+  expires_in: 600,
+};
+
+/** Starts a device authorization at the time of 1000.9 s. */
+async function start(
+  answer: Answer,
+  options: Partial<IFetchDeviceAuthorizationOptions> = {},
+  server = SERVER,
+) {
+  using stubbed = stubFetch({ [DEVICE]: answer });
+  const result = await fetchDeviceAuthorization(server, {
+    fetch: stubbed.fetch,
+    client: publicClient("c1"),
+    now: () => 1_000_900,
+    ...options,
+  }).catch((error) => error);
+  return { result, requests: stubbed.requests };
+}
+
+Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further parameters", async () => {
+  const rows: [IFetchDeviceAuthorizationOptions, body: string][] = [
+    [{}, "client_id=c1"],
+    [{ scopes: [] }, "client_id=c1"],
+    [{ scopes: ["a", "b"] }, "scope=a+b&client_id=c1"],
+    [{ resource: false }, "client_id=c1"],
+    [
+      { resource: "https://api.example" },
+      "resource=https%3A%2F%2Fapi.example" +
+      "&client_id=c1",
+    ],
+    [
+      { parameters: { x: "1", scope: "other" }, scopes: ["a"] },
+      "x=1&scope=a" +
+      "&client_id=c1",
+    ],
+    [{ client: clientSecretBasic("c1", "s") }, ""],
+  ];
+  for (const [options, body] of rows) {
+    const { requests } = await start(json(REPLY), options);
+    assertEquals(requests.map(({ body }) => body), [body]);
+    assertEquals(requests[0]?.method, "POST");
+    assertEquals(requests[0]?.headers.Accept, "application/json");
+  }
+});
+
+Deno.test("fetchDeviceAuthorization() stamps the end of the codes", async () => {
+  const { result } = await start(json(REPLY));
+  assertEquals(result, { ...REPLY, expires_at: 1600 });
+});
+
+const MEMBERS: [
+  name: string,
+  members: Record<string, unknown>,
+  expected: Record<string, unknown>,
+][] = [
+  ["an interval", { interval: 7 }, { interval: 7 }],
+  ["an interval of zero", { interval: 0 }, { interval: 0 }],
+  ["digits", { interval: "7", expires_in: "60" }, {
+    interval: 7,
+    expires_in: 60,
+    expires_at: 1060,
+  }],
+  ["null for no interval", { interval: null }, {}],
+  ["an interval that is none", { interval: "soon" }, {}],
+  ["a negative interval", { interval: -5 }, {}],
+  ["a complete address", {
+    verification_uri_complete: `${ISSUER}/activate?user_code=WDJB-MJHT`,
+  }, { verification_uri_complete: `${ISSUER}/activate?user_code=WDJB-MJHT` }],
+  ["null for no complete address", { verification_uri_complete: null }, {}],
+  ["verification_url", {
+    verification_uri: undefined,
+    verification_url: "https://google.example/device",
+  }, { verification_uri: "https://google.example/device" }],
+  ["verification_uri before verification_url", {
+    verification_url: "https://other.example/",
+  }, {}],
+  ["http on loopback", { verification_uri: "http://127.0.0.1:1/x" }, {
+    verification_uri: "http://127.0.0.1:1/x",
+  }],
+  ["members that nobody asked for", { message: "Go there" }, {}],
+];
+
+for (const [name, members, expected] of MEMBERS) {
+  Deno.test(`fetchDeviceAuthorization() reads ${name}`, async () => {
+    const { result } = await start(json({ ...REPLY, ...members }));
+    assertEquals(result, { ...REPLY, expires_at: 1600, ...expected });
+  });
+}
+
+Deno.test("fetchDeviceAuthorization() fails where a required member is missing", async () => {
+  const answers = [text("<html>", 200), text("", 200), json([REPLY])];
+  for (const name of Object.keys(REPLY)) {
+    for (const value of [undefined, null, "", 0, -1, {}]) {
+      answers.push(json({ ...REPLY, [name]: value }));
+    }
+  }
+  for (const answer of answers) {
+    const { result } = await start(answer);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals([result.code, result.url], ["invalid_response", DEVICE]);
+    assertNotMatch(result.message, /d1|WDJB/);
+  }
+});
+
+Deno.test("fetchDeviceAuthorization() refuses an address that no user is to be sent to", async () => {
+  const addresses = [
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    "http://as.example/activate",
+    "https://user:s3cret@as.example/activate",
+    "/activate",
+    "https://as.example/\u0000",
+    "https://as.example/a b",
+  ];
+  const names = [
+    "verification_uri",
+    "verification_url",
+    "verification_uri_complete",
+  ];
+  for (const address of addresses) {
+    for (const name of names) {
+      const { verification_uri: _, ...rest } = REPLY;
+      const base = name === "verification_url" ? rest : REPLY;
+      const { result } = await start(json({ ...base, [name]: address }));
+      assertInstanceOf(result, OAuthClientError);
+      assertEquals(result.code, "url_refused");
+      assertNotMatch(result.message, /s3cret/);
+    }
+  }
+});
+
+Deno.test("fetchDeviceAuthorization() takes http addresses when allowed", async () => {
+  const verification_uri = "http://as.example/activate";
+  const answer = json({ ...REPLY, verification_uri });
+  const { result } = await start(answer, { allowHttp: true });
+  assertEquals(result.verification_uri, verification_uri);
+});
+
+Deno.test("fetchDeviceAuthorization() tells what the server refused", async () => {
+  const answer = json({
+    error: "unauthorized_client",
+    error_description: "No device flow",
+  }, { status: 400 });
+  const { result } = await start(answer);
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals(result.code, "server_error");
+  assertEquals(result.error, "unauthorized_client");
+  assertEquals(result.error_description, "No device flow");
+});
+
+Deno.test("fetchDeviceAuthorization() fails before any request at a server without the endpoint", async () => {
+  const { device_authorization_endpoint: _, ...server } = SERVER;
+  const { result, requests } = await start(json(REPLY), {}, server);
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals(result.code, "unsupported");
+  assertEquals(requests, []);
+});
+
+Deno.test("fetchDeviceAuthorization() shows an issuer's client to no other issuer", async () => {
+  const client = publicClient("c1", { issuer: "https://other.example" });
+  const { result, requests } = await start(json(REPLY), { client });
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals(result.code, "issuer_mismatch");
+  assertEquals(requests, []);
+});
+
+Deno.test("fetchDeviceAuthorization() ends with the reason of an abort", async () => {
+  const reason = { why: "enough" };
+  const controller = new AbortController();
+  const { result } = await start(() => {
+    queueMicrotask(() => controller.abort(reason));
+    return never();
+  }, { signal: controller.signal });
+  assertStrictEquals(result, reason);
+});
+
+Deno.test("fetchDeviceAuthorization() refuses options that are no object", async () => {
+  const result = await untyped(fetchDeviceAuthorization)(SERVER, null)
+    .catch((error: unknown) => error);
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals(result.code, "invalid_argument");
+});

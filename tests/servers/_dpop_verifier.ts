@@ -1,0 +1,77 @@
+/** Verifying DPoP proofs with `jose`, as RFC 9449, section 4.3, lists it. */
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify } from "jose";
+
+const MAX_AGE_SECONDS = 60;
+
+/** Why a proof is refused, as an error code of RFC 9449, section 7.1. */
+export class DpopError extends Error {
+  constructor(
+    readonly code: "invalid_dpop_proof" | "use_dpop_nonce",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface IDpopVerifier {
+  /** The nonce that the next proof must have; every request changes it. */
+  readonly nonce: string | undefined;
+  /**
+   * The thumbprint of the key that a request's proof was made with; throws a
+   * `DpopError` where there is no good one.
+   */
+  verify(request: Request, accessToken: string): Promise<string>;
+}
+
+/** With `nonces`, a proof must carry the newest nonce, and serves once. */
+export function createDpopVerifier(nonces: boolean): IDpopVerifier {
+  const seen = new Set<string>();
+  let nonce = nonces ? crypto.randomUUID() as string : undefined;
+
+  async function readProof(request: Request) {
+    try {
+      return await jwtVerify(request.headers.get("DPoP") ?? "", EmbeddedJWK, {
+        typ: "dpop+jwt",
+        algorithms: ["ES256", "EdDSA", "PS256", "RS256"],
+        maxTokenAge: MAX_AGE_SECONDS,
+        requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
+      });
+    } catch (error) {
+      // Anything else is a fault of the test, which must not pass as a refusal.
+      if (!(error instanceof errors.JOSEError)) throw error;
+      throw new DpopError("invalid_dpop_proof", error.message);
+    }
+  }
+
+  return {
+    get nonce() {
+      return nonce;
+    },
+    async verify(request, accessToken) {
+      const { payload, protectedHeader } = await readProof(request);
+      const { origin, pathname } = new URL(request.url);
+      const expected = {
+        htm: request.method,
+        htu: origin + pathname,
+        ath: createHash("sha256").update(Buffer.from(accessToken))
+          .digest("base64url"),
+      };
+      for (const [name, value] of Object.entries(expected)) {
+        if (payload[name] !== value) {
+          throw new DpopError("invalid_dpop_proof", `${name} is another one`);
+        }
+      }
+      if (seen.has(String(payload.jti))) {
+        throw new DpopError("invalid_dpop_proof", "The proof was used before");
+      }
+      if (payload.nonce !== nonce) {
+        throw new DpopError("use_dpop_nonce", "The nonce is not the newest");
+      }
+      seen.add(String(payload.jti));
+      if (nonces) nonce = crypto.randomUUID();
+      return await calculateJwkThumbprint(protectedHeader.jwk!);
+    },
+  };
+}
