@@ -1,16 +1,25 @@
-/** From the metadata of the authorization server to an answer of the resource. */
+/**
+ * From the metadata of the authorization server to an answer of the resource,
+ * without a user.
+ */
 import {
+  buildClientCredentialsBody,
   buildIdJagExchangeBody,
   buildResourceRedemptionBody,
+  clientSecretPost,
   DEFAULT_AUTH_FLOW_PORT,
   fetchDynamicRegistration,
+  fetchToken,
   getClaimsFromJWT,
-  isAuthorizationErrorResponse,
-  isAuthorizationTokenResponse,
+  type IToken,
   scopesMatch,
+  selectClientAuthentication,
 } from "../mod.ts";
 import { isSameUrl } from "./_demo_discovery.ts";
 import { type IStep, limitedFetch, need } from "./_demo_walk.ts";
+
+/** Where the user comes back to; the demo only looks at the address. */
+export const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;
 
 /** Registers a client, which leaves an entry in somebody's database. */
 export const registerClient: IStep = {
@@ -29,17 +38,21 @@ export const registerClient: IStep = {
           `${server.issuer}, expected ${issuer}`,
       );
     }
-    const { client_id } = await fetchDynamicRegistration(
+    const registration = await fetchDynamicRegistration(
       server,
       "OAuth helper demo",
       walk.scopes.length > 0 ? walk.scopes : undefined,
       {
-        redirectUris: [`http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`],
+        redirectUris: [REDIRECT_URI],
         fetch: limitedFetch,
       },
     );
-    walk.clientId = String(client_id);
-    return { answer: `client registered: ${walk.clientId}` };
+    const client_id = String(registration.client_id);
+    walk.client = selectClientAuthentication(server, {
+      ...registration,
+      client_id,
+    });
+    return { answer: `client registered: ${client_id}` };
   },
 };
 
@@ -87,7 +100,7 @@ const buildRedemptionBody: IStep = {
   asked: () => "Body that trades that ID-JAG for an access token",
   run(walk) {
     const body = buildResourceRedemptionBody(
-      need(walk.clientId, "a client"),
+      need(walk.client, "a client").clientId,
       undefined,
       "an-id-jag", // It would come from an identity provider.
       walk.target,
@@ -100,37 +113,28 @@ const buildRedemptionBody: IStep = {
   },
 };
 
-const getToken: IStep = {
+/** A token as it may be shown. */
+export function describeToken(
+  { access_token, token_type, expires_in, refresh_token }: IToken,
+): string {
+  return `${token_type} token of ${access_token.length} characters ` +
+    `for ${expires_in} s${refresh_token ? ", refreshable" : ""}`;
+}
+
+const getMachineToken: IStep = {
   name: "token",
   expected: "200 and JSON with an access_token",
-  asked: ({ server }) => `POST ${server?.token_endpoint}`,
+  asked: () => "A machine asks for a token (client credentials)",
   async run(walk) {
-    const url = need(walk.server?.token_endpoint, "a token endpoint");
+    const server = need(walk.server, "metadata of the server");
     const { id, secret } = need(walk.machine, "a client with a secret");
-    const response = await limitedFetch(url, {
-      method: "POST",
-      headers: { Accept: "application/json" },
-      body: new URLSearchParams({
-        grant_type: "client_credentials",
-        client_id: id,
-        client_secret: secret,
-        resource: walk.target,
-        scope: walk.scopes.join(" "),
-      }),
-    });
-    const { status } = response;
-    const reply: unknown = await response.json();
-    if (!isAuthorizationTokenResponse(reply)) {
-      const error = isAuthorizationErrorResponse(reply) ? reply.error : "";
-      throw new Error(`${url}: ${status} ${error}`);
-    }
-    const { access_token, token_type, expires_in } = reply;
-    walk.token = access_token;
-    return {
-      answer:
-        `${token_type} token of ${access_token.length} characters for ${expires_in} s`,
-      status,
-    };
+    const { resource, scopes, issuer } = walk;
+    walk.token = await fetchToken(
+      server,
+      buildClientCredentialsBody({ resource, scopes }),
+      { client: clientSecretPost(id, secret, { issuer }), fetch: limitedFetch },
+    );
+    return { answer: describeToken(walk.token) };
   },
 };
 
@@ -139,7 +143,7 @@ const readClaims: IStep = {
   expected: "a JWT",
   asked: () => "Claims of that token, decoded and not verified",
   run(walk) {
-    const claims = getClaimsFromJWT(need(walk.token, "a token"));
+    const claims = getClaimsFromJWT(need(walk.token, "a token").access_token);
     walk.claims = claims;
     return {
       answer: `for ${claims.aud}`,
@@ -153,18 +157,22 @@ const readClaims: IStep = {
   },
 };
 
-const callWithToken: IStep = {
-  name: "call",
-  expected: "200",
-  asked: ({ target }) => `GET ${target} with that token`,
-  async run(walk) {
-    const { status, statusText, body } = await limitedFetch(walk.target, {
-      headers: { Authorization: `Bearer ${need(walk.token, "a token")}` },
-    });
-    await body?.cancel();
-    return { answer: `${status} ${statusText}`, status, ok: status === 200 };
-  },
-};
+/** The call that everything else is for, with the newest token. */
+export function callWithToken(name: string): IStep {
+  return {
+    name,
+    expected: "200",
+    asked: ({ target }) => `GET ${target} with that token`,
+    async run(walk) {
+      const { access_token } = need(walk.token, "a token");
+      const { status, statusText, body } = await limitedFetch(walk.target, {
+        headers: { Authorization: `Bearer ${access_token}` },
+      });
+      await body?.cancel();
+      return { answer: `${status} ${statusText}`, status, ok: status === 200 };
+    },
+  };
+}
 
 const compareScopes: IStep = {
   name: "scopes",
@@ -180,13 +188,13 @@ const compareScopes: IStep = {
   },
 };
 
-/** The steps that need a client; further grants belong here. */
+/** The steps that need a client and no user. */
 export const clientSteps: readonly IStep[] = [
   registerClient,
   buildExchangeBody,
   buildRedemptionBody,
-  getToken,
+  getMachineToken,
   readClaims,
-  callWithToken,
+  callWithToken("call"),
   compareScopes,
 ];

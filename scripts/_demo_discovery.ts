@@ -1,8 +1,10 @@
 /** From a 401 to the metadata of the authorization server. */
 import {
+  discoverAuthorization,
   fetchAuthorizationServerMetadata,
   fetchResourceMetadata,
   getDefaultMetadataForUrl,
+  type IAuthorizationServerMetadata,
   parseWWWAuthenticateHeader,
 } from "../mod.ts";
 import { type IStep, type IWalk, limitedFetch, need } from "./_demo_walk.ts";
@@ -89,6 +91,34 @@ const findResourceMetadata: IStep = {
   },
 };
 
+/** The metadata of both, by one function. */
+const discover: IStep = {
+  name: "discovery",
+  expected: "200 and JSON that names the resource or the issuer",
+  asked: () => "Who gives tokens for it",
+  async run(walk) {
+    const { attempts, ...context } = await discoverAuthorization(walk.target, {
+      challenge: need(walk.header, "a challenge"),
+      fetch: limitedFetch,
+    });
+    const failures = attempts.flatMap(({ error }) => error ?? []);
+    walk.issuer = context.issuer;
+    walk.server = context.serverMetadata;
+    walk.resource = context.resource;
+    walk.scopes = context.scopes ?? [];
+    return {
+      answer: `${context.issuer} after ${failures.length} failed attempts`,
+      details: {
+        resource: context.resource,
+        named_by: context.source,
+        found_at: context.serverMetadataUrl ?? "nowhere",
+        ...describeEndpoints(context.serverMetadata),
+      },
+      failures,
+    };
+  },
+};
+
 /** Whether two identifiers are equal, but for the slash of an empty path. */
 export function isSameUrl(a: string, b: string): boolean {
   return URL.canParse(a) && new URL(a).href === new URL(b).href;
@@ -96,6 +126,18 @@ export function isSameUrl(a: string, b: string): boolean {
 
 function originOf({ target }: IWalk): string {
   return new URL(target).origin;
+}
+
+function describeEndpoints(
+  { token_endpoint = "none", ...others }: IAuthorizationServerMetadata,
+): Record<string, string> {
+  const endpoints = Object.keys(others)
+    .filter((member) => member.endsWith("_endpoint"))
+    .map((member) => member.replace("_endpoint", ""));
+  return {
+    token_endpoint,
+    other_endpoints: endpoints.join(", ") || "none",
+  };
 }
 
 const findServerMetadata: IStep = {
@@ -114,22 +156,17 @@ const findServerMetadata: IStep = {
         fetch: limitedFetch,
       });
     walk.server = metadata;
-    const { issuer, token_endpoint = "none", ...others } = metadata;
-    const endpoints = Object.keys(others).filter((member) =>
-      member.endsWith("_endpoint")
-    );
     return {
       answer: errors.length === 0
         ? "found at the first address"
         : `found after ${errors.length} failed attempts`,
       details: {
         found_at: discoveryUrl,
-        token_endpoint,
-        other_endpoints: endpoints.join(", ").replaceAll("_endpoint", "") ||
-          "none",
+        ...describeEndpoints(metadata),
         // The library leaves this to its caller.
-        ...(!isSameUrl(issuer, walk.issuer) && {
-          beware: `this is the metadata of another issuer, ${issuer}; ` +
+        ...(!isSameUrl(metadata.issuer, walk.issuer) && {
+          beware:
+            `this is the metadata of another issuer, ${metadata.issuer}; ` +
             "RFC 8414, section 3.3, forbids to use it",
         }),
       },
@@ -138,7 +175,17 @@ const findServerMetadata: IStep = {
   },
 };
 
-/** The steps that ask nothing of anybody but public documents. */
+/** How a client does it: strictly, and in one call. */
+export const strictDiscovery: readonly IStep[] = [
+  askWithoutToken,
+  readChallenge,
+  discover,
+];
+
+/**
+ * How to look into a server of others: step by step, and with what a client
+ * would not take. Asks nothing of anybody but public documents.
+ */
 export const discovery: readonly IStep[] = [
   askWithoutToken,
   readChallenge,

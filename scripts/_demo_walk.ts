@@ -1,8 +1,11 @@
 /** The road as a list of steps, and what is handed on from step to step. */
 import type {
+  ClientAuthentication,
   IAuthenticationChallenge,
   IAuthorizationJWTClaims,
   IAuthorizationServerMetadata,
+  IDeviceAuthorization,
+  IToken,
 } from "../mod.ts";
 import { type IOutput, listFailures } from "./_demo_output.ts";
 
@@ -22,9 +25,16 @@ export interface IWalk {
   /** The authorization server that the resource named. */
   issuer?: string | undefined;
   server?: IAuthorizationServerMetadata;
-  clientId?: string;
-  token?: string;
+  /** What the resource calls itself, for requests to its server. */
+  resource?: string;
+  /** The client that has registered itself. */
+  client?: ClientAuthentication;
+  /** The newest token. */
+  token?: IToken;
   claims?: IAuthorizationJWTClaims;
+  device?: IDeviceAuthorization;
+  /** What the code flow needs after the user has come back. */
+  grant?: { code: string; codeVerifier: string };
 }
 
 /** What came back. A step that fails outright throws instead. */

@@ -2,8 +2,8 @@
  * The road from a `401` to a token, walked with this library: against real
  * servers on loopback, or against an address of yours as far as it leads.
  *
- * `_demo_discovery.ts` and `_demo_client.ts` hold the steps and show how the
- * library is used; `_demo_walk.ts` goes from one to the next.
+ * `_demo_discovery.ts`, `_demo_client.ts` and `_demo_user.ts` hold the steps and
+ * show how the library is used; `_demo_walk.ts` goes from one to the next.
  */
 import { parseArgs } from "node:util";
 import {
@@ -11,7 +11,11 @@ import {
   lookForRegistration,
   registerClient,
 } from "./_demo_client.ts";
-import { discovery, guessServerMetadata } from "./_demo_discovery.ts";
+import {
+  discovery,
+  guessServerMetadata,
+  strictDiscovery,
+} from "./_demo_discovery.ts";
 import { createOutput, type IOutput, toLine } from "./_demo_output.ts";
 import { type IWalk, walkSteps } from "./_demo_walk.ts";
 
@@ -22,7 +26,8 @@ Walks the road from a 401 to a token.
   deno task demo [--json] [--register] https://host/path
 
 Without an address, an authorization server and a protected resource are started
-on this machine, and every step is made. With an address, the demo finds out
+on this machine, and every step is made: a machine, a device and a program with a
+browser each get a token and call the resource. With an address, the demo finds out
 where a client of that address would have to go, and stops where it would have to
 be known there. No request waits for longer than 10 seconds.
 
@@ -78,6 +83,7 @@ function readArguments(args: string[]): IArguments {
 async function walkOwnServers(output: IOutput): Promise<boolean> {
   // Only here, so that a walk elsewhere need not load a server.
   const { startServers } = await import("./_demo_servers.ts");
+  const { userSteps } = await import("./_demo_user.ts");
   let target: string;
   let ok: boolean;
   {
@@ -90,7 +96,8 @@ async function walkOwnServers(output: IOutput): Promise<boolean> {
     output.text("");
     const { machine } = servers;
     const walk: IWalk = { target, machine, scopes: [] };
-    ok = await walkSteps([...discovery, ...clientSteps], walk, output);
+    const steps = [...strictDiscovery, ...clientSteps, ...userSteps];
+    ok = await walkSteps(steps, walk, output);
   }
   output.end(
     target,
@@ -124,11 +131,11 @@ async function walkGivenAddress(
   return found;
 }
 
-function describeEnd({ server, clientId }: IWalk, register: boolean): string {
+function describeEnd({ server, client }: IWalk, register: boolean): string {
   if (!server) {
     return "no authorization server was found, so nobody can be asked for a token.";
   }
-  if (clientId !== undefined) {
+  if (client !== undefined) {
     return "discovery and registration worked; a token would need a user who signs in.";
   }
   if (register) {

@@ -32,16 +32,38 @@ async function runJson(args: string[]) {
   return { status, steps, find };
 }
 
-/** What passes between the demo and a token endpoint while this is in use. */
-function watchSecrets(): Disposable & { secrets: string[] } {
+const SECRETS = [
+  "access_token",
+  "client_secret",
+  "code",
+  "code_verifier",
+  "device_code",
+  "refresh_token",
+  "state",
+  "user_code",
+];
+
+/** What passes between the demo, its user and its servers while this is in use. */
+function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
   const { fetch } = globalThis;
-  const secrets: string[] = [];
+  const secrets = new Map(SECRETS.map((name) => [name, new Set<string>()]));
+  const note = (members: Iterable<[string, unknown]>) => {
+    for (const [name, value] of members) {
+      if (value) secrets.get(name)?.add(String(value));
+    }
+  };
   globalThis.fetch = async (input, init) => {
     const response = await fetch(input, init);
-    if (init?.body instanceof URLSearchParams) {
-      secrets.push(init.body.get("client_secret") ?? "");
-      secrets.push((await response.clone().json()).access_token);
+    const { body } = init ?? {};
+    // The library's own forms, and no registration.
+    if (typeof body === "string" && !body.startsWith("{")) {
+      note(new URLSearchParams(body));
     }
+    if (response.headers.get("Content-Type")?.includes("json")) {
+      note(Object.entries(await response.clone().json()));
+    }
+    const location = response.headers.get("Location") ?? "";
+    if (URL.canParse(location)) note(new URL(location).searchParams);
     return response;
   };
   const restore = () => void (globalThis.fetch = fetch);
@@ -69,15 +91,20 @@ Deno.test("runDemo() walks from a 401 to a 200 at its own servers", async () => 
     [
       ["unauthorized", true, 401],
       ["challenge", true, undefined],
-      ["resource_metadata", true, undefined],
-      ["server_metadata", true, undefined],
+      ["discovery", true, undefined],
       ["registration", true, undefined],
       ["id_jag_exchange", true, undefined],
       ["id_jag_redemption", true, undefined],
-      ["token", true, 200],
+      ["token", true, undefined],
       ["claims", true, undefined],
       ["call", true, 200],
       ["scopes", true, undefined],
+      ["device_authorization", true, undefined],
+      ["device_token", true, undefined],
+      ["device_call", true, 200],
+      ["authorization", true, undefined],
+      ["code_token", true, undefined],
+      ["code_call", true, 200],
       ["end", true, undefined],
     ],
   );
@@ -85,7 +112,7 @@ Deno.test("runDemo() walks from a 401 to a 200 at its own servers", async () => 
   for (const { asked, answer, ms } of steps) {
     assert(asked !== "" && answer !== "" && ms >= 0);
   }
-  const { failures = [], details } = find("server_metadata") ?? {};
+  const { failures = [], details } = find("discovery") ?? {};
   assertEquals(
     failures.map(({ url, status }) => [new URL(url ?? "").pathname, status]),
     [
@@ -95,28 +122,44 @@ Deno.test("runDemo() walks from a 401 to a 200 at its own servers", async () => 
   );
   const address = details?.found_at ?? "";
   assertMatch(address, /\/tenant1\/\.well-known\/openid-configuration$/);
+  assertMatch(find("device_token")?.details?.polls ?? "", /^1: .*, 2: /);
+  const { came_back } = find("authorization")?.details ?? {};
+  assertEquals(came_back, "code, state, iss");
 });
 
-Deno.test("runDemo() prints plain lines without a token or secret", async () => {
+Deno.test("runDemo() prints plain lines without a token, code or secret", async () => {
   using watch = watchSecrets();
   const plain = await run([]);
   const json = await run(["--json"]);
   assertEquals([plain.status, json.status], [0, 0]);
-  assertEquals(watch.secrets.length, 4);
+  // Two walks with three tokens each, of which two can be refreshed.
+  assertEquals(
+    [...watch.secrets].map(([name, values]) => [name, values.size]),
+    [
+      ["access_token", 6],
+      ["client_secret", 2],
+      ["code", 2],
+      ["code_verifier", 2],
+      ["device_code", 2],
+      ["refresh_token", 4],
+      ["state", 2],
+      ["user_code", 2],
+    ],
+  );
   for (const { text } of [plain, json]) {
     assertNotMatch(text, CONTROLS);
     assertNotMatch(text, /eyJ/);
-    for (const secret of watch.secrets) {
-      assert(secret !== "" && !text.includes(secret));
+    for (const [name, values] of watch.secrets) {
+      for (const value of values) assert(!text.includes(value), name);
     }
   }
   const { lines } = plain;
   const steps = lines.filter((line) => /^ ?\d+ {2}.* ms$/.test(line));
-  assertEquals(steps.length, 11);
+  assertEquals(steps.length, 16);
   const failed = lines.filter((line) => line.startsWith("    failed  "));
   assertEquals(failed.length, 2);
   for (const line of failed) {
-    assertMatch(line, /http:\S+: 404 .*\(expected 200 and JSON with an iss/);
+    assertMatch(line, /http:\S+: 404 .*\(expected 200 and JSON that names/);
   }
   assertMatch(lines.at(-1) ?? "", /both servers are stopped/);
 
