@@ -21,9 +21,29 @@ interface IBundleSize {
 
 const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
 
+const lib = (file: string) =>
+  JSON.stringify(fileURLToPath(new URL(`lib/${file}.ts`, root)));
+
+/** The ten operations that 0.1.0 began with, with their constants and guards. */
+const TEN_OPERATIONS: IEntry = {
+  name: "ours, the first ten operations",
+  code: `
+    export * from ${lib("constants")};
+    export * from ${lib("error_codes")};
+    export * from ${lib("errors")};
+    export * from ${lib("guards")};
+    export * from ${lib("resource_metadata")};
+    export * from ${lib("server_metadata")};
+    export * from ${lib("token_body")};
+    export { fetchDynamicRegistration, getClaimsFromJWT,
+      getDefaultMetadataForUrl, parseWWWAuthenticateHeader, scopesMatch
+      } from ${mod};`,
+};
+
 /** Everything that a package exports. */
 const EVERYTHING: readonly IEntry[] = [
   { name: "ours", code: `export * from ${mod}` },
+  TEN_OPERATIONS,
   { name: "oauth4webapi", code: 'export * from "oauth4webapi"' },
   { name: "openid-client", code: 'export * from "openid-client"' },
   {
@@ -138,16 +158,16 @@ async function measureBundles(
 }
 
 function sizeRows(bundles: readonly IBundleSize[], limit?: number): Row[] {
-  return bundles.map(({ name, minified, gzipped }, index) => ({
+  return bundles.map(({ name, minified, gzipped }) => ({
     name,
     "minified bytes": minified,
     "gzipped bytes": gzipped,
     "ratio to ours": gzipped / bundles[0]!.gzipped,
-    goal: limit && index === 0 ? verdict(gzipped < limit) : "",
+    goal: limit && name === TEN_OPERATIONS.name ? verdict(gzipped < limit) : "",
   }));
 }
 
-/** The sizes of all bundles; the limit is for everything of ours, gzipped. */
+/** The sizes of all bundles; the limit is for our ten operations, gzipped. */
 export async function compareBundles(limit: number): Promise<ISection[]> {
   try {
     const [all, part] = await measureBundles([EVERYTHING, DISCOVERY]);
