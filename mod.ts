@@ -57,7 +57,20 @@ export * from "./lib/discovery.ts";
 export * from "./lib/dpop.ts";
 export * from "./lib/error_codes.ts";
 export * from "./lib/errors.ts";
-export * from "./lib/grant_body.ts";
+export {
+  buildAuthorizationCodeBody,
+  buildClientCredentialsBody,
+  buildDeviceTokenBody,
+  buildJwtBearerBody,
+  buildRefreshTokenBody,
+  buildTokenExchangeBody,
+  type IBuildAuthorizationCodeBodyOptions,
+  type IBuildDeviceTokenBodyOptions,
+  type IBuildJwtBearerBodyOptions,
+  type IBuildRefreshTokenBodyOptions,
+  type IBuildTokenExchangeBodyOptions,
+  type ITokenBodyOptions,
+} from "./lib/grant_body.ts";
 export * from "./lib/guards.ts";
 export { getClaimsFromJWT } from "./lib/jwt_claims.ts";
 export * from "./lib/pkce.ts";

@@ -1,5 +1,6 @@
 /** Checks of what callers pass in, all with the same documented failure. */
 
+import { parseUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 
 /** Fails unless the check holds. The value itself is never shown. */
@@ -54,7 +55,8 @@ export function requireObject<T>(name: string, value: T): NonNullable<T> {
 export function requireTextMembers(name: string, value: unknown): void {
   requireArgument(
     value === undefined ||
-      (typeof value === "object" && value !== null && !("get" in value) &&
+      (typeof value === "object" && value !== null &&
+        typeof (value as { get?: unknown }).get !== "function" &&
         Object.values(value).every((field) => typeof field === "string")),
     name,
     "a plain object of strings",
@@ -63,9 +65,9 @@ export function requireTextMembers(name: string, value: unknown): void {
 
 /** Whether a text is an http or https URL that shows no credentials. */
 export function isHttpUrl(value: unknown): boolean {
-  if (typeof value !== "string" || !URL.canParse(value)) return false;
-  const { protocol, username, password } = new URL(value);
-  return /^https?:$/.test(protocol) && !username && !password;
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) &&
+    !url.username && !url.password;
 }
 
 /** An absolute http or https URL that shows no credentials. */

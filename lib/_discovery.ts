@@ -3,7 +3,7 @@
 import { exchange } from "./_http.ts";
 import { type IReply, quoteServerText } from "./_reply.ts";
 import type { OAuthClientError } from "./errors.ts";
-import type { IRequestOptions } from "./request_options.ts";
+import type { IRequestOptions, RequestPurpose } from "./request_options.ts";
 import type { IDiscoveryResult } from "./types.ts";
 
 /** One address, and how to judge the document that stands there. */
@@ -22,27 +22,29 @@ export interface IDiscoverOptions extends IRequestOptions {
 
 /** The failure as it is collected: what `fetch` itself threw stays itself. */
 function collected(failure: unknown): Error {
-  const { code, cause } = failure as OAuthClientError;
-  return code === "network_error" && cause instanceof Error
+  const { code, cause, status } = failure as OAuthClientError;
+  return code === "network_error" && status === undefined &&
+      cause instanceof Error
     ? cause
     : failure as Error;
 }
 
 /**
- * The first document that is accepted. A failed attempt leads to the next one,
- * an abort ends the whole.
+ * The first document that is accepted. A failed attempt leads to the next one; an
+ * abort and a time-out end the whole, for a server that is silent once is silent
+ * thrice.
  */
 export async function discover<Metadata>(
-  kind: string,
+  purpose: RequestPurpose,
   attempts: readonly IAttempt<Metadata>[],
   { onFailure, ...options }: IDiscoverOptions,
 ): Promise<IDiscoveryResult<Metadata>> {
   const errors: Error[] = [];
-  const failed = `Failed to fetch ${kind} from `;
+  const failed = `Failed to fetch ${purpose.replaceAll("_", " ")} from `;
   for (const { url, headers, accept } of attempts) {
     try {
       const metadata = await exchange(
-        { url, headers },
+        { url, purpose, headers },
         options,
         async (reply) => {
           const { status } = reply;
@@ -66,6 +68,7 @@ export async function discover<Metadata>(
     } catch (failure) {
       options.signal?.throwIfAborted();
       onFailure?.(url, failure as Error);
+      if ((failure as OAuthClientError).code === "timeout") throw failure;
       errors.push(collected(failure));
     }
   }

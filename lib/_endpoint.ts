@@ -1,5 +1,7 @@
 /** Addresses that servers name: which of them may be used. */
 
+import { quoteServerText } from "./_reply.ts";
+import { parseUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationServerMetadata } from "./types.ts";
 
@@ -34,8 +36,8 @@ export function requireSafeUrl(
   const isClean = typeof address === "string" &&
     // deno-lint-ignore no-control-regex
     !/[\x00-\x20\x7f]/.test(address);
-  if (!isClean || !URL.canParse(address)) throw refuse("an absolute URL");
-  const url = new URL(address);
+  const url = isClean ? parseUrl(address) : undefined;
+  if (!url) throw refuse("an absolute URL");
   if (url.username || url.password) throw refuse("a URL without credentials");
   const isHttp = url.protocol === "http:" && (allowHttp || isLoopback(url));
   if (url.protocol !== "https:" && !isHttp) {
@@ -65,7 +67,9 @@ export function requireEndpoint(
   if (!address) {
     throw new OAuthClientError(
       "unsupported",
-      `Authorization server ${serverMetadata.issuer} has no ${name}`,
+      `Authorization server ${
+        quoteServerText(String(serverMetadata.issuer))
+      } has no ${name}`,
     );
   }
   requireSafeUrl(`The ${name}`, address, allowHttp);

@@ -8,30 +8,20 @@ import type {
   ClientAuthentication,
   IFormRequestOptions,
 } from "./client_auth.ts";
+import { secretsOf, withoutSecrets } from "./_secrets.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationServerMetadata } from "./types.ts";
 
 /** The members of a reply's body; a member that is `null` counts as absent. */
 export type ReplyMembers = Record<string, unknown>;
 
-const SECRET_PARAMETERS = [
-  "actor_token",
-  "assertion",
-  "client_assertion",
-  "client_secret",
-  "code",
-  "code_verifier",
-  "device_code",
-  "refresh_token",
-  "subject_token",
-];
 const FORM = "application/x-www-form-urlencoded";
 
 /** Reads JSON or, where the media type says so, a form. */
 async function membersOf(reply: IReply): Promise<ReplyMembers> {
   const isForm = reply.header("content-type")?.toLowerCase().startsWith(FORM);
   const body = isForm
-    ? Object.fromEntries(new URLSearchParams(await reply.text()))
+    ? Object.fromEntries(new URLSearchParams(await reply.content()))
     : await reply.json();
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     return {};
@@ -64,37 +54,6 @@ export function secondsMember(
     : undefined;
 }
 
-/** What a request must keep to itself, as far as its parts show it. */
-function secretsOf(
-  body: URLSearchParams,
-  { Authorization = "" }: Record<string, string>,
-): string[] {
-  const [, credentials = ""] = Authorization.split(" ");
-  return [...SECRET_PARAMETERS.map((name) => body.get(name) ?? ""), credentials]
-    // Shorter ones would be found in any text, and keep nothing secret.
-    .filter((secret) => secret.length >= 4)
-    .flatMap((secret) => [secret, encodeURIComponent(secret)]);
-}
-
-/** Members whose texts hold nothing of the request that is secret. */
-function withoutSecrets(
-  members: ReplyMembers,
-  secrets: readonly string[],
-): ReplyMembers {
-  const clean = (text: string) =>
-    secrets.reduce((rest, one) => rest.replaceAll(one, "[redacted]"), text);
-  return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [
-      name,
-      typeof value === "string"
-        ? clean(value)
-        : typeof value === "object"
-        ? clean(quoteJson(value))
-        : value,
-    ]),
-  );
-}
-
 /** Fails unless the reply is a success; its `error` counts at any status. */
 function requireSuccess(
   url: string,
@@ -104,13 +63,15 @@ function requireSuccess(
 ): void {
   if (received.error !== undefined && received.error !== "") {
     // Some servers repeat the request in the description of its error.
-    const members = withoutSecrets(received, secrets);
-    const error = String(members.error);
+    const members = withoutSecrets(received, secrets) as ReplyMembers;
+    const error = textMember(members, "error") ?? quoteJson(members.error);
     const error_description = textMember(members, "error_description");
     const said = error_description ? `${error}: ${error_description}` : error;
     throw reply.error(
       "server_error",
-      `Request to ${url} was refused: ${quoteServerText(said)}`,
+      `Request to ${quoteServerText(url)} was refused: ${
+        quoteServerText(said)
+      }`,
       {
         error,
         error_description,
@@ -122,7 +83,8 @@ function requireSuccess(
   if (!reply.ok) {
     throw reply.error(
       "unexpected_status",
-      `Request to ${url} failed: expected status 200, got ${reply.status}`,
+      `Request to ${quoteServerText(url)} failed: expected status 200, got ` +
+        reply.status,
     );
   }
 }
@@ -160,6 +122,9 @@ export async function postForm<T>(
   requireObject("serverMetadata", serverMetadata);
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
+  const purpose = endpoint === "token_endpoint"
+    ? "token"
+    : "device_authorization";
 
   const send = async (isRetry: boolean): Promise<T> => {
     const body = new URLSearchParams(form);
@@ -168,7 +133,7 @@ export async function postForm<T>(
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
     const headers = mergeHeaders({ Accept: "application/json" }, further, own);
     const result = await exchange(
-      { url, headers, body: body.toString() },
+      { url, purpose, headers, body: body.toString() },
       requestOptions,
       async (reply) => {
         const members = await membersOf(reply);

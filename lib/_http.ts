@@ -1,4 +1,7 @@
-/** The only file that calls `fetch`: one request with its redirects. */
+/**
+ * The only file that calls `fetch`: one request with its redirects, under one
+ * clock and one limit on the body.
+ */
 
 import {
   isHttpUrl,
@@ -6,20 +9,33 @@ import {
   requireObject,
   requireTextMembers,
 } from "./_arguments.ts";
-import { discard, type IReply, openReply, quoteServerText } from "./_reply.ts";
-import { OAuthClientError } from "./errors.ts";
+import {
+  discard,
+  headerOf,
+  type IReply,
+  openReply,
+  quoteServerText,
+  quoteThrown,
+} from "./_reply.ts";
+import { parseUrl } from "./_url.ts";
+import { OAuthClientError, type OAuthClientErrorCode } from "./errors.ts";
 import type {
   IFetchInit,
   IFetchResponse,
   IRequestOptions,
+  RequestPurpose,
 } from "./request_options.ts";
 
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_MAX_BYTES = 1_048_576;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /** A request as this library makes it. */
 export interface IRequest {
   url: string;
+  purpose: RequestPurpose;
   headers: Record<string, string>;
   /** A request with a body is a `POST`, one without is a `GET`. */
   body?: string;
@@ -40,105 +56,180 @@ export function mergeHeaders(
   return Object.fromEntries(merged.values());
 }
 
+function failure(
+  code: OAuthClientErrorCode,
+  url: string,
+  problem: string,
+  cause?: unknown,
+): OAuthClientError {
+  const message = `Request to ${quoteServerText(url)} ${problem}`;
+  return new OAuthClientError(code, message, {
+    url,
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** Fails unless a request can be made to this address. */
+function requireAddress(url: string): void {
+  // Some runtimes' fetch reads data: and file: as well, and servers name these
+  // addresses.
+  if (isHttpUrl(url)) return;
+  const shown = quoteServerText(url.replace(/^(\w+:\/\/)?.*@/s, "$1"));
+  throw new OAuthClientError(
+    "url_refused",
+    `Request to ${shown} not made: expected an http or https URL without ` +
+      "credentials",
+  );
+}
+
+/** Fails unless the caller lets a request be made to this address. */
+async function requirePermission(
+  url: string,
+  purpose: RequestPurpose,
+  allowUrl: NonNullable<IRequestOptions["allowUrl"]>,
+): Promise<void> {
+  let isAllowed: unknown;
+  try {
+    isAllowed = await allowUrl(new URL(url), purpose);
+  } catch (cause) {
+    throw failure("url_refused", url, "not made: allowUrl failed", cause);
+  }
+  if (isAllowed !== true) {
+    throw failure("url_refused", url, "not made: refused by allowUrl");
+  }
+}
+
 /** One call of `fetch`, its reply checked for being one. */
 async function callFetch(
   url: string,
-  init: IFetchInit,
-  { fetch, signal }: IRequestOptions,
+  init: IFetchInit & { signal: AbortSignal },
+  fetch: IRequestOptions["fetch"],
 ): Promise<IFetchResponse> {
-  // Some runtimes' fetch reads data: and file: as well, and servers name these
-  // addresses.
-  if (!isHttpUrl(url)) {
-    throw new OAuthClientError(
-      "url_refused",
-      `Request to ${
-        quoteServerText(url.replace(/^(\w+:\/\/)?.*@/s, "$1"))
-      } not made: ` +
-        "expected an http or https URL without credentials",
-    );
-  }
   let response: IFetchResponse | undefined;
   let cause: unknown = "no response";
   try {
     response = await (fetch ? fetch(url, init) : globalThis.fetch(url, init));
-  } catch (failure) {
-    cause = failure;
+  } catch (thrown) {
+    cause = thrown;
   }
-  if (signal?.aborted && response) discard(response);
-  signal?.throwIfAborted();
+  if (init.signal.aborted && response) discard(response);
+  init.signal.throwIfAborted();
   if ((response?.status ?? response?.ok) === undefined) {
-    // Some runtimes tell in the cause what went wrong, and only there.
-    const reason = (cause as Error | undefined)?.cause;
-    const problem = reason instanceof Error
-      ? `${cause} (${reason.message})`
-      : cause;
-    throw new OAuthClientError(
-      "network_error",
-      `Request to ${url} failed: ${quoteServerText(String(problem))}`,
-      { url, cause },
-    );
+    throw failure("network_error", url, `failed: ${quoteThrown(cause)}`, cause);
   }
   return response!;
 }
 
-/** Where a redirect leads on within its origin; nothing in any other case. */
-function redirectTarget(
+/**
+ * What a reply says of going elsewhere: the address where a `GET` goes on, the
+ * reason why a redirect is not followed, or nothing.
+ */
+function redirectOf(
   url: string,
-  { status, headers }: IFetchResponse,
-): string | undefined {
-  const location = REDIRECT_STATUSES.includes(status) &&
-    headers?.get("location");
-  if (!location || !URL.canParse(location, url)) return undefined;
-  const target = new URL(location, url);
-  return target.origin === new URL(url).origin ? target.href : undefined;
+  response: IFetchResponse,
+  hops: number,
+  method: string,
+): string | OAuthClientError | undefined {
+  const refused = (problem: string) =>
+    failure("redirect_refused", url, problem);
+  if (response.type === "opaqueredirect") {
+    return refused("was redirected, and this runtime does not tell where");
+  }
+  const { origin } = new URL(url);
+  // A caller's fetch may follow redirects by itself, whatever it is told.
+  const answered = parseUrl(String(response.url))?.origin ?? origin;
+  if (answered !== origin) {
+    discard(response);
+    throw refused(`was answered by another origin, ${answered}`);
+  }
+  const location = REDIRECT_STATUSES.includes(response.status)
+    ? headerOf(response, "location")
+    : undefined;
+  if (!location) return undefined;
+  if (method !== "GET") {
+    return refused(`was redirected, and a ${method} is not repeated elsewhere`);
+  }
+  if (hops === MAX_REDIRECTS) {
+    return refused(`was redirected more than ${MAX_REDIRECTS} times`);
+  }
+  const target = parseUrl(location, url);
+  if (!target) return refused("was redirected to no URL");
+  return target.origin === origin
+    ? target.href
+    : refused(`was redirected to another origin, ${target.origin}`);
+}
+
+/** Runs a task until it is done, time is up, or the caller aborts. */
+async function underClock<T>(
+  url: string,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: IRequestOptions,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort = () => {};
+  // A caller's fetch may ignore its signal, so its promise alone is no end.
+  const ended = new Promise<never>((_, reject) => {
+    const end = (reason: unknown) => {
+      reject(reason);
+      controller.abort(reason);
+    };
+    onAbort = () => end(signal?.reason);
+    signal?.addEventListener("abort", onAbort);
+    if (timeoutMs <= LONGEST_TIMER_MS) {
+      timer = setTimeout(() => {
+        const problem = `got no complete reply within ${timeoutMs} ms`;
+        end(failure("timeout", url, problem));
+      }, timeoutMs);
+    }
+  });
+  try {
+    return await Promise.race([ended, task(controller.signal)]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
 }
 
 /**
- * Makes a request and hands its reply to `read`. A `GET` follows a few redirects
- * within its origin, a `POST` none, so that headers meant for one origin reach
- * no other; any other redirect is a reply like the rest. An abort ends it all at
- * once, with the caller's reason.
+ * Makes a request and hands its reply to `read`, all under one clock. A `GET`
+ * follows a few redirects within its origin, a `POST` none, so that headers meant
+ * for one origin reach no other; the reply of a redirect that is not followed is
+ * handed on with the reason. An abort ends it all at once.
  *
- * @throws {OAuthClientError} `network_error`, `url_refused`.
+ * @throws {OAuthClientError} `network_error`, `timeout`, `url_refused`,
+ * `redirect_refused`, and from reading `response_too_large`.
  */
 export async function exchange<T>(
-  { url, headers, body }: IRequest,
+  { url, purpose, headers, body }: IRequest,
   options: IRequestOptions,
   read: (reply: IReply) => Promise<T>,
 ): Promise<T> {
-  const { signal } = options;
-  const isGet = body === undefined;
-  const run = async () => {
+  const { fetch, allowUrl, maxBytes = DEFAULT_MAX_BYTES } = options;
+  return await underClock(url, options, async (signal) => {
+    const method = body === undefined ? "GET" : "POST";
     for (let hops = 0, address = url;; hops++) {
-      const init: IFetchInit = {
-        method: isGet ? "GET" : "POST",
+      requireAddress(address);
+      if (allowUrl) await requirePermission(address, purpose, allowUrl);
+      signal.throwIfAborted();
+      const init = {
+        method,
         headers: { ...headers },
-        redirect: "manual",
-        ...(signal && { signal }),
-        ...(!isGet && { body }),
+        redirect: "manual" as const,
+        signal,
+        ...(body !== undefined && { body }),
       };
-      const response = await callFetch(address, init, options);
-      const target = isGet && hops < MAX_REDIRECTS &&
-        redirectTarget(address, response);
-      if (!target) return await read(openReply(url, response));
+      const response = await callFetch(address, init, fetch);
+      const redirect = redirectOf(address, response, hops, method);
+      if (typeof redirect !== "string") {
+        const reading = { maxBytes, signal, refusedRedirect: redirect };
+        return await read(openReply(url, response, reading));
+      }
       discard(response);
-      address = target;
+      address = redirect;
     }
-  };
-  if (!signal) return await run();
-  signal.throwIfAborted();
-  const done = new AbortController();
-  // A caller's fetch may ignore the signal, so its promise is no end alone.
-  const aborted = new Promise<never>((_, reject) =>
-    signal.addEventListener("abort", () => reject(signal.reason), {
-      signal: done.signal,
-    })
-  );
-  try {
-    return await Promise.race([aborted, run()]);
-  } finally {
-    done.abort();
-  }
+  });
 }
 
 /** Checks what every network call takes; nothing is taken for no options. */
@@ -158,5 +249,18 @@ export function requireOptions<T extends IRequestOptions>(
     "options.signal",
     "an AbortSignal",
   );
+  requireArgument(
+    typeof (given.allowUrl ?? fetch) === "function",
+    "options.allowUrl",
+    "a function",
+  );
+  for (const name of ["timeoutMs", "maxBytes"] as const) {
+    const limit = given[name];
+    requireArgument(
+      limit === undefined || (typeof limit === "number" && limit > 0),
+      `options.${name}`,
+      "a positive number",
+    );
+  }
   return given;
 }

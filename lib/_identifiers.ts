@@ -1,14 +1,15 @@
 /** When two identifiers mean the same, and what identifies a resource. */
 
+import { parseUrl } from "./_url.ts";
+
 /** Whether a document about `resource` speaks of the target (RFC 9728, 3.3). */
 export function coversTarget(
   resource: string,
   target: URL,
   match: "parent" | "exact",
 ): boolean {
-  if (!URL.canParse(resource)) return false;
-  const url = new URL(resource);
-  if (url.origin !== target.origin || url.username || url.password) {
+  const url = parseUrl(resource);
+  if (url?.origin !== target.origin || url.username || url.password) {
     return false;
   }
   if (url.pathname + url.search === target.pathname + target.search) {

@@ -2,10 +2,11 @@
 
 import { encodeBase64Url } from "./_base64.ts";
 import { OAuthClientError } from "./errors.ts";
+import type { WebCryptoKey } from "./types.ts";
 
 /** The name of a key's algorithm in JOSE, and how web crypto signs with it. */
 function algorithmOf(
-  key: CryptoKey,
+  key: WebCryptoKey,
 ): { alg: string; parameters: AlgorithmIdentifier | EcdsaParams } {
   const { name, namedCurve, hash } = key.algorithm as
     & KeyAlgorithm
@@ -38,7 +39,7 @@ function algorithmOf(
 export async function signJwt(
   header: Record<string, unknown>,
   claims: Record<string, unknown>,
-  key: CryptoKey,
+  key: WebCryptoKey,
 ): Promise<string> {
   const { alg, parameters } = algorithmOf(key);
   const input = [{ ...header, alg }, claims]
@@ -52,7 +53,10 @@ export async function signJwt(
 }
 
 /** Whether a JWT made by {@linkcode signJwt} is of this key's private half. */
-export async function verifies(jwt: string, key: CryptoKey): Promise<boolean> {
+export async function verifies(
+  jwt: string,
+  key: WebCryptoKey,
+): Promise<boolean> {
   const end = jwt.lastIndexOf(".");
   const signature = atob(
     jwt.slice(end + 1).replaceAll("-", "+").replaceAll("_", "/"),

@@ -4,16 +4,17 @@ import { discover } from "./_discovery.ts";
 import { ENDPOINT_NAMES, requireSafeUrl } from "./_endpoint.ts";
 import { mergeHeaders } from "./_http.ts";
 import { coversTarget, isSameIssuer } from "./_identifiers.ts";
-import { type IReply, quoteJson } from "./_reply.ts";
+import { type IReply, quoteJson, quoteServerText } from "./_reply.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "./errors.ts";
 import {
   isAuthorizationProtectedResourceMetadata,
   isAuthorizationServerMetadata,
 } from "./guards.ts";
-import type { IRequestOptions } from "./request_options.ts";
+import type { IRequestOptions, RequestPurpose } from "./request_options.ts";
 import {
   getAuthorizationServerMetadataUrls,
   getResourceMetadataUrls,
+  preferFirst,
 } from "./well_known.ts";
 
 /** Options of a whole search. */
@@ -31,6 +32,7 @@ export interface IResourceSearch {
 /** How metadata of an authorization server is searched for. */
 export interface IServerSearch {
   trustedIssuers: readonly string[] | undefined;
+  preferredUrl: string | undefined;
   headers: Readonly<Record<string, string>> | undefined;
 }
 
@@ -65,18 +67,20 @@ export class MetadataSearch {
     const { attempts } = this;
     const answers = attempts.filter(({ error }) => error)
       .map(({ url, error }) => `${url} (${summaryOf(error)})`);
+    const tried = answers.join(", ") || "nothing";
     return new OAuthClientError(
       "discovery_failed",
-      `${problem}. Tried: ${answers.join(", ") || "nothing"}`,
+      quoteServerText(`${problem}. Tried: ${tried}`),
       { attempts, ...(cause !== undefined && { cause }) },
     );
   }
 
   /** The addresses that may be asked; the others are noted as tried. */
-  #admit(kind: string, urls: readonly string[]): string[] {
+  #admit(purpose: RequestPurpose, urls: readonly string[]): string[] {
     return urls.filter((url) => {
       try {
-        requireSafeUrl(`The address of ${kind}`, url, this.options.allowHttp);
+        const name = `The address of ${purpose.replaceAll("_", " ")}`;
+        requireSafeUrl(name, url, this.options.allowHttp);
         return true;
       } catch (error) {
         this.attempts.push({ url, error: error as Error });
@@ -87,20 +91,20 @@ export class MetadataSearch {
 
   /** The first accepted document of these addresses; undefined for none. */
   async #first<Metadata>(
-    kind: string,
+    purpose: RequestPurpose,
     urls: readonly string[],
     headersFor: (url: string) => Record<string, string>,
     accept: (body: unknown, reply: IReply, url: string) => Metadata | undefined,
     onFailure: (failure: Error) => void = () => {},
   ) {
-    const attempts = this.#admit(kind, urls).map((url) => ({
+    const attempts = this.#admit(purpose, urls).map((url) => ({
       url,
       headers: headersFor(url),
       accept: (body: unknown, reply: IReply) =>
         accept(withoutNulls(body), reply, url),
     }));
     try {
-      const found = await discover(kind, attempts, {
+      const found = await discover(purpose, attempts, {
         ...this.options,
         onFailure: (url, error) => {
           this.attempts.push({ url, error });
@@ -112,7 +116,7 @@ export class MetadataSearch {
     } catch (failure) {
       this.options.signal?.throwIfAborted();
       const { code } = failure as OAuthClientError;
-      if (code === "discovery_failed") throw failure;
+      if (code === "discovery_failed" || code === "timeout") throw failure;
       return undefined;
     }
   }
@@ -123,7 +127,7 @@ export class MetadataSearch {
     { resourceMetadataUrl, resourceMatch = "parent", headers }: IResourceSearch,
   ) {
     return await this.#first(
-      "resource metadata",
+      "resource_metadata",
       getResourceMetadataUrls(target.href, resourceMetadataUrl),
       (url) =>
         mergeHeaders(
@@ -157,11 +161,11 @@ export class MetadataSearch {
   /** Metadata of a server that says of itself what it was called. */
   async findServer(
     issuer: string,
-    { trustedIssuers = [], headers }: IServerSearch,
+    { trustedIssuers = [], preferredUrl, headers }: IServerSearch,
   ) {
     return await this.#first(
-      "authorization server metadata",
-      getAuthorizationServerMetadataUrls(issuer),
+      "authorization_server_metadata",
+      preferFirst(getAuthorizationServerMetadataUrls(issuer), preferredUrl),
       () => mergeHeaders(JSON_ONLY, headers, JSON_ONLY),
       (body, reply, url) => {
         if (!isAuthorizationServerMetadata(body)) return undefined;

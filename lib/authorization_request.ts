@@ -14,6 +14,7 @@ import {
 } from "./_arguments.ts";
 import { requireEndpoint } from "./_endpoint.ts";
 import { quoteServerText } from "./_reply.ts";
+import { parseUrl } from "./_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "./constants.ts";
 import { OAuthClientError } from "./errors.ts";
 import type {
@@ -246,7 +247,8 @@ export function parseAuthorizationResponse(
 function queryOf(source: string | URL | URLSearchParams): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
   const text = String(source);
-  if (URL.canParse(text)) return new URL(text).searchParams;
+  const url = parseUrl(text);
+  if (url) return url.searchParams;
   // A path with a query, or a query; a value in it may hold a question mark.
   const query = /^[^?=#&]*\?/.test(text)
     ? text.slice(text.indexOf("?") + 1)

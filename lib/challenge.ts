@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireArgument, requireObject } from "./_arguments.ts";
+import { requireArgument, requireObject, requireTexts } from "./_arguments.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
@@ -273,6 +273,11 @@ export function parseChallenges(
 ): IAuthenticationChallenge[] {
   requireArgument(typeof value === "string", "value", "a string");
   const { duplicates = "error" } = requireObject("options", options);
+  requireArgument(
+    ["error", "keep_first", "keep_last"].includes(duplicates),
+    "duplicates",
+    '"error", "keep_first" or "keep_last"',
+  );
   return new ChallengeReader(value, duplicates, false).read();
 }
 
@@ -306,10 +311,15 @@ export function findChallenge(
   const headers = typeof source === "object" && "headers" in source
     ? source.headers
     : source;
+  const isReadable = typeof headers === "string" ||
+    typeof headers?.get === "function";
+  requireArgument(isReadable, "source", "a response, headers or a string");
   const value = typeof headers === "string"
     ? headers
     : headers.get("WWW-Authenticate") ?? "";
-  const wanted = schemes.map((scheme) => scheme.toLowerCase());
+  const wanted = requireTexts("schemes", schemes).map((scheme) =>
+    scheme.toLowerCase()
+  );
   return new ChallengeReader(value, "keep_first", true).read().find((
     { scheme },
   ) => wanted.includes(scheme.toLowerCase()));

@@ -17,6 +17,7 @@ import type { IRequestOptions } from "./request_options.ts";
 import type {
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationServerMetadata,
+  WebCryptoKey,
 } from "./types.ts";
 
 const CLIENT_ASSERTION_TYPE =
@@ -239,7 +240,7 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
  */
 export function privateKeyJwt(
   clientId: string,
-  key: CryptoKey,
+  key: WebCryptoKey,
   options: IPrivateKeyJwtOptions = {},
 ): ClientAuthentication {
   const { issuer, keyId, audience, lifetime = 60, now = Date.now } =

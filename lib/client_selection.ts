@@ -5,6 +5,7 @@
  */
 
 import { requireObject } from "./_arguments.ts";
+import { parseUrl } from "./_url.ts";
 import type {
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationServerMetadata,
@@ -48,11 +49,11 @@ export type ClientSelection =
 
 /** Whether an address may be a client identifier (an https URL with a path). */
 function isClientIdUrl(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, pathname, href, username, password } = new URL(address);
+  const url = parseUrl(address);
   // The same text must stand in the document, so only the canonical form will do.
-  return href === address && protocol === "https:" && pathname !== "/" &&
-    !href.includes("#") && !username && !password;
+  return url?.href === address && url.protocol === "https:" &&
+    url.pathname !== "/" && !address.includes("#") &&
+    !url.username && !url.password;
 }
 
 /**
@@ -89,8 +90,12 @@ export function selectClient(
   serverMetadata: IAuthorizationServerMetadata,
   options: ISelectClientOptions,
 ): ClientSelection {
-  const { knownClients = [], clientMetadataUrl, now = Date.now } =
-    requireObject("options", options);
+  requireObject("serverMetadata", serverMetadata);
+  const { clientMetadataUrl, now = Date.now, ...rest } = requireObject(
+    "options",
+    options,
+  );
+  const knownClients = requireObject("knownClients", rest.knownClients ?? []);
   const client = knownClients.find(({ issuer, client_secret_expires_at }) =>
     issuer === serverMetadata.issuer &&
     // RFC 7591, section 3.2.1: 0 is for a secret that does not expire.

@@ -9,9 +9,13 @@ import { requireArgument, requireObject, requireText } from "./_arguments.ts";
 import { requireSafeUrl } from "./_endpoint.ts";
 import { postForm, secondsMember, textMember } from "./_form_request.ts";
 import type { IFormRequestOptions } from "./client_auth.ts";
-import { AUTH_SCOPE_SEPARATOR } from "./constants.ts";
+import { quoteServerText } from "./_reply.ts";
 import { OAuthClientError } from "./errors.ts";
-import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
+import {
+  buildDeviceTokenBody,
+  formWith,
+  type ITokenBodyOptions,
+} from "./grant_body.ts";
 import {
   fetchToken,
   type IFetchTokenOptions,
@@ -24,6 +28,7 @@ import type {
 
 const DEFAULT_INTERVAL = 5;
 const SLOW_DOWN_INCREMENT = 5;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A device authorization endpoint's answer, with the end of its codes. */
 export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
@@ -83,11 +88,9 @@ export async function fetchDeviceAuthorization(
   serverMetadata: IAuthorizationServerMetadata,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
-  const { now = Date.now, scopes = [], resource, parameters, ...formOptions } =
+  const { now = Date.now, scopes, resource, parameters, ...formOptions } =
     requireObject("options", options);
-  const body = new URLSearchParams(parameters);
-  if (scopes.length > 0) body.set("scope", scopes.join(AUTH_SCOPE_SEPARATOR));
-  if (resource) body.set("resource", resource);
+  const body = formWith([], { resource, scopes, parameters });
   return await postForm(
     serverMetadata,
     "device_authorization_endpoint",
@@ -103,7 +106,9 @@ export async function fetchDeviceAuthorization(
       if (!device_code || !user_code || !verification_uri || !expires_in) {
         throw reply.error(
           "invalid_response",
-          `The reply of ${url} lacks device_code, user_code, ` +
+          `The reply of ${
+            quoteServerText(url)
+          } lacks device_code, user_code, ` +
             "verification_uri or expires_in",
         );
       }
@@ -159,7 +164,8 @@ async function defaultDelay(
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      timer = setTimeout(resolve, milliseconds);
+      // A longer wait than a timer can hold would end at once.
+      timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER_MS));
       signal?.addEventListener("abort", () => reject(signal.reason), {
         signal: done.signal,
       });
@@ -172,7 +178,8 @@ async function defaultDelay(
 
 /** Whether a failure says nothing about the grant, only about the way there. */
 function isTransient({ code, status = 0 }: OAuthClientError): boolean {
-  return code === "network_error" || status >= 500 || status === 429;
+  return code === "network_error" || code === "timeout" || status >= 500 ||
+    status === 429;
 }
 
 /**
@@ -262,12 +269,16 @@ export async function pollDeviceToken(
         "had signed in",
       cause && { cause, error: cause.error },
     );
-  let interval = authorization.interval || DEFAULT_INTERVAL;
+  const { interval: asked = 0 } = authorization;
+  let interval = asked > 0 ? asked : DEFAULT_INTERVAL;
   let wait = interval;
   for (let polls = 1;; polls++) {
-    if (remaining() <= 0) throw expired();
-    await delay(wait * 1000, signal);
+    const left = remaining();
+    if (left <= 0) throw expired();
+    await delay(Math.min(wait, left) * 1000, signal);
     signal?.throwIfAborted();
+    // A poll before its time would only be told to slow down.
+    if (left < wait) throw expired();
     try {
       return await fetchToken(serverMetadata, body, rest);
     } catch (failure) {

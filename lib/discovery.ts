@@ -30,6 +30,11 @@ export interface IDiscoverAuthorizationServerOptions
    * differently, for servers known to contradict themselves.
    */
   trustedIssuers?: readonly string[] | undefined;
+  /**
+   * The `serverMetadataUrl` of an earlier discovery. It is asked first, and
+   * usually alone, if it is one of the addresses in question.
+   */
+  preferredServerMetadataUrl?: string | undefined;
   /** Takes http addresses that are not on loopback. */
   allowHttp?: boolean | undefined;
 }
@@ -102,7 +107,7 @@ export interface IAuthorizationContext {
 function isUnpublished({ error }: IDiscoveryAttempt): boolean {
   if (!(error instanceof OAuthClientError)) return false;
   const { code, status = 0, cause } = error;
-  return (code === "unexpected_status" && status < 500) ||
+  return (code === "unexpected_status" && status < 500 && status !== 429) ||
     (code === "invalid_metadata" && cause === undefined);
 }
 
@@ -192,6 +197,7 @@ export async function discoverAuthorization(
     additionalHeaders,
     resourceMatch,
     trustedIssuers,
+    preferredServerMetadataUrl: preferredUrl,
     selectAuthorizationServer = (servers: readonly string[]) =>
       servers[0] ?? "",
     offlineAccess,
@@ -224,6 +230,7 @@ export async function discoverAuthorization(
   const attemptsBefore = search.attempts.length;
   const server = await search.findServer(named, {
     trustedIssuers,
+    preferredUrl,
     headers: additionalHeaders,
   });
   const toServer = search.attempts.slice(attemptsBefore);
@@ -287,14 +294,19 @@ export async function discoverAuthorizationServer(
   issuer: string,
   options?: IDiscoverAuthorizationServerOptions,
 ): Promise<IAuthorizationServer> {
-  const { additionalHeaders, trustedIssuers, ...searchOptions } =
-    requireOptions(options);
+  const {
+    additionalHeaders,
+    trustedIssuers,
+    preferredServerMetadataUrl: preferredUrl,
+    ...searchOptions
+  } = requireOptions(options);
   requireHttpUrl("issuer", issuer);
   requireTexts("trustedIssuers", trustedIssuers ?? []);
   requireSafeUrl("issuer", issuer, searchOptions.allowHttp);
   const search = new MetadataSearch(searchOptions);
   const found = await search.findServer(issuer, {
     trustedIssuers,
+    preferredUrl,
     headers: additionalHeaders,
   });
   if (!found) {

@@ -14,6 +14,7 @@ import {
 import { encodeBase64Url } from "./_base64.ts";
 import { signJwt, verifies } from "./_jws.ts";
 import { findChallenge } from "./challenge.ts";
+import type { IWebCryptoKeyPair, WebCryptoKey } from "./types.ts";
 
 /** What a request that is to be proven looks like. */
 export interface IDpopRequest {
@@ -55,7 +56,7 @@ export interface IDpop {
 /** Options of {@linkcode createDpop}. */
 export interface ICreateDpopOptions {
   /** Keys to use; a fresh non-extractable P-256 pair when absent. */
-  keyPair?: CryptoKeyPair | undefined;
+  keyPair?: IWebCryptoKeyPair | undefined;
   /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
   now?: (() => number) | undefined;
 }
@@ -67,7 +68,7 @@ async function hash(text: string): Promise<string> {
 }
 
 /** The public members of a key, in the order of RFC 7638, section 3.3. */
-async function publicJwkOf(key: CryptoKey): Promise<Record<string, string>> {
+async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
   const { crv, e, kty, n, x, y } = await crypto.subtle.exportKey("jwk", key);
   const members = Object.entries({ crv, e, kty, n, x, y });
   return Object.fromEntries(
@@ -77,8 +78,8 @@ async function publicJwkOf(key: CryptoKey): Promise<Record<string, string>> {
 
 /** Whether two keys belong together, as far as the public one lets itself use. */
 async function isPair(
-  privateKey: CryptoKey,
-  publicKey: CryptoKey,
+  privateKey: WebCryptoKey,
+  publicKey: WebCryptoKey,
 ): Promise<boolean> {
   if (!publicKey.usages.includes("verify")) {
     return privateKey.algorithm.name === publicKey.algorithm.name;

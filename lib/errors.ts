@@ -17,7 +17,10 @@
  * - `invalid_response`: the status is right and the content is not.
  * - `server_error`: the server named an OAuth error; it stands in `error`.
  * - `unsupported`: the server lacks an endpoint or a capability.
- * - `network_error`: no reply came.
+ * - `network_error`: no reply came, or it broke off.
+ * - `timeout`: the reply, body included, took longer than `timeoutMs`.
+ * - `response_too_large`: the body is larger than `maxBytes`.
+ * - `redirect_refused`: the reply is a redirect that is not followed.
  * - `url_refused`: an address is not one that a request, or a user, may be sent to.
  * - `discovery_failed`: no address led to usable metadata; see `attempts`.
  * - `invalid_authorization_response`: the redirect back is not an answer to the
@@ -37,6 +40,9 @@ export type OAuthClientErrorCode =
   | "server_error"
   | "unsupported"
   | "network_error"
+  | "timeout"
+  | "response_too_large"
+  | "redirect_refused"
   | "url_refused"
   | "discovery_failed"
   | "invalid_authorization_response"
@@ -56,6 +62,8 @@ export interface IOAuthClientErrorDetails {
   readonly error_description?: string | undefined;
   /** Address of a page about the server's error code. */
   readonly error_uri?: string | undefined;
+  /** Whole seconds until a retry is welcome, from `Retry-After`. */
+  readonly retryAfter?: number | undefined;
   /** The whole body of the server's refusal, as an object. */
   readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
   /** Every address that a discovery tried, in order. */
@@ -110,6 +118,8 @@ export class OAuthClientError extends Error {
   declare readonly error_description?: string;
   /** Address of a page about the server's error code. */
   declare readonly error_uri?: string;
+  /** Whole seconds until a retry is welcome, from `Retry-After`. */
+  declare readonly retryAfter?: number;
   /** The whole body of the server's refusal, as an object. */
   declare readonly errorResponse?: Readonly<Record<string, unknown>>;
   /** Every address that a discovery tried, in order. */

@@ -28,14 +28,12 @@ export interface ITokenBodyOptions {
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A form of a grant: its own members, the shared ones, the caller's. */
-function grantForm(
-  grantType: string,
+/** A form of a request's own members, the shared ones, and the caller's. */
+export function formWith(
   members: [string, string][],
   { resource, scopes = [], parameters = {} }: ITokenBodyOptions,
 ): URLSearchParams {
   const own: [string, string][] = [
-    ["grant_type", grantType],
     ...members,
     ["resource", resource ? requireText("resource", resource) : ""],
     ["scope", joinScopes(scopes)],
@@ -45,6 +43,15 @@ function grantForm(
   const further = Object.entries(parameters)
     .filter(([name]) => !names.includes(name));
   return formOf([...own, ...further]);
+}
+
+/** A form of a grant. */
+function grantForm(
+  grantType: string,
+  members: [string, string][],
+  options: ITokenBodyOptions,
+): URLSearchParams {
+  return formWith([["grant_type", grantType], ...members], options);
 }
 
 /** Options of {@linkcode buildAuthorizationCodeBody}. */

@@ -18,6 +18,8 @@ import {
   quoteJson,
   quoteServerText,
 } from "./_reply.ts";
+import { secretsOf, withoutSecrets } from "./_secrets.ts";
+import { parseUrl } from "./_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -58,14 +60,18 @@ function textOf(value: unknown): string | undefined {
 /** The error of a reply that is not 2xx. */
 async function refusalOf(
   endpoint: string,
+  headers: Record<string, string>,
   reply: IReply,
 ): Promise<OAuthClientError> {
-  const body = parseJson(await reply.body() ?? "");
-  const failed = `Registration to ${endpoint} failed: `;
+  // Some servers repeat the request, and the caller's headers may hold a token.
+  const secrets = secretsOf(new URLSearchParams(), headers);
+  const clean = (text: string) => String(withoutSecrets(text, secrets));
+  const body = parseJson(clean(await reply.body() ?? ""));
+  const failed = `Registration to ${quoteServerText(endpoint)} failed: `;
   if (!isAuthorizationRegistrationErrorResponse(body)) {
     return reply.error(
       "unexpected_status",
-      failed + quoteServerText(await reply.text()),
+      failed + quoteServerText(clean(await reply.text())),
     );
   }
   const error = textOf(body.error) ?? "";
@@ -200,8 +206,9 @@ async function postRegistration(
   body: string,
   options: IRequestOptions,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
-  return await exchange({ url, headers, body }, options, async (reply) => {
-    if (!reply.ok) throw await refusalOf(url, reply);
+  const request = { url, purpose: "registration", headers, body } as const;
+  return await exchange(request, options, async (reply) => {
+    if (!reply.ok) throw await refusalOf(url, headers, reply);
     const body = await reply.json();
     if (isAuthorizationDynamicClientRegistrationResponse(body)) return body;
     // Some servers refuse with a 200.
@@ -229,9 +236,7 @@ export interface IRegisterClientOptions extends IRequestOptions {
 
 /** `native` for what comes back to a program, `web` for what comes to a site. */
 function applicationTypeOf(redirectUris: unknown): "native" | "web" {
-  const isWeb = (uri: unknown) =>
-    URL.canParse(String(uri)) &&
-    new URL(String(uri)).protocol === "https:";
+  const isWeb = (uri: unknown) => parseUrl(String(uri))?.protocol === "https:";
   return Array.isArray(redirectUris) && redirectUris.length > 0 &&
       redirectUris.every(isWeb)
     ? "web"
@@ -327,7 +332,9 @@ export async function registerClient(
   if (typeof registration.client_id !== "string" || !registration.client_id) {
     throw new OAuthClientError(
       "invalid_response",
-      `Registration at ${url} gave a client_id that is not a text`,
+      `Registration at ${
+        quoteServerText(url)
+      } gave a client_id that is not a text`,
       { url },
     );
   }

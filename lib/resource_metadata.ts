@@ -8,6 +8,7 @@ import { optionalText, requireHttpUrl } from "./_arguments.ts";
 import { discover } from "./_discovery.ts";
 import { mergeHeaders, requireOptions } from "./_http.ts";
 import { type IReply, quoteJson } from "./_reply.ts";
+import { parseUrl } from "./_url.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "./constants.ts";
 import { isAuthorizationProtectedResourceMetadata } from "./guards.ts";
 import type { IRequestOptions } from "./request_options.ts";
@@ -29,8 +30,7 @@ export interface IFetchResourceMetadataOptions
 
 /** Whether two identifiers are the same URL once both are parsed. */
 function isSameUrl(a: unknown, b: string): boolean {
-  return typeof a === "string" && URL.canParse(a) &&
-    new URL(a).href === new URL(b).href;
+  return typeof a === "string" && parseUrl(a)?.href === new URL(b).href;
 }
 
 /** The document, if it is metadata of the resource that was asked for. */
@@ -116,15 +116,13 @@ export async function fetchResourceMetadata(
     url,
     headers: mergeHeaders(
       { Accept: "application/json" },
-      URL.canParse(url) && new URL(url).origin === target.origin
-        ? sameOriginHeaders
-        : undefined,
+      parseUrl(url)?.origin === target.origin ? sameOriginHeaders : undefined,
     ),
     accept: (body: unknown, reply: IReply) => judge(url, expected, body, reply),
   });
   const path = AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH;
   return await discover(
-    "resource metadata",
+    "resource_metadata",
     [
       ...(named ? [attempt(named, targetResource)] : []),
       ...(target.pathname === "/"

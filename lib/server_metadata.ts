@@ -18,13 +18,22 @@ import type {
   IAuthorizationServerMetadata,
   IDiscoveryResult,
 } from "./types.ts";
-import { appendOpenIdPath, insertWellKnownPath } from "./well_known.ts";
+import {
+  appendOpenIdPath,
+  insertWellKnownPath,
+  preferFirst,
+} from "./well_known.ts";
 
 /** Options of {@linkcode fetchAuthorizationServerMetadata}. */
 export interface IFetchAuthorizationServerMetadataOptions
   extends Omit<IRequestOptions, "headers"> {
   /** Header fields for every request; `Accept` stays `application/json`. */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The `discoveryUrl` of an earlier discovery of this server. It is asked first,
+   * and usually alone, if it is one of the addresses in question.
+   */
+  preferredUrl?: string | undefined;
 }
 
 function accept(body: unknown): IAuthorizationServerMetadata | undefined {
@@ -80,17 +89,19 @@ export async function fetchAuthorizationServerMetadata(
   options?: IFetchAuthorizationServerMetadataOptions,
 ): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
-  const { additionalHeaders, ...requestOptions } = requireOptions(options);
+  const { additionalHeaders, preferredUrl, ...requestOptions } = requireOptions(
+    options,
+  );
   const accepted = { Accept: "application/json" };
   // First for the spelling of the name, last for the value.
   const headers = mergeHeaders(accepted, additionalHeaders, accepted);
   return await discover(
-    "authorization server metadata",
-    [
+    "authorization_server_metadata",
+    preferFirst([
       insertWellKnownPath(AUTH_SERVER_METADATA_DISCOVERY_PATH, issuer),
       insertWellKnownPath(OPENID_CONNECT_DISCOVERY_PATH, issuer),
       appendOpenIdPath(authorizationServer),
-    ].map((url) => ({ url, headers, accept })),
+    ], preferredUrl).map((url) => ({ url, headers, accept })),
     requestOptions,
   );
 }

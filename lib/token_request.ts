@@ -122,7 +122,7 @@ export async function fetchToken(
       if (!textMember(members, "access_token")) {
         throw reply.error(
           "invalid_response",
-          `The reply of ${url} holds no access_token`,
+          `The reply of ${quoteServerText(url)} holds no access_token`,
         );
       }
       const token = toToken(members, now);
@@ -131,7 +131,9 @@ export async function fetchToken(
       if (options.dpop && !/^(dpop|n_a)$/i.test(token.token_type)) {
         throw reply.error(
           "invalid_response",
-          `The reply of ${url} holds a token that is not bound to the DPoP ` +
+          `The reply of ${
+            quoteServerText(url)
+          } holds a token that is not bound to the DPoP ` +
             `key: its token_type is ${quoteServerText(token.token_type)}`,
         );
       }
@@ -184,7 +186,10 @@ export async function refreshToken(
   options: IRefreshTokenOptions = {},
 ): Promise<IToken> {
   const { refresh_token = "", scope } = requireObject("token", token);
-  const { resource, scopes, parameters, ...rest } = options;
+  const { resource, scopes, parameters, ...rest } = requireObject(
+    "options",
+    options,
+  );
   const body = buildRefreshTokenBody({
     refreshToken: refresh_token,
     resource,
@@ -238,7 +243,10 @@ export function isTokenExpired(
   token: Pick<IToken, "access_token" | "expires_at">,
   options: IIsTokenExpiredOptions = {},
 ): boolean {
-  const { skew = 30, readJwt = false, now = Date.now } = options;
+  const { skew = 30, readJwt = false, now = Date.now } = requireObject(
+    "options",
+    options,
+  );
   const { access_token, expires_at } = requireObject("token", token);
   const expiresAt = typeof expires_at === "number"
     ? expires_at

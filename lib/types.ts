@@ -329,6 +329,17 @@ export interface IAuthorizationJWTClaims {
   [claim: string]: unknown;
 }
 
+/** A key of the Web Crypto API, under whichever name the runtime's types have it. */
+export type WebCryptoKey = Parameters<typeof crypto.subtle.sign>[1];
+
+/** A pair of such keys. */
+export interface IWebCryptoKeyPair {
+  /** Verifies. */
+  readonly publicKey: WebCryptoKey;
+  /** Signs. */
+  readonly privateKey: WebCryptoKey;
+}
+
 /** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). */
 export interface IAuthenticationChallenge {
   /** Authentication scheme, as the server spelt it. */

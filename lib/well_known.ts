@@ -27,6 +27,16 @@ export function appendOpenIdPath(issuer: string): string {
     OPENID_CONNECT_DISCOVERY_PATH.slice(issuer.endsWith("/") ? 1 : 0);
 }
 
+/** The addresses with the preferred one first, if it is one of them. */
+export function preferFirst(
+  urls: readonly string[],
+  preferred: string | undefined,
+): string[] {
+  return preferred !== undefined && urls.includes(preferred)
+    ? [preferred, ...urls.filter((url) => url !== preferred)]
+    : [...urls];
+}
+
 /**
  * Where metadata of a resource may stand, each address once, in the order to try:
  * the one that a challenge named; the well-known path with the resource's own

@@ -35,7 +35,10 @@ function attempts(...urls: string[]): IAttempt<Record<string, unknown>>[] {
 /** The one error of a single attempt that gets this answer. */
 async function errorOf(answer: Answer): Promise<Error> {
   using server = stubFetch({ [A]: answer });
-  return await assertRejects(() => discover("x", attempts(A), server), Error);
+  return await assertRejects(
+    () => discover("token", attempts(A), server),
+    Error,
+  );
 }
 
 for (let success = 0; success < 3; success++) {
@@ -45,13 +48,17 @@ for (let success = 0; success < 3; success++) {
       url,
       n < success ? text(`no ${n}`, 404) : json({ good: `document ${n}` }),
     ])));
-    const found = await discover("kind of thing", attempts(...urls), server);
+    const found = await discover(
+      "resource_metadata",
+      attempts(...urls),
+      server,
+    );
     assertEquals(found.metadata, { good: `document ${success}` });
     assertEquals(found.discoveryUrl, urls[success]);
     assertEquals(
       found.errors.map(({ message }) => message),
       urls.slice(0, success).map((url, n) =>
-        `Failed to fetch kind of thing from ${url}: 404 no ${n}`
+        `Failed to fetch resource metadata from ${url}: 404 no ${n}`
       ),
     );
     assertEquals(server.urls, urls.slice(0, success + 1));
@@ -71,18 +78,18 @@ Deno.test("discover() throws several failures together", async () => {
   const failure = new RangeError("Cable cut");
   using server = stubFetch({ [A]: failing(failure), [B]: text("Gone", 410) });
   const error = await assertRejects(
-    () => discover("kind of thing", attempts(A, B), server),
+    () => discover("resource_metadata", attempts(A, B), server),
     AggregateError,
   );
   assertEquals(
     error.message,
-    "Failed to fetch kind of thing from all attempted URLs",
+    "Failed to fetch resource metadata from all attempted URLs",
   );
   assertEquals(error.errors.length, 2);
   assertStrictEquals(error.errors[0], failure);
   assertEquals(
     error.errors[1].message,
-    `Failed to fetch kind of thing from ${B}: 410 Gone`,
+    `Failed to fetch resource metadata from ${B}: 410 Gone`,
   );
 });
 
@@ -105,7 +112,7 @@ Deno.test("discover() counts a reply with another status as a failure", async ()
     assertInstanceOf(error, OAuthClientError);
     assertEquals(
       error.message,
-      `Failed to fetch x from ${A}: ${status} {"good":true}`,
+      `Failed to fetch token from ${A}: ${status} {"good":true}`,
     );
     assertEquals(
       [error.code, error.url, error.status],
@@ -114,7 +121,7 @@ Deno.test("discover() counts a reply with another status as a failure", async ()
   }
   for (const status of [204, 205, 304]) {
     const error = await errorOf(() => new Response(null, { status }));
-    assertEquals(error.message, `Failed to fetch x from ${A}: ${status} `);
+    assertEquals(error.message, `Failed to fetch token from ${A}: ${status} `);
   }
 });
 
@@ -123,7 +130,7 @@ Deno.test("discover() counts a 200 that is not accepted as a failure", async () 
   for (const body of bodies) {
     const error = await errorOf(text(body, 200));
     assertInstanceOf(error, OAuthClientError);
-    assertEquals(error.message, `Failed to fetch x from ${A}: 200 ${body}`);
+    assertEquals(error.message, `Failed to fetch token from ${A}: 200 ${body}`);
     assertEquals(
       [error.code, error.url, error.status],
       ["invalid_metadata", A, 200],
@@ -142,7 +149,11 @@ Deno.test("discover() collects what the judge of a document throws", async () =>
     using server = stubFetch({ [A]: json({ a: 1 }), [B]: json({ good: 1 }) });
     const [first] = attempts(A);
     const [second] = attempts(B);
-    const found = await discover("x", [{ ...first!, accept }, second!], server);
+    const found = await discover(
+      "token",
+      [{ ...first!, accept }, second!],
+      server,
+    );
     assertEquals(found.errors.length, 1);
     const [error] = found.errors;
     if (failure === named) {
@@ -152,7 +163,7 @@ Deno.test("discover() collects what the judge of a document throws", async () =>
     // One that does not name its address comes as the cause of one that does.
     assertInstanceOf(error, OAuthClientError);
     assertEquals([error.code, error.url], ["invalid_metadata", A]);
-    assertEquals(error.message, `Failed to fetch x from ${A}: 200 {"a":1}`);
+    assertEquals(error.message, `Failed to fetch token from ${A}: 200 {"a":1}`);
     assertStrictEquals(error.cause, bare);
   }
 });
@@ -168,7 +179,7 @@ Deno.test("discover() gives the fetch of every attempt its own headers", async (
     [B]: spoil(json({ good: 1 })),
   });
   const shared = attempts(A, B).map((attempt) => ({ ...attempt, headers }));
-  await discover("x", shared, server);
+  await discover("token", shared, server);
   assertEquals(server.requests.map(({ headers }) => headers.A), ["1", "1"]);
   assertEquals(headers, { A: "1" });
 });
@@ -178,7 +189,7 @@ Deno.test("discover() hands the judge the reply to tell of", async () => {
   const [attempt] = attempts(A);
   const error = await assertRejects(
     () =>
-      discover("x", [{
+      discover("token", [{
         ...attempt!,
         accept(body, reply) {
           throw reply.error("invalid_metadata", JSON.stringify(body));
@@ -207,7 +218,7 @@ Deno.test("discover() puts the status text where a body cannot be read", async (
   for (const [response, status] of rows) {
     assertEquals(
       (await errorOf(() => response)).message,
-      `Failed to fetch x from ${A}: ${status} Oh dear`,
+      `Failed to fetch token from ${A}: ${status} Oh dear`,
     );
   }
 });
@@ -215,11 +226,11 @@ Deno.test("discover() puts the status text where a body cannot be read", async (
 Deno.test("discover() shows server text escaped and not all of it", async () => {
   assertEquals(
     (await errorOf(text("a\u001b[31m\tb\n\r\u0085", 400))).message,
-    `Failed to fetch x from ${A}: 400 a\\u001b[31m\tb\n\\u000d\\u0085`,
+    `Failed to fetch token from ${A}: 400 a\\u001b[31m\tb\n\\u000d\\u0085`,
   );
   assertEquals(
     (await errorOf(text("x".repeat(2_001), 400))).message,
-    `Failed to fetch x from ${A}: 400 ${"x".repeat(2_000)}…`,
+    `Failed to fetch token from ${A}: 400 ${"x".repeat(2_000)}…`,
   );
 });
 
@@ -236,7 +247,7 @@ Deno.test("discover() names the address it asked, not where a redirect led", asy
     [A]: redirect("/moved"),
     [`${A}moved`]: json({ good: 1 }),
   });
-  const { discoveryUrl } = await discover("x", attempts(A), server);
+  const { discoveryUrl } = await discover("token", attempts(A), server);
   assertEquals(discoveryUrl, A);
 });
 
@@ -245,7 +256,7 @@ Deno.test("discover() asks nothing once aborted", async () => {
   using server = stubFetch({});
   const options = { fetch: server.fetch, signal: AbortSignal.abort(reason) };
   assertStrictEquals(
-    await assertRejects(() => discover("x", attempts(A, B), options)),
+    await assertRejects(() => discover("token", attempts(A, B), options)),
     reason,
   );
   assertEquals(server.urls, []);
@@ -263,7 +274,7 @@ Deno.test("discover() ends while fetch hangs, and asks no other address", async 
   });
   const options = { fetch: server.fetch, signal: controller.signal };
   assertStrictEquals(
-    await assertRejects(() => discover("x", attempts(A, B, C), options)),
+    await assertRejects(() => discover("token", attempts(A, B, C), options)),
     reason,
   );
   assertEquals(server.urls, [A, B]);
@@ -295,7 +306,7 @@ Deno.test("discover() ends while a body is read, and asks no other address", asy
       using server = stubFetch({ [A]: () => makeReply(status, abort) });
       const options = { fetch: server.fetch, signal: controller.signal };
       assertStrictEquals(
-        await assertRejects(() => discover("x", attempts(A, B), options)),
+        await assertRejects(() => discover("token", attempts(A, B), options)),
         reason,
       );
       assertEquals(server.urls, [A]);
@@ -315,7 +326,7 @@ Deno.test("discover() asks nothing more from any moment of an abort on", async (
       [C]: json({ good: 1 }),
     });
     const options = { fetch: server.fetch, signal: controller.signal };
-    const end = discover("x", attempts(A, B, C), options)
+    const end = discover("token", attempts(A, B, C), options)
       .catch((failure) => failure);
     for (let turn = 0; turn < turns; turn++) await Promise.resolve();
     const asked = server.urls.length;
@@ -343,7 +354,7 @@ Deno.test("discover() leaves no listener on the signal", async () => {
     [C]: json({ good: 1 }),
   });
   const options = { fetch: server.fetch, signal };
-  await discover("x", attempts(A, B, C), options);
-  await assertRejects(() => discover("x", attempts(A, B), options));
+  await discover("token", attempts(A, B, C), options);
+  await assertRejects(() => discover("token", attempts(A, B), options));
   assertEquals(getEventListeners(signal, "abort").length, 0);
 });

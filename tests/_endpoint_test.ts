@@ -101,6 +101,27 @@ Deno.test("requireSafeUrl() takes http elsewhere when allowed", () => {
   }
 });
 
+Deno.test("requireSafeUrl() reads nothing out of what is no text", () => {
+  const href = "https://as.example";
+  for (
+    const address of [
+      { toString: 1 },
+      { toString: () => href },
+      { href },
+      Object.create(null),
+      Symbol("x"),
+      () => href,
+    ]
+  ) {
+    const error = assertThrows(
+      () => requireSafeUrl("It", address, false),
+      OAuthClientError,
+      `It is not used: expected an absolute URL, got ${typeof address}`,
+    );
+    assertEquals(error.code, "url_refused");
+  }
+});
+
 Deno.test("requireSafeUrl() refuses other addresses, allowed http or not", () => {
   const notAbsolute = "an absolute URL";
   const otherScheme = "an https URL";
@@ -111,6 +132,7 @@ Deno.test("requireSafeUrl() refuses other addresses, allowed http or not", () =>
       [1, notAbsolute],
       [{}, notAbsolute],
       [[], notAbsolute],
+      [["https://as.example"], notAbsolute],
       [new URL("https://as.example"), notAbsolute],
       ["", notAbsolute],
       ["as.example", notAbsolute],

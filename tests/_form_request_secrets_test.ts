@@ -51,6 +51,7 @@ for (const name of SECRETS) {
   Deno.test(`postForm() redacts the request's ${name} in an error`, async () => {
     const secret = "s3/cr:et==";
     const encoded = encodeURIComponent(secret);
+    const read = "read-all";
     const said = `${secret} and ${encoded} and ${secret}`;
     const error = await errorOf(
       { [name]: secret, scope: "read-all" },
@@ -59,7 +60,7 @@ for (const name of SECRETS) {
         error_description: said,
         error_uri: `https://as.example/?x=${encoded}`,
         more: said,
-        deep: { list: [secret, encoded], read: "read-all" },
+        deep: { list: [secret, [encoded], null, true], read },
         count: 7,
       }, { status: 400 }),
     );
@@ -81,7 +82,7 @@ for (const name of SECRETS) {
         error_description: redacted,
         error_uri: "https://as.example/?x=[redacted]",
         more: redacted,
-        deep: '{"list":["[redacted]","[redacted]"],"read":"read-all"}',
+        deep: { list: ["[redacted]", ["[redacted]"], null, true], read },
         count: 7,
       },
     });
@@ -106,6 +107,50 @@ Deno.test("postForm() redacts the credentials of its client in an error", async 
     const error = await errorOf({ a: "1" }, echo, client);
     assertEquals(error.error_description, description);
     assert(error.message.endsWith(`invalid_client: ${description}`));
+  }
+});
+
+Deno.test("postForm() redacts a secret as a form writes it", async () => {
+  // A form writes these otherwise than encodeURIComponent() does.
+  const secret = "s3 cr!et~('x')*";
+  const form = new URLSearchParams({ code: secret }).toString();
+  const error = await errorOf(
+    { code: secret },
+    ({ body }) =>
+      Response.json({ error: "x", error_description: `${form} or ${body}` }),
+  );
+  assertEquals(
+    error.error_description,
+    "code=[redacted] or code=[redacted]",
+  );
+});
+
+Deno.test("postForm() redacts the longer of two secrets that begin alike first", async () => {
+  for (const [code, device_code] of [["s3cr", "s3cret"], ["s3cret", "s3cr"]]) {
+    const error = await errorOf(
+      { code: code!, device_code: device_code! },
+      json({ error: "x", error_description: "s3cret, s3cr" }),
+    );
+    assertEquals(error.error_description, "[redacted], [redacted]");
+  }
+});
+
+Deno.test("postForm() redacts the secret of Basic credentials as it was before encoding", async () => {
+  const secret = "s3 cr:et%ü+";
+  const client = clientSecretBasic("c1", secret);
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    new URLSearchParams({ "": secret }).toString().slice(1),
+  ];
+  for (const form of forms) {
+    const error = await errorOf(
+      { a: "1" },
+      json({ error: "x", error_description: `No ${form} of c1`, a: [form] }),
+      client,
+    );
+    assertEquals(error.error_description, "No [redacted] of c1");
+    assertEquals(error.errorResponse?.a, ["[redacted]"]);
   }
 });
 

@@ -14,8 +14,9 @@ import {
 
 const URL_1 = "https://api.example/1";
 const URL_2 = "https://api.example/2";
-const get = (url: string) => ({ url, headers: {} });
-const post = { url: URL_1, headers: {}, body: "x" };
+const purpose = "token" as const;
+const get = (url: string) => ({ url, purpose, headers: {} });
+const post = { ...get(URL_1), body: "x" };
 const REASONS = [new Error("Enough"), "enough", { why: "enough" }, 0];
 const ask = (options: IRequestOptions, request: IRequest = get(URL_1)) =>
   exchange(request, options, (reply) => reply.text());

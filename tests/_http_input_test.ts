@@ -48,6 +48,10 @@ Deno.test("requireOptions() hands options on and makes some of nothing", () => {
   const { signal } = new AbortController();
   assertStrictEquals(requireOptions({ signal }).signal, signal);
   assertEquals(requireOptions({ fetch: undefined }), { fetch: undefined });
+  for (const limit of [0.5, 1, 2 ** 40, Infinity, undefined]) {
+    const limits = { timeoutMs: limit, maxBytes: limit };
+    assertStrictEquals(requireOptions(limits), limits);
+  }
 });
 
 Deno.test("requireOptions() names what has the wrong type", () => {
@@ -64,6 +68,20 @@ Deno.test("requireOptions() names what has the wrong type", () => {
       { signal: new AbortController() },
       "options.signal must be an AbortSignal",
     ],
+    ...[true, "x", {}, new URL("https://a.example")].map((
+      allowUrl,
+    ): [unknown, string] => [
+      { allowUrl },
+      "options.allowUrl must be a function",
+    ]),
+    ...["timeoutMs", "maxBytes"].flatMap((name) =>
+      [0, -1, NaN, -Infinity, "10", true, {}, 10n].map((
+        value,
+      ): [unknown, string] => [
+        { [name]: value },
+        `options.${name} must be a positive number`,
+      ])
+    ),
   ];
   for (const [options, message] of rows) {
     const error = assertThrows(

@@ -1,6 +1,7 @@
 import {
   assert,
   assertEquals,
+  assertInstanceOf,
   assertNotMatch,
   assertRejects,
   assertStrictEquals,
@@ -23,9 +24,10 @@ const URL_1 = "https://api.example/1";
 const URL_2 = "https://api.example/2";
 const get = (url: string, headers: Record<string, string> = {}) => ({
   url,
+  purpose: "token" as const,
   headers,
 });
-const post = { url: URL_1, headers: {}, body: "x" };
+const post = { ...get(URL_1), body: "x" };
 const readText = (reply: IReply) => reply.text();
 const ask = (options: IRequestOptions, request: IRequest = get(URL_1)) =>
   exchange(request, options, readText);
@@ -34,18 +36,21 @@ const readStatus = (reply: IReply) => Promise.resolve(reply.status);
 Deno.test("exchange() makes a GET without a body that follows no redirect by itself", async () => {
   using server = stubFetch({ [URL_1]: text("Hello", 200) });
   assertEquals(await ask(server, get(URL_1, { Accept: "a/b" })), "Hello");
-  assertEquals(server.requests[0]?.init, {
+  const { signal, ...init } = server.requests[0]!.init;
+  assertEquals(init, {
     method: "GET",
     headers: { Accept: "a/b" },
     redirect: "manual",
   });
+  assertInstanceOf(signal, AbortSignal);
 });
 
 Deno.test("exchange() makes a POST of a body, an empty one included", async () => {
   for (const body of ["x=1", ""]) {
     using server = stubFetch({ [URL_1]: text("Hello", 200) });
     await ask(server, { ...get(URL_1), body });
-    assertEquals(server.requests[0]?.init, {
+    const { signal: _, ...init } = server.requests[0]!.init;
+    assertEquals(init, {
       method: "POST",
       headers: {},
       redirect: "manual",
@@ -54,11 +59,16 @@ Deno.test("exchange() makes a POST of a body, an empty one included", async () =
   }
 });
 
-Deno.test("exchange() hands the caller's signal on", async () => {
-  const { signal } = new AbortController();
-  using server = stubFetch({ [URL_1]: text("", 200) });
-  await ask({ fetch: server.fetch, signal });
-  assertStrictEquals(server.requests[0]?.init.signal, signal);
+Deno.test("exchange() aborts the request with the caller's reason", async () => {
+  const controller = new AbortController();
+  const reason = new Error("Enough");
+  using server = stubFetch({ [URL_1]: () => untyped(new Promise(() => {})) });
+  const ended = assertRejects(() =>
+    ask({ fetch: server.fetch, signal: controller.signal })
+  );
+  controller.abort(reason);
+  assertStrictEquals(await ended, reason);
+  assertStrictEquals(server.requests[0]?.init.signal?.reason, reason);
 });
 
 Deno.test("exchange() looks the global fetch up at each call without the option", async () => {

@@ -1,11 +1,13 @@
 import {
   assertEquals,
   assertInstanceOf,
+  assertRejects,
   assertStrictEquals,
 } from "@std/assert";
 import {
   discard,
-  openReply,
+  type IReading,
+  openReply as openReplyFor,
   parseJson,
   quoteJson,
   quoteServerText,
@@ -14,6 +16,15 @@ import { type IFetchResponse, OAuthClientError } from "../mod.ts";
 import { never, untyped } from "./_stub_fetch.ts";
 
 const URL_1 = "https://api.example/1";
+
+function openReply(
+  url: string,
+  response: IFetchResponse,
+  reading: Partial<IReading> = {},
+) {
+  const { signal } = new AbortController();
+  return openReplyFor(url, response, { maxBytes: 100, signal, ...reading });
+}
 
 /** A response with nothing but what a caller's fetch must give. */
 function minimal(members: Partial<IFetchResponse>): IFetchResponse {
@@ -228,27 +239,32 @@ Deno.test("openReply() puts the status text where the body cannot be read", asyn
       throw new Error("No text");
     },
   });
-  const rows = [consumed, broken(), minimal({}), throwing];
+  const rows = [consumed, minimal({}), throwing];
   for (const response of rows) {
     const reply = openReply(URL_1, response);
     assertEquals(await reply.text(), "Status text");
     assertEquals(await reply.json(), undefined);
   }
+  assertEquals(await openReply(URL_1, broken()).text(), "Status text");
   const bare = minimal({ statusText: untyped(undefined) });
   assertEquals(await openReply(URL_1, bare).text(), "");
 });
 
+Deno.test("openReply() tells of a body that breaks off", async () => {
+  const error = await assertRejects(
+    () => openReply(URL_1, broken()).json(),
+    OAuthClientError,
+    `The reply of ${URL_1} broke off`,
+  );
+  assertEquals([error.code, error.status], ["network_error", 200]);
+  assertInstanceOf(error.cause, Error);
+});
+
 Deno.test("openReply() does not read a status text as JSON", async () => {
   const statusText = '{"client_id":"c1"}';
-  const cable = (stream: ReadableStreamDefaultController) =>
-    stream.error(new Error("Cable cut"));
-  const body = new ReadableStream({ start: cable });
-  for (
-    const response of [
-      new Response(body, { statusText }),
-      minimal({ statusText }),
-    ]
-  ) {
+  const consumed = new Response("{}", { statusText });
+  await consumed.text();
+  for (const response of [consumed, minimal({ statusText })]) {
     const reply = openReply(URL_1, response);
     assertEquals(await reply.json(), undefined);
     assertEquals(await reply.text(), statusText);

@@ -216,3 +216,29 @@ Deno.test("selectClient() refuses options that are no object", () => {
     assertEquals(error.code, "invalid_argument");
   }
 });
+
+Deno.test("selectClient() refuses a server or known clients that are none", () => {
+  const rows: [args: unknown[], name: string][] = [
+    ...[undefined, null, 1, "x"].map((one): [unknown[], string] => [
+      [one, {}],
+      "serverMetadata",
+    ]),
+    ...[1, "x", true].map((knownClients): [unknown[], string] => [
+      [server(), { knownClients }],
+      "knownClients",
+    ]),
+  ];
+  for (const [args, name] of rows) {
+    const error = assertThrows(
+      () => (selectClient as (...args: unknown[]) => unknown)(...args),
+      OAuthClientError,
+      `${name} must be an object`,
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("selectClient() takes null for no known clients", () => {
+  const options = { knownClients: null } as unknown as ISelectClientOptions;
+  assertEquals(selectClient(server(), options).kind, "ask_user");
+});

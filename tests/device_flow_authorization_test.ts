@@ -64,7 +64,16 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
     ],
     [
       { parameters: { x: "1", scope: "other" }, scopes: ["a"] },
-      "x=1&scope=a" +
+      "scope=a&x=1" +
+      "&client_id=c1",
+    ],
+    [
+      {
+        parameters: { x: "1" },
+        scopes: ["a"],
+        resource: "https://api.example",
+      },
+      "resource=https%3A%2F%2Fapi.example&scope=a&x=1" +
       "&client_id=c1",
     ],
     [{ client: clientSecretBasic("c1", "s") }, ""],
@@ -214,4 +223,23 @@ Deno.test("fetchDeviceAuthorization() refuses options that are no object", async
     .catch((error: unknown) => error);
   assertInstanceOf(result, OAuthClientError);
   assertEquals(result.code, "invalid_argument");
+});
+
+Deno.test("fetchDeviceAuthorization() checks scopes, resource and parameters, before any request", async () => {
+  const rows: [options: Record<string, unknown>, name: string][] = [
+    [{ scopes: "a b" }, "scopes"],
+    [{ scopes: [7] }, "scopes"],
+    [{ resource: 7 }, "resource"],
+    [{ resource: new URL("https://api.example") }, "resource"],
+    [{ parameters: { x: 7 } }, "parameters"],
+    [{ parameters: new Map([["x", "1"]]) }, "parameters"],
+    [{ parameters: new URLSearchParams("x=1") }, "parameters"],
+  ];
+  for (const [options, name] of rows) {
+    const { result, requests } = await start(json(REPLY), untyped(options));
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(result.code, "invalid_argument");
+    assertEquals(result.message.split(" ")[0], name);
+    assertEquals(requests, []);
+  }
 });

@@ -83,6 +83,8 @@ const WAITS: [name: string, Answer[], interval: unknown, waits: number[]][] = [
   ["5 seconds by default", [pending, done], undefined, [5, 5]],
   ["the interval given", [pending, pending, done], 2, [2, 2, 2]],
   ["a fractional interval", [pending, done], 0.5, [0.5, 0.5]],
+  ["5 seconds for an interval of zero", [pending, done], 0, [5, 5]],
+  ["5 seconds for one below zero", [slowDown, done], -7, [5, 10]],
   [
     "5 seconds more after slow_down, for good",
     [
@@ -236,7 +238,7 @@ Deno.test("pollDeviceToken() ends by the clock when the codes expire", async () 
     [[], 0, []],
     [[], -5, []],
     [[pending, pending], 10, [5, 5]],
-    [[pending, pending, pending], 12, [5, 5, 5]],
+    [[pending, pending], 12, [5, 5, 2]],
     [[slowDown, pending], 15, [5, 10]],
   ];
   for (const [answers, expires_at, expected] of rows) {
@@ -268,7 +270,7 @@ Deno.test("pollDeviceToken() tells of every poll that found nothing", async () =
 });
 
 Deno.test("pollDeviceToken() tells of no time left as zero", async () => {
-  const { progress } = await poll([pending], { expires_at: 2 });
+  const { progress } = await poll([pending], { expires_at: 5.5 });
   assertEquals(progress, [{ polls: 1, interval: 5, remaining: 0 }]);
 });
 
@@ -356,13 +358,17 @@ Deno.test("pollDeviceToken() leaves no listener on the signal", async () => {
   using _clear = stub(globalThis, "clearTimeout", () => {});
   using _add = stub(signal, "addEventListener", (_type, _listener, options) => {
     listeners++;
-    const { signal: end } = options as AddEventListenerOptions;
-    assertFalse(end?.aborted);
+    const { signal: end } = (options ?? {}) as AddEventListenerOptions;
+    assertFalse(end?.aborted ?? false);
     end?.addEventListener("abort", () => listeners--);
+  });
+  using _remove = stub(signal, "removeEventListener", () => {
+    listeners--;
   });
   const { result } = await poll([pending, done], {}, {
     signal,
     delay: undefined,
+    timeoutMs: Infinity,
   });
   assertEquals(result.access_token, "t");
   assertEquals(listeners, 0);

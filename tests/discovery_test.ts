@@ -121,12 +121,13 @@ Deno.test("discoverAuthorization() sends GET and asks for JSON, redirects unfoll
   using stubbed = stubFetch({ [`${PRM}/mcp`]: prm(), [OAUTH]: asm(AS) });
   await discoverAuthorization(MCP, { fetch: stubbed.fetch });
   assertEquals(stubbed.requests.length, 2);
-  for (const { init } of stubbed.requests) {
+  for (const { init: { signal, ...init } } of stubbed.requests) {
     assertEquals(init, {
       method: "GET",
       headers: { Accept: "application/json" },
       redirect: "manual",
     });
+    assertInstanceOf(signal, AbortSignal);
   }
 });
 

@@ -237,3 +237,25 @@ Deno.test("findChallenge() refuses what can hold no header", () => {
     assertEquals(error.code, "invalid_argument");
   }
 });
+
+Deno.test("findChallenge() refuses an object without headers to get", () => {
+  for (const source of [{}, [], { headers: {} }, { get: "x" }]) {
+    const error = assertThrows(
+      () => findChallenge(source as unknown as string),
+      OAuthClientError,
+      "source must be a response, headers or a string",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("findChallenge() refuses schemes that are no list of texts", () => {
+  for (const schemes of ["Bearer", 7, null, [7], ["Bearer", null]]) {
+    const error = assertThrows(
+      () => findChallenge("Bearer", { schemes } as never),
+      OAuthClientError,
+      "schemes must be an array of strings",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});

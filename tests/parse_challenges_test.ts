@@ -240,3 +240,14 @@ Deno.test("parseChallenges() refuses options that are no object", () => {
     assertEquals(error.code, "invalid_argument");
   }
 });
+
+Deno.test("parseChallenges() knows three ways with duplicates and no other", () => {
+  for (const duplicates of ["", "first", "keep_all", null, 1, true, {}]) {
+    const error = assertThrows(
+      () => parseChallenges("X a=1", { duplicates } as never),
+      OAuthClientError,
+      'duplicates must be "error", "keep_first" or "keep_last"',
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});

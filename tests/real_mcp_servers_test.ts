@@ -267,7 +267,7 @@ Deno.test("fetchDynamicRegistration() follows no redirect", async () => {
     () => fetchDynamicRegistration(metadataOf(server.origin), "My client"),
     OAuthClientError,
   );
-  assertEquals([code, status], ["unexpected_status", 307]);
+  assertEquals([code, status], ["redirect_refused", 307]);
   const endpoint = `${server.origin}/register`;
   assertEquals(message, `Registration to ${endpoint} failed: Moved`);
   assertEquals(seen, ["POST /register"]);

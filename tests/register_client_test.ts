@@ -139,7 +139,8 @@ Deno.test("registerClient() sends the metadata given and leaves it as it was", a
     application_type: "native",
     ...request,
   });
-  const { body: _, ...init } = sent!.init;
+  const { body: _, signal, ...init } = sent!.init;
+  assertInstanceOf(signal, AbortSignal);
   assertEquals(init, {
     method: "POST",
     headers: {
@@ -248,14 +249,34 @@ Deno.test("registerClient() tells of a refusal without a reason", async () => {
     [text("<html>", 404), 404],
     [text("", 500), 500],
     [json({ client_id: "c1" }, { status: 400 }), 400],
-    [redirect("https://evil.example/register", 307), 307],
-    [redirect("/elsewhere", 308), 308],
+    [json({ client_id: "c1" }, { status: 300 }), 300],
   ];
   for (const [answer, status] of rows) {
     const { result, requests } = await register(answer);
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, result.status], ["unexpected_status", status]);
     assertEquals(requests.length, 1);
+  }
+});
+
+Deno.test("registerClient() fails on a redirect with the reason", async () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    for (const location of ["https://evil.example/register", "/elsewhere"]) {
+      const answer = redirect(location, status);
+      const { result, requests } = await register(answer);
+      assertInstanceOf(result, OAuthClientError);
+      assertEquals(
+        [result.code, result.url, result.status],
+        ["redirect_refused", ENDPOINT, status],
+      );
+      assertInstanceOf(result.cause, OAuthClientError);
+      assertEquals(
+        result.cause.message,
+        `Request to ${ENDPOINT} was redirected, and a POST is not repeated ` +
+          "elsewhere",
+      );
+      assertEquals(requests.length, 1);
+    }
   }
 });
 

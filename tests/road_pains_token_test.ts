@@ -100,7 +100,9 @@ Deno.test("no POST follows a redirect, so that no secret reaches another address
       ];
       for (const call of calls) {
         const error = await assertRejects(call, OAuthClientError);
-        assertEquals([error.code, error.status], ["unexpected_status", status]);
+        assertEquals([error.code, error.status], ["redirect_refused", status]);
+        assertInstanceOf(error.cause, OAuthClientError);
+        assertEquals(error.cause.code, "redirect_refused");
       }
       assertEquals(stubbed.urls.length, 3);
       for (const { init } of stubbed.requests) {
@@ -121,7 +123,12 @@ Deno.test("fetchToken() takes a redirect that a browser hides for a failure (pai
   };
   const error = await ask(() => opaque);
   assertInstanceOf(error, OAuthClientError);
-  assertEquals([error.code, error.status], ["unexpected_status", 0]);
+  assertEquals([error.code, error.status], ["redirect_refused", 0]);
+  assertInstanceOf(error.cause, OAuthClientError);
+  assertEquals(
+    error.cause.message,
+    `Request to ${URL_1} was redirected, and this runtime does not tell where`,
+  );
 });
 
 Deno.test("discoverAuthorization() follows a GET within its origin, without end it is a failure (pain 9)", async () => {

@@ -221,7 +221,7 @@ Deno.test("fetchAuthorizationServerMetadata() sends additionalHeaders on every a
   };
   await fetchAuthorizationServerMetadata(TENANT, options);
   assertEquals(server.requests.length, 3);
-  for (const { init } of server.requests) {
+  for (const { init: { signal: _, ...init } } of server.requests) {
     assertEquals(init, {
       method: "GET",
       headers: {

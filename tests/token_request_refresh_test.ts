@@ -4,6 +4,7 @@ import {
   assertFalse,
   assertRejects,
   assertStrictEquals,
+  assertThrows,
 } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
@@ -201,4 +202,36 @@ Deno.test("isTokenExpired() goes by the clock of this machine", () => {
   const at = (expires_at: number) => ({ access_token: "t", expires_at });
   assert(isTokenExpired(at(130)));
   assertFalse(isTokenExpired(at(131)));
+});
+
+Deno.test("refreshToken() refuses a server, a token or options that are none", async () => {
+  const token = { refresh_token: "r1" };
+  for (const wrong of [null, 7, "x"]) {
+    const rows: [args: unknown[], name: string][] = [
+      [[wrong, token, {}], "serverMetadata"],
+      [[SERVER, wrong, {}], "token"],
+      [[SERVER, token, wrong], "options"],
+    ];
+    for (const [args, name] of rows) {
+      const error = await assertRejects(
+        () => untyped(refreshToken)(...args),
+        OAuthClientError,
+        `${name} must be an object`,
+      );
+      assertEquals(error.code, "invalid_argument");
+    }
+  }
+});
+
+Deno.test("isTokenExpired() refuses a token or options that are none", () => {
+  for (const wrong of [null, 7, "x"]) {
+    for (const args of [[wrong, {}], [{ expires_at: 1 }, wrong]]) {
+      const error = assertThrows(
+        () => untyped(isTokenExpired)(...args),
+        OAuthClientError,
+        "must be an object",
+      );
+      assertEquals(error.code, "invalid_argument");
+    }
+  }
 });

@@ -18,6 +18,7 @@ export async function getToken(
   visit: (url: URL) => Promise<string>,
 ): Promise<IToken> {
   const challenge = await fetch(target); // 401
+  await challenge.body?.cancel();
   const { serverMetadata, resource, scopes } = await discoverAuthorization(
     target,
     { challenge },

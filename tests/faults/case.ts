@@ -1,0 +1,110 @@
+/** What a case of the fault table is made of. */
+
+import type { Play } from "./fault_server.ts";
+
+/** The library, from source or from a package. */
+export type Library = typeof import("../../mod.ts");
+
+/** The network functions, and nothing else. */
+export const OPERATIONS = [
+  "fetchResourceMetadata",
+  "fetchAuthorizationServerMetadata",
+  "discoverAuthorization",
+  "fetchDynamicRegistration",
+  "registerClient",
+  "fetchToken",
+  "fetchDeviceAuthorization",
+  "pollDeviceToken",
+  "fetchIdJag",
+  "redeemIdJag",
+] as const;
+
+/** Name of a network function. */
+export type OperationName = typeof OPERATIONS[number];
+
+/** Where a case takes place. */
+export interface IWorld {
+  /** Origin of the server that is asked. */
+  readonly here: string;
+  /** Origin of a server that nobody has been told to ask. */
+  readonly elsewhere: string;
+  /** Its signal is passed to every operation. */
+  readonly controller: AbortController;
+  /** Runs a task after the operation has ended. */
+  afterwards(task: () => unknown): void;
+}
+
+/** Arguments of an operation that are not the usual ones. */
+export interface IInput {
+  /** The resource, instead of `/mcp` at the server that is asked. */
+  target?: string;
+  /** What the challenge named. */
+  resourceMetadataUrl?: string;
+  /** The issuer, instead of the origin of the server that is asked. */
+  issuer?: string;
+  /** Further members of the metadata that names the endpoints. */
+  metadata?: Record<string, unknown>;
+  /** Further members of the device authorization that is polled for. */
+  authorization?: Record<string, unknown>;
+}
+
+/** What an operation ends with: exactly one of the first four members. */
+export interface IOutcome {
+  /** Code of an OAuthClientError; several where runtimes differ. */
+  code?: string | readonly string[];
+  /** The same for every failure in an AggregateError, or its name. */
+  each?: string | readonly string[];
+  /** The reason of the caller's signal. */
+  reason?: true;
+  /** Checks what was returned. */
+  // deno-lint-ignore no-explicit-any
+  result?: (result: any, world: IWorld) => boolean;
+  /** How many failures there are in an AggregateError. */
+  failures?: number;
+  /** Members of the error, or of each failure; undefined for none. */
+  members?: Record<string, unknown>;
+  /** Either this or a correct result, where runtimes differ. */
+  orResult?: IOutcome["result"];
+}
+
+/** One case. */
+export interface ICase {
+  readonly operation: OperationName;
+  /** What is wrong. */
+  readonly fault: string;
+  /** What the server plays. */
+  readonly play?: Play;
+  /** What the other server plays. */
+  readonly playElsewhere?: Play;
+  /** The server has gone, or speaks TLS, or listens at another address. */
+  readonly server?: "gone" | "tls" | "[::1]";
+  readonly input?: (world: IWorld) => IInput;
+  /** Options beside the usual ones. */
+  readonly options?: (world: IWorld) => Record<string, unknown>;
+  /** How often the operation runs at once; 1 when absent. */
+  readonly times?: number;
+  readonly outcome: IOutcome;
+  /** Requests that the server sees; several where runtimes differ. */
+  readonly requests: number | readonly number[];
+  /** Requests that the other server sees; 0 when absent. */
+  readonly requestsElsewhere?: number;
+  /** Redirects are followed, so a discovery makes more requests than attempts. */
+  readonly hops?: true;
+  /** Texts that no message may hold, beside the secrets. */
+  readonly forbidden?: readonly string[];
+}
+
+/** What the tests call a case. */
+export function nameOf({ operation, fault, outcome }: ICase): string {
+  const { code, each, reason } = outcome;
+  const label = (labels: string | readonly string[]) =>
+    [labels].flat().join(" or ");
+  const does = code
+    ? `fails with ${label(code)}`
+    : each
+    ? `fails with ${label(each)} at each address`
+    : reason
+    ? "ends with the reason"
+    : "returns a result";
+  return `${operation}() ${does} (${fault})`;
+}

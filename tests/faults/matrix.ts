@@ -1,0 +1,150 @@
+/** Plays one fault to every network function, and derives what each ends with. */
+
+import {
+  type ICase,
+  type IInput,
+  type IWorld,
+  type OperationName,
+  OPERATIONS,
+} from "./case.ts";
+import type { Play } from "./fault_server.ts";
+import { IS_GOOD } from "./operations.ts";
+
+/** A fault that looks the same at every address. */
+export interface IFault {
+  readonly name: string;
+  readonly play?: Play;
+  readonly server?: ICase["server"];
+  /**
+   * How an attempt of a discovery fails: a code, or the name of an error that
+   * `fetch` threw; several where runtimes differ. Absent when nothing fails.
+   */
+  readonly attempt?: string | readonly string[];
+  /** How a single request fails, where that is not the same. */
+  readonly request?: string | readonly string[];
+  /** The document is refused for a reason: something is published there. */
+  readonly isRefused?: true;
+  /** Some runtimes make a right reply of it, and that is right as well. */
+  readonly mayWork?: true;
+  /** Status of the reply; undefined when none comes. */
+  readonly status?: number;
+  /** Requests of each attempt, redirects included; 1 when absent. */
+  readonly hops?: number;
+  /** Members of the error. */
+  readonly members?: Record<string, unknown>;
+  /** No request gets through to the server. */
+  readonly unheard?: true;
+  readonly timeoutMs?: number;
+  readonly options?: (world: IWorld) => Record<string, unknown>;
+  readonly input?: (world: IWorld) => IInput;
+  readonly forbidden?: readonly string[];
+  /** The only operations that it is played to; all when absent. */
+  readonly only?: readonly OperationName[];
+  /** What is otherwise for one operation. */
+  readonly except?: Partial<Record<OperationName, Partial<ICase>>>;
+}
+
+const ATTEMPTS: Partial<Record<OperationName, number>> = {
+  fetchResourceMetadata: 2,
+  fetchAuthorizationServerMetadata: 3,
+  discoverAuthorization: 4,
+};
+
+/** What the same fault is called where one request is all there is. */
+const AS_REQUEST: Record<string, string> = {
+  TypeError: "network_error",
+  invalid_metadata: "invalid_response",
+};
+
+const FALLBACK: NonNullable<ICase["outcome"]["result"]> = (
+  { source, issuer },
+  { here },
+) => source === "fallback" && issuer === here;
+
+/** Whether polling for a token goes on after this. */
+function isTransient(code: string, status = 0): boolean {
+  return code === "network_error" || code === "timeout" || status >= 500 ||
+    status === 429;
+}
+
+/** Whether an address that answers like this has told that it has nothing. */
+function isUnpublished({ attempt, status = 500, isRefused }: IFault): boolean {
+  return [attempt ?? []].flat().every((code) =>
+    (code === "unexpected_status" && status < 500 && status !== 429) ||
+    (code === "invalid_metadata" && !isRefused)
+  );
+}
+
+/** Counts that are possible when an attempt may work. */
+function upTo(last: number, hops: number, mayWork?: true): number | number[] {
+  return mayWork
+    ? Array.from({ length: last }, (_, index) => (index + 1) * hops)
+    : last * hops;
+}
+
+function expected(
+  operation: OperationName,
+  fault: IFault,
+): Pick<ICase, "outcome" | "requests"> {
+  const { attempt, request, status, hops = 1, members, mayWork } = fault;
+  const attempts = ATTEMPTS[operation];
+  if (attempt === undefined) {
+    const requests = operation === "discoverAuthorization" ? 2 : 1;
+    return { outcome: { result: IS_GOOD[operation] }, requests };
+  }
+  const or = mayWork && { orResult: IS_GOOD[operation] };
+  const told = members && { members };
+  const labels = [attempt].flat();
+  if (labels[0] === "timeout" && operation !== "pollDeviceToken") {
+    // On a machine under load the time may be up before the request is out.
+    return { outcome: { code: "timeout" }, requests: [0, 1] };
+  }
+  if (attempts !== undefined) {
+    const requests = upTo(attempts, hops, mayWork);
+    if (operation !== "discoverAuthorization") {
+      const failures = attempts;
+      return { outcome: { each: attempt, failures, ...told, ...or }, requests };
+    }
+    return isUnpublished(fault)
+      ? { outcome: { result: FALLBACK, ...or }, requests }
+      : { outcome: { code: "discovery_failed", ...or }, requests };
+  }
+  const single = [request ?? labels.map((label) => AS_REQUEST[label] ?? label)]
+    .flat();
+  if (operation === "pollDeviceToken") {
+    const ends = single.map((code) =>
+      isTransient(code, status) ? "expired" : code
+    );
+    if (ends.includes("expired")) {
+      const requests = labels[0] === "timeout"
+        ? [0, 1, 2]
+        : mayWork
+        ? [1, 2]
+        : 2;
+      return { outcome: { code: [...new Set(ends)], ...or }, requests };
+    }
+  }
+  return { outcome: { code: single, ...told, ...or }, requests: 1 };
+}
+
+/** The cases of these faults: each played to every operation. */
+export function matrix(faults: readonly IFault[]): ICase[] {
+  return faults.flatMap((fault) =>
+    (fault.only ?? OPERATIONS).map((operation): ICase => ({
+      operation,
+      fault: fault.name,
+      ...(fault.play && { play: fault.play }),
+      ...(fault.server && { server: fault.server }),
+      ...((fault.hops ?? 1) > 1 && { hops: true }),
+      ...(fault.forbidden && { forbidden: fault.forbidden }),
+      ...(fault.input && { input: fault.input }),
+      options: (world) => ({
+        ...(fault.timeoutMs && { timeoutMs: fault.timeoutMs }),
+        ...fault.options?.(world),
+      }),
+      ...expected(operation, fault),
+      ...(fault.unheard && { requests: 0 }),
+      ...fault.except?.[operation],
+    }))
+  );
+}

@@ -1,0 +1,114 @@
+/** Bodies that are meant to fill the memory of whoever reads them. */
+
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import type { OperationName } from "./case.ts";
+import type { Play } from "./fault_server.ts";
+import {
+  chunk,
+  chunkedHead,
+  documentFor,
+  endless,
+  headOf,
+  reply,
+} from "./plays.ts";
+
+/** One way of filling the memory. */
+export interface IMemoryCase {
+  readonly fault: string;
+  readonly play: Play;
+}
+
+/** The operations that are tried: GETs in a row, and a POST. */
+export const MEMORY_OPERATIONS: readonly OperationName[] = [
+  "fetchAuthorizationServerMetadata",
+  "fetchToken",
+];
+
+const SIZE = 400_000_000;
+const PIECE = " ".repeat(65_536);
+
+/** Writes so many bytes after a head, as fast as they are taken. */
+function long(head: string, piece = PIECE): Play {
+  return async (stage) => {
+    await stage.write(head);
+    for (let sent = 0; sent < SIZE && stage.isOpen; sent += piece.length) {
+      await stage.write(piece);
+    }
+    stage.end();
+  };
+}
+
+const made = new Map<string, Uint8Array>();
+function once(name: string, make: () => Uint8Array): Uint8Array {
+  const bytes = made.get(name) ?? new Uint8Array(make());
+  made.set(name, bytes);
+  return bytes;
+}
+
+const spaces = () => new Uint8Array(SIZE).fill(32);
+const gzipBomb = () => once("gzip", () => gzipSync(spaces()));
+
+function bomb(coding: string, make: () => Uint8Array, status = "200 OK"): Play {
+  return (stage) =>
+    reply({ status, headers: { "Content-Encoding": coding }, body: make() })(
+      stage,
+    );
+}
+
+/** The cases; the first is what the others are compared with. */
+export const MEMORY_CASES: readonly IMemoryCase[] = [
+  { fault: "a good reply", play: reply() },
+  { fault: "400 MB with their length", play: long(headOf({}, SIZE)) },
+  { fault: "400 MB until the end", play: long(headOf({})) },
+  { fault: "400 MB in chunks", play: long(chunkedHead(), chunk(PIECE)) },
+  {
+    fault: "400 MB of status 404",
+    play: long(headOf({ status: "404 No" })),
+  },
+  {
+    fault: "400 MB behind a redirect",
+    play: (stage) =>
+      stage.request.path.endsWith("?moved") ? reply()(stage) : long(headOf({
+        status: "302 Moved",
+        headers: { Location: `${stage.request.path}?moved` },
+      }))(stage),
+  },
+  { fault: "endless spaces", play: endless(headOf({}), PIECE) },
+  {
+    fault: "1 MB, a byte in each chunk",
+    play: endless(chunkedHead(), chunk(" ").repeat(8_192)),
+  },
+  {
+    fault: "headers for ever",
+    play: endless("HTTP/1.1 200 OK\r\n", `X-Long: ${"x".repeat(8_000)}\r\n`),
+  },
+  { fault: "gzip bomb of 400 MB", play: bomb("gzip", gzipBomb) },
+  {
+    fault: "gzip bomb of 400 MB, status 500",
+    play: bomb("gzip", gzipBomb, "500 No"),
+  },
+  {
+    fault: "gzip bomb of 400 MB in gzip",
+    play: bomb(
+      "gzip, gzip",
+      () => once("twice", () => gzipSync(gzipBomb())),
+    ),
+  },
+  {
+    fault: "brotli bomb of 400 MB",
+    play: bomb("br", () =>
+      once("br", () =>
+        brotliCompressSync(spaces(), {
+          params: { [constants.BROTLI_PARAM_QUALITY]: 3 },
+        }))),
+  },
+  {
+    fault: "1 MB of empty arrays",
+    play: reply((stage) => ({
+      body: JSON.stringify({
+        x: Array(340_000).fill([]),
+        ...documentFor(stage),
+      }),
+    })),
+  },
+];

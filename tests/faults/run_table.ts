@@ -1,0 +1,26 @@
+/**
+ * Runs the whole table in this runtime and prints what came of it, a line of
+ * JSON for each case. First argument: the address of the library's module.
+ */
+
+import process from "node:process";
+import { type Library, nameOf } from "./case.ts";
+import { runCase } from "./run_case.ts";
+import { TABLE } from "./table.ts";
+
+const [address = "", part = ""] = process.argv.slice(2);
+const library: Library = await import(address);
+for (const one of TABLE) {
+  const name = nameOf(one);
+  if (!name.includes(part)) continue;
+  const start = Date.now();
+  const problem = await runCase(library, one);
+  console.log(
+    JSON.stringify({
+      operation: one.operation,
+      name,
+      problem,
+      ms: Date.now() - start,
+    }),
+  );
+}
