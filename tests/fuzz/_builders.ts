@@ -1,0 +1,185 @@
+/** The body builders as the fuzzer sees them: what goes in, what must come out. */
+import fc from "fast-check";
+import {
+  buildAuthorizationCodeBody,
+  buildClientCredentialsBody,
+  buildDeviceTokenBody,
+  buildIdJagExchangeBody,
+  buildJwtBearerBody,
+  buildRefreshTokenBody,
+  buildResourceRedemptionBody,
+  buildTokenExchangeBody,
+} from "../../mod.ts";
+import { extras, values } from "./_texts.ts";
+
+/** A member of a form. */
+export type Member = [name: string, value: string];
+
+interface ITokenOptions {
+  resource: string | false | undefined;
+  scopes: string[] | undefined;
+  parameters: Record<string, string> | undefined;
+}
+
+/** One builder: its options by the names of the members they become. */
+interface IBuilder {
+  build: (options: never) => URLSearchParams;
+  grantType: string;
+  required: Record<string, string>;
+  optional?: string[][];
+}
+
+const URN = "urn:ietf:params:oauth:grant-type:";
+
+const BUILDERS: IBuilder[] = [
+  {
+    build: buildAuthorizationCodeBody,
+    grantType: "authorization_code",
+    required: {
+      code: "code",
+      redirect_uri: "redirectUri",
+      code_verifier: "codeVerifier",
+    },
+  },
+  {
+    build: buildRefreshTokenBody,
+    grantType: "refresh_token",
+    required: { refresh_token: "refreshToken" },
+  },
+  {
+    build: buildClientCredentialsBody,
+    grantType: "client_credentials",
+    required: {},
+  },
+  {
+    build: buildDeviceTokenBody,
+    grantType: `${URN}device_code`,
+    required: { device_code: "deviceCode" },
+  },
+  {
+    build: buildJwtBearerBody,
+    grantType: `${URN}jwt-bearer`,
+    required: { assertion: "assertion" },
+  },
+  {
+    build: buildTokenExchangeBody,
+    grantType: `${URN}token-exchange`,
+    required: {
+      subject_token: "subjectToken",
+      subject_token_type: "subjectTokenType",
+    },
+    optional: [["requested_token_type"], ["audience"], [
+      "actor_token",
+      "actor_token_type",
+    ]],
+  },
+];
+
+function camel(name: string): string {
+  return name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
+}
+
+/** A body, the members it must have in order, and the names that are its own. */
+export interface IBuilt {
+  body: URLSearchParams;
+  expected: Member[];
+  own: string[];
+}
+
+const shared = fc.record({
+  resource: fc.oneof(values, fc.constantFrom("", false as const, undefined)),
+  scopes: fc.option(fc.array(values, { maxLength: 3 }), { nil: undefined }),
+});
+
+/** What one of the grant builders makes of any values and further parameters. */
+function grant(
+  { build, grantType, required, optional = [] }: IBuilder,
+): fc.Arbitrary<() => IBuilt> {
+  const names = [...Object.keys(required), ...optional.flat()];
+  const own = ["grant_type", ...names, "resource", "scope"];
+  return fc.tuple(
+    fc.array(values, { minLength: names.length, maxLength: names.length }),
+    fc.array(fc.boolean(), {
+      minLength: optional.length,
+      maxLength: optional.length,
+    }),
+    shared,
+    fc.option(extras(own), { nil: undefined }),
+  ).map(([texts, chosen, { resource, scopes }, parameters]) => () => {
+    const absent = optional.filter((_, index) => !chosen[index]).flat();
+    const members = names.map((name, index): Member => [name, texts[index]!])
+      .filter(([name]) => !absent.includes(name));
+    const options: ITokenOptions = { resource, scopes, parameters };
+    const mine = members.map(([name, text]) => [camel(name), text]);
+    return {
+      body: build({ ...Object.fromEntries(mine), ...options } as never),
+      own,
+      expected: filled([
+        ["grant_type", grantType],
+        ...members,
+        ["resource", resource || ""],
+        ["scope", (scopes ?? []).join(" ")],
+        ...Object.entries(parameters ?? {})
+          .filter(([name]) => !own.includes(name)),
+      ]),
+    };
+  });
+}
+
+/** Members with a value, as UTF-8 can carry them. */
+function filled(members: Member[]): Member[] {
+  return members.filter(([, value]) => value !== "")
+    .map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]);
+}
+
+const maybe = fc.oneof(values, fc.constantFrom("", undefined));
+const scopeLists = fc.array(values, { maxLength: 3 });
+
+const idJagExchange = fc.tuple(
+  ...[values, maybe, values, values, maybe, scopeLists] as const,
+).map((args) => (): IBuilt => {
+  const [id, secret, token, audience, resource, scopes] = args;
+  const type = "urn:ietf:params:oauth:token-type:";
+  const members: Member[] = [
+    ["client_id", id],
+    ["client_secret", secret ?? ""],
+    ["grant_type", `${URN}token-exchange`],
+    ["subject_token", token],
+    ["subject_token_type", `${type}id_token`],
+    ["requested_token_type", `${type}id-jag`],
+    ["audience", audience],
+    ["resource", resource ?? ""],
+    ["scope", scopes.join(" ")],
+  ];
+  return {
+    body: buildIdJagExchangeBody(...args),
+    own: members.map(([name]) => name),
+    expected: filled(members),
+  };
+});
+
+const resourceRedemption = fc.tuple(
+  ...[values, maybe, values, maybe, scopeLists] as const,
+).map((args) => (): IBuilt => {
+  const [id, secret, jag, resource, scopes] = args;
+  const members: Member[] = [
+    ["client_id", id],
+    ["client_secret", secret ?? ""],
+    ["grant_type", `${URN}jwt-bearer`],
+    ["assertion", jag],
+    ["resource", resource ?? ""],
+    ["scope", scopes.join(" ")],
+  ];
+  return {
+    body: buildResourceRedemptionBody(...args),
+    own: members.map(([name]) => name),
+    expected: filled(members),
+  };
+});
+
+/** A body by any of the builders; made when called. */
+export const bodies = fc.oneof(
+  ...BUILDERS.map(grant),
+  idJagExchange,
+  resourceRedemption,
+);

@@ -1,0 +1,360 @@
+/**
+ * What must hold of the parsers, the claims decoder and the builders whatever
+ * they are given: each against a second reading or against what was written.
+ * Used by the tests, in small, and by `deno task fuzz`, in large.
+ */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { decodeJwt } from "../../lib/jwt_claims.ts";
+import {
+  buildAuthorizationUrl,
+  findChallenge,
+  getClaimsFromJWT,
+  type IAuthenticationChallenge,
+  type IParseChallengesOptions,
+  OAuthClientError,
+  parseChallenges,
+  parseWWWAuthenticateHeader,
+} from "../../mod.ts";
+import { parseByTheRules } from "../_challenge_reference.ts";
+import { referenceParseChallenges } from "../_parse_challenges_reference.ts";
+import { bodies, type IBuilt, type Member } from "./_builders.ts";
+import { referenceDecodeJwt, strictDecodeJwt } from "./_claims_reference.ts";
+import {
+  extras,
+  headerTexts,
+  tokens,
+  values,
+  writtenChallenges,
+} from "./_texts.ts";
+
+/** A property, and how many inputs of a hundred are its own. */
+export interface IFuzzProperty {
+  name: string;
+  percent: number;
+  property: fc.IProperty<[unknown]>;
+}
+
+/** As `assertEquals`, which is too slow to be called ten million times. */
+function assertSame(actual: unknown, expected: unknown, input?: unknown): void {
+  if (JSON.stringify(actual) === JSON.stringify(expected)) return;
+  assertEquals(actual, expected, JSON.stringify(input));
+  throw new Error(`Members come in another order: ${JSON.stringify(input)}`);
+}
+
+function assertPlain(challenges: IAuthenticationChallenge[]): void {
+  for (const { params } of challenges) {
+    assert(Object.getPrototypeOf(params) === Object.prototype);
+    assert(Object.values(params).every((value) => typeof value === "string"));
+  }
+}
+
+type Entries = [scheme: string, params: [string, string][]][];
+
+/** By name: objects put integer-like names first, wherever they were. */
+function sorted(entries: Entries): Entries {
+  return entries.map(([scheme, params]) => [scheme, params.sort()]);
+}
+
+/** `parseWWWAuthenticateHeader()` against the six rules. */
+function checkForgivingParser(text: string): void {
+  const challenges = parseWWWAuthenticateHeader(text);
+  assertPlain(challenges);
+  assertSame(
+    sorted(
+      challenges.map(({ scheme, params }) => [scheme, Object.entries(params)]),
+    ),
+    sorted(parseByTheRules(text).map(({ scheme, params }) => [scheme, params])),
+    text,
+  );
+}
+
+/** What `parseChallenges()` reads, or undefined where it refuses. */
+function readChallenges(
+  text: string,
+  options?: IParseChallengesOptions,
+): IAuthenticationChallenge[] | undefined {
+  try {
+    const challenges = parseChallenges(text, options);
+    assertPlain(challenges);
+    return challenges;
+  } catch (error) {
+    assert(error instanceof OAuthClientError, String(error));
+    assert(error.code === "invalid_challenge", error.code);
+  }
+}
+
+function sortMembers(challenges: IAuthenticationChallenge[] | undefined) {
+  return challenges?.map(({ scheme, token68, params }) => [
+    ...[scheme, token68 ?? null],
+    Object.entries(params).sort(),
+  ]);
+}
+
+/** `parseChallenges()` against the grammar, and `findChallenge()` against it. */
+function checkStrictParser(text: string): void {
+  const challenges = readChallenges(text);
+  assertSame(
+    sortMembers(challenges),
+    sortMembers(referenceParseChallenges(text)),
+    text,
+  );
+  if (challenges === undefined) return;
+  for (const duplicates of ["keep_first", "keep_last"] as const) {
+    assertSame(readChallenges(text, { duplicates }), challenges, text);
+  }
+}
+
+/** What one of several values under one name stands for. */
+const PICK = {
+  keep_first: (params: Member[]) => Object.fromEntries(params.toReversed()),
+  keep_last: (params: Member[]) => Object.fromEntries(params),
+};
+
+/** `parseChallenges()` against what was written. */
+function checkWritten(
+  { challenges, text }: typeof writtenChallenges extends fc.Arbitrary<infer T>
+    ? T
+    : never,
+): void {
+  for (const duplicates of ["keep_first", "keep_last"] as const) {
+    const expected = challenges.map(({ parameters, ...rest }) => ({
+      ...rest,
+      params: PICK[duplicates](
+        parameters.map(({ name, value }) => [name, value]),
+      ),
+    }));
+    const read = readChallenges(text, { duplicates });
+    assertSame(sortMembers(read), sortMembers(expected), text);
+  }
+  const isTwice = challenges.some(({ parameters }) =>
+    new Set(parameters.map(({ name }) => name)).size < parameters.length
+  );
+  assert((readChallenges(text) === undefined) === isTwice, text);
+}
+
+/** `findChallenge()` never throws, and finds what `parseChallenges()` reads. */
+function checkFinder(text: string): void {
+  const found = findChallenge(text);
+  if (found) {
+    assertPlain([found]);
+    assert(/^(bearer|dpop)$/i.test(found.scheme), text);
+  }
+  const behind = findChallenge(`Bearer ${text}`);
+  assert(behind?.scheme.toLowerCase() === "bearer", text);
+  const read = readChallenges(text, { duplicates: "keep_first" }) ?? [];
+  for (const { scheme } of read) {
+    const wanted = scheme.toLowerCase();
+    const first = read.find((one) => one.scheme.toLowerCase() === wanted);
+    const members = sortMembers(first && [first]);
+    const actual = findChallenge(text, [scheme.toUpperCase()]);
+    assertSame(sortMembers(actual && [actual]), members, text);
+  }
+}
+
+const INVALID = "Invalid JWT token format:";
+const FAILED = `Failed to parse JWT token: ${INVALID}`;
+/** Every message there is. Texts that do not vary cannot show a token. */
+export const CLAIMS_MESSAGES: readonly string[] = [
+  `${INVALID} token must have three parts separated by dots`,
+  ...["header", "payload"].flatMap((part) => [
+    `${FAILED} ${part} is not base64-encoded JSON`,
+    `${FAILED} ${part} is not a JSON object`,
+  ]),
+];
+
+/** Fails unless the error is the documented one and shows no token. */
+export function assertClaimsRefusal(error: unknown): void {
+  assert(error instanceof OAuthClientError, "another class of error");
+  assert(error.code === "invalid_jwt", error.code);
+  // Not by assertEquals, whose report would show the message in full.
+  assert(CLAIMS_MESSAGES.includes(error.message), "an undocumented message");
+  assert(error.cause === undefined, "a cause, which may quote the token");
+}
+
+/** `getClaimsFromJWT()` against both readings of the RFCs. */
+function checkClaims(token: string): void {
+  const expected = referenceDecodeJwt(token);
+  const strict = strictDecodeJwt(token);
+  if (strict) assertSame(expected, strict, token);
+  let claims: unknown;
+  try {
+    claims = getClaimsFromJWT(token);
+  } catch (error) {
+    assertClaimsRefusal(error);
+    assertSame(undefined, expected, token);
+    return;
+  }
+  assertSame(claims, expected?.claims, token);
+  assertSame(decodeJwt(token).header, expected?.header, token);
+  assert(Object.getPrototypeOf(claims) === Object.prototype, token);
+}
+
+/** The members of a form, read by hand. */
+function readForm(text: string): Member[] {
+  const decode = (part: string) =>
+    decodeURIComponent(part.replaceAll("+", "%20"));
+  return text.split("&").map((member) => {
+    const equals = member.indexOf("=");
+    return [decode(member.slice(0, equals)), decode(member.slice(equals + 1))];
+  });
+}
+
+/** A form that holds its own members once each and unharmed. */
+function checkBody(make: () => IBuilt): void {
+  const { body, expected, own } = make();
+  const text = body.toString();
+  assert(/^[\w*\-.%+=&]*$/.test(text), text);
+  const members = readForm(text);
+  assertSame(members, expected, expected);
+  for (const name of own) {
+    const values = expected.filter((member) => member[0] === name)
+      .map(([, value]) => value);
+    assert(values.length <= 1, name);
+    assertSame(body.getAll(name), values, expected);
+  }
+}
+
+const URL_OPTIONS = {
+  client_id: "clientId",
+  redirect_uri: "redirectUri",
+  state: "state",
+  code_challenge: "codeChallenge",
+};
+const URL_OWN = [
+  ...["response_type", ...Object.keys(URL_OPTIONS), "code_challenge_method"],
+  ...["scope", "resource"],
+];
+
+const addresses = fc.record({
+  query: fc.constantFrom("", "?t=1", "?client_id=evil&client_id=evil&t=1"),
+  texts: fc.tuple(values, values, values, values),
+  resource: fc.option(values, { nil: undefined }),
+  scopes: fc.array(values, { maxLength: 2 }),
+  parameters: extras(URL_OWN),
+});
+
+/** An address that holds its own parameters once each and unharmed. */
+function checkAddress(
+  { query, texts, resource, scopes, parameters }: {
+    query: string;
+    texts: string[];
+    resource: string | undefined;
+    scopes: string[];
+    parameters: Record<string, string>;
+  },
+): void {
+  const mine = Object.entries(URL_OPTIONS)
+    .map(([name, option], index) => [name, option, texts[index]!] as const);
+  const { search, origin, pathname } = buildAuthorizationUrl({
+    issuer: "https://as.example",
+    authorization_endpoint: `https://as.example/authorize${query}`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  }, {
+    ...Object.fromEntries(mine.map(([, option, text]) => [option, text])),
+    ...{ resource, scopes, parameters },
+  } as never);
+  assert(origin + pathname === "https://as.example/authorize");
+  const expected = new Map(
+    [
+      ...(query ? [["t", "1"] as const] : []),
+      ...Object.entries(parameters),
+      ...mine.map(([name, , text]) => [name, text] as const),
+      ["response_type", "code"],
+      ["code_challenge_method", "S256"],
+      ["resource", resource ?? ""],
+      ["scope", scopes.join(" ")],
+    ].filter(([name, value]) => value !== "" || URL_OWN.includes(name!))
+      .map(([name, value]) => [name!.toWellFormed(), value!.toWellFormed()]),
+  );
+  const filled = [...expected].filter(([, value]) => value !== "");
+  assertSame(readForm(search.slice(1)).sort(), filled.sort(), parameters);
+}
+
+function fuzzed<T>(
+  name: string,
+  percent: number,
+  inputs: fc.Arbitrary<T>,
+  check: (input: T) => void,
+): IFuzzProperty {
+  return { name, percent, property: fc.property(inputs, check) };
+}
+
+/** All properties; their shares add up to a hundred percent. */
+export const PROPERTIES: readonly IFuzzProperty[] = [
+  fuzzed(
+    "parseWWWAuthenticateHeader() reads fuzzed text as the rules say",
+    25,
+    headerTexts,
+    checkForgivingParser,
+  ),
+  fuzzed(
+    "parseChallenges() reads or refuses fuzzed text as the grammar says",
+    22,
+    headerTexts,
+    checkStrictParser,
+  ),
+  fuzzed(
+    "parseChallenges() reads back whatever challenges were written",
+    8,
+    writtenChallenges,
+    checkWritten,
+  ),
+  fuzzed(
+    "findChallenge() finds in fuzzed text what parseChallenges() reads",
+    10,
+    headerTexts,
+    checkFinder,
+  ),
+  fuzzed(
+    "getClaimsFromJWT() reads or refuses fuzzed tokens as the RFCs say",
+    25,
+    tokens,
+    checkClaims,
+  ),
+  fuzzed(
+    "every body builder carries fuzzed values, its own members once each",
+    8,
+    bodies,
+    checkBody,
+  ),
+  fuzzed(
+    "buildAuthorizationUrl() carries fuzzed values, its own members once each",
+    2,
+    addresses,
+    checkAddress,
+  ),
+];
+
+/** How many different seeds there are. */
+export const SEEDS = 2 ** 31;
+
+/** The seed that a text holds, or one by chance. */
+export function seedFrom(text: string | undefined): number {
+  if (text === undefined || text === "") {
+    return crypto.getRandomValues(new Uint32Array(1))[0]! % SEEDS;
+  }
+  assert(/^\d{1,10}$/.test(text) && Number(text) < SEEDS, "seed out of range");
+  return Number(text);
+}
+
+/** Runs a property on its share of the inputs; how many those were. */
+export function runProperty(
+  { name, percent, property }: IFuzzProperty,
+  inputs: number,
+  seed: number,
+): number {
+  const numRuns = inputs * percent / 100;
+  assert(Number.isInteger(numRuns), "inputs must be a multiple of a hundred");
+  const place = PROPERTIES.findIndex((one) => one.name === name);
+  // Else properties with the same arbitrary would be given the same inputs.
+  const details = fc.check(property, { numRuns, seed: seed + place });
+  if (details.failed) {
+    throw new Error(
+      `${name}\nRepeat with FUZZ_SEED=${seed} deno task test tests/fuzz\n` +
+        fc.defaultReportMessage(details),
+    );
+  }
+  return details.numRuns;
+}
