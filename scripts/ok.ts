@@ -15,6 +15,7 @@ const steps: [name: string, args: string[]][] = [
   ["documentation", ["doc", "--lint", "mod.ts"]],
   ["layers", ["run", "-A", "scripts/check_layers.ts"]],
   ["tests", [...testArgs, ...map, ...testTargets]],
+  ["exports", ["run", "-A", "scripts/check_exports.ts"]],
   ["conformance", ["run", "-A", "scripts/conformance.ts"]],
   ["publishing", ["publish", "--dry-run", "--allow-dirty"]],
 ];

@@ -1,0 +1,104 @@
+/** The package under test: packed here, or given. */
+
+import config from "../deno.json" with { type: "json" };
+import { root } from "./_deno.ts";
+import { outputOf } from "./_consumer_process.ts";
+
+/** A package, packed as a registry would get it. */
+export interface IPackage {
+  /** Path of the tarball. */
+  readonly tarball: string;
+  /** Where it came from. */
+  readonly origin: string;
+  readonly name: string;
+  readonly version: string;
+  /** Whether `require` finds CommonJS in it. */
+  readonly hasCommonJs: boolean;
+  /** Path of the declarations of its entry point. */
+  readonly declarations: string;
+}
+
+interface IPackageJson {
+  name: string;
+  version: string;
+  types?: string;
+  exports?: { "."?: Record<string, unknown> };
+}
+
+/** Copies what is published, and nothing that only lies about in the tree. */
+export async function copySources(directory: string): Promise<string> {
+  await Deno.mkdir(`${directory}/lib`, { recursive: true });
+  for (const name of config.publish.include) {
+    const files = name === "lib"
+      ? [...Deno.readDirSync(new URL("lib", root))].map((file) =>
+        `lib/${file.name}`
+      )
+      : [name];
+    for (const file of files) {
+      await Deno.copyFile(new URL(file, root), `${directory}/${file}`);
+    }
+  }
+  return directory;
+}
+
+/** A tarball of the sources, of a directory such as dnt makes, or as given. */
+async function makeTarball(path: string | undefined, temporary: string) {
+  if (path === undefined) {
+    const sources = await copySources(`${temporary}/pack`);
+    const tarball = `${temporary}/packed.tgz`;
+    await outputOf(
+      Deno.execPath(),
+      ["pack", "--allow-dirty", "--output", tarball],
+      { cwd: sources },
+    );
+    return tarball;
+  }
+  const given = await Deno.realPath(path);
+  if ((await Deno.stat(given)).isFile) return given;
+  // npm would link a directory; only a tarball shows what will be published.
+  const json = await outputOf(
+    "npm",
+    ["pack", "--json", "--ignore-scripts", "--pack-destination", temporary],
+    { cwd: given },
+  );
+  return `${temporary}/${JSON.parse(json)[0].filename}`;
+}
+
+/** Looks a path up in nested conditions of `exports`. */
+function find(conditions: unknown, ...names: string[]): string | undefined {
+  if (typeof conditions === "string") return conditions;
+  if (typeof conditions !== "object" || conditions === null) return undefined;
+  // The first condition that holds wins, in the order of the package.
+  for (const [name, value] of Object.entries(conditions)) {
+    if (!names.includes(name) && name !== "default") continue;
+    const found = find(value, ...names);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Packs the sources, or takes the package at this path. */
+export async function preparePackage(
+  path: string | undefined,
+  temporary: string,
+): Promise<IPackage> {
+  const tarball = await makeTarball(path, temporary);
+  await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
+  const directory = `${temporary}/package`;
+  const json: IPackageJson = JSON.parse(
+    await Deno.readTextFile(`${directory}/package.json`),
+  );
+  const entry = json.exports?.["."];
+  // Where declarations are not named, they lie beside the module.
+  const types = json.types ?? find(entry, "types", "import") ?? "mod.js";
+  return {
+    tarball,
+    origin: path ?? "deno pack",
+    name: json.name,
+    version: json.version,
+    hasCommonJs: find(entry, "node", "require") !== find(entry, "import"),
+    declarations: `${directory}/${
+      types.replace(/^\.\//, "").replace(/\.js$/, ".d.ts")
+    }`,
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * The server that the consumer tests talk to: what `_consumer_answers.ts` answers,
+ * and addresses that hang, redirect, break off and never end. It answers CORS, for
+ * browsers.
+ */
+
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { authorize, serveResource } from "./_consumer_answers.ts";
+
+/** A server on loopback; disposing it ends it. */
+export interface IConsumerServer extends AsyncDisposable {
+  /** Its origin. */
+  readonly address: string;
+}
+
+const CORS = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Allow-Headers": "authorization, content-type, dpop",
+  "Access-Control-Expose-Headers": "www-authenticate, location, dpop-nonce",
+};
+
+async function toRequest(
+  incoming: IncomingMessage,
+  origin: string,
+): Promise<Request> {
+  const { method = "GET", url = "/", headers } = incoming;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  const fields = Object.entries(headers).map(([name, value]) =>
+    [name, String(value)] as [string, string]
+  );
+  const body = chunks.length > 0 ? new Blob(chunks) : null;
+  return new Request(origin + url, { method, headers: fields, body });
+}
+
+async function send(response: Response, reply: ServerResponse): Promise<void> {
+  for (const [name, value] of response.headers) reply.setHeader(name, value);
+  reply.writeHead(response.status);
+  reply.end(new Uint8Array(await response.arrayBuffer()));
+}
+
+/** A body that goes on until nobody reads it any more. */
+function sendEndless(reply: ServerResponse, delayMs: number): void {
+  const chunk = new Uint8Array(65_536).fill(32);
+  const timer = setInterval(() => reply.write(chunk), delayMs);
+  reply.on("close", () => clearInterval(timer));
+}
+
+/** Starts the server on a free port of 127.0.0.1. */
+export async function startConsumerServer(): Promise<IConsumerServer> {
+  const challenges = new Map<string, string>();
+  const open = new Map<ServerResponse, string>();
+  let origin = "";
+
+  /** Answers what ought not to happen; false for any other path. */
+  function misbehave(path: string, reply: ServerResponse): boolean {
+    const redirect = (location: string) =>
+      reply.writeHead(307, { Location: location }).end();
+    switch (path) {
+      case "/hang":
+        return true;
+      case "/endless/slow":
+        sendEndless(reply, 20);
+        return true;
+      case "/endless/fast":
+        sendEndless(reply, 1);
+        return true;
+      case "/broken":
+        reply.destroy();
+        return true;
+      case "/redirect/same":
+        redirect(`${origin}/document`);
+        return true;
+      case "/redirect/away":
+        redirect(`${origin.replace("127.0.0.1", "localhost")}/document`);
+        return true;
+      case "/time":
+        reply.end(String(performance.now()));
+        return true;
+      case "/open":
+        reply.end([...open.values()].filter((one) => one !== path).join(" "));
+        return true;
+    }
+    return false;
+  }
+
+  // Not `Deno.serve`: it does not always notice that a client has gone away.
+  const server = createServer(async (incoming, reply) => {
+    const path = incoming.url?.replace(/\?.*/, "") ?? "";
+    open.set(reply, path);
+    reply.on("close", () => open.delete(reply));
+    for (const [name, value] of Object.entries(CORS)) {
+      reply.setHeader(name, value);
+    }
+    if (incoming.method === "OPTIONS") {
+      reply.writeHead(204).end();
+    } else if (!misbehave(path, reply)) {
+      const answer = async () => {
+        const request = await toRequest(incoming, origin);
+        return await authorize(request, path, challenges) ??
+          await serveResource(request, path) ??
+          new Response("No such page", { status: 404 });
+      };
+      const failed = (error: unknown) =>
+        new Response(String(error), { status: 500 });
+      await send(await answer().catch(failed), reply);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    address: origin,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

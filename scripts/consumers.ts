@@ -1,0 +1,75 @@
+/**
+ * Installs the packed package as a stranger would, in every runtime that it is
+ * made for, and runs the same scenario there (`tests/consumers/`). Prints a table;
+ * the exit code is 1 when anything failed, a runtime that cannot be had included.
+ *
+ * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, in
+ * place of what `deno pack` makes. `--only NAME` runs one consumer.
+ */
+
+import { parseArgs } from "node:util";
+import { runChromium, runWorkerd } from "./_consumer_bundle.ts";
+import { type IContext, installTool, packages } from "./_consumer_context.ts";
+import { runDeno } from "./_consumer_deno.ts";
+import { findBun, findNode, runBun, runNode } from "./_consumer_node.ts";
+import { preparePackage } from "./_consumer_package.ts";
+import { startConsumerServer } from "./_consumer_server.ts";
+import { formatTable, type IRow } from "./_consumer_table.ts";
+import { runAttw, runPublint, runTypeScript } from "./_consumer_types.ts";
+
+const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
+  node: runNode,
+  bun: runBun,
+  workerd: runWorkerd,
+  chromium: runChromium,
+  deno: runDeno,
+  typescript: runTypeScript,
+  publint: runPublint,
+  attw: runAttw,
+};
+
+/** Begins all downloads at once; whoever needs one waits for it, or hears why not. */
+async function download(temporary: string): Promise<void> {
+  const context = { temporary };
+  const tool = (name: string, version: string) =>
+    installTool(context, name, version);
+  await Promise.allSettled([
+    ...packages.node.map((version) => findNode(context, version)),
+    findBun(context),
+    tool("miniflare", packages.miniflare),
+    tool("esbuild", packages.esbuild),
+    ...packages.typescript.map((version) => tool("typescript", version)),
+    tool("publint", packages.publint),
+    tool("@arethetypeswrong/cli", packages["@arethetypeswrong/cli"]),
+  ]);
+}
+
+const { values } = parseArgs({
+  args: Deno.args,
+  options: { package: { type: "string" }, only: { type: "string" } },
+});
+const started = performance.now();
+const temporary = await Deno.makeTempDir({ prefix: "consumers_" });
+const rows: IRow[] = [];
+try {
+  await using server = await startConsumerServer();
+  if (values.only === undefined) await download(temporary);
+  const context: IContext = {
+    package: await preparePackage(values.package, temporary),
+    server: server.address,
+    temporary,
+  };
+  const { name, version, origin, hasCommonJs } = context.package;
+  const formats = hasCommonJs ? "ESM and CommonJS" : "ESM";
+  console.log(`${name} ${version} from ${origin}: ${formats}`);
+  // One after the other, so that the times are those of a machine at rest.
+  for (const [name, consume] of Object.entries(CONSUMERS)) {
+    if (values.only !== undefined && values.only !== name) continue;
+    rows.push(...await consume(context));
+  }
+} finally {
+  await Deno.remove(temporary, { recursive: true });
+}
+const seconds = Math.round((performance.now() - started) / 1_000);
+console.log(`\n${formatTable(rows)}\n\n${seconds} s.`);
+Deno.exit(rows.some(({ failure }) => failure !== undefined) ? 1 : 0);

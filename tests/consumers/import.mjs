@@ -1,0 +1,8 @@
+/** Loads the client by `import`, in Node, Bun and Deno. */
+import { runScenario } from "./scenario.js";
+
+const started = performance.now();
+const client = await import("@oauth-helper/client");
+const importMs = performance.now() - started;
+const report = await runScenario(client, process.argv[2]);
+console.log(JSON.stringify({ importMs, report }));

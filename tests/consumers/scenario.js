@@ -1,0 +1,238 @@
+/**
+ * What every consumer runs, whatever its runtime: plain JavaScript, nothing but
+ * web standards. The client is passed in, because how it is loaded is what the
+ * consumers differ in; `server` is the address of `scripts/_consumer_server.ts`.
+ *
+ * The report must come out the same everywhere (see `expected.json`), so it holds
+ * no times, no random values and, in place of the server's address, `<server>`.
+ */
+export async function runScenario(client, server) {
+  const report = {
+    pure: await readAndBuild(client),
+    stubbed: await walkStubbed(client),
+    loopback: await walkLoopback(client, server),
+    limits: await meetLimits(client, server),
+  };
+  return JSON.parse(JSON.stringify(report).replaceAll(server, "<server>"));
+}
+
+const encode = (object) =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(object))))
+    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+/** What became of a promise that should fail. */
+async function failureOf(client, promise) {
+  try {
+    await promise;
+    return "no failure";
+  } catch (error) {
+    if (!(error instanceof client.OAuthClientError)) return String(error);
+    return error instanceof Error ? error.code : "no Error";
+  }
+}
+
+/** Parsing, claims, PKCE, keys: no network. */
+async function readAndBuild(client) {
+  const token = `${encode({ alg: "none" })}.${
+    encode({ name: "Ada Løvelace 🧮", ["__proto__"]: 1, exp: 1 })
+  }.`;
+  const claims = client.getClaimsFromJWT(token);
+  const { codeVerifier, codeChallenge } = await client.createPkcePair();
+  const { privateKey } = await crypto.subtle.generateKey(
+    { name: "Ed25519" },
+    false,
+    ["sign", "verify"],
+  );
+  const body = client.buildClientCredentialsBody({ scopes: ["read"] });
+  await client.privateKeyJwt("c1", privateKey).authenticate({
+    serverMetadata: { issuer: "https://as.example" },
+    body,
+    headers: {},
+  });
+  const assertion = body.get("client_assertion");
+  return {
+    challenges: client.parseWWWAuthenticateHeader(
+      'Bearer realm="a, b", scope="read write", Basic realm="\\"x\\""',
+    ),
+    strictChallenges: client.parseChallenges("Negotiate dG9rZW4=, Bearer a=b"),
+    claims: Object.entries(claims),
+    scopesMatch: client.scopesMatch(["a", "b"], ["b", "a"]),
+    pkce: [codeVerifier.length, codeChallenge.length],
+    assertion: Object.keys(client.getClaimsFromJWT(assertion)),
+    invalid: await failureOf(
+      client,
+      Promise.resolve().then(() => client.getClaimsFromJWT("no token")),
+    ),
+  };
+}
+
+/** A discovery and a registration with a function in place of the network. */
+async function walkStubbed(client) {
+  const documents = {
+    "https://api.example/.well-known/oauth-protected-resource/mcp": {
+      resource: "https://api.example/mcp",
+      authorization_servers: ["https://as.example"],
+    },
+    "https://as.example/.well-known/openid-configuration": {
+      issuer: "https://as.example",
+      authorization_endpoint: "https://as.example/authorize",
+      token_endpoint: "https://as.example/token",
+      registration_endpoint: "https://as.example/register",
+      response_types_supported: ["code"],
+    },
+    "https://as.example/register": { client_id: "c1" },
+  };
+  const requests = [];
+  const fetch = (url, { method, body }) => {
+    requests.push(`${method} ${url}${body ? ` ${body}` : ""}`);
+    const document = documents[url];
+    return Promise.resolve(
+      document
+        ? Response.json(document)
+        : new Response("No such page", { status: 404 }),
+    );
+  };
+  const resource = await client.fetchResourceMetadata(
+    "https://api.example/mcp",
+    undefined,
+    { fetch },
+  );
+  const found = await client.fetchAuthorizationServerMetadata(
+    resource.metadata.authorization_servers[0],
+    { fetch },
+  );
+  const registration = await client.fetchDynamicRegistration(
+    found.metadata,
+    "Consumer",
+    ["read"],
+    { fetch, redirectUris: ["http://127.0.0.1:8123/callback"] },
+  );
+  return {
+    requests,
+    discoveryUrl: found.discoveryUrl,
+    errors: found.errors.map(({ message }) => message),
+    registration,
+  };
+}
+
+/** The whole road on real sockets: from a 401 to a call with a token. */
+async function walkLoopback(client, server) {
+  const target = `${server}/mcp`;
+  const challenge = await fetch(target);
+  await challenge.text();
+  const context = await client.discoverAuthorization(target, { challenge });
+  const { serverMetadata, resource, scopes } = context;
+  const redirectUri = "http://127.0.0.1:8123/callback";
+  const registration = await client.registerClient(serverMetadata, {
+    client_name: "Consumer",
+    redirect_uris: [redirectUri],
+    token_endpoint_auth_method: "none",
+  });
+  const { codeVerifier, codeChallenge } = await client.createPkcePair();
+  const state = client.createState();
+  const address = client.buildAuthorizationUrl(serverMetadata, {
+    clientId: registration.client_id,
+    redirectUri,
+    state,
+    codeChallenge,
+    scopes,
+    resource,
+  });
+  // The server names the place that it would redirect a user's browser to.
+  const callback = await (await fetch(address)).text();
+  const { code } = client.parseAuthorizationResponse(callback, {
+    state,
+    serverMetadata,
+  });
+  const dpop = await client.createDpop();
+  const token = await client.fetchToken(
+    serverMetadata,
+    client.buildAuthorizationCodeBody({
+      code,
+      redirectUri,
+      codeVerifier,
+      resource,
+    }),
+    {
+      client: client.selectClientAuthentication(serverMetadata, registration),
+      dpop,
+      now: () => 0,
+    },
+  );
+  const call = await fetch(target, {
+    headers: await dpop.createHeaders({
+      method: "GET",
+      url: target,
+      accessToken: token.access_token,
+    }),
+  });
+  return {
+    challenge: challenge.status,
+    source: context.source,
+    attempts: context.attempts.map(({ url }) => url),
+    scopes,
+    registration,
+    token,
+    call: [call.status, await call.text()],
+  };
+}
+
+/** Redirects, time-outs, aborts, bodies without end, and servers gone. */
+async function meetLimits(client, server) {
+  const endpoint = (path) => ({
+    issuer: server,
+    token_endpoint: server + path,
+    response_types_supported: [],
+  });
+  const token = (path, options) =>
+    client.fetchToken(
+      endpoint(path),
+      client.buildClientCredentialsBody(),
+      options,
+    );
+  const metadata = async (path) => {
+    const found = await client.fetchResourceMetadata(
+      `${server}/elsewhere`,
+      server + path,
+    );
+    return found.discoveryUrl;
+  };
+  const controller = new AbortController();
+  const reason = { given: "by the caller" };
+  setTimeout(() => controller.abort(reason), 50);
+  const aborted = await token("/hang", { signal: controller.signal })
+    .catch((error) => error);
+  return {
+    aborted: aborted === reason ? "with the caller's own reason" : aborted,
+    timeoutOfReply: await failureOf(
+      client,
+      token("/hang", { timeoutMs: 100 }),
+    ),
+    timeoutOfBody: await failureOf(
+      client,
+      token("/endless/slow", { timeoutMs: 100 }),
+    ),
+    tooLarge: await failureOf(client, token("/endless/fast")),
+    redirectedPost: await failureOf(client, token("/redirect/same")),
+    redirectedGet: await metadata("/redirect/same").catch(lastCode),
+    redirectedAway: await metadata("/redirect/away").catch(lastCode),
+    unreachable: await failureOf(client, token("/broken")),
+    // An aborted request must not go on behind the caller's back.
+    stillOpen: await stillOpen(server),
+  };
+}
+
+/** The code of the first of several failures. */
+function lastCode(error) {
+  return error.errors?.[0]?.code ?? error.code ?? String(error);
+}
+
+/** Which requests the server is still answering, once that has settled. */
+async function stillOpen(server) {
+  let open = "unknown";
+  for (let tries = 0; tries < 40 && open !== ""; tries++) {
+    open = await (await fetch(`${server}/open`)).text();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return open;
+}
