@@ -12,20 +12,38 @@ const SAMPLE_MS = 2;
 const GROUP_MS = 1_500;
 /** A contestant may be so slow that the time is up in its first round. */
 const MIN_ROUNDS = 3;
+/** Whoever takes longer for one call is called once, and that is its time. */
+const SLOW_NS = 1e9;
 
 /** A line of the report: its cells by the titles of the columns. */
 export type Row = Record<string, string | number>;
 
+/** A goal of a whole table, with the numbers that decide it. */
+export interface IGoal {
+  readonly text: string;
+  readonly reached: boolean;
+}
+
 /** A part of the report. */
 export interface ISection {
   readonly title: string;
+  /** What a reader must know to read the table. */
+  readonly note?: string;
   readonly rows: readonly Row[];
+  /** Goals that are not told by a `goal` in a row. */
+  readonly goals?: readonly IGoal[];
 }
 
 /** One of the functions compared, ready to be called. */
 export interface IContestant {
   readonly name: string;
   run(index: number): unknown;
+}
+
+/** One of the tasks compared that wait for something. */
+export interface ITask {
+  readonly name: string;
+  run(): Promise<unknown>;
 }
 
 /** Where results go, so that no compiler finds a call superfluous. */
@@ -83,15 +101,19 @@ function nsPerCall({ run }: IContestant, calls: number): number {
   return (performance.now() - start) * 1e6 / calls;
 }
 
-/** Calls it until it is compiled; how many calls make one sample. */
-function warmUp(one: IContestant): number {
+/**
+ * Calls it until it is compiled; how many calls make one sample, and the
+ * nanoseconds of the last.
+ */
+function warmUp(one: IContestant): { calls: number; ns: number } {
   const end = performance.now() + WARM_UP_MS;
   let calls = 1;
+  let ns: number;
   do {
-    const ns = nsPerCall(one, calls);
+    ns = nsPerCall(one, calls);
     calls = Math.ceil(Math.min(SAMPLE_MS * 1e6 / ns, calls * 2));
   } while (performance.now() < end);
-  return calls;
+  return { calls, ns };
 }
 
 /**
@@ -100,13 +122,41 @@ function warmUp(one: IContestant): number {
  * same one's garbage.
  */
 export function timeInTurn(contestants: readonly IContestant[]): number[][] {
-  const calls = contestants.map(warmUp);
+  const warm = contestants.map(warmUp);
   const times: number[][] = contestants.map(() => []);
   const end = performance.now() + GROUP_MS;
   for (let round = 0; round < MIN_ROUNDS || performance.now() < end; round++) {
     for (let turn = 0; turn < contestants.length; turn++) {
       const which = (round + turn) % contestants.length;
-      times[which]!.push(nsPerCall(contestants[which]!, calls[which]!));
+      const { calls, ns } = warm[which]!;
+      times[which]!.push(
+        ns > SLOW_NS ? ns : nsPerCall(contestants[which]!, calls),
+      );
+    }
+  }
+  return times;
+}
+
+/**
+ * The milliseconds of each task, a number for every round, for so long. A fifth
+ * of that time goes before, and is not counted: connections are opened in it and
+ * code is compiled. Who comes first changes, as in `timeInTurn`.
+ */
+export async function timeTasksInTurn(
+  tasks: readonly ITask[],
+  milliseconds: number,
+): Promise<number[][]> {
+  const times: number[][] = tasks.map(() => []);
+  const start = performance.now();
+  const counted = start + milliseconds / 5;
+  const end = start + milliseconds;
+  for (let round = 0; performance.now() < end; round++) {
+    const counts = performance.now() >= counted;
+    for (let turn = 0; turn < tasks.length; turn++) {
+      const which = (round + turn) % tasks.length;
+      const begin = performance.now();
+      await tasks[which]!.run();
+      if (counts) times[which]!.push(performance.now() - begin);
     }
   }
   return times;
@@ -150,9 +200,10 @@ export function compare(
   });
 }
 
-function formatCell(title: string, cell: string | number): string {
+/** A cell as text; how exact a number is shown goes by its column. */
+export function formatCell(title: string, cell: string | number): string {
   if (typeof cell === "string") return cell;
-  const digits = /ratio|doubling/.test(title) ? 2 : 0;
+  const digits = /ratio|doubling|\bms\b|MiB/.test(title) ? 2 : 0;
   return cell.toLocaleString("en-US", {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,

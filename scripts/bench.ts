@@ -1,244 +1,85 @@
 /**
- * Compares this library with others: speed on the same input, and size. Prints
- * what was measured, whatever it is, and never fails because of a number.
+ * Compares this library with others: speed on the same input and on the same road,
+ * memory, size. Prints what was measured, whatever it is, writes it into
+ * bench_results.md beside this file, and never fails because of a number.
  *
- * `--json` prints the same as JSON.
+ * `--json` prints the same as JSON, and writes nothing.
  */
 
 import { cpus } from "node:os";
-import {
-  BEARER,
-  parseWWWAuthenticateHeader as parseWithHttpAuthUtils,
-} from "http-auth-utils";
-import { parseHTTPHeadersQuotedKeyValueSet } from "http-auth-utils/dist/utils.js";
-import { decodeJwt, decodeProtectedHeader } from "jose";
-import { jwtDecode } from "jwt-decode";
-import { parseWWWAuthenticateHeader } from "../lib/challenge.ts";
-import { getClaimsFromJWT } from "../lib/jwt_claims.ts";
-import { scopesMatch } from "../lib/scopes.ts";
-import { compareBundles, packageVersions } from "./_bundle_size.ts";
-import {
-  accepts,
-  compare,
-  contestant,
-  formatTable,
-  type ISection,
-  median,
-  medianRatio,
-  received,
-  requireResult,
-  type Row,
-  timeInTurn,
-  variants,
-  verdict,
-} from "./_timing.ts";
+import { compareCrowds } from "./_bench_crowd.ts";
+import { compareImports } from "./_bench_import.ts";
+import { compareParsing, PARSING_GOALS } from "./_bench_parsing.ts";
+import { countGoals, formatMarkdown } from "./_bench_results.ts";
+import { compareRoads, WALL_TIME_LIMIT } from "./_bench_road.ts";
+import { compareBundles, packageVersions, SAME_REACH } from "./_bundle_size.ts";
+import { deno } from "./_deno.ts";
+import { formatTable, type ISection, verdict } from "./_timing.ts";
 
-/** What this library wants to reach; ratios are the other's time by ours. */
+/** What this library wants to reach. */
 const GOALS = {
-  challengeRatioAbove: 1,
-  claimsRatioAtLeast: 1,
-  doublingAtMost: 2.5,
+  ...PARSING_GOALS,
   gzippedBytesBelow: 4096,
+  wallTimeByBareFetchesAtMost: WALL_TIME_LIMIT,
+  peersWithTheSameReach: SAME_REACH.join(", "),
 };
 
-/** Its `Bearer` refuses `resource_metadata`, so it is told of that name. */
-function httpAuthUtilsKnowing(...names: string[]) {
-  const known = ["realm", "scope", "error", "error_description", ...names];
-  const parseWWWAuthenticateRest = (rest: string) =>
-    parseHTTPHeadersQuotedKeyValueSet(rest, known);
-  const mechanisms = [{ ...BEARER, parseWWWAuthenticateRest }];
-  return (value: string) => parseWithHttpAuthUtils(value, mechanisms);
-}
-
-function compareChallenge(
-  title: string,
-  extra: Record<string, string>,
-  theirs: (value: string) => { data: unknown },
-): ISection {
-  const paramsOf = (id: string) => ({
-    realm: `api ${id}`,
-    scope: "files:read files:write",
-    error: "invalid_token",
-    error_description: "The access token expired",
-    ...extra,
-  });
-  const inputs = variants((id) => {
-    const pairs = Object.entries(paramsOf(id)).map(([k, v]) => `${k}="${v}"`);
-    return received(`Bearer ${pairs.join(", ")}`);
-  });
-  const params = paramsOf("id10");
-  const ours = parseWWWAuthenticateHeader(inputs[0]!);
-  requireResult("ours", ours, [{ scheme: "Bearer", params }]);
-  requireResult("http-auth-utils", theirs(inputs[0]!).data, params);
-  const rows = compare([
-    contestant("ours", inputs, parseWWWAuthenticateHeader),
-    contestant("http-auth-utils", inputs, theirs),
-  ], { "http-auth-utils": (ratio) => ratio > GOALS.challengeRatioAbove });
-  return { title, rows };
-}
-
-const HOSTILE: [name: string, unit: (index: number) => string][] = [
-  ["commas", () => ","],
-  ["A A A", () => "A "],
-  ["quotes", () => '"'],
-  ["backslashes", () => "\\"],
-  ["escaped quotes", () => '\\"'],
-  ['a="b",', () => 'a="b",'],
-  ["schemes", () => "A,"],
-  ["one long word", () => "a"],
-  ["distinct names", (index) => `a${index}=b,`],
-];
-
-function hostileInput(unit: (index: number) => string, bytes: number): string {
-  let text = 'Bearer realm="x",';
-  for (let index = 0; text.length < bytes; index++) text += unit(index);
-  return received(text.slice(0, bytes));
-}
-
-function compareHostile([name, unit]: typeof HOSTILE[number]): Row {
-  const theirs = httpAuthUtilsKnowing("a");
-  const inputs = [32, 64].map((kib) => hostileInput(unit, kib * 1024));
-  const parsers = inputs.every((input) => accepts(theirs, input))
-    ? [parseWWWAuthenticateHeader, theirs]
-    : [parseWWWAuthenticateHeader];
-  const [small, big, theirSmall, theirBig] = timeInTurn(
-    parsers.flatMap((parse) =>
-      inputs.map((input) => contestant(name, [input], parse))
-    ),
-  );
-  const doubling = medianRatio(big!, small!);
-  return {
-    pattern: name,
-    "ns, 32 KiB": median(small!),
-    "ns, 64 KiB": median(big!),
-    "doubling": doubling,
-    goal: verdict(doubling <= GOALS.doublingAtMost),
-    "its ns, 64 KiB": theirBig ? median(theirBig) : "refuses",
-    "its doubling": theirBig ? medianRatio(theirBig, theirSmall!) : "",
-    "ratio to ours": theirBig ? medianRatio(theirBig, big!) : "",
-  };
-}
-
-function encodePart(value: unknown): string {
-  const bytes = new TextEncoder().encode(JSON.stringify(value));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-/** A token of 600 bytes with a signature as long as that of ES256. */
-function makeToken(claims: unknown): string {
-  const header = encodePart({ alg: "ES256", typ: "JWT", kid: "2026-key-1" });
-  const token = `${header}.${encodePart(claims)}.${"s".repeat(86)}`;
-  requireResult("makeToken", token.length, 600);
-  return received(token);
-}
-
-function compareClaims(title: string, own: Record<string, unknown>): ISection {
-  const claimsOf = (id: string) => ({
-    iss: "https://as.example/tenants/one",
-    sub: `5f0c3a52-7c1e-4f0b-${id}`,
-    aud: ["https://api.example/mcp", "https://api.example/files"],
-    client_id: "https://app.example/client.json",
-    iat: 1767225600,
-    exp: 1767229200,
-    jti: `b7a1f8c2-90d4-4c55-${id}`,
-    scope: "openid profile email files:read",
-    ...own,
-  });
-  const tokens = variants((id) => makeToken(claimsOf(id)));
-  const contestants = {
-    "ours": getClaimsFromJWT,
-    "jose.decodeJwt": (token: string) => decodeJwt(token),
-    "jwt-decode": (token: string) => jwtDecode(token),
-    "jose, header and payload as ours": (token: string) => {
-      decodeProtectedHeader(token);
-      return decodeJwt(token);
-    },
-  };
-  const rows = compare(
-    Object.entries(contestants).map(([name, decode]) => {
-      requireResult(name, decode(tokens[0]!), claimsOf("id10"));
-      return contestant(name, tokens, decode);
-    }),
-    { "jose.decodeJwt": (ratio) => ratio >= GOALS.claimsRatioAtLeast },
-  );
-  return { title, rows };
-}
-
-type ScopePair = [asked: string[], granted: string[]];
-
-function compareScopes(count: number): ISection {
-  const pairs = variants((id): ScopePair => {
-    const scopes = Array.from({ length: count }, (_, n) => `${id}:${n * 7919}`);
-    const read = (text: string) => received(text).split(" ");
-    return [read(scopes.join(" ")), read(scopes.toReversed().join(" "))];
-  });
-  const contestants = {
-    "ours": ([a, b]: ScopePair) => scopesMatch(a, b),
-    "sort and join": ([a, b]: ScopePair) =>
-      [...a].sort().join(" ") === [...b].sort().join(" "),
-  };
-  const rows = compare(
-    Object.entries(contestants).map(([name, match]) => {
-      requireResult(name, match(pairs[0]!), true);
-      return contestant(name, pairs, match);
-    }),
-  );
-  return { title: `scopesMatch, ${count} of ${count} equal`, rows };
-}
+const RESULTS = "scripts/bench_results.md";
 
 async function* measure(): AsyncGenerator<ISection> {
-  yield compareChallenge(
-    "parseWWWAuthenticateHeader, five parameters",
-    { resource_metadata: "https://api.example/.well-known/metadata" },
-    httpAuthUtilsKnowing("resource_metadata"),
-  );
-  yield compareChallenge(
-    "parseWWWAuthenticateHeader, four parameters that http-auth-utils knows",
-    {},
-    (value) => parseWithHttpAuthUtils(value),
-  );
-  yield {
-    title: "parseWWWAuthenticateHeader, hostile input (its: http-auth-utils)",
-    rows: HOSTILE.map(compareHostile),
-  };
-  yield compareClaims("getClaimsFromJWT, 600 bytes, ASCII", {
-    name: "Ada Lovelace",
-    email: "ada.l@as.example",
-  });
-  yield compareClaims("getClaimsFromJWT, 600 bytes, not ASCII", {
-    name: "Zoë Łukasiewicz, 山田",
-    locale: "pl",
-  });
-  for (const count of [1, 10, 100]) yield compareScopes(count);
+  yield* compareRoads();
+  yield await compareCrowds();
+  yield* compareImports();
   yield* await compareBundles(GOALS.gzippedBytesBelow);
+  yield* compareParsing();
 }
 
-const environment = {
-  date: new Date().toISOString(),
-  deno: Deno.version.deno,
-  v8: Deno.version.v8,
-  cpu: cpus()[0]?.model ?? "unknown",
-  cores: navigator.hardwareConcurrency,
-  packages: packageVersions(),
-};
+function describeMachine() {
+  return {
+    date: new Date().toISOString(),
+    deno: Deno.version.deno,
+    v8: Deno.version.v8,
+    os: `${Deno.build.os} ${Deno.build.arch}`,
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: navigator.hardwareConcurrency,
+    "load average": Deno.loadavg().map((load) => load.toFixed(2)).join(" "),
+    packages: packageVersions(),
+  };
+}
+
+function print({ title, note, rows, goals = [] }: ISection): void {
+  const lines = [
+    "",
+    title,
+    ...(note ? [note] : []),
+    formatTable(rows),
+    ...goals.map(({ text, reached }) => `${verdict(reached)}: ${text}`),
+  ];
+  console.log(lines.join("\n"));
+}
+
+const environment = describeMachine();
 const asJson = Deno.args.includes("--json");
 const sections: ISection[] = [];
 if (!asJson) {
   const lines = Object.entries({ ...environment, ...GOALS });
   for (const [name, value] of lines) console.log(`${name}: ${value}`);
-  console.log("A ratio above 1 says that ours is the faster or smaller one.");
+  console.log("A ratio to ours above 1: ours is the faster or smaller one.");
 }
 for await (const section of measure()) {
   sections.push(section);
-  if (!asJson) console.log(`\n${section.title}\n${formatTable(section.rows)}`);
+  if (!asJson) print(section);
 }
-const words = sections.flatMap(({ rows }) => rows.map(({ goal }) => goal));
-const count = (word: string) => words.filter((one) => one === word).length;
-const goals = { reached: count("reached"), missed: count("missed") };
+const goals = countGoals(sections);
 if (asJson) {
   const report = { environment, limits: GOALS, goals, sections };
   console.log(JSON.stringify(report, null, 2));
 } else {
   console.log(`\nGoals: ${goals.reached} reached, ${goals.missed} missed.`);
+  await Deno.writeTextFile(
+    new URL("bench_results.md", import.meta.url),
+    formatMarkdown({ environment, limits: GOALS, sections }),
+  );
+  await deno("fmt", "--quiet", RESULTS);
+  console.log(`Written into ${RESULTS}.`);
 }

@@ -1,0 +1,179 @@
+/**
+ * The road from a 401 to a token, and discovery, by several clients in turn
+ * against one pair of servers on loopback.
+ */
+
+import { discoverAuthorizationServerMetadata } from "@modelcontextprotocol/client";
+import { discoverAuthorizationServer } from "../mod.ts";
+import { type IServers, startServers } from "./_bench_servers.ts";
+import { WALKERS } from "./_bench_walkers.ts";
+import {
+  type IGoal,
+  type ISection,
+  type ITask,
+  median,
+  medianRatio,
+  requireResult,
+  type Row,
+  timeTasksInTurn,
+} from "./_timing.ts";
+
+/** At most so many times the wall time of the bare fetches. */
+export const WALL_TIME_LIMIT = 1.05;
+
+const BARE = "bare fetches";
+
+/** What was measured of one contestant. */
+interface IMeasured {
+  readonly name: string;
+  readonly requests: number;
+  readonly times: readonly number[];
+}
+
+/** Counts the requests of one run of each, then times all of them in turn. */
+async function measure(
+  servers: IServers,
+  tasks: readonly ITask[],
+  milliseconds: number,
+): Promise<IMeasured[]> {
+  const requests: number[] = [];
+  for (const { run } of tasks) {
+    await servers.countRequests();
+    await run();
+    requests.push(await servers.countRequests());
+  }
+  const times = await timeTasksInTurn(tasks, milliseconds);
+  return tasks.map(({ name }, index) => ({
+    name,
+    requests: requests[index]!,
+    times: times[index]!,
+  }));
+}
+
+function rowsOf(measured: readonly IMeasured[]): Row[] {
+  const [ours] = measured;
+  const bare = measured.find(({ name }) => name === BARE)!;
+  return measured.map(({ name, requests, times }) => ({
+    name,
+    requests,
+    "ms": median(times),
+    "ratio to ours": medianRatio(times, ours!.times),
+    "ratio to bare": medianRatio(times, bare.times),
+  }));
+}
+
+/** The goals of a comparison: ours is its first line, bare fetches its last. */
+function goalsOf(measured: readonly IMeasured[]): IGoal[] {
+  const [ours, ...others] = measured;
+  const bare = others.find(({ name }) => name === BARE)!;
+  const leanest = Math.min(
+    ...others.filter((one) => one !== bare && one.name !== ours!.name)
+      .map(({ requests }) => requests),
+  );
+  const ratio = medianRatio(ours!.times, bare.times);
+  return [{
+    text: `no more requests than the leanest peer: ${
+      ours!.requests
+    }, and ${leanest}`,
+    reached: ours!.requests <= leanest,
+  }, {
+    text: `wall time at most ${WALL_TIME_LIMIT} times that of the bare ` +
+      `fetches: ${ratio.toFixed(3)}`,
+    reached: ratio <= WALL_TIME_LIMIT,
+  }];
+}
+
+async function compareRoad(
+  delayMs: number,
+  milliseconds: number,
+): Promise<ISection> {
+  const servers = await startServers(delayMs);
+  try {
+    const tasks = WALKERS.map(({ name, walk }): ITask => ({
+      name,
+      run: async () =>
+        requireResult(name, await walk(servers.target), "at-of-the-benchmark"),
+    }));
+    const measured = await measure(servers, tasks, milliseconds);
+    const speed = delayMs > 0 ? `after ${delayMs} ms` : "at once";
+    return {
+      title: `From 401 to a token, servers that answer ${speed}`,
+      note: "Asking the resource, its metadata, the server's metadata, " +
+        "registration, authorization, token. The servers run in a process of " +
+        `their own on loopback; ${measured[0]!.times.length} rounds.`,
+      rows: rowsOf(measured),
+      goals: goalsOf(measured),
+    };
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function bareDiscovery(urls: readonly string[]): Promise<string> {
+  for (const url of urls) {
+    const response = await fetch(url, {
+      headers: { Accept: "application/json" },
+    });
+    if (response.ok) return (await response.json()).token_endpoint;
+    await response.arrayBuffer();
+  }
+  return "";
+}
+
+async function compareThirdAddress(): Promise<ISection> {
+  const servers = await startServers();
+  try {
+    const { tenant, issuer } = servers;
+    const urls = [
+      `${issuer}/.well-known/oauth-authorization-server/tenant`,
+      `${issuer}/.well-known/openid-configuration/tenant`,
+      `${tenant}/.well-known/openid-configuration`,
+    ];
+    const contestants: Record<string, () => Promise<string | undefined>> = {
+      "ours": async () =>
+        (await discoverAuthorizationServer(tenant)).serverMetadata
+          .token_endpoint,
+      "@modelcontextprotocol/client": async () =>
+        (await discoverAuthorizationServerMetadata(tenant))?.token_endpoint,
+      [BARE]: () => bareDiscovery(urls),
+      "ours, told the address of last time": async () =>
+        (await discoverAuthorizationServer(tenant, {
+          preferredServerMetadataUrl: urls[2],
+        })).serverMetadata.token_endpoint,
+      "bare fetch of that address": () => bareDiscovery(urls.slice(2)),
+    };
+    const tasks = Object.entries(contestants).map(([name, find]): ITask => ({
+      name,
+      run: async () => requireResult(name, await find(), `${issuer}/token`),
+    }));
+    const measured = await measure(servers, tasks, 4_000);
+    const [ours, theirs, bare, preferred, bareOnce] = measured;
+    const again = medianRatio(preferred!.times, bareOnce!.times);
+    return {
+      title: "Discovery of a server whose metadata is at the third address",
+      note:
+        "oauth4webapi and openid-client ask one address, which the caller " +
+        `chooses. ${ours!.times.length} rounds.`,
+      rows: rowsOf(measured),
+      goals: [...goalsOf([ours!, theirs!, bare!]), {
+        text: `one request when told the address of last time: ${
+          preferred!.requests
+        }`,
+        reached: preferred!.requests === 1,
+      }, {
+        text: `that one at most ${WALL_TIME_LIMIT} times a bare fetch: ` +
+          again.toFixed(3),
+        reached: again <= WALL_TIME_LIMIT,
+      }],
+    };
+  } finally {
+    await servers.stop();
+  }
+}
+
+/** The road at full speed and over a slower network, then the third address. */
+export async function* compareRoads(): AsyncGenerator<ISection> {
+  yield await compareRoad(0, 10_000);
+  yield await compareRoad(10, 10_000);
+  yield await compareThirdAddress();
+}

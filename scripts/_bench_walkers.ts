@@ -1,0 +1,239 @@
+/**
+ * Who walks the road from a 401 to a token, and how: each client as its own
+ * documentation has it, with its fewest requests. Two steps are no client's work
+ * and the same for all: asking the resource, and reading the redirect.
+ */
+
+import * as mcp from "@modelcontextprotocol/client";
+import * as oauth from "oauth4webapi";
+import * as ours from "../mod.ts";
+
+/** One client on the road; the access token is the proof of arrival. */
+export interface IWalker {
+  readonly name: string;
+  walk(target: string): Promise<string>;
+}
+
+const REDIRECT_URI = "http://127.0.0.1:9/callback";
+
+const CLIENT_METADATA = {
+  client_name: "Benchmark",
+  redirect_uris: [REDIRECT_URI],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+  application_type: "native",
+};
+
+/** Asks the resource, which refuses. */
+async function ask(target: string): Promise<Response> {
+  const response = await fetch(target);
+  // Read to its end, so that the connection stays open for the next request.
+  await response.arrayBuffer();
+  return response;
+}
+
+/** What the user's browser does: goes there and is sent back. */
+async function visit(url: URL | string): Promise<URL> {
+  const response = await fetch(url, { redirect: "manual" });
+  await response.arrayBuffer();
+  return new URL(response.headers.get("location") ?? "");
+}
+
+async function walkWithOurs(target: string): Promise<string> {
+  const challenge = await ask(target);
+  const { serverMetadata, resource, scopes } = await ours
+    .discoverAuthorization(target, { challenge });
+  const client = ours.selectClientAuthentication(
+    serverMetadata,
+    await ours.registerClient(serverMetadata, CLIENT_METADATA),
+  );
+  const { clientId } = client;
+  const { codeVerifier, codeChallenge } = await ours.createPkcePair();
+  const state = ours.createState();
+  const callback = await visit(ours.buildAuthorizationUrl(serverMetadata, {
+    clientId,
+    redirectUri: REDIRECT_URI,
+    state,
+    codeChallenge,
+    scopes,
+    resource,
+  }));
+  const { code } = ours.parseAuthorizationResponse(callback, {
+    state,
+    serverMetadata,
+  });
+  const body = ours.buildAuthorizationCodeBody({
+    code,
+    redirectUri: REDIRECT_URI,
+    codeVerifier,
+    resource,
+  });
+  const token = await ours.fetchToken(serverMetadata, body, { client });
+  return token.access_token;
+}
+
+/** Remembers everything, discovery included, so that nothing is asked twice. */
+class McpProvider implements mcp.OAuthClientProvider {
+  readonly redirectUrl = REDIRECT_URI;
+  readonly clientMetadata = CLIENT_METADATA as mcp.OAuthClientMetadata;
+  readonly #state = crypto.randomUUID();
+  #client: mcp.StoredOAuthClientInformation | undefined;
+  #discovery: mcp.OAuthDiscoveryState | undefined;
+  #tokens: mcp.StoredOAuthTokens | undefined;
+  #verifier = "";
+  authorizationUrl: URL | undefined;
+
+  state = () => this.#state;
+  clientInformation = () => this.#client;
+  saveClientInformation(client: mcp.StoredOAuthClientInformation) {
+    this.#client = client;
+  }
+  tokens = () => this.#tokens;
+  saveTokens(tokens: mcp.StoredOAuthTokens) {
+    this.#tokens = tokens;
+  }
+  redirectToAuthorization(url: URL) {
+    this.authorizationUrl = url;
+  }
+  codeVerifier = () => this.#verifier;
+  saveCodeVerifier(verifier: string) {
+    this.#verifier = verifier;
+  }
+  discoveryState = () => this.#discovery;
+  saveDiscoveryState(discovery: mcp.OAuthDiscoveryState) {
+    this.#discovery = discovery;
+  }
+}
+
+async function walkWithMcp(target: string): Promise<string> {
+  const { resourceMetadataUrl, scope } = mcp.extractWWWAuthenticateParams(
+    await ask(target),
+  );
+  const provider = new McpProvider();
+  const request = {
+    serverUrl: target,
+    ...(resourceMetadataUrl && { resourceMetadataUrl }),
+    ...(scope && { scope }),
+  };
+  await mcp.auth(provider, request);
+  const { searchParams } = await visit(provider.authorizationUrl!);
+  if (searchParams.get("state") !== provider.state()) throw new Error("state");
+  await mcp.auth(provider, {
+    ...request,
+    authorizationCode: searchParams.get("code") ?? "",
+    iss: searchParams.get("iss") ?? "",
+  });
+  return provider.tokens()?.access_token ?? "";
+}
+
+const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
+
+async function walkWithOauth4webapi(target: string): Promise<string> {
+  await ask(target);
+  const resource = new URL(target);
+  const metadata = await oauth.processResourceDiscoveryResponse(
+    resource,
+    await oauth.resourceDiscoveryRequest(resource, INSECURE),
+  );
+  const issuer = new URL(metadata.authorization_servers?.[0] ?? "");
+  const server = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { ...INSECURE, algorithm: "oauth2" }),
+  );
+  const client = await oauth.processDynamicClientRegistrationResponse(
+    await oauth.dynamicClientRegistrationRequest(
+      server,
+      CLIENT_METADATA,
+      INSECURE,
+    ),
+  ) as oauth.Client;
+  const state = oauth.generateRandomState();
+  const verifier = oauth.generateRandomCodeVerifier();
+  const url = new URL(server.authorization_endpoint ?? "");
+  url.search = new URLSearchParams({
+    response_type: "code",
+    client_id: client.client_id,
+    redirect_uri: REDIRECT_URI,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    // Its functions for challenges serve requests with a token only.
+    scope: metadata.scopes_supported?.join(" ") ?? "",
+    resource: metadata.resource,
+  }).toString();
+  const callback = oauth.validateAuthResponse(
+    server,
+    client,
+    await visit(url),
+    state,
+  );
+  const token = await oauth.processAuthorizationCodeResponse(
+    server,
+    client,
+    await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      oauth.None(),
+      callback,
+      REDIRECT_URI,
+      verifier,
+      { ...INSECURE, additionalParameters: { resource: metadata.resource } },
+    ),
+  );
+  return token.access_token;
+}
+
+/** The six requests and nothing else: no check, no limit, no randomness. */
+async function walkBare(target: string): Promise<string> {
+  const challenge = (await ask(target)).headers.get("www-authenticate") ?? "";
+  const [, metadataUrl = ""] = /resource_metadata="(.*?)"/.exec(challenge) ??
+    [];
+  const headers = { Accept: "application/json" };
+  const read = async (url: string, init: RequestInit = { headers }) =>
+    await (await fetch(url, init)).json();
+  const { resource, authorization_servers: [issuer], scopes_supported } =
+    await read(metadataUrl);
+  const server = await read(`${issuer}/.well-known/oauth-authorization-server`);
+  const { client_id } = await read(server.registration_endpoint, {
+    method: "POST",
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: JSON.stringify(CLIENT_METADATA),
+  });
+  const verifier = "v".repeat(43);
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id,
+    redirect_uri: REDIRECT_URI,
+    state: "s".repeat(43),
+    code_challenge: verifier,
+    code_challenge_method: "S256",
+    scope: scopes_supported.join(" "),
+    resource,
+  });
+  const callback = await visit(`${server.authorization_endpoint}?${query}`);
+  const { access_token } = await read(server.token_endpoint, {
+    method: "POST",
+    headers: {
+      ...headers,
+      "Content-Type": "application/x-www-form-urlencoded",
+    },
+    body: new URLSearchParams({
+      grant_type: "authorization_code",
+      client_id,
+      code: callback.searchParams.get("code") ?? "",
+      redirect_uri: REDIRECT_URI,
+      code_verifier: verifier,
+      resource,
+    }).toString(),
+  });
+  return access_token;
+}
+
+/** All of them: ours first, the baseline last. */
+export const WALKERS: readonly IWalker[] = [
+  { name: "ours", walk: walkWithOurs },
+  { name: "@modelcontextprotocol/client", walk: walkWithMcp },
+  { name: "oauth4webapi", walk: walkWithOauth4webapi },
+  { name: "bare fetches", walk: walkBare },
+];
