@@ -63,21 +63,28 @@ export function requireTextMembers(name: string, value: unknown): void {
   );
 }
 
+/** A value as an http or https URL that shows no credentials, if it is one. */
+function parseHttpUrl(value: unknown): URL | undefined {
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  const isFit = url !== undefined && /^https?:$/.test(url.protocol) &&
+    !url.username && !url.password;
+  return isFit ? url : undefined;
+}
+
 /** Whether a text is an http or https URL that shows no credentials. */
 export function isHttpUrl(value: unknown): boolean {
-  const url = typeof value === "string" ? parseUrl(value) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) &&
-    !url.username && !url.password;
+  return parseHttpUrl(value) !== undefined;
 }
 
 /** An absolute http or https URL that shows no credentials. */
 export function requireHttpUrl(name: string, value: unknown): URL {
+  const url = parseHttpUrl(value);
   requireArgument(
-    isHttpUrl(value),
+    url !== undefined,
     name,
     "an absolute http or https URL without credentials",
   );
-  return new URL(value as string);
+  return url!;
 }
 
 /** The texts of a list that a server sent; undefined when it is no list. */

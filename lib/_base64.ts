@@ -19,13 +19,29 @@ export function decodeBase64Text(base64: string): string {
   }
   const binary = atob(standard);
   // deno-lint-ignore no-control-regex
-  if (!/[^\x00-\x7f]/.test(binary)) return binary;
+  return /[^\x00-\x7f]/.test(binary) ? utf8.decode(bytesOf(binary)) : binary;
+}
+
+/** The bytes of a binary string, as `atob` makes them. */
+function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
   // A loop, because `Uint8Array.from` with a function is many times slower.
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < bytes.length; index++) {
     bytes[index] = binary.charCodeAt(index);
   }
-  return utf8.decode(bytes);
+  return bytes;
+}
+
+/** Decodes what {@linkcode encodeBase64Url} made. */
+export function decodeBase64Url(base64: string): Uint8Array<ArrayBuffer> {
+  return bytesOf(atob(base64.replaceAll("-", "+").replaceAll("_", "/")));
+}
+
+/** The SHA-256 of a text, encoded by {@linkcode encodeBase64Url}. */
+export async function hashBase64Url(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return encodeBase64Url(new Uint8Array(digest));
 }
 
 /** Encodes bytes, or text as UTF-8, in the URL-safe alphabet without padding. */

@@ -1,7 +1,7 @@
 /** Addresses that servers name: which of them may be used. */
 
 import { quoteServerText } from "./_reply.ts";
-import { parseUrl } from "./_url.ts";
+import { parseUrl, withoutCredentials } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationServerMetadata } from "./types.ts";
 
@@ -13,9 +13,7 @@ export function isLoopback({ hostname }: URL): boolean {
 /** An address as it may be shown: without credentials and control characters. */
 function shown(address: unknown): string {
   if (typeof address !== "string") return typeof address;
-  return JSON.stringify(
-    address.replace(/^(\w+:\/\/)?.*@/s, "$1").slice(0, 200),
-  );
+  return JSON.stringify(withoutCredentials(address).slice(0, 200));
 }
 
 /**

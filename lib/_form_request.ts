@@ -3,7 +3,12 @@
 import { requireArgument, requireObject } from "./_arguments.ts";
 import { type EndpointName, requireEndpoint } from "./_endpoint.ts";
 import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
-import { type IReply, quoteJson, quoteServerText } from "./_reply.ts";
+import {
+  type IReply,
+  quoteJson,
+  quoteServerText,
+  withoutNulls,
+} from "./_reply.ts";
 import type {
   ClientAuthentication,
   IFormRequestOptions,
@@ -26,9 +31,7 @@ async function membersOf(reply: IReply): Promise<ReplyMembers> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     return {};
   }
-  return Object.fromEntries(
-    Object.entries(body).filter(([, value]) => value !== null),
-  );
+  return withoutNulls(body) as ReplyMembers;
 }
 
 /** A member that is a string; anything else counts as absent. */
@@ -59,11 +62,11 @@ function requireSuccess(
   url: string,
   reply: IReply,
   received: ReplyMembers,
-  secrets: readonly string[],
+  findSecrets: () => string[],
 ): void {
   if (received.error !== undefined && received.error !== "") {
     // Some servers repeat the request in the description of its error.
-    const members = withoutSecrets(received, secrets) as ReplyMembers;
+    const members = withoutSecrets(received, findSecrets()) as ReplyMembers;
     const error = textMember(members, "error") ?? quoteJson(members.error);
     const error_description = textMember(members, "error_description");
     const said = error_description ? `${error}: ${error_description}` : error;
@@ -144,7 +147,7 @@ export async function postForm<T>(
         const wantsNonce = members.error === "use_dpop_nonce" &&
           reply.header("DPoP-Nonce") !== undefined;
         if (dpop && wantsNonce && !isRetry) return undefined;
-        requireSuccess(url, reply, members, secretsOf(body, own));
+        requireSuccess(url, reply, members, () => secretsOf(body, own));
         return { value: read(members, reply, url) };
       },
     );

@@ -17,7 +17,7 @@ import {
   quoteServerText,
   quoteThrown,
 } from "./_reply.ts";
-import { parseUrl } from "./_url.ts";
+import { parseUrl, withoutCredentials } from "./_url.ts";
 import { OAuthClientError, type OAuthClientErrorCode } from "./errors.ts";
 import type {
   IFetchInit,
@@ -28,7 +28,10 @@ import type {
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1_048_576;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The longest wait that a timer holds; a longer one would end at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
@@ -74,7 +77,7 @@ function requireAddress(url: string): void {
   // Some runtimes' fetch reads data: and file: as well, and servers name these
   // addresses.
   if (isHttpUrl(url)) return;
-  const shown = quoteServerText(url.replace(/^(\w+:\/\/)?.*@/s, "$1"));
+  const shown = quoteServerText(withoutCredentials(url));
   throw new OAuthClientError(
     "url_refused",
     `Request to ${shown} not made: expected an http or https URL without ` +

@@ -1,6 +1,6 @@
 /** Signing of the small JWTs that a client sends (RFC 7515). */
 
-import { encodeBase64Url } from "./_base64.ts";
+import { decodeBase64Url, encodeBase64Url } from "./_base64.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { WebCryptoKey } from "./types.ts";
 
@@ -58,14 +58,11 @@ export async function verifies(
   key: WebCryptoKey,
 ): Promise<boolean> {
   const end = jwt.lastIndexOf(".");
-  const signature = atob(
-    jwt.slice(end + 1).replaceAll("-", "+").replaceAll("_", "/"),
-  );
   try {
     return await crypto.subtle.verify(
       algorithmOf(key).parameters,
       key,
-      Uint8Array.from(signature, (char) => char.charCodeAt(0)),
+      decodeBase64Url(jwt.slice(end + 1)),
       new TextEncoder().encode(jwt.slice(0, end)),
     );
   } catch {

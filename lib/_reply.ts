@@ -92,6 +92,15 @@ export function parseJson(content: string | Uint8Array): unknown {
   }
 }
 
+/** A copy without the members that are `null`, which servers send for none. */
+export function withoutNulls(body: unknown): unknown {
+  return typeof body === "object" && body !== null && !Array.isArray(body)
+    ? Object.fromEntries(
+      Object.entries(body).filter(([, value]) => value !== null),
+    )
+    : body;
+}
+
 /** Seconds of `Retry-After` (RFC 9110, section 10.2.3); undefined for rubbish. */
 function parseRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;

@@ -4,7 +4,12 @@ import { discover } from "./_discovery.ts";
 import { ENDPOINT_NAMES, requireSafeUrl } from "./_endpoint.ts";
 import { mergeHeaders } from "./_http.ts";
 import { coversTarget, isSameIssuer } from "./_identifiers.ts";
-import { type IReply, quoteJson, quoteServerText } from "./_reply.ts";
+import {
+  type IReply,
+  quoteJson,
+  quoteServerText,
+  withoutNulls,
+} from "./_reply.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "./errors.ts";
 import {
   isAuthorizationProtectedResourceMetadata,
@@ -37,15 +42,6 @@ export interface IServerSearch {
 }
 
 const JSON_ONLY = { Accept: "application/json" };
-
-/** A copy without the members that are `null`, which servers send for none. */
-function withoutNulls(body: unknown): unknown {
-  return typeof body === "object" && body !== null && !Array.isArray(body)
-    ? Object.fromEntries(
-      Object.entries(body).filter(([, value]) => value !== null),
-    )
-    : body;
-}
 
 /** What came of an address, in a few words and without the body of a reply. */
 function summaryOf(error: Error | undefined): string {

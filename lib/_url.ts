@@ -12,3 +12,8 @@ export function parseUrl(text: string, base?: string): URL | undefined {
     return undefined;
   }
 }
+
+/** An address as it may be shown: its scheme, and what follows the last `@`. */
+export function withoutCredentials(address: string): string {
+  return address.replace(/^(\w+:\/\/)?.*@/s, "$1");
+}

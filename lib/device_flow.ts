@@ -9,6 +9,7 @@ import { requireArgument, requireObject, requireText } from "./_arguments.ts";
 import { requireSafeUrl } from "./_endpoint.ts";
 import { postForm, secondsMember, textMember } from "./_form_request.ts";
 import type { IFormRequestOptions } from "./client_auth.ts";
+import { LONGEST_TIMER_MS } from "./_http.ts";
 import { quoteServerText } from "./_reply.ts";
 import { OAuthClientError } from "./errors.ts";
 import {
@@ -28,7 +29,6 @@ import type {
 
 const DEFAULT_INTERVAL = 5;
 const SLOW_DOWN_INCREMENT = 5;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A device authorization endpoint's answer, with the end of its codes. */
 export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
@@ -164,7 +164,6 @@ async function defaultDelay(
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      // A longer wait than a timer can hold would end at once.
       timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER_MS));
       signal?.addEventListener("abort", () => reject(signal.reason), {
         signal: done.signal,

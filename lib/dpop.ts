@@ -11,7 +11,7 @@ import {
   requireObject,
   requireText,
 } from "./_arguments.ts";
-import { encodeBase64Url } from "./_base64.ts";
+import { hashBase64Url } from "./_base64.ts";
 import { signJwt, verifies } from "./_jws.ts";
 import { findChallenge } from "./challenge.ts";
 import type { IWebCryptoKeyPair, WebCryptoKey } from "./types.ts";
@@ -59,12 +59,6 @@ export interface ICreateDpopOptions {
   keyPair?: IWebCryptoKeyPair | undefined;
   /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
   now?: (() => number) | undefined;
-}
-
-async function hash(text: string): Promise<string> {
-  const bytes = new TextEncoder().encode(text);
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return encodeBase64Url(new Uint8Array(digest));
 }
 
 /** The public members of a key, in the order of RFC 7638, section 3.3. */
@@ -159,14 +153,14 @@ export async function createDpop(
         htu: target.href,
         iat: Math.floor(now() / 1000),
         ...(nonce !== undefined && { nonce }),
-        ...(accessToken && { ath: await hash(accessToken) }),
+        ...(accessToken && { ath: await hashBase64Url(accessToken) }),
       },
       privateKey,
     );
   };
 
   return {
-    thumbprint: await hash(JSON.stringify(jwk)),
+    thumbprint: await hashBase64Url(JSON.stringify(jwk)),
     createProof,
     async createHeaders(request) {
       const { accessToken } = request;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { encodeBase64Url } from "./_base64.ts";
+import { encodeBase64Url, hashBase64Url } from "./_base64.ts";
 
 /** A PKCE verifier and the challenge made from it (RFC 7636). */
 export interface IPkcePair {
@@ -36,12 +36,7 @@ function random(): string {
  */
 export async function createPkcePair(): Promise<IPkcePair> {
   const codeVerifier = random();
-  const bytes = new TextEncoder().encode(codeVerifier);
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return {
-    codeVerifier,
-    codeChallenge: encodeBase64Url(new Uint8Array(digest)),
-  };
+  return { codeVerifier, codeChallenge: await hashBase64Url(codeVerifier) };
 }
 
 /**
