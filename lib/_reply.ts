@@ -92,9 +92,10 @@ export function parseJson(content: string | Uint8Array): unknown {
   }
 }
 
-/** A copy without the members that are `null`, which servers send for none. */
+/** The value without those members that are `null`, which servers send for none. */
 export function withoutNulls(body: unknown): unknown {
-  return typeof body === "object" && body !== null && !Array.isArray(body)
+  return typeof body === "object" && body !== null && !Array.isArray(body) &&
+      Object.values(body).includes(null)
     ? Object.fromEntries(
       Object.entries(body).filter(([, value]) => value !== null),
     )
@@ -176,7 +177,8 @@ export function openReply(
     );
 
   const readStream = async (): Promise<Uint8Array | undefined> => {
-    if (Number(headerOf(response, "content-length")) > maxBytes) {
+    const declared = Number(headerOf(response, "content-length"));
+    if (declared > maxBytes) {
       discard(response);
       throw tooLarge();
     }
@@ -184,7 +186,7 @@ export function openReply(
     if (!stream) return undefined;
     let bytes: Uint8Array | undefined;
     try {
-      bytes = await readBytes(stream, maxBytes, signal);
+      bytes = await readBytes(stream, maxBytes, signal, declared);
     } catch (cause) {
       throw error(
         "network_error",

@@ -1,6 +1,8 @@
 /** Reading a stream of bytes to its end, or to a limit. */
 
-const BUFFER_BYTES = 16_384;
+// A server that declares one byte and sends a million is not read byte by byte.
+const LEAST_BUFFER_BYTES = 1_024;
+const MOST_BUFFER_BYTES = 16_384;
 const MAX_EMPTY_CHUNKS = 1_000;
 
 /** What is left to do with a stream: take the next chunk, or close it. */
@@ -12,11 +14,16 @@ interface IChunks {
 /**
  * Chunks of a byte stream are read into one buffer of ours. Some runtimes would
  * hand out each as a view of a large buffer of its own, so that a body of single
- * bytes keeps gigabytes alive.
+ * bytes keeps gigabytes alive. It is not the buffer that gathers them, for an
+ * older workerd keeps what it is given when the stream ends; and no minimum is
+ * asked for, for Node 24 fails where a stream ends below it.
  */
-function openBytes(stream: ReadableStream<Uint8Array>): IChunks {
+function openBytes(
+  stream: ReadableStream<Uint8Array>,
+  bufferBytes: number,
+): IChunks {
   const reader = stream.getReader({ mode: "byob" });
-  let buffer = new ArrayBuffer(BUFFER_BYTES);
+  let buffer = new ArrayBuffer(bufferBytes);
   return {
     async next() {
       const { done, value } = await reader.read(new Uint8Array(buffer));
@@ -27,9 +34,12 @@ function openBytes(stream: ReadableStream<Uint8Array>): IChunks {
   };
 }
 
-function openChunks(stream: ReadableStream<Uint8Array>): IChunks {
+function openChunks(
+  stream: ReadableStream<Uint8Array>,
+  bufferBytes: number,
+): IChunks {
   try {
-    return openBytes(stream);
+    return openBytes(stream, bufferBytes);
   } catch {
     // Not a byte stream, as those that callers make are not.
     const reader = stream.getReader();
@@ -40,18 +50,23 @@ function openChunks(stream: ReadableStream<Uint8Array>): IChunks {
 /**
  * All bytes of a stream; undefined, and the stream closed, when there are more
  * than the limit. Fails when the stream does, or brings anything but bytes.
+ * `declaredBytes` may be wrong: it sizes the buffers, and nothing else.
  */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,
   signal: AbortSignal,
+  declaredBytes = 0,
 ): Promise<Uint8Array | undefined> {
-  const chunks = openChunks(stream);
+  const bufferBytes = declaredBytes > 0
+    ? Math.min(Math.max(declaredBytes, LEAST_BUFFER_BYTES), MOST_BUFFER_BYTES)
+    : MOST_BUFFER_BYTES;
+  const chunks = openChunks(stream, bufferBytes);
   const cancel = () => void chunks.cancel().catch(() => {});
   // A caller's fetch need not end its body when its signal aborts.
   signal.addEventListener("abort", cancel);
   try {
-    let bytes = new Uint8Array(BUFFER_BYTES);
+    let bytes = new Uint8Array(bufferBytes);
     let length = 0;
     let empty = 0;
     for (;;) {
