@@ -106,7 +106,9 @@ const UNFIT_IN_QUOTES = /[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/;
 class ChallengeReader {
   readonly challenges: IAuthenticationChallenge[] = [];
   #position = 0;
-  /** Of the last challenge; undefined while it can have none. */
+  /** Whether the last challenge can have parameters. */
+  #takesParameters = false;
+  /** Those of the last challenge; undefined while there are none. */
   #parameters: Map<string, string> | undefined;
 
   /** A forgiving reader passes over what breaks the grammar. */
@@ -131,10 +133,11 @@ class ChallengeReader {
 
   /** Takes what the pattern finds here, or the empty string. */
   #take(pattern: RegExp): string {
-    pattern.lastIndex = this.#position;
-    const found = pattern.exec(this.text)?.[0] ?? "";
-    this.#position += found.length;
-    return found;
+    const start = this.#position;
+    pattern.lastIndex = start;
+    // A search that fails sets this to 0.
+    if (pattern.test(this.text)) this.#position = pattern.lastIndex;
+    return this.text.slice(start, this.#position);
   }
 
   /** Takes one character if it is the next. */
@@ -162,7 +165,7 @@ class ChallengeReader {
     }
     const start = this.#position;
     this.#take(BLANKS);
-    if (this.#parameters && this.#skip("=")) this.#readParameter(name);
+    if (this.#takesParameters && this.#skip("=")) this.#readParameter(name);
     else {
       this.#position = start;
       this.#readChallenge(name);
@@ -174,12 +177,12 @@ class ChallengeReader {
     const challenge: IAuthenticationChallenge = { scheme, params: {} };
     this.challenges.push(challenge);
     const hasMore = this.#take(this.isForgiving ? BLANKS : SPACES) !== "";
-    this.#parameters = hasMore || this.isForgiving ? new Map() : undefined;
+    this.#takesParameters = hasMore || this.isForgiving;
     if (!hasMore) return;
     const token68 = this.#take(TOKEN68);
     if (token68 !== "") {
       challenge.token68 = token68;
-      if (!this.isForgiving) this.#parameters = undefined;
+      this.#takesParameters = this.isForgiving;
       return;
     }
     const start = this.#position;
@@ -196,7 +199,8 @@ class ChallengeReader {
     const key = name.toLowerCase();
     this.#take(BLANKS);
     const value = this.#skip('"') ? this.#readQuoted() : this.#readUnquoted();
-    const isDuplicate = this.#parameters?.has(key);
+    this.#parameters ??= new Map();
+    const isDuplicate = this.#parameters.has(key);
     if (isDuplicate && this.duplicates === "error") {
       throw new OAuthClientError(
         "invalid_challenge",
@@ -204,7 +208,7 @@ class ChallengeReader {
       );
     }
     if (!isDuplicate || this.duplicates === "keep_last") {
-      this.#parameters?.set(key, value);
+      this.#parameters.set(key, value);
     }
   }
 
@@ -238,6 +242,7 @@ class ChallengeReader {
     if (challenge && this.#parameters) {
       challenge.params = Object.fromEntries(this.#parameters);
     }
+    this.#parameters = undefined;
   }
 }
 
