@@ -64,16 +64,11 @@ export function requireTextMembers(name: string, value: unknown): void {
 }
 
 /** A value as an http or https URL that shows no credentials, if it is one. */
-function parseHttpUrl(value: unknown): URL | undefined {
+export function parseHttpUrl(value: unknown): URL | undefined {
   const url = typeof value === "string" ? parseUrl(value) : undefined;
   const isFit = url !== undefined && /^https?:$/.test(url.protocol) &&
     !url.username && !url.password;
   return isFit ? url : undefined;
-}
-
-/** Whether a text is an http or https URL that shows no credentials. */
-export function isHttpUrl(value: unknown): boolean {
-  return parseHttpUrl(value) !== undefined;
 }
 
 /** An absolute http or https URL that shows no credentials. */

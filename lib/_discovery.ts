@@ -10,6 +10,8 @@ import type { IDiscoveryResult } from "./types.ts";
 export interface IAttempt<Metadata> {
   readonly url: string;
   readonly headers: Record<string, string>;
+  /** Fails, and says why, when the address is not to be asked. */
+  check?(): void;
   /** The document, or nothing when it is of no use; may fail and say why. */
   accept(body: unknown, reply: IReply): Metadata | undefined;
 }
@@ -41,8 +43,10 @@ export async function discover<Metadata>(
 ): Promise<IDiscoveryResult<Metadata>> {
   const errors: Error[] = [];
   const failed = `Failed to fetch ${purpose.replaceAll("_", " ")} from `;
-  for (const { url, headers, accept } of attempts) {
+  for (const attempt of attempts) {
+    const { url, headers, accept } = attempt;
     try {
+      attempt.check?.();
       const metadata = await exchange(
         { url, purpose, headers },
         options,

@@ -4,7 +4,7 @@
  */
 
 import {
-  isHttpUrl,
+  parseHttpUrl,
   requireArgument,
   requireObject,
   requireTextMembers,
@@ -72,12 +72,13 @@ function failure(
   });
 }
 
-/** Fails unless a request can be made to this address. */
-function requireAddress(url: string): void {
+/** An address as a URL; fails unless a request can be made to it. */
+function requireAddress(address: string): URL {
   // Some runtimes' fetch reads data: and file: as well, and servers name these
   // addresses.
-  if (isHttpUrl(url)) return;
-  const shown = quoteServerText(withoutCredentials(url));
+  const url = parseHttpUrl(address);
+  if (url) return url;
+  const shown = quoteServerText(withoutCredentials(address));
   throw new OAuthClientError(
     "url_refused",
     `Request to ${shown} not made: expected an http or https URL without ` +
@@ -129,6 +130,7 @@ async function callFetch(
  */
 function redirectOf(
   url: string,
+  { origin }: URL,
   response: IFetchResponse,
   hops: number,
   method: string,
@@ -138,9 +140,10 @@ function redirectOf(
   if (response.type === "opaqueredirect") {
     return refused("was redirected, and this runtime does not tell where");
   }
-  const { origin } = new URL(url);
   // A caller's fetch may follow redirects by itself, whatever it is told.
-  const answered = parseUrl(String(response.url))?.origin ?? origin;
+  const answered = response.url === url
+    ? origin
+    : parseUrl(String(response.url))?.origin ?? origin;
   if (answered !== origin) {
     discard(response);
     throw refused(`was answered by another origin, ${answered}`);
@@ -163,22 +166,26 @@ function redirectOf(
 }
 
 /** Runs a task until it is done, time is up, or the caller aborts. */
-async function underClock<T>(
+function underClock<T>(
   url: string,
   { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: IRequestOptions,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  signal?.throwIfAborted();
-  const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let onAbort = () => {};
-  // A caller's fetch may ignore its signal, so its promise alone is no end.
-  const ended = new Promise<never>((_, reject) => {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    // A caller's fetch may ignore its signal, so its promise alone is no end.
     const end = (reason: unknown) => {
+      stop();
       reject(reason);
       controller.abort(reason);
     };
-    onAbort = () => end(signal?.reason);
+    const onAbort = () => end(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     if (timeoutMs <= LONGEST_TIMER_MS) {
       timer = setTimeout(() => {
@@ -186,13 +193,8 @@ async function underClock<T>(
         end(failure("timeout", url, problem));
       }, timeoutMs);
     }
+    task(controller.signal).finally(stop).then(resolve, reject);
   });
-  try {
-    return await Promise.race([ended, task(controller.signal)]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
 }
 
 /**
@@ -213,7 +215,7 @@ export async function exchange<T>(
   return await underClock(url, options, async (signal) => {
     const method = body === undefined ? "GET" : "POST";
     for (let hops = 0, address = url;; hops++) {
-      requireAddress(address);
+      const target = requireAddress(address);
       if (allowUrl) await requirePermission(address, purpose, allowUrl);
       signal.throwIfAborted();
       const init = {
@@ -224,7 +226,7 @@ export async function exchange<T>(
         ...(body !== undefined && { body }),
       };
       const response = await callFetch(address, init, fetch);
-      const redirect = redirectOf(address, response, hops, method);
+      const redirect = redirectOf(address, target, response, hops, method);
       if (typeof redirect !== "string") {
         const reading = { maxBytes, signal, refusedRedirect: redirect };
         return await read(openReply(url, response, reading));

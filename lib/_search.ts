@@ -10,6 +10,7 @@ import {
   quoteServerText,
   withoutNulls,
 } from "./_reply.ts";
+import { parseUrl } from "./_url.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "./errors.ts";
 import {
   isAuthorizationProtectedResourceMetadata,
@@ -71,20 +72,6 @@ export class MetadataSearch {
     );
   }
 
-  /** The addresses that may be asked; the others are noted as tried. */
-  #admit(purpose: RequestPurpose, urls: readonly string[]): string[] {
-    return urls.filter((url) => {
-      try {
-        const name = `The address of ${purpose.replaceAll("_", " ")}`;
-        requireSafeUrl(name, url, this.options.allowHttp);
-        return true;
-      } catch (error) {
-        this.attempts.push({ url, error: error as Error });
-        return false;
-      }
-    });
-  }
-
   /** The first accepted document of these addresses; undefined for none. */
   async #first<Metadata>(
     purpose: RequestPurpose,
@@ -93,9 +80,11 @@ export class MetadataSearch {
     accept: (body: unknown, reply: IReply, url: string) => Metadata | undefined,
     onFailure: (failure: Error) => void = () => {},
   ) {
-    const attempts = this.#admit(purpose, urls).map((url) => ({
+    const name = `The address of ${purpose.replaceAll("_", " ")}`;
+    const attempts = urls.map((url) => ({
       url,
       headers: headersFor(url),
+      check: () => void requireSafeUrl(name, url, this.options.allowHttp),
       accept: (body: unknown, reply: IReply) =>
         accept(withoutNulls(body), reply, url),
     }));
@@ -128,7 +117,7 @@ export class MetadataSearch {
       (url) =>
         mergeHeaders(
           JSON_ONLY,
-          new URL(url).origin === target.origin ? headers : undefined,
+          parseUrl(url)?.origin === target.origin ? headers : undefined,
         ),
       (body, reply, url) => {
         if (!isAuthorizationProtectedResourceMetadata(body)) return undefined;

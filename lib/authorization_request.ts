@@ -116,10 +116,12 @@ export function buildAuthorizationUrl(
   const endpoint = "authorization_endpoint";
   const url = new URL(requireEndpoint(serverMetadata, endpoint, allowHttp));
   requirePkce(serverMetadata, options.assumePkce);
+  // Kept apart from the URL, which would parse itself anew at each change.
+  const query = new URLSearchParams(url.search);
   const { parameters = {} } = options;
   requireTextMembers("parameters", parameters);
   for (const [name, value] of Object.entries(parameters)) {
-    if (value) url.searchParams.set(name, value);
+    if (value) query.set(name, value);
   }
   const own = {
     response_type: "code",
@@ -132,9 +134,10 @@ export function buildAuthorizationUrl(
     resource: resource ? requireText("resource", resource) : "",
   };
   for (const [name, value] of Object.entries(own)) {
-    if (value) url.searchParams.set(name, value);
-    else url.searchParams.delete(name);
+    if (value) query.set(name, value);
+    else query.delete(name);
   }
+  url.search = query.toString();
   return url;
 }
 

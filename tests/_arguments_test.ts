@@ -6,8 +6,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import {
-  isHttpUrl,
   optionalText,
+  parseHttpUrl,
   requireArgument,
   requireHttpUrl,
   requireObject,
@@ -192,9 +192,13 @@ const NO_HTTP_URLS: unknown[] = [
   "https://:HIDDEN@as.example",
 ];
 
-Deno.test("isHttpUrl() tells an http or https URL without credentials from the rest", () => {
-  for (const [value] of HTTP_URLS) assertStrictEquals(isHttpUrl(value), true);
-  for (const value of NO_HTTP_URLS) assertStrictEquals(isHttpUrl(value), false);
+Deno.test("parseHttpUrl() tells an http or https URL without credentials from the rest", () => {
+  for (const [value] of HTTP_URLS) {
+    assertEquals(parseHttpUrl(value)?.href, new URL(value).href);
+  }
+  for (const value of NO_HTTP_URLS) {
+    assertStrictEquals(parseHttpUrl(value), undefined);
+  }
 });
 
 Deno.test("requireHttpUrl() returns a URL", () => {
