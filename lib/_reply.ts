@@ -9,6 +9,7 @@ import { readBytes } from "./_stream.ts";
 import type { IFetchResponse } from "./request_options.ts";
 
 const MAX_QUOTED_CHARACTERS = 2_000;
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 const HALF_PAIR = /[\ud800-\udbff]$/;
 const SECRETS = ["client_secret", "registration_access_token"];
 const SECRET_IN_TEXT =
@@ -83,9 +84,7 @@ export function quoteJson(value: unknown): string {
 export function parseJson(content: string | Uint8Array): unknown {
   try {
     return JSON.parse(
-      typeof content === "string"
-        ? content
-        : new TextDecoder("utf-8", { fatal: true }).decode(content),
+      typeof content === "string" ? content : strictUtf8.decode(content),
     );
   } catch {
     return undefined;

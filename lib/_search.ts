@@ -148,10 +148,11 @@ export class MetadataSearch {
     issuer: string,
     { trustedIssuers = [], preferredUrl, headers }: IServerSearch,
   ) {
+    const requestHeaders = mergeHeaders(JSON_ONLY, headers, JSON_ONLY);
     return await this.#first(
       "authorization_server_metadata",
       preferFirst(getAuthorizationServerMetadataUrls(issuer), preferredUrl),
-      () => mergeHeaders(JSON_ONLY, headers, JSON_ONLY),
+      () => requestHeaders,
       (body, reply, url) => {
         if (!isAuthorizationServerMetadata(body)) return undefined;
         if (

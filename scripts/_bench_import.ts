@@ -97,11 +97,16 @@ export async function* compareImports(): AsyncGenerator<ISection> {
     const bundled = `${directory}/ours.mjs`;
     await bundleOurs(bundled);
     await Deno.writeTextFile(`${directory}/import.mjs`, PROGRAM);
-    const peers = PACKAGES.map((name) => ({ name, specifier: name }));
+    const empty = `${directory}/empty.mjs`;
+    await Deno.writeTextFile(empty, "export {};\n");
+    const others = [
+      ...PACKAGES.map((name) => ({ name, specifier: name })),
+      { name: "an empty module", specifier: empty },
+    ];
     yield await compareIn(
       "Node",
       (specifier) => importOnce("node", ["import.mjs", specifier], directory),
-      [{ name: "ours", specifier: bundled }, ...peers],
+      [{ name: "ours", specifier: bundled }, ...others],
       "Ours is one file of JavaScript, made by esbuild and not minified.",
     );
     yield await compareIn(
@@ -114,7 +119,7 @@ export async function* compareImports(): AsyncGenerator<ISection> {
         ),
       [
         { name: "ours", specifier: new URL("mod.ts", root).href },
-        ...peers,
+        ...others,
         { name: "ours, in one file", specifier: bundled },
       ],
       "Ours is the source, a file a module; Deno's cache holds what it made of " +

@@ -184,17 +184,64 @@ async function walkWithOauth4webapi(target: string): Promise<string> {
   return token.access_token;
 }
 
-/** The six requests and nothing else: no check, no limit, no randomness. */
-async function walkBare(target: string): Promise<string> {
+/** How the baselines make a request and a challenge. */
+interface IBareMeans {
+  read(url: string, init: RequestInit): ReturnType<Response["json"]>;
+  challengeOf(verifier: string): string | Promise<string>;
+}
+
+const PLAIN: IBareMeans = {
+  read: async (url, init) => await (await fetch(url, init)).json(),
+  challengeOf: (verifier) => verifier,
+};
+
+/** What every client needs that is not to hang or to be filled, written out. */
+const GUARDED: IBareMeans = {
+  async read(url, init) {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), 10_000);
+    try {
+      const { signal } = controller;
+      const { body } = await fetch(url, { ...init, signal });
+      const chunks: Uint8Array<ArrayBuffer>[] = [];
+      let length = 0;
+      for await (const chunk of body ?? []) {
+        length += chunk.length;
+        if (length > 1_048_576) throw new Error("too large");
+        chunks.push(chunk);
+      }
+      const bytes = new Uint8Array(length);
+      for (const chunk of chunks.toReversed()) {
+        length -= chunk.length;
+        bytes.set(chunk, length);
+      }
+      return JSON.parse(new TextDecoder().decode(bytes));
+    } finally {
+      clearTimeout(timer);
+    }
+  },
+  async challengeOf(verifier) {
+    const bytes = new TextEncoder().encode(verifier);
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    return btoa(String.fromCharCode(...new Uint8Array(digest)));
+  },
+};
+
+/** The six requests and nothing else: nothing is checked or random. */
+async function walkBare(
+  target: string,
+  { read, challengeOf }: IBareMeans,
+): Promise<string> {
   const challenge = (await ask(target)).headers.get("www-authenticate") ?? "";
   const [, metadataUrl = ""] = /resource_metadata="(.*?)"/.exec(challenge) ??
     [];
   const headers = { Accept: "application/json" };
-  const read = async (url: string, init: RequestInit = { headers }) =>
-    await (await fetch(url, init)).json();
   const { resource, authorization_servers: [issuer], scopes_supported } =
-    await read(metadataUrl);
-  const server = await read(`${issuer}/.well-known/oauth-authorization-server`);
+    await read(metadataUrl, { headers });
+  const server = await read(
+    `${issuer}/.well-known/oauth-authorization-server`,
+    { headers },
+  );
   const { client_id } = await read(server.registration_endpoint, {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
@@ -206,7 +253,7 @@ async function walkBare(target: string): Promise<string> {
     client_id,
     redirect_uri: REDIRECT_URI,
     state: "s".repeat(43),
-    code_challenge: verifier,
+    code_challenge: await challengeOf(verifier),
     code_challenge_method: "S256",
     scope: scopes_supported.join(" "),
     resource,
@@ -230,10 +277,17 @@ async function walkBare(target: string): Promise<string> {
   return access_token;
 }
 
-/** All of them: ours first, the baseline last. */
+/** The name of the baseline. */
+export const BARE = "bare fetches";
+
+/** All of them: ours first, the baselines last. */
 export const WALKERS: readonly IWalker[] = [
   { name: "ours", walk: walkWithOurs },
   { name: "@modelcontextprotocol/client", walk: walkWithMcp },
   { name: "oauth4webapi", walk: walkWithOauth4webapi },
-  { name: "bare fetches", walk: walkBare },
+  {
+    name: `${BARE} with a clock, a byte limit and PKCE`,
+    walk: (target) => walkBare(target, GUARDED),
+  },
+  { name: BARE, walk: (target) => walkBare(target, PLAIN) },
 ];
