@@ -42,10 +42,7 @@ export const registerClient: IStep = {
       server,
       "OAuth helper demo",
       walk.scopes.length > 0 ? walk.scopes : undefined,
-      {
-        redirectUris: [REDIRECT_URI],
-        fetch: limitedFetch,
-      },
+      { redirectUris: [REDIRECT_URI] },
     );
     const client_id = String(registration.client_id);
     walk.client = selectClientAuthentication(server, {
@@ -132,7 +129,7 @@ const getMachineToken: IStep = {
     walk.token = await fetchToken(
       server,
       buildClientCredentialsBody({ resource, scopes }),
-      { client: clientSecretPost(id, secret, { issuer }), fetch: limitedFetch },
+      { client: clientSecretPost(id, secret, { issuer }) },
     );
     return { answer: describeToken(walk.token) };
   },

@@ -67,7 +67,6 @@ const findResourceMetadata: IStep = {
     const { metadata, discoveryUrl, errors } = await fetchResourceMetadata(
       walk.target,
       walk.challenge?.params.resource_metadata,
-      { fetch: limitedFetch },
     );
     const { authorization_servers, scopes_supported = [] } = metadata;
     // The library leaves this member unchecked, and it comes from a stranger.
@@ -99,7 +98,6 @@ const discover: IStep = {
   async run(walk) {
     const { attempts, ...context } = await discoverAuthorization(walk.target, {
       challenge: need(walk.header, "a challenge"),
-      fetch: limitedFetch,
     });
     const failures = attempts.flatMap(({ error }) => error ?? []);
     walk.issuer = context.issuer;
@@ -152,9 +150,7 @@ const findServerMetadata: IStep = {
     // server shared an origin (Model Context Protocol 2025-03-26).
     walk.issuer ??= originOf(walk);
     const { metadata, discoveryUrl, errors } =
-      await fetchAuthorizationServerMetadata(walk.issuer, {
-        fetch: limitedFetch,
-      });
+      await fetchAuthorizationServerMetadata(walk.issuer);
     walk.server = metadata;
     return {
       answer: errors.length === 0

@@ -14,7 +14,7 @@ import {
 } from "../mod.ts";
 import { createBrowser } from "../tests/servers/browser.ts";
 import { callWithToken, describeToken, REDIRECT_URI } from "./_demo_client.ts";
-import { type IStep, type IWalk, limitedFetch, need } from "./_demo_walk.ts";
+import { type IStep, type IWalk, need } from "./_demo_walk.ts";
 
 const TOKEN_EXPECTED = "200 and JSON with an access_token";
 
@@ -37,7 +37,6 @@ const startDeviceFlow: IStep = {
       client,
       resource,
       scopes: walk.scopes,
-      fetch: limitedFetch,
     });
     const { user_code, verification_uri, expires_in } = walk.device;
     return {
@@ -58,7 +57,6 @@ const pollForToken: IStep = {
     let polls = 0;
     walk.token = await pollDeviceToken(server, device, {
       client,
-      fetch: limitedFetch,
       onPending: (progress) => {
         seen.push(
           `${progress.polls}: not yet, again in ${progress.interval} s`,
@@ -124,10 +122,7 @@ const redeemCode: IStep = {
       redirectUri: REDIRECT_URI,
       resource,
     });
-    walk.token = await fetchToken(server, body, {
-      client,
-      fetch: limitedFetch,
-    });
+    walk.token = await fetchToken(server, body, { client });
     return { answer: describeToken(walk.token) };
   },
 };

@@ -68,9 +68,8 @@ export function need<T>(value: T | undefined, what: string): T {
 }
 
 /**
- * `fetch` as the demo uses it, for the library and beside it. The limit is that
- * of one request: a signal among the library's options would be one for all the
- * addresses of a discovery, and the first silent one would use it up.
+ * `fetch` for what the demo asks beside the library, as guarded as the library's
+ * own requests are.
  */
 export async function limitedFetch(
   url: string,
