@@ -8,15 +8,29 @@ import { requireArgument, requireObject, requireTexts } from "./_arguments.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
-type Parameter = [name: string, value: string];
+type Parameters = IAuthenticationChallenge["params"];
 
-function readParameter(text: string, parameters: Parameter[]): void {
+function setParameter(params: Parameters, name: string, value: string): void {
+  if (!(name in params)) params[name] = value;
+  // An assignment to `__proto__` would be to the prototype itself, and one to
+  // `toString` would fail where prototypes are frozen.
+  else {
+    Object.defineProperty(params, name, {
+      value,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+  }
+}
+
+function readParameter(text: string, params: Parameters): void {
   const equals = text.indexOf("=");
   if (equals === 0) return;
   let value = text.slice(equals + 1).trim();
   if (value.startsWith('"')) value = value.slice(1);
   if (value.endsWith('"')) value = value.slice(0, -1);
-  parameters.push([text.slice(0, equals).trim(), value]);
+  setParameter(params, text.slice(0, equals).trim(), value);
 }
 
 /**
@@ -49,19 +63,19 @@ export function parseWWWAuthenticateHeader(
   value: string,
 ): IAuthenticationChallenge[] {
   requireArgument(typeof value === "string", "value", "a string");
-  const challenges: [scheme: string, parameters: Parameter[]][] = [];
+  const challenges: IAuthenticationChallenge[] = [];
 
   const readPiece = (piece: string) => {
     const equals = piece.indexOf("=");
     const space = piece.indexOf(" ");
     if (piece === "") return;
-    if (equals === -1) challenges.push([piece, []]);
+    if (equals === -1) challenges.push({ scheme: piece, params: {} });
     else if (space > 0 && space < equals) {
-      challenges.push([piece.slice(0, space), []]);
+      challenges.push({ scheme: piece.slice(0, space), params: {} });
       piece = piece.slice(space + 1);
     }
-    const parameters = challenges.at(-1)?.[1];
-    if (equals !== -1 && parameters) readParameter(piece, parameters);
+    const params = challenges.at(-1)?.params;
+    if (equals !== -1 && params) readParameter(piece, params);
   };
 
   let start = 0;
@@ -75,11 +89,7 @@ export function parseWWWAuthenticateHeader(
     }
   }
   readPiece(value.slice(start).trim());
-  // Unlike an assignment, this makes `__proto__` a property like any other.
-  return challenges.map(([scheme, parameters]) => ({
-    scheme,
-    params: Object.fromEntries(parameters),
-  }));
+  return challenges;
 }
 
 /** Options of {@linkcode parseChallenges}. */

@@ -191,6 +191,19 @@ Deno.test("parseWWWAuthenticateHeader() keeps any name as an own property of a p
   assertEquals(Object.keys(empty ?? {}).sort(), ["params", "scheme"]);
 });
 
+Deno.test("parseWWWAuthenticateHeader() reads names that the prototype has for good", () => {
+  // As where prototypes are frozen: assignments to such names fail.
+  const fixed = { value: "", writable: false, configurable: true };
+  Object.defineProperty(Object.prototype, "realm", fixed);
+  try {
+    assertEquals(plain('A realm="x", realm="y", scope=z'), [
+      ["A", { realm: "y", scope: "z" }],
+    ]);
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "realm");
+  }
+});
+
 Deno.test("parseWWWAuthenticateHeader() shares nothing between challenges and calls", () => {
   const value = "A,B x=1";
   const first = parseWWWAuthenticateHeader(value);
