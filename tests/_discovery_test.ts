@@ -12,6 +12,7 @@ import {
   type Answer,
   failing,
   json,
+  minimal,
   never,
   redirect,
   stubFetch,
@@ -204,16 +205,11 @@ Deno.test("discover() hands the judge the reply to tell of", async () => {
 Deno.test("discover() puts the status text where a body cannot be read", async () => {
   const consumed = new Response("x", { status: 500, statusText: "Oh dear" });
   await consumed.text();
-  const minimal = (status: number) => ({
-    status,
-    statusText: "Oh dear",
-    json: () => Promise.reject(new Error("No JSON")),
-    text: () => Promise.reject(new Error("No text")),
-  });
+  const statusText = "Oh dear";
   const rows: [response: IFetchResponse, status: number][] = [
     [consumed, 500],
-    [minimal(404), 404],
-    [minimal(200), 200],
+    [minimal({ status: 404, statusText }), 404],
+    [minimal({ status: 200, statusText }), 200],
   ];
   for (const [response, status] of rows) {
     assertEquals(

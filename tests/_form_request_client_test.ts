@@ -1,45 +1,21 @@
 import { assertEquals, assertInstanceOf, assertNotEquals } from "@std/assert";
-import { postForm, type ReplyMembers } from "../lib/_form_request.ts";
 import {
   clientSecretBasic,
   clientSecretPost,
   createDpop,
   getClaimsFromJWT,
-  type IAuthorizationServerMetadata,
   type IFormRequestOptions,
   OAuthClientError,
   privateKeyJwt,
   publicClient,
 } from "../mod.ts";
-import { type Answer, json, stubFetch, untyped } from "./_stub_fetch.ts";
-
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
-const FORM = "application/x-www-form-urlencoded";
-
-/** Posts a form and gives the members of the reply, with what was sent. */
-async function post(
-  answer: Answer,
-  options: IFormRequestOptions = {},
-  form = new URLSearchParams({ a: "1" }),
-  server = SERVER,
-) {
-  using stubbed = stubFetch({ [URL_1]: answer });
-  const { requests } = stubbed;
-  const result: ReplyMembers | OAuthClientError = await postForm(
-    server,
-    "token_endpoint",
-    form,
-    { fetch: stubbed.fetch, ...options },
-    (members) => members,
-  ).catch((error) => error);
-  return { result, requests };
-}
+import {
+  AS,
+  createSigningKeys,
+  postTokenRequest,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
+import { type Answer, FORM, json, untyped } from "./_stub_fetch.ts";
 
 Deno.test("postForm() puts the client's credentials in and leaves the form as it was", async () => {
   const rows: [IFormRequestOptions["client"], body: string, basic?: string][] =
@@ -51,7 +27,7 @@ Deno.test("postForm() puts the client's credentials in and leaves the form as it
     ];
   for (const [client, body, basic] of rows) {
     const form = new URLSearchParams({ a: "1" });
-    const { requests } = await post(json({}), { client }, form);
+    const { requests } = await postTokenRequest(json({}), { client }, form);
     assertEquals(requests[0]?.body, body);
     assertEquals(requests[0]?.headers.Authorization, basic);
     assertEquals(form.toString(), "a=1");
@@ -59,7 +35,7 @@ Deno.test("postForm() puts the client's credentials in and leaves the form as it
 });
 
 Deno.test("postForm() lets the caller's header fields win, but for Content-Type and credentials", async () => {
-  const { requests } = await post(json({}), {
+  const { requests } = await postTokenRequest(json({}), {
     client: clientSecretBasic("c1", "s"),
     headers: {
       "X-Trace": "1",
@@ -80,7 +56,7 @@ Deno.test("postForm() lets the caller's header fields win, but for Content-Type 
 });
 
 Deno.test("postForm() keeps the caller's Authorization for a client without its own", async () => {
-  const { requests } = await post(json({}), {
+  const { requests } = await postTokenRequest(json({}), {
     client: publicClient("c1"),
     headers: { Authorization: "Bearer other" },
   });
@@ -88,26 +64,26 @@ Deno.test("postForm() keeps the caller's Authorization for a client without its 
 });
 
 Deno.test("postForm() shows a client to no other issuer than its own", async () => {
-  const others = [`${ISSUER}/`, "https://AS.example", "https://evil.example"];
+  const others = [`${AS}/`, "https://AS.example", "https://evil.example"];
   for (const issuer of others) {
     const client = clientSecretPost("c1", "s3cret", { issuer });
-    const { result, requests } = await post(json({}), { client });
+    const { result, requests } = await postTokenRequest(json({}), { client });
     assertInstanceOf(result, OAuthClientError);
     assertEquals(result.code, "issuer_mismatch");
     assertEquals(
       result.message,
-      `The client of ${issuer} is not shown to ${ISSUER}`,
+      `The client of ${issuer} is not shown to ${AS}`,
     );
     assertEquals(requests, []);
   }
-  const client = clientSecretPost("c1", "s3cret", { issuer: ISSUER });
-  const { requests } = await post(json({}), { client });
+  const client = clientSecretPost("c1", "s3cret", { issuer: AS });
+  const { requests } = await postTokenRequest(json({}), { client });
   assertEquals(requests.length, 1);
 });
 
 Deno.test("postForm() sends a DPoP proof of this request", async () => {
   const dpop = await createDpop({ now: () => 5_000 });
-  const { requests } = await post(json({}), {
+  const { requests } = await postTokenRequest(json({}), {
     dpop,
     headers: { dpop: "forged" },
   });
@@ -115,7 +91,7 @@ Deno.test("postForm() sends a DPoP proof of this request", async () => {
     .filter(([name]) => name.toLowerCase() === "dpop");
   assertEquals(fields.length, 1);
   const { jti, ...claims } = getClaimsFromJWT(fields[0]![1]);
-  assertEquals(claims, untyped({ htm: "POST", htu: URL_1, iat: 5 }));
+  assertEquals(claims, untyped({ htm: "POST", htu: TOKEN_ENDPOINT, iat: 5 }));
   assertEquals(typeof jti, "string");
 });
 
@@ -128,15 +104,11 @@ function wantNonce(nonce: string, status = 400): Answer {
 }
 
 Deno.test("postForm() makes one more request with a nonce, a fresh proof and a fresh assertion", async () => {
-  const { privateKey } = await crypto.subtle.generateKey(
-    { name: "ECDSA", namedCurve: "P-256" },
-    false,
-    ["sign", "verify"],
-  );
+  const { privateKey } = await createSigningKeys();
   const client = privateKeyJwt("c1", privateKey);
   const dpop = await createDpop();
   const answers = [wantNonce("n1"), json({ x: 1 })];
-  const { result, requests } = await post(
+  const { result, requests } = await postTokenRequest(
     (request) => answers.shift()!(request),
     { client, dpop },
   );
@@ -159,7 +131,7 @@ Deno.test("postForm() makes one more request with a nonce, a fresh proof and a f
 Deno.test("postForm() asks for a nonce once and no more", async () => {
   for (const status of [400, 401]) {
     let asked = 0;
-    const { result, requests } = await post(
+    const { result, requests } = await postTokenRequest(
       (request) => wantNonce(`n${++asked}`, status)(request),
       { dpop: await createDpop() },
     );
@@ -188,7 +160,7 @@ Deno.test("postForm() does not repeat a request without DPoP or without a nonce"
     ],
   ];
   for (const [answer, options] of rows) {
-    const { result, requests } = await post(answer, options);
+    const { result, requests } = await postTokenRequest(answer, options);
     assertInstanceOf(result, OAuthClientError);
     assertEquals(requests.length, 1);
   }
@@ -197,8 +169,8 @@ Deno.test("postForm() does not repeat a request without DPoP or without a nonce"
 Deno.test("postForm() uses the nonce that an earlier reply brought", async () => {
   const dpop = await createDpop();
   const answer = json({}, { headers: { "DPoP-Nonce": "n2" } });
-  await post(answer, { dpop });
-  const { requests } = await post(answer, { dpop });
+  await postTokenRequest(answer, { dpop });
+  const { requests } = await postTokenRequest(answer, { dpop });
   assertEquals(requests.length, 1);
   assertEquals(getClaimsFromJWT(requests[0]!.headers.DPoP!).nonce, "n2");
 });

@@ -1,19 +1,12 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { postForm } from "../lib/_form_request.ts";
 import {
   clientSecretBasic,
   clientSecretPost,
   type IFormRequestOptions,
   OAuthClientError,
 } from "../mod.ts";
-import { type Answer, json, stubFetch } from "./_stub_fetch.ts";
-
-const URL_1 = "https://as.example/token";
-const SERVER = {
-  issuer: "https://as.example",
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
+import { postTokenRequest, TOKEN_ENDPOINT } from "./_fixtures.ts";
+import { type Answer, json } from "./_stub_fetch.ts";
 
 /** The error of a request with this form. */
 async function errorOf(
@@ -21,15 +14,11 @@ async function errorOf(
   answer: Answer,
   client?: IFormRequestOptions["client"],
 ): Promise<OAuthClientError> {
-  using stubbed = stubFetch({ [URL_1]: answer });
-  const { fetch } = stubbed;
-  const error = await postForm(
-    SERVER,
-    "token_endpoint",
+  const { result: error } = await postTokenRequest(
+    answer,
+    { client },
     new URLSearchParams(form),
-    { fetch, client },
-    (members) => members,
-  ).catch((error) => error);
+  );
   assertInstanceOf(error, OAuthClientError);
   assertEquals(error.code, "server_error");
   return error;
@@ -67,12 +56,12 @@ for (const name of SECRETS) {
     const redacted = "[redacted] and [redacted] and [redacted]";
     assertEquals(
       error.message,
-      `Request to ${URL_1} was refused: bad [redacted]: ${redacted}`,
+      `Request to ${TOKEN_ENDPOINT} was refused: bad [redacted]: ${redacted}`,
     );
     assertEquals({ ...error }, {
       name: "OAuthClientError",
       code: "server_error",
-      url: URL_1,
+      url: TOKEN_ENDPOINT,
       status: 400,
       error: "bad [redacted]",
       error_description: redacted,

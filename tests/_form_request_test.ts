@@ -13,54 +13,25 @@ import {
   secondsMember,
   textMember,
 } from "../lib/_form_request.ts";
+import { OAuthClientError } from "../mod.ts";
 import {
-  type IAuthorizationServerMetadata,
-  type IFormRequestOptions,
-  OAuthClientError,
-} from "../mod.ts";
+  assertInvalidArgument,
+  assertRedirectRefused,
+  postTokenRequest,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
 import {
+  aborted,
   type Answer,
   failing,
+  FORM,
   json,
-  never,
-  stubFetch,
+  minimal,
   text,
+  typed,
   untyped,
 } from "./_stub_fetch.ts";
-
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
-const FORM = "application/x-www-form-urlencoded";
-
-/** Posts a form and gives the members of the reply, with what was sent. */
-async function post(
-  answer: Answer,
-  options: IFormRequestOptions = {},
-  form = new URLSearchParams({ a: "1" }),
-  server = SERVER,
-) {
-  using stubbed = stubFetch({ [URL_1]: answer });
-  const { requests } = stubbed;
-  const result: ReplyMembers | OAuthClientError = await postForm(
-    server,
-    "token_endpoint",
-    form,
-    { fetch: stubbed.fetch, ...options },
-    (members) => members,
-  ).catch((error) => error);
-  return { result, requests };
-}
-
-/** Answers with a body of this media type. */
-function typed(body: string, type: string, status = 200): Answer {
-  return () =>
-    new Response(body, { status, headers: { "Content-Type": type } });
-}
 
 Deno.test("textMember() gives strings only", () => {
   const members = { a: "x", b: "", c: 7, d: null, e: ["x"], f: {} };
@@ -100,7 +71,7 @@ Deno.test("secondsMember() gives numbers that are not negative, and digits", () 
 
 Deno.test("postForm() posts the form and asks for JSON", async () => {
   const form = new URLSearchParams({ a: "1 2", b: "ü&=" });
-  const { requests } = await post(json({ x: 1 }), {}, form);
+  const { requests } = await postTokenRequest(json({ x: 1 }), {}, form);
   assertEquals(requests.length, 1);
   const { signal, ...init } = requests[0]!.init;
   assertEquals(init, {
@@ -130,7 +101,7 @@ Deno.test("postForm() reads JSON, whatever it is called, and forms by their type
     [() => new Response(null, { status: 204 }), {}],
   ];
   for (const [answer, members] of rows) {
-    assertEquals((await post(answer)).result, members);
+    assertEquals((await postTokenRequest(answer)).result, members);
   }
 });
 
@@ -141,20 +112,16 @@ Deno.test("postForm() keeps __proto__ as a member like any other", async () => {
       typed("__proto__=x", FORM),
     ]
   ) {
-    const { result } = await post(answer);
+    const { result } = await postTokenRequest(answer);
     assertEquals(Object.keys(result), ["__proto__"]);
     assertStrictEquals(Object.getPrototypeOf(result), Object.prototype);
   }
 });
 
 Deno.test("postForm() reads a minimal response", async () => {
-  const minimal = {
-    status: 200,
-    statusText: "",
-    json: () => Promise.resolve({ a: 1 }),
-    text: () => Promise.reject(new Error("No text")),
-  };
-  assertEquals((await post(() => minimal)).result, { a: 1 });
+  const json = () => Promise.resolve({ a: 1 });
+  const { result } = await postTokenRequest(() => minimal({ json }));
+  assertEquals(result, { a: 1 });
 });
 
 Deno.test("postForm() fails on an error at any status", async () => {
@@ -166,17 +133,17 @@ Deno.test("postForm() fails on an error at any status", async () => {
     nothing: null,
   };
   for (const status of [200, 201, 400, 401, 403, 500, 503]) {
-    const { result } = await post(json(body, { status }));
+    const { result } = await postTokenRequest(json(body, { status }));
     assertInstanceOf(result, OAuthClientError);
     assertEquals(
       result.message,
-      `Request to ${URL_1} was refused: invalid_grant: Too\\u0007 old`,
+      `Request to ${TOKEN_ENDPOINT} was refused: invalid_grant: Too\\u0007 old`,
     );
     const { nothing: _, ...members } = body;
     assertEquals({ ...result }, {
       name: "OAuthClientError",
       code: "server_error",
-      url: URL_1,
+      url: TOKEN_ENDPOINT,
       status,
       error: "invalid_grant",
       error_description: "Too\u0007 old",
@@ -187,7 +154,7 @@ Deno.test("postForm() fails on an error at any status", async () => {
 });
 
 Deno.test("postForm() fails on an error in a form", async () => {
-  const { result } = await post(typed("error=bad_code", FORM));
+  const { result } = await postTokenRequest(typed("error=bad_code", FORM));
   assertInstanceOf(result, OAuthClientError);
   assertEquals([result.code, result.error], ["server_error", "bad_code"]);
   assertFalse("error_description" in result);
@@ -195,9 +162,9 @@ Deno.test("postForm() fails on an error in a form", async () => {
 
 Deno.test("postForm() keeps members of an error that are no text in errorResponse only", async () => {
   const body = { error: "x", error_description: { a: 1 }, error_uri: 7 };
-  const { result } = await post(json(body));
+  const { result } = await postTokenRequest(json(body));
   assertInstanceOf(result, OAuthClientError);
-  assertEquals(result.message, `Request to ${URL_1} was refused: x`);
+  assertEquals(result.message, `Request to ${TOKEN_ENDPOINT} was refused: x`);
   assertFalse("error_description" in result);
   assertFalse("error_uri" in result);
   assertEquals(result.errorResponse, body);
@@ -220,18 +187,20 @@ Deno.test("postForm() fails on an error that is no text, over a token too", asyn
   for (const [error, shown] of rows) {
     for (const status of [200, 400]) {
       const body = { error, access_token: "t" };
-      const { result } = await post(json(body, { status }));
+      const { result } = await postTokenRequest(json(body, { status }));
       assertInstanceOf(result, OAuthClientError);
       assertEquals([result.code, result.error], ["server_error", shown]);
       assertEquals(
         result.message,
-        `Request to ${URL_1} was refused: ${shown}`,
+        `Request to ${TOKEN_ENDPOINT} was refused: ${shown}`,
       );
     }
   }
   // These say that there is none.
   for (const error of [null, "", undefined]) {
-    const { result } = await post(json({ error, access_token: "t" }));
+    const { result } = await postTokenRequest(
+      json({ error, access_token: "t" }),
+    );
     assertFalse(result instanceof OAuthClientError);
   }
 });
@@ -245,13 +214,13 @@ Deno.test("postForm() fails on any other status than 2xx", async () => {
     [text("", 500), 500],
   ];
   for (const [answer, status] of answers) {
-    const { result, requests } = await post(answer);
+    const { result, requests } = await postTokenRequest(answer);
     assertInstanceOf(result, OAuthClientError);
     assertEquals(result.code, "unexpected_status");
-    assertEquals([result.url, result.status], [URL_1, status]);
+    assertEquals([result.url, result.status], [TOKEN_ENDPOINT, status]);
     assertEquals(
       result.message,
-      `Request to ${URL_1} failed: expected status 200, got ${status}`,
+      `Request to ${TOKEN_ENDPOINT} failed: expected status 200, got ${status}`,
     );
     assertEquals(requests.length, 1);
   }
@@ -264,21 +233,11 @@ Deno.test("postForm() fails on a redirect, whatever its body, with the reason", 
       for (const body of ["", '{"access_token":"t"}']) {
         const headers = { Location: location };
         const answer = () => new Response(body, { status, headers });
-        const { result, requests } = await post(answer);
-        assertInstanceOf(result, OAuthClientError);
-        assertEquals(
-          [result.code, result.url, result.status],
-          ["redirect_refused", URL_1, status],
-        );
+        const { result, requests } = await postTokenRequest(answer);
+        assertRedirectRefused(result, TOKEN_ENDPOINT, status);
         assertEquals(
           result.message,
-          `Request to ${URL_1} failed: expected status 200, got ${status}`,
-        );
-        assertInstanceOf(result.cause, OAuthClientError);
-        assertEquals(
-          result.cause.message,
-          `Request to ${URL_1} was redirected, and a POST is not repeated ` +
-            "elsewhere",
+          `Request to ${TOKEN_ENDPOINT} failed: expected status 200, got ${status}`,
         );
         assertEquals(requests.length, 1);
       }
@@ -288,19 +247,15 @@ Deno.test("postForm() fails on a redirect, whatever its body, with the reason", 
 
 Deno.test("postForm() says that no reply came", async () => {
   const cause = new TypeError("Cable cut");
-  const { result } = await post(failing(cause));
+  const { result } = await postTokenRequest(failing(cause));
   assertInstanceOf(result, OAuthClientError);
-  assertEquals([result.code, result.url], ["network_error", URL_1]);
+  assertEquals([result.code, result.url], ["network_error", TOKEN_ENDPOINT]);
   assertStrictEquals(result.cause, cause);
 });
 
 Deno.test("postForm() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
-  const { result } = await post(() => {
-    queueMicrotask(() => controller.abort(reason));
-    return never();
-  }, { signal: controller.signal });
+  const { answer, signal, reason } = aborted();
+  const { result } = await postTokenRequest(answer, { signal });
   assertStrictEquals(result as unknown, reason);
 });
 
@@ -358,7 +313,7 @@ Deno.test("postForm() names an argument that is of no use", async () => {
     () => Promise.reject(new Error("Asked")),
   );
   for (const [[server, body, options], name] of rows) {
-    const error = await assertRejects(
+    await assertInvalidArgument(
       () =>
         untyped(postForm)(
           server,
@@ -367,9 +322,7 @@ Deno.test("postForm() names an argument that is of no use", async () => {
           options,
           () => undefined,
         ),
-      OAuthClientError,
+      name,
     );
-    assertEquals(error.code, "invalid_argument");
-    assert(error.message.startsWith(`${name} must be `), error.message);
   }
 });

@@ -13,7 +13,7 @@ import {
   quoteServerText,
 } from "../lib/_reply.ts";
 import { type IFetchResponse, OAuthClientError } from "../mod.ts";
-import { never, untyped } from "./_stub_fetch.ts";
+import { minimal, never, untyped } from "./_stub_fetch.ts";
 
 const URL_1 = "https://api.example/1";
 
@@ -24,17 +24,6 @@ function openReply(
 ) {
   const { signal } = new AbortController();
   return openReplyFor(url, response, { maxBytes: 100, signal, ...reading });
-}
-
-/** A response with nothing but what a caller's fetch must give. */
-function minimal(members: Partial<IFetchResponse>): IFetchResponse {
-  return {
-    status: 200,
-    statusText: "Status text",
-    json: () => Promise.reject(new Error("No JSON")),
-    text: () => Promise.reject(new Error("No text")),
-    ...members,
-  };
 }
 
 /** A response whose body breaks off. */

@@ -69,6 +69,26 @@ export function text(value: string, status: number): Answer {
   return () => new Response(value, { status });
 }
 
+/** The media type of a form. */
+export const FORM = "application/x-www-form-urlencoded";
+
+/** Answers with a body of this media type. */
+export function typed(body: string, type: string, status = 200): Answer {
+  return () =>
+    new Response(body, { status, headers: { "Content-Type": type } });
+}
+
+/** A response with nothing but what a caller's fetch must give. */
+export function minimal(members: Partial<IFetchResponse>): IFetchResponse {
+  return {
+    status: 200,
+    statusText: "Status text",
+    json: () => Promise.reject(new Error("No JSON")),
+    text: () => Promise.reject(new Error("No text")),
+    ...members,
+  };
+}
+
 /** Answers with a redirect. */
 export function redirect(location: string, status = 302): Answer {
   return () =>
@@ -83,6 +103,21 @@ export function failing(failure: unknown): Answer {
 /** A promise that is never settled. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => {});
+}
+
+/** An answer that never comes, as its signal aborts for this reason instead. */
+export function aborted(): {
+  answer: () => Promise<never>;
+  signal: AbortSignal;
+  reason: unknown;
+} {
+  const reason = { why: "enough" };
+  const controller = new AbortController();
+  const answer = () => {
+    queueMicrotask(() => controller.abort(reason));
+    return never<never>();
+  };
+  return { answer, signal: controller.signal, reason };
 }
 
 /** A value of the wrong type, as callers without a type checker pass it. */

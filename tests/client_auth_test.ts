@@ -10,6 +10,7 @@ import {
   privateKeyJwt,
   publicClient,
 } from "../mod.ts";
+import { createSigningKeys } from "./_fixtures.ts";
 
 const SECRET = "s3cret-Value";
 const server: IAuthorizationServerMetadata = {
@@ -17,11 +18,7 @@ const server: IAuthorizationServerMetadata = {
   token_endpoint: "https://as.example/t1/token",
   response_types_supported: ["code"],
 };
-const { privateKey, publicKey } = await crypto.subtle.generateKey(
-  { name: "ECDSA", namedCurve: "P-256" },
-  false,
-  ["sign", "verify"],
-);
+const { privateKey, publicKey } = await createSigningKeys();
 
 /** What a client makes of a request whose body is given. */
 async function authenticated(client: ClientAuthentication, form: string) {

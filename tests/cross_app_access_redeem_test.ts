@@ -5,44 +5,32 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { SignJWT } from "jose";
 import {
   clientSecretBasic,
   clientSecretPost,
   createDpop,
   fetchIdJag,
-  type IAuthorizationServerMetadata,
   type IIdJag,
   type IRedeemIdJagOptions,
   OAuthClientError,
   redeemIdJag,
 } from "../mod.ts";
+import {
+  AS,
+  ID_JAG_CLAIMS,
+  idJagReply,
+  IDP,
+  metadataOf,
+  NOW,
+  SERVER,
+  signIdJag,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
 import { type Answer, json, stubFetch, untyped } from "./_stub_fetch.ts";
 
-const IDP = "https://idp.example";
-const AS = "https://as.example";
-const NOW = 1_000;
-
-function server(issuer: string): IAuthorizationServerMetadata {
-  return {
-    issuer,
-    token_endpoint: `${issuer}/token`,
-    response_types_supported: [],
-  };
-}
-
-const CLAIMS = {
-  iss: IDP,
-  sub: "u1",
-  aud: AS,
-  client_id: "c-at-as",
-  jti: "j1",
-  iat: NOW - 5,
-  exp: NOW + 300,
-};
 const ID_JAG: IIdJag = {
   assertion: "head.claims.signature",
-  claims: CLAIMS,
+  claims: ID_JAG_CLAIMS,
   audience: AS,
   expires_at: NOW + 300,
 };
@@ -52,7 +40,7 @@ async function redeem(
   answer: Answer,
   idJag: Partial<IIdJag> = {},
   options: IRedeemIdJagOptions = {},
-  metadata = server(AS),
+  metadata = SERVER,
 ) {
   using stubbed = stubFetch({ [`${metadata.issuer}/token`]: answer });
   const result = await redeemIdJag(metadata, { ...ID_JAG, ...idJag }, {
@@ -88,7 +76,12 @@ Deno.test("redeemIdJag() sends the assertion, and Basic credentials in the heade
 Deno.test("redeemIdJag() sends nothing to another server than the ID-JAG is for", async () => {
   const others = [`${AS}/`, `${AS}/t`, "https://AS.example", IDP];
   for (const issuer of others) {
-    const { result, requests } = await redeem(granted, {}, {}, server(issuer));
+    const { result, requests } = await redeem(
+      granted,
+      {},
+      {},
+      metadataOf(issuer),
+    );
     assertInstanceOf(result, OAuthClientError);
     assertEquals(result.code, "issuer_mismatch");
     assertStringIncludes(result.message, AS);
@@ -123,7 +116,7 @@ Deno.test("redeemIdJag() sends nothing by another key than the ID-JAG is for", a
     [undefined, false],
   ];
   for (const [cnf, isSent] of rows) {
-    const claims = { ...CLAIMS, ...(cnf !== undefined && { cnf }) };
+    const claims = { ...ID_JAG_CLAIMS, ...(cnf !== undefined && { cnf }) };
     const { result, requests } = await redeem(bound, { claims }, { dpop });
     assertEquals(requests.length, isSent ? 1 : 0);
     if (isSent) {
@@ -181,20 +174,14 @@ Deno.test("redeemIdJag() takes an answer without a refresh token, and stamps it"
 });
 
 Deno.test("redeemIdJag() redeems an ID-JAG of fetchIdJag(), twice, each leg with its own client", async () => {
-  const assertion = await new SignJWT(CLAIMS)
-    .setProtectedHeader({ alg: "HS256", typ: "oauth-id-jag+jwt" })
-    .sign(new TextEncoder().encode("k".repeat(32)));
+  const assertion = await signIdJag();
   let issued = 0;
   using stubbed = stubFetch({
-    [`${IDP}/token`]: json({
-      access_token: assertion,
-      issued_token_type: "urn:ietf:params:oauth:token-type:id-jag",
-      token_type: "N_A",
-    }),
-    [`${AS}/token`]: () => Response.json({ access_token: `t${++issued}` }),
+    [`${IDP}/token`]: idJagReply(assertion),
+    [TOKEN_ENDPOINT]: () => Response.json({ access_token: `t${++issued}` }),
   });
   const shared = { fetch: stubbed.fetch, now: () => NOW * 1000 };
-  const idJag = await fetchIdJag(server(IDP), {
+  const idJag = await fetchIdJag(metadataOf(IDP), {
     ...shared,
     client: clientSecretPost("c-at-idp", "s1", { issuer: IDP }),
     subjectToken: "id.to.ken",
@@ -202,8 +189,8 @@ Deno.test("redeemIdJag() redeems an ID-JAG of fetchIdJag(), twice, each leg with
     resourceClientId: "c-at-as",
   });
   const client = clientSecretBasic("c-at-as", "s2", { issuer: AS });
-  const first = await redeemIdJag(server(AS), idJag, { ...shared, client });
-  const second = await redeemIdJag(server(AS), idJag, { ...shared, client });
+  const first = await redeemIdJag(SERVER, idJag, { ...shared, client });
+  const second = await redeemIdJag(SERVER, idJag, { ...shared, client });
   assertEquals(first.access_token, "t1");
   assertNotEquals(first.access_token, second.access_token);
   const [exchange, ...redemptions] = stubbed.requests;
@@ -213,7 +200,7 @@ Deno.test("redeemIdJag() redeems an ID-JAG of fetchIdJag(), twice, each leg with
   assertEquals("Authorization" in exchange!.headers, false);
   assertEquals(redemptions.length, 2);
   for (const { url, headers, body } of redemptions) {
-    assertEquals(url, `${AS}/token`);
+    assertEquals(url, TOKEN_ENDPOINT);
     assertEquals(headers.Authorization, `Basic ${btoa("c-at-as:s2")}`);
     const sent = new URLSearchParams(body);
     assertEquals(sent.get("assertion"), assertion);
@@ -223,12 +210,12 @@ Deno.test("redeemIdJag() redeems an ID-JAG of fetchIdJag(), twice, each leg with
 
 Deno.test("redeemIdJag() names an argument that is of no use", async () => {
   const rows: [args: unknown[], name: string][] = [
-    [[server(AS), ID_JAG, null], "options"],
-    [[server(AS), ID_JAG], "options"],
-    [[server(AS), null, {}], "idJag"],
-    [[server(AS), "head.claims.signature", {}], "idJag"],
+    [[SERVER, ID_JAG, null], "options"],
+    [[SERVER, ID_JAG], "options"],
+    [[SERVER, null, {}], "idJag"],
+    [[SERVER, "head.claims.signature", {}], "idJag"],
     [[null, ID_JAG, {}], "serverMetadata"],
-    [[server(AS), { ...ID_JAG, assertion: "" }, { now: () => 0 }], "assertion"],
+    [[SERVER, { ...ID_JAG, assertion: "" }, { now: () => 0 }], "assertion"],
   ];
   for (const [args, name] of rows) {
     const error = await assertRejects(

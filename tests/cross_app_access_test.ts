@@ -4,69 +4,40 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { SignJWT } from "jose";
 import {
   clientSecretBasic,
   createDpop,
   fetchIdJag,
-  type IAuthorizationServerMetadata,
   type IFetchIdJagOptions,
   OAuthClientError,
 } from "../mod.ts";
 import {
+  AS,
+  ID_JAG_CLAIMS,
+  ID_JAG_TYPE,
+  idJagReply,
+  IDP,
+  MCP,
+  metadataOf,
+  NOW,
+  signIdJag,
+} from "./_fixtures.ts";
+import {
+  aborted,
   type Answer,
   failing,
   json,
-  never,
   stubFetch,
   text,
   untyped,
 } from "./_stub_fetch.ts";
-
-const IDP = "https://idp.example";
-const IDP_TOKEN = `${IDP}/token`;
-const AS = "https://as.example";
-const MCP = "https://api.example/mcp";
-const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
-const NOW = 1_000;
-const IDP_SERVER: IAuthorizationServerMetadata = {
-  issuer: IDP,
-  token_endpoint: IDP_TOKEN,
-  response_types_supported: ["code"],
-};
-const CLAIMS = {
-  iss: IDP,
-  sub: "u1",
-  aud: AS,
-  client_id: "c-at-as",
-  jti: "j1",
-  iat: NOW - 5,
-  exp: NOW + 300,
-};
-const KEY = new TextEncoder().encode("k".repeat(32));
-
-/** Signs an ID-JAG; members that are undefined are left out. */
-async function sign(
-  claims: Record<string, unknown> = {},
-  typ: string | undefined = "oauth-id-jag+jwt",
-): Promise<string> {
-  return await new SignJWT({ ...CLAIMS, ...claims })
-    .setProtectedHeader({ alg: "HS256", typ: typ || untyped(undefined) })
-    .sign(KEY);
-}
 
 /** An identity provider's answer with this token. */
 function reply(
   access_token: string,
   members: Record<string, unknown> = {},
 ): Answer {
-  return json({
-    access_token,
-    issued_token_type: ID_JAG,
-    token_type: "N_A",
-    expires_in: 300,
-    ...members,
-  });
+  return idJagReply(access_token, { expires_in: 300, ...members });
 }
 
 /** Asks for an ID-JAG and gives what came of it, with what was sent. */
@@ -74,8 +45,8 @@ async function ask(
   answer: Answer,
   options: Partial<IFetchIdJagOptions> = {},
 ) {
-  using stubbed = stubFetch({ [IDP_TOKEN]: answer });
-  const result = await fetchIdJag(IDP_SERVER, {
+  using stubbed = stubFetch({ [`${IDP}/token`]: answer });
+  const result = await fetchIdJag(metadataOf(IDP), {
     fetch: stubbed.fetch,
     subjectToken: "id.to.ken",
     audience: AS,
@@ -86,7 +57,7 @@ async function ask(
 }
 
 Deno.test("fetchIdJag() asks the identity provider with its own credentials", async () => {
-  const { requests } = await ask(reply(await sign()), {
+  const { requests } = await ask(reply(await signIdJag()), {
     client: clientSecretBasic("c-at-idp", "s"),
     resource: MCP,
     scopes: ["read", "write"],
@@ -98,7 +69,7 @@ Deno.test("fetchIdJag() asks the identity provider with its own credentials", as
     ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
     ["subject_token", "id.to.ken"],
     ["subject_token_type", "urn:ietf:params:oauth:token-type:id_token"],
-    ["requested_token_type", ID_JAG],
+    ["requested_token_type", ID_JAG_TYPE],
     ["audience", AS],
     ["resource", MCP],
     ["scope", "read write"],
@@ -111,7 +82,7 @@ Deno.test("fetchIdJag() asks the identity provider with its own credentials", as
 Deno.test("fetchIdJag() exchanges a refresh token or a SAML assertion as well", async () => {
   for (const name of ["refresh_token", "saml2"]) {
     const subjectTokenType = `urn:ietf:params:oauth:token-type:${name}`;
-    const { result, requests } = await ask(reply(await sign()), {
+    const { result, requests } = await ask(reply(await signIdJag()), {
       subjectTokenType,
     });
     const body = new URLSearchParams(requests[0]?.body);
@@ -121,18 +92,18 @@ Deno.test("fetchIdJag() exchanges a refresh token or a SAML assertion as well", 
 });
 
 Deno.test("fetchIdJag() gives the assertion, its claims, audience and end", async () => {
-  const assertion = await sign({ acr: "mfa", scope: "read" });
+  const assertion = await signIdJag({ acr: "mfa", scope: "read" });
   const { result } = await ask(reply(assertion, { expires_in: 9_999 }));
   assertEquals(result, {
     assertion,
-    claims: { ...CLAIMS, acr: "mfa", scope: "read" },
+    claims: { ...ID_JAG_CLAIMS, acr: "mfa", scope: "read" },
     audience: AS,
     expires_at: NOW + 300,
   });
 });
 
 Deno.test("fetchIdJag() gives the scope where the provider said so", async () => {
-  const { result } = await ask(reply(await sign(), { scope: "read" }));
+  const { result } = await ask(reply(await signIdJag(), { scope: "read" }));
   assertEquals(result.scope, "read");
 });
 
@@ -142,23 +113,25 @@ const GOOD: [
   members?: Record<string, unknown>,
   options?: Partial<IFetchIdJagOptions>,
 ][] = [
-  ["token_type n_a in any case", sign(), { token_type: "n_a" }],
-  ["token_type N_a in any case", sign(), { token_type: "N_a" }],
-  ["no expires_in", sign(), { expires_in: undefined }],
-  ["the typ in any case", sign({}, "OAuth-ID-JAG+JWT")],
-  ["aud as an array of one", sign({ aud: [AS] })],
-  ["the client asked for", sign(), {}, { resourceClientId: "c-at-as" }],
-  ["the resource asked for", sign({ resource: MCP }), {}, { resource: MCP }],
-  ["that resource in an array", sign({ resource: [MCP] }), {}, {
+  ["token_type n_a in any case", signIdJag(), { token_type: "n_a" }],
+  ["token_type N_a in any case", signIdJag(), { token_type: "N_a" }],
+  ["no expires_in", signIdJag(), { expires_in: undefined }],
+  ["the typ in any case", signIdJag({}, "OAuth-ID-JAG+JWT")],
+  ["aud as an array of one", signIdJag({ aud: [AS] })],
+  ["the client asked for", signIdJag(), {}, { resourceClientId: "c-at-as" }],
+  ["the resource asked for", signIdJag({ resource: MCP }), {}, {
     resource: MCP,
   }],
-  ["no resource though asked for", sign(), {}, { resource: MCP }],
-  ["a resource that was not asked for", sign({ resource: MCP })],
-  ["a resource where none was to be sent", sign({ resource: MCP }), {}, {
+  ["that resource in an array", signIdJag({ resource: [MCP] }), {}, {
+    resource: MCP,
+  }],
+  ["no resource though asked for", signIdJag(), {}, { resource: MCP }],
+  ["a resource that was not asked for", signIdJag({ resource: MCP })],
+  ["a resource where none was to be sent", signIdJag({ resource: MCP }), {}, {
     resource: false,
   }],
-  ["an end in the next second", sign({ exp: NOW + 1 })],
-  ["a bound key that nobody asked for", sign({ cnf: { jkt: "x" } })],
+  ["an end in the next second", signIdJag({ exp: NOW + 1 })],
+  ["a bound key that nobody asked for", signIdJag({ cnf: { jkt: "x" } })],
 ];
 
 for (const [name, token, members, options] of GOOD) {
@@ -182,26 +155,30 @@ const BAD: [
     Promise.resolve(text),
     "it is not a JWT",
   ]),
-  ["no issued_token_type", sign(), "issued_token_type", {
+  ["no issued_token_type", signIdJag(), "issued_token_type", {
     issued_token_type: undefined,
   }],
-  ["issued_token_type null", sign(), "issued_token_type", {
+  ["issued_token_type null", signIdJag(), "issued_token_type", {
     issued_token_type: null,
   }],
-  ["an access token's type", sign(), "issued_token_type", {
+  ["an access token's type", signIdJag(), "issued_token_type", {
     issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
   }],
-  ["token_type Bearer", sign(), "token_type", { token_type: "Bearer" }],
-  ["token_type DPoP", sign(), "token_type", { token_type: "DPoP" }],
-  ["typ JWT", sign({}, "JWT"), "typ"],
-  ["typ at+jwt", sign({}, "at+jwt"), "typ"],
-  ["no typ", sign({}, ""), "typ"],
-  ["typ with a media type's prefix only", sign({}, "application/jwt"), "typ"],
+  ["token_type Bearer", signIdJag(), "token_type", { token_type: "Bearer" }],
+  ["token_type DPoP", signIdJag(), "token_type", { token_type: "DPoP" }],
+  ["typ JWT", signIdJag({}, "JWT"), "typ"],
+  ["typ at+jwt", signIdJag({}, "at+jwt"), "typ"],
+  ["no typ", signIdJag({}, ""), "typ"],
+  [
+    "typ with a media type's prefix only",
+    signIdJag({}, "application/jwt"),
+    "typ",
+  ],
   ...["iss", "sub", "jti", "client_id"].flatMap(
     (claim): typeof BAD =>
       [undefined, "", 7, null, ["x"]].map((value) => [
         `${claim} ${JSON.stringify(value)}`,
-        sign({ [claim]: value }),
+        signIdJag({ [claim]: value }),
         claim,
       ]),
   ),
@@ -214,18 +191,18 @@ const BAD: [
         claim,
       ]),
   ),
-  ["another iss", sign({ iss: "https://evil.example" }), "iss"],
-  ["iss with a path", sign({ iss: `${IDP}/t` }), "iss"],
-  ["another aud", sign({ aud: "https://evil.example" }), "aud"],
-  ["aud with a slash more", sign({ aud: `${AS}/` }), "aud"],
-  ["no aud", sign({ aud: undefined }), "aud"],
-  ["two auds", sign({ aud: [AS, "https://x.example"] }), "aud"],
-  ["an empty array for aud", sign({ aud: [] }), "aud"],
-  ["the same aud twice", sign({ aud: [AS, AS] }), "aud"],
-  ["another client", sign(), "client_id", {}, { resourceClientId: "c2" }],
+  ["another iss", signIdJag({ iss: "https://evil.example" }), "iss"],
+  ["iss with a path", signIdJag({ iss: `${IDP}/t` }), "iss"],
+  ["another aud", signIdJag({ aud: "https://evil.example" }), "aud"],
+  ["aud with a slash more", signIdJag({ aud: `${AS}/` }), "aud"],
+  ["no aud", signIdJag({ aud: undefined }), "aud"],
+  ["two auds", signIdJag({ aud: [AS, "https://x.example"] }), "aud"],
+  ["an empty array for aud", signIdJag({ aud: [] }), "aud"],
+  ["the same aud twice", signIdJag({ aud: [AS, AS] }), "aud"],
+  ["another client", signIdJag(), "client_id", {}, { resourceClientId: "c2" }],
   [
     "another resource",
-    sign({ resource: "https://x.example" }),
+    signIdJag({ resource: "https://x.example" }),
     "resource",
     {},
     {
@@ -234,22 +211,22 @@ const BAD: [
   ],
   [
     "two resources",
-    sign({ resource: [MCP, "https://x.example"] }),
+    signIdJag({ resource: [MCP, "https://x.example"] }),
     "resource",
     {},
     {
       resource: MCP,
     },
   ],
-  ["an end that has come", sign({ exp: NOW }), "expired"],
-  ["an end long past", sign({ exp: 0 }), "expired"],
+  ["an end that has come", signIdJag({ exp: NOW }), "expired"],
+  ["an end long past", signIdJag({ exp: 0 }), "expired"],
 ];
 
 /** A JWT with claims that a library would not sign. */
 function unchecked(claims: Record<string, unknown>): Promise<string> {
   const part = (value: unknown) => btoa(JSON.stringify(value));
   const header = part({ alg: "none", typ: "oauth-id-jag+jwt" });
-  return Promise.resolve(`${header}.${part({ ...CLAIMS, ...claims })}.`);
+  return Promise.resolve(`${header}.${part({ ...ID_JAG_CLAIMS, ...claims })}.`);
 }
 
 for (const [name, token, problem, members, options] of BAD) {
@@ -274,7 +251,7 @@ Deno.test("fetchIdJag() compares the key of the ID-JAG with its own", async () =
     [null, false],
   ];
   for (const [cnf, isTaken] of rows) {
-    const answer = reply(await sign({ cnf }));
+    const answer = reply(await signIdJag({ cnf }));
     const { result, requests } = await ask(answer, { dpop });
     assertEquals(typeof requests[0]?.headers.DPoP, "string");
     if (isTaken) {
@@ -308,7 +285,7 @@ Deno.test("fetchIdJag() tells the failures of a token request as they are", asyn
     [text("<html>", 502), "unexpected_status"],
     [text("<html>", 200), "invalid_response"],
     [
-      json({ issued_token_type: ID_JAG, token_type: "N_A" }),
+      json({ issued_token_type: ID_JAG_TYPE, token_type: "N_A" }),
       "invalid_response",
     ],
     [json({ error: "invalid_client" }, { status: 401 }), "server_error"],
@@ -339,18 +316,14 @@ Deno.test("fetchIdJag() sends nothing without subject token or audience, or with
 });
 
 Deno.test("fetchIdJag() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
-  const { result } = await ask(() => {
-    queueMicrotask(() => controller.abort(reason));
-    return never();
-  }, { signal: controller.signal });
+  const { answer, signal, reason } = aborted();
+  const { result } = await ask(answer, { signal });
   assertEquals(result, reason);
 });
 
 Deno.test("fetchIdJag() refuses options that are no object", async () => {
   const error = await assertRejects(
-    () => untyped(fetchIdJag)(IDP_SERVER, null),
+    () => untyped(fetchIdJag)(metadataOf(IDP), null),
     OAuthClientError,
     "options must be an object",
   );

@@ -7,33 +7,24 @@ import {
 import {
   clientSecretBasic,
   fetchDeviceAuthorization,
-  type IAuthorizationServerMetadata,
   type IFetchDeviceAuthorizationOptions,
   OAuthClientError,
   publicClient,
 } from "../mod.ts";
 import {
+  AS,
+  DEVICE_AUTHORIZATION,
+  DEVICE_AUTHORIZATION_ENDPOINT,
+  SERVER,
+} from "./_fixtures.ts";
+import {
+  aborted,
   type Answer,
   json,
-  never,
   stubFetch,
   text,
   untyped,
 } from "./_stub_fetch.ts";
-
-const ISSUER = "https://as.example";
-const DEVICE = `${ISSUER}/device`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  device_authorization_endpoint: DEVICE,
-  response_types_supported: [],
-};
-const REPLY = {
-  device_code: "d1",
-  user_code: "WDJB-MJHT",
-  verification_uri: `${ISSUER}/activate`,
-  expires_in: 600,
-};
 
 /** Starts a device authorization at the time of 1000.9 s. */
 async function start(
@@ -41,7 +32,7 @@ async function start(
   options: Partial<IFetchDeviceAuthorizationOptions> = {},
   server = SERVER,
 ) {
-  using stubbed = stubFetch({ [DEVICE]: answer });
+  using stubbed = stubFetch({ [DEVICE_AUTHORIZATION_ENDPOINT]: answer });
   const result = await fetchDeviceAuthorization(server, {
     fetch: stubbed.fetch,
     client: publicClient("c1"),
@@ -79,7 +70,7 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
     [{ client: clientSecretBasic("c1", "s") }, ""],
   ];
   for (const [options, body] of rows) {
-    const { requests } = await start(json(REPLY), options);
+    const { requests } = await start(json(DEVICE_AUTHORIZATION), options);
     assertEquals(requests.map(({ body }) => body), [body]);
     assertEquals(requests[0]?.method, "POST");
     assertEquals(requests[0]?.headers.Accept, "application/json");
@@ -87,8 +78,8 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
 });
 
 Deno.test("fetchDeviceAuthorization() stamps the end of the codes", async () => {
-  const { result } = await start(json(REPLY));
-  assertEquals(result, { ...REPLY, expires_at: 1600 });
+  const { result } = await start(json(DEVICE_AUTHORIZATION));
+  assertEquals(result, { ...DEVICE_AUTHORIZATION, expires_at: 1600 });
 });
 
 const MEMBERS: [
@@ -107,8 +98,8 @@ const MEMBERS: [
   ["an interval that is none", { interval: "soon" }, {}],
   ["a negative interval", { interval: -5 }, {}],
   ["a complete address", {
-    verification_uri_complete: `${ISSUER}/activate?user_code=WDJB-MJHT`,
-  }, { verification_uri_complete: `${ISSUER}/activate?user_code=WDJB-MJHT` }],
+    verification_uri_complete: `${AS}/activate?user_code=WDJB-MJHT`,
+  }, { verification_uri_complete: `${AS}/activate?user_code=WDJB-MJHT` }],
   ["null for no complete address", { verification_uri_complete: null }, {}],
   ["verification_url", {
     verification_uri: undefined,
@@ -125,22 +116,35 @@ const MEMBERS: [
 
 for (const [name, members, expected] of MEMBERS) {
   Deno.test(`fetchDeviceAuthorization() reads ${name}`, async () => {
-    const { result } = await start(json({ ...REPLY, ...members }));
-    assertEquals(result, { ...REPLY, expires_at: 1600, ...expected });
+    const { result } = await start(
+      json({ ...DEVICE_AUTHORIZATION, ...members }),
+    );
+    assertEquals(result, {
+      ...DEVICE_AUTHORIZATION,
+      expires_at: 1600,
+      ...expected,
+    });
   });
 }
 
 Deno.test("fetchDeviceAuthorization() fails where a required member is missing", async () => {
-  const answers = [text("<html>", 200), text("", 200), json([REPLY])];
-  for (const name of Object.keys(REPLY)) {
+  const answers = [
+    text("<html>", 200),
+    text("", 200),
+    json([DEVICE_AUTHORIZATION]),
+  ];
+  for (const name of Object.keys(DEVICE_AUTHORIZATION)) {
     for (const value of [undefined, null, "", 0, -1, {}]) {
-      answers.push(json({ ...REPLY, [name]: value }));
+      answers.push(json({ ...DEVICE_AUTHORIZATION, [name]: value }));
     }
   }
   for (const answer of answers) {
     const { result } = await start(answer);
     assertInstanceOf(result, OAuthClientError);
-    assertEquals([result.code, result.url], ["invalid_response", DEVICE]);
+    assertEquals([result.code, result.url], [
+      "invalid_response",
+      DEVICE_AUTHORIZATION_ENDPOINT,
+    ]);
     assertNotMatch(result.message, /d1|WDJB/);
   }
 });
@@ -163,8 +167,8 @@ Deno.test("fetchDeviceAuthorization() refuses an address that no user is to be s
   ];
   for (const address of addresses) {
     for (const name of names) {
-      const { verification_uri: _, ...rest } = REPLY;
-      const base = name === "verification_url" ? rest : REPLY;
+      const { verification_uri: _, ...rest } = DEVICE_AUTHORIZATION;
+      const base = name === "verification_url" ? rest : DEVICE_AUTHORIZATION;
       const { result } = await start(json({ ...base, [name]: address }));
       assertInstanceOf(result, OAuthClientError);
       assertEquals(result.code, "url_refused");
@@ -175,7 +179,7 @@ Deno.test("fetchDeviceAuthorization() refuses an address that no user is to be s
 
 Deno.test("fetchDeviceAuthorization() takes http addresses when allowed", async () => {
   const verification_uri = "http://as.example/activate";
-  const answer = json({ ...REPLY, verification_uri });
+  const answer = json({ ...DEVICE_AUTHORIZATION, verification_uri });
   const { result } = await start(answer, { allowHttp: true });
   assertEquals(result.verification_uri, verification_uri);
 });
@@ -194,7 +198,11 @@ Deno.test("fetchDeviceAuthorization() tells what the server refused", async () =
 
 Deno.test("fetchDeviceAuthorization() fails before any request at a server without the endpoint", async () => {
   const { device_authorization_endpoint: _, ...server } = SERVER;
-  const { result, requests } = await start(json(REPLY), {}, server);
+  const { result, requests } = await start(
+    json(DEVICE_AUTHORIZATION),
+    {},
+    server,
+  );
   assertInstanceOf(result, OAuthClientError);
   assertEquals(result.code, "unsupported");
   assertEquals(requests, []);
@@ -202,19 +210,17 @@ Deno.test("fetchDeviceAuthorization() fails before any request at a server witho
 
 Deno.test("fetchDeviceAuthorization() shows an issuer's client to no other issuer", async () => {
   const client = publicClient("c1", { issuer: "https://other.example" });
-  const { result, requests } = await start(json(REPLY), { client });
+  const { result, requests } = await start(json(DEVICE_AUTHORIZATION), {
+    client,
+  });
   assertInstanceOf(result, OAuthClientError);
   assertEquals(result.code, "issuer_mismatch");
   assertEquals(requests, []);
 });
 
 Deno.test("fetchDeviceAuthorization() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
-  const { result } = await start(() => {
-    queueMicrotask(() => controller.abort(reason));
-    return never();
-  }, { signal: controller.signal });
+  const { answer, signal, reason } = aborted();
+  const { result } = await start(answer, { signal });
   assertStrictEquals(result, reason);
 });
 
@@ -236,7 +242,10 @@ Deno.test("fetchDeviceAuthorization() checks scopes, resource and parameters, be
     [{ parameters: new URLSearchParams("x=1") }, "parameters"],
   ];
   for (const [options, name] of rows) {
-    const { result, requests } = await start(json(REPLY), untyped(options));
+    const { result, requests } = await start(
+      json(DEVICE_AUTHORIZATION),
+      untyped(options),
+    );
     assertInstanceOf(result, OAuthClientError);
     assertEquals(result.code, "invalid_argument");
     assertEquals(result.message.split(" ")[0], name);

@@ -7,38 +7,24 @@ import {
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
 import {
-  type IAuthorizationServerMetadata,
   type IDevicePollProgress,
   type IPollDeviceTokenOptions,
   OAuthClientError,
   pollDeviceToken,
   publicClient,
 } from "../mod.ts";
+import { DEVICE_AUTHORIZATION, SERVER, TOKEN_ENDPOINT } from "./_fixtures.ts";
 import {
+  aborted,
   type Answer,
   failing,
   json,
-  never,
   stubFetch,
   text,
   untyped,
 } from "./_stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const TOKEN = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: TOKEN,
-  device_authorization_endpoint: `${ISSUER}/device`,
-  response_types_supported: [],
-};
-const AUTHORIZATION = {
-  device_code: "d1",
-  user_code: "WDJB-MJHT",
-  verification_uri: `${ISSUER}/activate`,
-  expires_in: 600,
-  expires_at: 600,
-};
+const AUTHORIZATION = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
 const refusal = (error: string, status = 400): Answer =>
   json({ error }, { status });
 const pending = refusal("authorization_pending");
@@ -55,7 +41,7 @@ async function poll(
   const left = [...answers];
   using stubbed = stubFetch({
     // A poll too many must end it; a throw would read as a lost connection.
-    [TOKEN]: (request) => (left.shift() ?? text("", 418))(request),
+    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
   });
   const waits: number[] = [];
   const progress: IDevicePollProgress[] = [];
@@ -183,7 +169,7 @@ Deno.test("pollDeviceToken() sends the device code each time", async () => {
   });
   assertEquals(requests.length, 2);
   for (const { url, body } of requests) {
-    assertEquals(url, TOKEN);
+    assertEquals(url, TOKEN_ENDPOINT);
     assertEquals([...new URLSearchParams(body)], [
       ["grant_type", "urn:ietf:params:oauth:grant-type:device_code"],
       ["device_code", "d1"],
@@ -303,15 +289,8 @@ Deno.test("pollDeviceToken() ends with the reason of an abort during the delay",
 });
 
 Deno.test("pollDeviceToken() ends with the reason of an abort during a poll", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
-  const hang: Answer = () => {
-    queueMicrotask(() => controller.abort(reason));
-    return never();
-  };
-  const { result, waits } = await poll([pending, hang], {}, {
-    signal: controller.signal,
-  });
+  const { answer, signal, reason } = aborted();
+  const { result, waits } = await poll([pending, answer], {}, { signal });
   assertStrictEquals(result, reason);
   assertEquals(waits, [5, 5]);
 });

@@ -12,6 +12,7 @@ import {
   type IDiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../mod.ts";
+import { API, AS, MCP, OAUTH, OPENID, PRM } from "./_fixtures.ts";
 import {
   type Answer,
   json,
@@ -20,13 +21,6 @@ import {
   text,
   untyped,
 } from "./_stub_fetch.ts";
-
-const API = "https://api.example";
-const MCP = `${API}/mcp`;
-const PRM = `${API}/.well-known/oauth-protected-resource`;
-const AS = "https://as.example";
-const OAUTH = `${AS}/.well-known/oauth-authorization-server`;
-const OPENID = `${AS}/.well-known/openid-configuration`;
 
 /** What becomes of a target whose metadata names this resource. */
 async function discoverWith(

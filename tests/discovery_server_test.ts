@@ -4,16 +4,16 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { discoverAuthorizationServer, OAuthClientError } from "../mod.ts";
+import { IDP } from "./_fixtures.ts";
 import {
+  aborted,
   type Answer,
   json,
-  never,
   stubFetch,
   text,
   untyped,
 } from "./_stub_fetch.ts";
 
-const IDP = "https://idp.example";
 const OAUTH = `${IDP}/.well-known/oauth-authorization-server`;
 const OPENID = `${IDP}/.well-known/openid-configuration`;
 
@@ -81,14 +81,8 @@ Deno.test("discoverAuthorizationServer() sends additionalHeaders and asks for JS
 });
 
 Deno.test("discoverAuthorizationServer() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
-  const { found } = await find({
-    [OAUTH]: () => {
-      queueMicrotask(() => controller.abort(reason));
-      return never();
-    },
-  }, { signal: controller.signal });
+  const { answer, signal, reason } = aborted();
+  const { found } = await find({ [OAUTH]: answer }, { signal });
   assertStrictEquals(found, reason);
 });
 

@@ -13,24 +13,19 @@ import {
   type IDiscoveryAttempt,
   OAuthClientError,
 } from "../mod.ts";
+import { API, AS, MCP, OAUTH, OPENID, PRM } from "./_fixtures.ts";
 import {
+  aborted,
   type Answer,
   failing,
   json,
-  never,
   stubFetch,
   text,
 } from "./_stub_fetch.ts";
 
-const API = "https://api.example";
-const MCP = `${API}/mcp`;
 const NAMED = "https://meta.example/doc";
-const PRM = `${API}/.well-known/oauth-protected-resource`;
 const API_OAUTH = `${API}/.well-known/oauth-authorization-server`;
 const API_OPENID = `${API}/.well-known/openid-configuration`;
-const AS = "https://as.example";
-const OAUTH = `${AS}/.well-known/oauth-authorization-server`;
-const OPENID = `${AS}/.well-known/openid-configuration`;
 const CHALLENGE = `Bearer resource_metadata="${NAMED}"`;
 
 /** Metadata of the resource. */
@@ -315,17 +310,13 @@ Deno.test("discoverAuthorization() keeps the resource's headers and the server's
 
 Deno.test("discoverAuthorization() ends with the reason of an abort", async () => {
   for (const where of [`${PRM}/mcp`, OAUTH]) {
-    const reason = { why: "enough" };
-    const controller = new AbortController();
+    const { answer, signal, reason } = aborted();
     using stubbed = stubFetch({
       [`${PRM}/mcp`]: prm(),
       [OAUTH]: asm(AS),
-      [where]: () => {
-        queueMicrotask(() => controller.abort(reason));
-        return never();
-      },
+      [where]: answer,
     });
-    const options = { fetch: stubbed.fetch, signal: controller.signal };
+    const options = { fetch: stubbed.fetch, signal };
     // The second call finds the signal aborted already.
     for (let call = 0; call < 2; call++) {
       const failure = await assertRejects(() =>

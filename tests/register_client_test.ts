@@ -1,5 +1,4 @@
 import {
-  assert,
   assertEquals,
   assertFalse,
   assertInstanceOf,
@@ -8,28 +7,27 @@ import {
 } from "@std/assert";
 import {
   type IAuthorizationDynamicClientRegistrationRequest,
-  type IAuthorizationServerMetadata,
   type IRegisterClientOptions,
   OAuthClientError,
   registerClient,
 } from "../mod.ts";
 import {
+  assertInvalidArgument,
+  assertRedirectRefused,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+} from "./_fixtures.ts";
+import {
+  aborted,
   type Answer,
   failing,
   json,
-  never,
   redirect,
   stubFetch,
   text,
   untyped,
 } from "./_stub_fetch.ts";
 
-const ENDPOINT = "https://as.example/register";
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: "https://as.example",
-  registration_endpoint: ENDPOINT,
-  response_types_supported: ["code"],
-};
 const WEB = "https://client.example/callback";
 const LOOPBACK = "http://127.0.0.1:8123/callback";
 const PRIVATE = "com.example.client:/callback";
@@ -40,7 +38,7 @@ async function register(
   request: IAuthorizationDynamicClientRegistrationRequest = {},
   options: IRegisterClientOptions = {},
 ) {
-  using stubbed = stubFetch({ [ENDPOINT]: answer });
+  using stubbed = stubFetch({ [REGISTRATION_ENDPOINT]: answer });
   const result = await registerClient(SERVER, request, {
     fetch: stubbed.fetch,
     ...options,
@@ -88,7 +86,9 @@ const METHODS: [listed: string[] | undefined, sent: string | undefined][] = [
 for (const [listed, sent] of METHODS) {
   Deno.test(`registerClient() asks for the method ${sent} where ${listed} is listed`, async () => {
     for (const given of [undefined, "tls_client_auth"]) {
-      using stubbed = stubFetch({ [ENDPOINT]: json({ client_id: "c1" }) });
+      using stubbed = stubFetch({
+        [REGISTRATION_ENDPOINT]: json({ client_id: "c1" }),
+      });
       await registerClient(
         {
           ...SERVER,
@@ -193,7 +193,10 @@ Deno.test("registerClient() fails on a reply without a client_id of text", async
   for (const answer of answers) {
     const { result } = await register(answer);
     assertInstanceOf(result, OAuthClientError);
-    assertEquals([result.code, result.url], ["invalid_response", ENDPOINT]);
+    assertEquals([result.code, result.url], [
+      "invalid_response",
+      REGISTRATION_ENDPOINT,
+    ]);
     assertFalse(result.message.includes("s3cret"));
   }
 });
@@ -212,7 +215,8 @@ Deno.test("registerClient() tells why the server refused", async () => {
     for (const status of [400, 403, 500]) {
       const { result } = await register(json(body, { status }));
       assertInstanceOf(result, OAuthClientError);
-      const message = `Registration to ${ENDPOINT} failed: ${told}`;
+      const message =
+        `Registration to ${REGISTRATION_ENDPOINT} failed: ${told}`;
       assertEquals(result.message, message);
       assertEquals([result.code, result.status], ["server_error", status]);
       assertEquals(result.error_description, error_description);
@@ -264,17 +268,7 @@ Deno.test("registerClient() fails on a redirect with the reason", async () => {
     for (const location of ["https://evil.example/register", "/elsewhere"]) {
       const answer = redirect(location, status);
       const { result, requests } = await register(answer);
-      assertInstanceOf(result, OAuthClientError);
-      assertEquals(
-        [result.code, result.url, result.status],
-        ["redirect_refused", ENDPOINT, status],
-      );
-      assertInstanceOf(result.cause, OAuthClientError);
-      assertEquals(
-        result.cause.message,
-        `Request to ${ENDPOINT} was redirected, and a POST is not repeated ` +
-          "elsewhere",
-      );
+      assertRedirectRefused(result, REGISTRATION_ENDPOINT, status);
       assertEquals(requests.length, 1);
     }
   }
@@ -289,16 +283,8 @@ Deno.test("registerClient() says that no reply came", async () => {
 });
 
 Deno.test("registerClient() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
-  const { result } = await register(
-    () => {
-      queueMicrotask(() => controller.abort(reason));
-      return never();
-    },
-    {},
-    { signal: controller.signal },
-  );
+  const { answer, signal, reason } = aborted();
+  const { result } = await register(answer, {}, { signal });
   assertStrictEquals(result, reason);
 });
 
@@ -369,12 +355,10 @@ Deno.test("registerClient() names an argument that is of no use", async () => {
     const given = typeof options === "object"
       ? { fetch: stubbed.fetch, ...options }
       : options;
-    const error = await assertRejects(
+    await assertInvalidArgument(
       () => untyped(registerClient)(server, request, given),
-      OAuthClientError,
+      name,
     );
-    assertEquals(error.code, "invalid_argument");
-    assert(error.message.startsWith(`${name} must be `), error.message);
     assertEquals(stubbed.urls, []);
   }
 });

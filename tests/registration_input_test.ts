@@ -1,24 +1,17 @@
 import {
-  assert,
   assertEquals,
   assertInstanceOf,
   assertNotMatch,
   assertRejects,
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
+import { fetchDynamicRegistration, OAuthClientError } from "../mod.ts";
 import {
-  fetchDynamicRegistration,
-  type IAuthorizationServerMetadata,
-  OAuthClientError,
-} from "../mod.ts";
+  assertInvalidArgument,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+} from "./_fixtures.ts";
 import { json, stubFetch, untyped } from "./_stub_fetch.ts";
-
-const ENDPOINT = "https://as.example/register";
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: "https://as.example",
-  registration_endpoint: ENDPOINT,
-  response_types_supported: ["code"],
-};
 
 Deno.test("fetchDynamicRegistration() fails where the server has no endpoint", async () => {
   using server = stubFetch({});
@@ -40,8 +33,8 @@ Deno.test("fetchDynamicRegistration() makes no request to an endpoint of no use"
     ["/register", "/register"],
     ["file:///r", "file:///r"],
     ["data:application/json,{}", "data:application/json,{}"],
-    ["https://user:s3cr3t@as.example/register", ENDPOINT],
-    ["https://:s3cr3t@as.example/register", ENDPOINT],
+    ["https://user:s3cr3t@as.example/register", REGISTRATION_ENDPOINT],
+    ["https://:s3cr3t@as.example/register", REGISTRATION_ENDPOINT],
   ];
   for (const [registration_endpoint, shown] of rows) {
     using server = stubFetch({});
@@ -58,10 +51,12 @@ Deno.test("fetchDynamicRegistration() makes no request to an endpoint of no use"
 });
 
 Deno.test("fetchDynamicRegistration() takes null for no options", async () => {
-  using server = stubFetch({ [ENDPOINT]: json({ client_id: "c1" }) });
+  using server = stubFetch({
+    [REGISTRATION_ENDPOINT]: json({ client_id: "c1" }),
+  });
   using _global = stub(globalThis, "fetch", server.globalFetch);
   await fetchDynamicRegistration(SERVER, "Client", [], untyped(null));
-  assertEquals(server.urls, [ENDPOINT]);
+  assertEquals(server.urls, [REGISTRATION_ENDPOINT]);
 });
 
 Deno.test("fetchDynamicRegistration() keeps the reason why clientMetadata is no JSON", async () => {
@@ -108,12 +103,10 @@ Deno.test("fetchDynamicRegistration() names an argument that is of no use", asyn
   const asked = () => Promise.reject(new Error("Asked"));
   using global = stub(globalThis, "fetch", asked);
   for (const [args, name] of rows) {
-    const error = await assertRejects(
+    const error = await assertInvalidArgument(
       () => untyped(fetchDynamicRegistration)(...args),
-      OAuthClientError,
+      name,
     );
-    assertEquals(error.code, "invalid_argument");
-    assert(error.message.startsWith(`${name} must be `), error.message);
     assertNotMatch(error.message, /Client/);
   }
   assertSpyCalls(global, 0);

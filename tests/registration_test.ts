@@ -11,10 +11,12 @@ import {
   type IFetchDynamicRegistrationOptions,
   OAuthClientError,
 } from "../mod.ts";
+import { REGISTRATION_ENDPOINT, SERVER } from "./_fixtures.ts";
 import {
   type Answer,
   failing,
   json,
+  minimal,
   never,
   redirect,
   stubFetch,
@@ -22,13 +24,7 @@ import {
   untyped,
 } from "./_stub_fetch.ts";
 
-const ENDPOINT = "https://as.example/register";
-const FAILED = `Registration to ${ENDPOINT} failed: `;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: "https://as.example",
-  registration_endpoint: ENDPOINT,
-  response_types_supported: ["code"],
-};
+const FAILED = `Registration to ${REGISTRATION_ENDPOINT} failed: `;
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 const DEFAULTS = {
   client_name: "Client",
@@ -51,24 +47,26 @@ async function requestOf(
   scopes?: string[],
   options?: IFetchDynamicRegistrationOptions,
 ) {
-  using stubbed = stubFetch({ [ENDPOINT]: json({ client_id: "c1" }) });
+  using stubbed = stubFetch({
+    [REGISTRATION_ENDPOINT]: json({ client_id: "c1" }),
+  });
   await fetchDynamicRegistration({ ...SERVER, ...server }, "Client", scopes, {
     ...options,
     fetch: stubbed.fetch,
   });
-  assertEquals(stubbed.urls, [ENDPOINT]);
+  assertEquals(stubbed.urls, [REGISTRATION_ENDPOINT]);
   const [{ init, body }] = stubbed.requests as [typeof stubbed.requests[0]];
   return { init, client: JSON.parse(body ?? "") };
 }
 
 /** The error of a registration that gets this answer. */
 async function errorOf(answer: Answer): Promise<OAuthClientError> {
-  using server = stubFetch({ [ENDPOINT]: answer });
+  using server = stubFetch({ [REGISTRATION_ENDPOINT]: answer });
   const error = await assertRejects(
     () => fetchDynamicRegistration(SERVER, "Client", ["read"], server),
     OAuthClientError,
   );
-  assertEquals(error.url, ENDPOINT);
+  assertEquals(error.url, REGISTRATION_ENDPOINT);
   return error;
 }
 
@@ -150,7 +148,9 @@ Deno.test("fetchDynamicRegistration() sends the headers given, and no other", as
 Deno.test("fetchDynamicRegistration() returns the answer of any 2xx", async () => {
   for (const status of [200, 201, 202, 299]) {
     const answer = { client_id: "c1", client_secret: "s", other: [1] };
-    using server = stubFetch({ [ENDPOINT]: json(answer, { status }) });
+    using server = stubFetch({
+      [REGISTRATION_ENDPOINT]: json(answer, { status }),
+    });
     const client = await fetchDynamicRegistration(SERVER, "Client", [], server);
     assertEquals(client, answer);
   }
@@ -158,18 +158,18 @@ Deno.test("fetchDynamicRegistration() returns the answer of any 2xx", async () =
 
 Deno.test("fetchDynamicRegistration() takes a minimal response without a status", async () => {
   const answer = { client_id: "c1" };
-  const minimal = (ok: boolean) => () =>
+  const answering = (ok: boolean) => () =>
     untyped({
       ok,
       json: () => Promise.resolve(answer),
       text: () => Promise.resolve('{"error":"invalid_redirect_uri"}'),
     });
-  using server = stubFetch({ [ENDPOINT]: minimal(true) });
+  using server = stubFetch({ [REGISTRATION_ENDPOINT]: answering(true) });
   assertStrictEquals(
     await fetchDynamicRegistration(SERVER, "Client", undefined, server),
     answer,
   );
-  const error = await errorOf(minimal(false));
+  const error = await errorOf(answering(false));
   assertEquals(error.message, FAILED + "invalid_redirect_uri");
 });
 
@@ -233,13 +233,8 @@ Deno.test("fetchDynamicRegistration() takes no registration from a status text",
 Deno.test("fetchDynamicRegistration() shows the status text of an unreadable refusal", async () => {
   const consumed = new Response("{}", { status: 500, statusText: "Oh dear" });
   await consumed.text();
-  const minimal = {
-    status: 500,
-    statusText: "Oh dear",
-    json: () => Promise.reject(new Error("No JSON")),
-    text: () => Promise.reject(new Error("No text")),
-  };
-  for (const response of [consumed, minimal]) {
+  const unreadable = minimal({ status: 500, statusText: "Oh dear" });
+  for (const response of [consumed, unreadable]) {
     const error = await errorOf(() => response);
     assertEquals(error.code, "unexpected_status");
     assertEquals(error.message, FAILED + "Oh dear");
@@ -284,7 +279,7 @@ Deno.test("fetchDynamicRegistration() reports that no reply came", async () => {
 
 Deno.test("fetchDynamicRegistration() looks the global fetch up at each call", async () => {
   for (const client_id of ["first", "second"]) {
-    using server = stubFetch({ [ENDPOINT]: json({ client_id }) });
+    using server = stubFetch({ [REGISTRATION_ENDPOINT]: json({ client_id }) });
     using global = stub(globalThis, "fetch", server.globalFetch);
     const client = await fetchDynamicRegistration(SERVER, "Client");
     assertEquals(client.client_id, client_id);
@@ -317,7 +312,7 @@ Deno.test("fetchDynamicRegistration() ends with the reason of an abort", async (
   for (const answer of [hanging, stalled, atOnce, answered]) {
     const controller = new AbortController();
     const abort = () => controller.abort(reason);
-    using server = stubFetch({ [ENDPOINT]: () => answer(abort) });
+    using server = stubFetch({ [REGISTRATION_ENDPOINT]: () => answer(abort) });
     const options = { fetch: server.fetch, signal: controller.signal };
     // The second call finds the signal aborted already.
     for (let call = 0; call < 2; call++) {
@@ -325,7 +320,7 @@ Deno.test("fetchDynamicRegistration() ends with the reason of an abort", async (
         fetchDynamicRegistration(SERVER, "Client", [], options)
       );
       assertStrictEquals(failure, reason);
-      assertEquals(server.urls, [ENDPOINT]);
+      assertEquals(server.urls, [REGISTRATION_ENDPOINT]);
     }
   }
 });

@@ -1,16 +1,9 @@
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertNotMatch,
-  assertRejects,
-} from "@std/assert";
+import { assertEquals, assertInstanceOf, assertNotMatch } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
 import { fetchResourceMetadata, OAuthClientError } from "../mod.ts";
+import { assertInvalidArgument, MCP, PRM } from "./_fixtures.ts";
 import { json, stubFetch, untyped } from "./_stub_fetch.ts";
 
-const ROOT = "https://api.example/.well-known/oauth-protected-resource";
-const TARGET = "https://api.example/mcp";
 const ok = (resource: unknown) => json({ resource });
 
 Deno.test("fetchResourceMetadata() makes no request to a resourceMetadataUrl of no use", async () => {
@@ -20,34 +13,34 @@ Deno.test("fetchResourceMetadata() makes no request to a resourceMetadataUrl of 
     ...["https://user:s3cr3t@api.example/m", "https://:s3cr3t@api.example/m"],
   ];
   for (const named of rows) {
-    using server = stubFetch({ [ROOT]: ok("https://api.example") });
+    using server = stubFetch({ [PRM]: ok("https://api.example") });
     const { discoveryUrl, errors } = await fetchResourceMetadata(
       "https://api.example",
       named,
       server,
     );
-    assertEquals([discoveryUrl, errors.length], [ROOT, 1]);
+    assertEquals([discoveryUrl, errors.length], [PRM, 1]);
     const [error] = errors;
     assertInstanceOf(error, OAuthClientError);
     assertEquals(error.code, "url_refused");
     assertNotMatch(`${error.message} ${error.url}`, /s3cr3t/);
-    assertEquals(server.urls, [ROOT]);
+    assertEquals(server.urls, [PRM]);
   }
 });
 
 Deno.test("fetchResourceMetadata() takes null for no options", async () => {
-  using server = stubFetch({ [ROOT]: ok("https://api.example") });
+  using server = stubFetch({ [PRM]: ok("https://api.example") });
   using _global = stub(globalThis, "fetch", server.globalFetch);
   const none = untyped(null);
   await fetchResourceMetadata("https://api.example", undefined, none);
-  assertEquals(server.urls, [ROOT]);
+  assertEquals(server.urls, [PRM]);
 });
 
 Deno.test("fetchResourceMetadata() names an argument that is of no use", async () => {
   const targets = [
     ...[undefined, null, 7, {}, "", "api.example/mcp", "/mcp"],
     ...["ftp://api.example", "https://user@api.example"],
-    ...["https://:secret@api.example", new URL(TARGET), [TARGET]],
+    ...["https://:secret@api.example", new URL(MCP), [MCP]],
     Object.create(null),
   ];
   const rows: [args: unknown[], name: string][] = [
@@ -55,23 +48,21 @@ Deno.test("fetchResourceMetadata() names an argument that is of no use", async (
       [target],
       "targetResource",
     ]),
-    [[TARGET, 7], "resourceMetadataUrl"],
-    [[TARGET, {}], "resourceMetadataUrl"],
-    [[TARGET, undefined, "x"], "options"],
-    [[TARGET, undefined, { fetch: "x" }], "options.fetch"],
-    [[TARGET, undefined, { fetch: {} }], "options.fetch"],
-    [[TARGET, undefined, { signal: {} }], "options.signal"],
-    [[TARGET, undefined, { sameOriginHeaders: "abc" }], "headers"],
+    [[MCP, 7], "resourceMetadataUrl"],
+    [[MCP, {}], "resourceMetadataUrl"],
+    [[MCP, undefined, "x"], "options"],
+    [[MCP, undefined, { fetch: "x" }], "options.fetch"],
+    [[MCP, undefined, { fetch: {} }], "options.fetch"],
+    [[MCP, undefined, { signal: {} }], "options.signal"],
+    [[MCP, undefined, { sameOriginHeaders: "abc" }], "headers"],
   ];
   const asked = () => Promise.reject(new Error("Asked"));
   using global = stub(globalThis, "fetch", asked);
   for (const [args, name] of rows) {
-    const error = await assertRejects(
+    const error = await assertInvalidArgument(
       () => untyped(fetchResourceMetadata)(...args),
-      OAuthClientError,
+      name,
     );
-    assertEquals(error.code, "invalid_argument");
-    assert(error.message.startsWith(`${name} must be `), error.message);
     assertNotMatch(error.message, /secret/);
   }
   assertSpyCalls(global, 0);

@@ -8,35 +8,33 @@ import {
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
 import { fetchResourceMetadata, OAuthClientError } from "../mod.ts";
+import { MCP, PRM } from "./_fixtures.ts";
 import {
+  aborted,
   type Answer,
   failing,
   json,
-  never,
   redirect,
   stubFetch,
   text,
 } from "./_stub_fetch.ts";
 
-const ROOT = "https://api.example/.well-known/oauth-protected-resource";
 const NAMED = "https://api.example/meta?x=1";
 const OTHER = "https://OTHER.example:443/Meta";
 const AGGREGATE = "Failed to fetch resource metadata from all attempted URLs";
 const ok = (resource: unknown) => json({ resource });
 
-const TARGET = "https://api.example/mcp";
-
 /** Target, the URL given, and what is asked, the last time for the origin. */
 const ORDER: [target: string, named: string | undefined, urls: string[]][] = [
-  ["https://api.example", undefined, [ROOT]],
-  ["https://api.example/", undefined, [ROOT]],
-  ["https://API.example:443", "", [ROOT]],
-  ["https://api.example?q=1", undefined, [ROOT]],
-  [TARGET, undefined, [`${ROOT}/mcp`, ROOT]],
-  ["https://API.example/a/B/?q=1", undefined, [`${ROOT}/a/B/`, ROOT]],
-  ["https://api.example", NAMED, [NAMED, ROOT]],
-  [TARGET, NAMED, [NAMED, `${ROOT}/mcp`, ROOT]],
-  [TARGET, OTHER, [OTHER, `${ROOT}/mcp`, ROOT]],
+  ["https://api.example", undefined, [PRM]],
+  ["https://api.example/", undefined, [PRM]],
+  ["https://API.example:443", "", [PRM]],
+  ["https://api.example?q=1", undefined, [PRM]],
+  [MCP, undefined, [`${PRM}/mcp`, PRM]],
+  ["https://API.example/a/B/?q=1", undefined, [`${PRM}/a/B/`, PRM]],
+  ["https://api.example", NAMED, [NAMED, PRM]],
+  [MCP, NAMED, [NAMED, `${PRM}/mcp`, PRM]],
+  [MCP, OTHER, [OTHER, `${PRM}/mcp`, PRM]],
 ];
 
 for (const [target, named, urls] of ORDER) {
@@ -137,31 +135,31 @@ Deno.test("fetchResourceMetadata() compares the path of a target to the letter",
   for (const [resource, same] of rows) {
     using server = stubFetch({
       [NAMED]: same ? text("", 404) : ok(resource),
-      [`${ROOT}/mcp`]: ok(resource),
-      [ROOT]: ok("https://api.example"),
+      [`${PRM}/mcp`]: ok(resource),
+      [PRM]: ok("https://api.example"),
     });
-    const found = await fetchResourceMetadata(TARGET, NAMED, server);
-    assertEquals(found.discoveryUrl, same ? `${ROOT}/mcp` : ROOT, resource);
+    const found = await fetchResourceMetadata(MCP, NAMED, server);
+    assertEquals(found.discoveryUrl, same ? `${PRM}/mcp` : PRM, resource);
     assertEquals(found.errors.length, same ? 1 : 2);
   }
 });
 
 Deno.test("fetchResourceMetadata() wants the origin at the bare well-known path", async () => {
   using server = stubFetch({
-    [`${ROOT}/mcp`]: text("", 404),
-    [ROOT]: ok(TARGET),
+    [`${PRM}/mcp`]: text("", 404),
+    [PRM]: ok(MCP),
   });
   const { errors } = await assertRejects(
-    () => fetchResourceMetadata(TARGET, undefined, server),
+    () => fetchResourceMetadata(MCP, undefined, server),
     AggregateError,
   );
-  const problem = `value "${TARGET}" does not match`;
+  const problem = `value "${MCP}" does not match`;
   assertStringIncludes(errors[1].message, problem);
 });
 
 /** The error of the one attempt at a target without a path. */
 async function errorOf(answer: Answer): Promise<Error> {
-  using server = stubFetch({ [ROOT]: answer });
+  using server = stubFetch({ [PRM]: answer });
   return await assertRejects(
     () => fetchResourceMetadata("https://api.example", undefined, server),
     Error,
@@ -189,12 +187,12 @@ Deno.test("fetchResourceMetadata() refuses a 200 that brings no metadata", async
     const error = await errorOf(answer);
     assertInstanceOf(error, OAuthClientError);
     assert(
-      error.message.startsWith(`Invalid resource metadata from ${ROOT}. `),
+      error.message.startsWith(`Invalid resource metadata from ${PRM}. `),
     );
     assertStringIncludes(error.message, shown);
     assertEquals(
       [error.code, error.url, error.status],
-      ["invalid_metadata", ROOT, 200],
+      ["invalid_metadata", PRM, 200],
     );
   }
 });
@@ -205,9 +203,9 @@ Deno.test("fetchResourceMetadata() collects what fetch throws", async () => {
   assertInstanceOf(await errorOf(failing("cut")), Error);
 
   const target = "https://api.example";
-  using server = stubFetch({ [NAMED]: failing(failure), [ROOT]: ok(target) });
+  using server = stubFetch({ [NAMED]: failing(failure), [PRM]: ok(target) });
   const found = await fetchResourceMetadata(target, NAMED, server);
-  assertEquals([found.discoveryUrl, found.errors.length], [ROOT, 1]);
+  assertEquals([found.discoveryUrl, found.errors.length], [PRM, 1]);
   assertStrictEquals(found.errors[0], failure);
 });
 
@@ -220,7 +218,7 @@ Deno.test("fetchResourceMetadata() asks for JSON unless sameOriginHeaders say ot
     [{ accept: "text/plain" }, { Accept: "text/plain" }],
   ];
   for (const [sameOriginHeaders, sent] of rows) {
-    using server = stubFetch({ [ROOT]: ok("https://api.example") });
+    using server = stubFetch({ [PRM]: ok("https://api.example") });
     const options = { fetch: server.fetch, sameOriginHeaders };
     await fetchResourceMetadata("https://api.example", undefined, options);
     const { method, redirect, headers, body } = server.requests[0]!.init;
@@ -242,11 +240,11 @@ Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origi
   for (const [named, same] of rows) {
     using server = stubFetch({
       [named]: text("", 404),
-      [`${ROOT}/mcp`]: text("", 404),
-      [ROOT]: ok("https://api.example"),
+      [`${PRM}/mcp`]: text("", 404),
+      [PRM]: ok("https://api.example"),
     });
     const options = { fetch: server.fetch, sameOriginHeaders: SECRET };
-    await fetchResourceMetadata(TARGET, named, options);
+    await fetchResourceMetadata(MCP, named, options);
     assertEquals(
       server.requests.map(({ headers }) => "Authorization" in headers),
       [same, true, true],
@@ -257,13 +255,13 @@ Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origi
 Deno.test("fetchResourceMetadata() follows a redirect within the origin only", async () => {
   using server = stubFetch({
     [NAMED]: redirect("https://evil.example/meta", 307),
-    [`${ROOT}/mcp`]: redirect("/moved"),
-    "https://api.example/moved": ok(TARGET),
+    [`${PRM}/mcp`]: redirect("/moved"),
+    "https://api.example/moved": ok(MCP),
   });
   const { fetch } = server;
   const options = { fetch, sameOriginHeaders: SECRET };
-  const found = await fetchResourceMetadata(TARGET, NAMED, options);
-  assertEquals(found.discoveryUrl, `${ROOT}/mcp`);
+  const found = await fetchResourceMetadata(MCP, NAMED, options);
+  assertEquals(found.discoveryUrl, `${PRM}/mcp`);
   assertEquals(
     found.errors.map(({ message }) => message),
     [`Failed to fetch resource metadata from ${NAMED}: 307 Moved`],
@@ -284,21 +282,21 @@ Deno.test("fetchResourceMetadata() follows a redirect whose body closes without 
   };
   const target = "https://api.example";
   using server = stubFetch({
-    [ROOT]: () => moved,
+    [PRM]: () => moved,
     "https://api.example/moved": ok(target),
   });
   const found = await fetchResourceMetadata(target, undefined, server);
-  assertStrictEquals(found.discoveryUrl, ROOT);
+  assertStrictEquals(found.discoveryUrl, PRM);
 });
 
 Deno.test("fetchResourceMetadata() stays on the host of a path that begins with //", async () => {
   const target = "https://api.example//evil.example/x";
   using server = stubFetch({
-    [`${ROOT}//evil.example/x`]: text("", 404),
-    [ROOT]: ok("https://api.example"),
+    [`${PRM}//evil.example/x`]: text("", 404),
+    [PRM]: ok("https://api.example"),
   });
   const found = await fetchResourceMetadata(target, undefined, server);
-  assertEquals(found.discoveryUrl, ROOT);
+  assertEquals(found.discoveryUrl, PRM);
   const hosts = server.urls.map((url) => new URL(url).host);
   assertEquals(hosts, ["api.example", "api.example"]);
 });
@@ -306,7 +304,7 @@ Deno.test("fetchResourceMetadata() stays on the host of a path that begins with 
 Deno.test("fetchResourceMetadata() looks the global fetch up at each call", async () => {
   for (const name of ["first", "second"]) {
     const document = { resource: "https://api.example", resource_name: name };
-    using server = stubFetch({ [ROOT]: json(document) });
+    using server = stubFetch({ [PRM]: json(document) });
     using global = stub(globalThis, "fetch", server.globalFetch);
     const found = await fetchResourceMetadata("https://api.example", undefined);
     assertEquals(found.metadata.resource_name, name);
@@ -315,19 +313,15 @@ Deno.test("fetchResourceMetadata() looks the global fetch up at each call", asyn
 });
 
 Deno.test("fetchResourceMetadata() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
+  const { answer, signal, reason } = aborted();
   using server = stubFetch({
-    [NAMED]: () => {
-      queueMicrotask(() => controller.abort(reason));
-      return never();
-    },
+    [NAMED]: answer,
   });
-  const options = { fetch: server.fetch, signal: controller.signal };
+  const options = { fetch: server.fetch, signal };
   // The second call finds the signal aborted already.
   for (let call = 0; call < 2; call++) {
     assertStrictEquals(
-      await assertRejects(() => fetchResourceMetadata(TARGET, NAMED, options)),
+      await assertRejects(() => fetchResourceMetadata(MCP, NAMED, options)),
       reason,
     );
     assertEquals(server.urls, [NAMED]);

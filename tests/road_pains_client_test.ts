@@ -23,43 +23,39 @@ import {
   selectClientAuthentication,
   selectScopes,
 } from "../mod.ts";
+import {
+  AS,
+  MCP,
+  metadataOf,
+  OAUTH,
+  PRM,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
 import { type Answer, json, stubFetch } from "./_stub_fetch.ts";
 
-const AS = "https://as.example";
-const MCP = "https://api.example/mcp";
-const PRM = "https://api.example/.well-known/oauth-protected-resource";
 const CIMD = "https://client.example/oauth/client.json";
-
-function server(
-  issuer: string,
-  members: Partial<IAuthorizationServerMetadata> = {},
-): IAuthorizationServerMetadata {
-  return {
-    issuer,
-    token_endpoint: `${issuer}/token`,
-    registration_endpoint: `${issuer}/register`,
-    response_types_supported: ["code"],
-    ...members,
-  };
-}
 
 Deno.test("selectClient() replays no client of another issuer (pain 13)", () => {
   const knownClients: IKnownClient[] = [
     { issuer: "https://old.example", client_id: "stale" },
     { issuer: `${AS}/`, client_id: "slash" },
   ];
-  assertEquals(selectClient(server(AS), { knownClients }), {
+  assertEquals(selectClient(SERVER, { knownClients }), {
     kind: "register",
   });
   const mine = { issuer: AS, client_id: "mine" };
-  const found = selectClient(server(AS), {
+  const found = selectClient(SERVER, {
     knownClients: [...knownClients, mine],
   });
   assertEquals(found, { kind: "known_client", client: mine });
 });
 
 Deno.test("selectClient() goes from known client to document to registration to the user (pain 13)", () => {
-  const documents = { client_id_metadata_document_supported: true };
+  const documents = metadataOf(AS, {
+    client_id_metadata_document_supported: true,
+  });
   const known = { issuer: AS, client_id: "c1" };
   const without: IAuthorizationServerMetadata = {
     issuer: AS,
@@ -67,11 +63,11 @@ Deno.test("selectClient() goes from known client to document to registration to 
   };
   const rows: [IAuthorizationServerMetadata, string, IKnownClient[], string][] =
     [
-      [server(AS, documents), CIMD, [known], "known_client"],
-      [server(AS, documents), CIMD, [], "client_metadata_document"],
-      [server(AS), CIMD, [], "register"],
-      [server(AS, documents), "https://client.example/", [], "register"],
-      [server(AS, documents), "http://client.example/c", [], "register"],
+      [documents, CIMD, [known], "known_client"],
+      [documents, CIMD, [], "client_metadata_document"],
+      [SERVER, CIMD, [], "register"],
+      [documents, "https://client.example/", [], "register"],
+      [documents, "http://client.example/c", [], "register"],
       [without, CIMD, [], "ask_user"],
     ];
   for (const [metadata, clientMetadataUrl, knownClients, kind] of rows) {
@@ -97,9 +93,9 @@ const strictRegistration: Answer = ({ body }) => {
 Deno.test("registerClient() names the application type that the redirect URIs need (pain 13)", async () => {
   const uris = ["http://127.0.0.1:1/cb", "https://client.example/cb"];
   for (const uri of uris) {
-    using stubbed = stubFetch({ [`${AS}/register`]: strictRegistration });
+    using stubbed = stubFetch({ [REGISTRATION_ENDPOINT]: strictRegistration });
     const request = { redirect_uris: [uri] };
-    const client = await registerClient(server(AS), request, stubbed);
+    const client = await registerClient(SERVER, request, stubbed);
     assertEquals(client.client_id, "c1");
   }
 });
@@ -107,8 +103,10 @@ Deno.test("registerClient() names the application type that the redirect URIs ne
 Deno.test("registerClient() asks no more of the reply than a client_id (pain 13)", async () => {
   for (const status of [200, 201]) {
     const reply = { client_id: "c1", redirect_uris: null, contacts: "none" };
-    using stubbed = stubFetch({ [`${AS}/register`]: json(reply, { status }) });
-    const client = await registerClient(server(AS), {}, stubbed);
+    using stubbed = stubFetch({
+      [REGISTRATION_ENDPOINT]: json(reply, { status }),
+    });
+    const client = await registerClient(SERVER, {}, stubbed);
     assertEquals(client.client_id, "c1");
   }
 });
@@ -116,15 +114,15 @@ Deno.test("registerClient() asks no more of the reply than a client_id (pain 13)
 Deno.test("fetchToken() tells that the server has forgotten its client (pain 13)", async () => {
   for (const status of [400, 401]) {
     using stubbed = stubFetch({
-      [`${AS}/token`]: json({ error: "invalid_client" }, { status }),
+      [TOKEN_ENDPOINT]: json({ error: "invalid_client" }, { status }),
     });
     const { fetch } = stubbed;
-    const client = selectClientAuthentication(server(AS), {
+    const client = selectClientAuthentication(SERVER, {
       client_id: "stale",
     });
     const error = await assertRejects(
       () =>
-        fetchToken(server(AS), buildClientCredentialsBody(), {
+        fetchToken(SERVER, buildClientCredentialsBody(), {
           fetch,
           client,
         }),
@@ -140,7 +138,7 @@ Deno.test("selectScopes() heeds the header first, and asks for no more (pain 14)
     resource: MCP,
     scopes_supported: ["files:read", "admin"],
   };
-  const serverMetadata = server(AS, {
+  const serverMetadata = metadataOf(AS, {
     scopes_supported: ["offline_access", "everything"],
   });
   const select = (options: Parameters<typeof selectScopes>[0]) =>
@@ -152,9 +150,8 @@ Deno.test("selectScopes() heeds the header first, and asks for no more (pain 14)
     "files:read",
     "offline_access",
   ]);
-  const other = server(AS);
   assertEquals(
-    selectScopes({ challenge, serverMetadata: other, offlineAccess: true }),
+    selectScopes({ challenge, serverMetadata: SERVER, offlineAccess: true }),
     ["files:read"],
   );
 });
@@ -173,7 +170,7 @@ Deno.test("mergeScopes() widens what was held by what a 403 wants, losing nothin
   const next = mergeScopes(held, wanted);
   assertEquals(next, ["read", "list", "write"]);
   const { searchParams } = buildAuthorizationUrl(
-    server(AS, {
+    metadataOf(AS, {
       authorization_endpoint: `${AS}/authorize?scope=all`,
       code_challenge_methods_supported: ["S256"],
     }),
@@ -195,7 +192,9 @@ Deno.test("buildAuthorizationUrl() goes to a server silent about PKCE only when 
     state: "s",
     codeChallenge: "x",
   };
-  const entra = server(AS, { authorization_endpoint: `${AS}/authorize` });
+  const entra = metadataOf(AS, {
+    authorization_endpoint: `${AS}/authorize`,
+  });
   const error = assertThrows(
     () => buildAuthorizationUrl(entra, options),
     OAuthClientError,
@@ -219,7 +218,7 @@ Deno.test("discoverAuthorization() takes another server than the first when told
       resource: MCP,
       authorization_servers: [AS, second],
     }),
-    [`${AS}/.well-known/oauth-authorization-server`]: json({ issuer: AS }),
+    [OAUTH]: json({ issuer: AS }),
     [`${second}/.well-known/oauth-authorization-server`]: json({
       issuer: second,
     }),
@@ -246,7 +245,7 @@ Deno.test("discoverAuthorization() does without the header that a browser hides 
       authorization_servers: [AS],
       scopes_supported: ["read"],
     }),
-    [`${AS}/.well-known/oauth-authorization-server`]: json({ issuer: AS }),
+    [OAUTH]: json({ issuer: AS }),
   });
   const { fetch } = stubbed;
   const found = await discoverAuthorization(MCP, { fetch, challenge: hidden });

@@ -1,54 +1,30 @@
 /** What people suffer from in cross-app access; the numbers are ROAD.md's. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { generateKeyPair, jwtVerify, SignJWT } from "jose";
+import { generateKeyPair, jwtVerify } from "jose";
 import {
   clientSecretBasic,
   fetchIdJag,
-  type IAuthorizationServerMetadata,
   OAuthClientError,
   privateKeyJwt,
   redeemIdJag,
 } from "../mod.ts";
-import { json, stubFetch, text } from "./_stub_fetch.ts";
-
-const AS = "https://as.example";
-const IDP = "https://idp.example";
-const MCP = "https://api.example/mcp";
-const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
-
-function server(
-  issuer: string,
-  members: Partial<IAuthorizationServerMetadata> = {},
-): IAuthorizationServerMetadata {
-  return {
-    issuer,
-    token_endpoint: `${issuer}/token`,
-    registration_endpoint: `${issuer}/register`,
-    response_types_supported: ["code"],
-    ...members,
-  };
-}
+import {
+  AS,
+  idJagReply,
+  IDP,
+  MCP,
+  metadataOf,
+  SERVER,
+  signIdJag,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
+import { stubFetch, text } from "./_stub_fetch.ts";
 
 /** An ID-JAG for these claims, and an identity provider that gives it. */
 async function idpGiving(claims: Record<string, unknown>) {
-  const assertion = await new SignJWT({
-    iss: IDP,
-    sub: "u1",
-    aud: AS,
-    client_id: "c-at-as",
-    jti: "j1",
-    ...claims,
-  })
-    .setProtectedHeader({ alg: "HS256", typ: "oauth-id-jag+jwt" })
-    .setIssuedAt(0).setExpirationTime(300)
-    .sign(new TextEncoder().encode("k".repeat(32)));
-  const answer = json({
-    access_token: assertion,
-    issued_token_type: ID_JAG,
-    token_type: "N_A",
-  });
-  return { assertion, answer };
+  const assertion = await signIdJag({ iat: 0, exp: 300, ...claims });
+  return { assertion, answer: idJagReply(assertion) };
 }
 
 Deno.test("redeemIdJag() is another client than fetchIdJag(), by Basic alone (pain 15)", async () => {
@@ -58,7 +34,7 @@ Deno.test("redeemIdJag() is another client than fetchIdJag(), by Basic alone (pa
       headers.Authorization === `Basic ${btoa("c-at-idp:s1")}`
         ? answer({ headers, ...request })
         : Response.json({ error: "invalid_client" }, { status: 401 }),
-    [`${AS}/token`]: ({ headers, body }) => {
+    [TOKEN_ENDPOINT]: ({ headers, body }) => {
       const form = new URLSearchParams(body);
       return headers.Authorization === `Basic ${btoa("c-at-as:s2")}` &&
           form.get("assertion") === assertion && !form.has("client_secret")
@@ -67,28 +43,28 @@ Deno.test("redeemIdJag() is another client than fetchIdJag(), by Basic alone (pa
     },
   });
   const shared = { fetch: stubbed.fetch, now: () => 0 };
-  const idJag = await fetchIdJag(server(IDP), {
+  const idJag = await fetchIdJag(metadataOf(IDP), {
     ...shared,
     client: clientSecretBasic("c-at-idp", "s1"),
     subjectToken: "id.to.ken",
     audience: AS,
   });
   assertEquals(idJag.claims.client_id, "c-at-as");
-  const token = await redeemIdJag(server(AS), idJag, {
+  const token = await redeemIdJag(SERVER, idJag, {
     ...shared,
     client: clientSecretBasic("c-at-as", "s2"),
   });
   assertEquals(token.access_token, "t");
   const error = await assertRejects(
     () =>
-      redeemIdJag(server(AS), idJag, {
+      redeemIdJag(SERVER, idJag, {
         ...shared,
         client: clientSecretBasic("c-at-idp", "s1"),
       }),
     OAuthClientError,
   );
   assertEquals(error.code, "invalid_id_jag");
-  assertEquals(stubbed.urls, [`${IDP}/token`, `${AS}/token`]);
+  assertEquals(stubbed.urls, [`${IDP}/token`, TOKEN_ENDPOINT]);
 });
 
 Deno.test("fetchIdJag() checks audience and resource of what it got (pain 15)", async () => {
@@ -101,7 +77,7 @@ Deno.test("fetchIdJag() checks audience and resource of what it got (pain 15)", 
     using stubbed = stubFetch({ [`${IDP}/token`]: answer });
     const error = await assertRejects(
       () =>
-        fetchIdJag(server(IDP), {
+        fetchIdJag(metadataOf(IDP), {
           fetch: stubbed.fetch,
           now: () => 0,
           subjectToken: "id.to.ken",
@@ -134,7 +110,7 @@ Deno.test("fetchIdJag() authenticates by private_key_jwt, and keeps what a step-
   });
   const error = await assertRejects(
     () =>
-      fetchIdJag(server(IDP), {
+      fetchIdJag(metadataOf(IDP), {
         fetch: stubbed.fetch,
         client: privateKeyJwt("c-at-idp", privateKey as CryptoKey, {
           now: () => 0,
@@ -157,17 +133,17 @@ Deno.test("redeemIdJag() neither retries nor takes another grant after a refusal
   const { answer } = await idpGiving({});
   using stubbed = stubFetch({
     [`${IDP}/token`]: answer,
-    [`${AS}/token`]: text("Unavailable", 503),
+    [TOKEN_ENDPOINT]: text("Unavailable", 503),
   });
   const shared = { fetch: stubbed.fetch, now: () => 0 };
-  const idJag = await fetchIdJag(server(IDP), {
+  const idJag = await fetchIdJag(metadataOf(IDP), {
     ...shared,
     subjectToken: "id.to.ken",
     audience: AS,
   });
   await assertRejects(
-    () => redeemIdJag(server(AS), idJag, shared),
+    () => redeemIdJag(SERVER, idJag, shared),
     OAuthClientError,
   );
-  assertEquals(stubbed.urls, [`${IDP}/token`, `${AS}/token`]);
+  assertEquals(stubbed.urls, [`${IDP}/token`, TOKEN_ENDPOINT]);
 });

@@ -8,13 +8,24 @@ import {
   fetchAuthorizationServerMetadata,
   fetchDeviceAuthorization,
   fetchToken,
-  type IAuthorizationServerMetadata,
   type IRequestOptions,
   OAuthClientError,
   pollDeviceToken,
   publicClient,
   registerClient,
 } from "../mod.ts";
+import {
+  API,
+  AS,
+  DEVICE_AUTHORIZATION,
+  DEVICE_AUTHORIZATION_ENDPOINT,
+  OAUTH,
+  OPENID,
+  PRM,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
 import {
   type Answer,
   json,
@@ -23,23 +34,6 @@ import {
   stubFetch,
 } from "./_stub_fetch.ts";
 
-const API = "https://api.example";
-const AS = "https://as.example";
-const PRM = `${API}/.well-known/oauth-protected-resource`;
-const OAUTH = `${AS}/.well-known/oauth-authorization-server`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: AS,
-  token_endpoint: `${AS}/token`,
-  registration_endpoint: `${AS}/register`,
-  device_authorization_endpoint: `${AS}/device`,
-  response_types_supported: [],
-};
-const DEVICE = {
-  device_code: "d1",
-  user_code: "WDJB-MJHT",
-  verification_uri: `${AS}/activate`,
-  expires_in: 600,
-};
 const client = publicClient("c1");
 
 /** Every network call, the address it asks first, and what for. */
@@ -51,20 +45,20 @@ const CALLS: [
 ][] = [
   [
     "fetchToken",
-    `${AS}/token`,
+    TOKEN_ENDPOINT,
     "token",
     (options) =>
       fetchToken(SERVER, new URLSearchParams(), { ...options, client }),
   ],
   [
     "fetchDeviceAuthorization",
-    `${AS}/device`,
+    DEVICE_AUTHORIZATION_ENDPOINT,
     "device_authorization",
     (options) => fetchDeviceAuthorization(SERVER, { ...options, client }),
   ],
   [
     "registerClient",
-    `${AS}/register`,
+    REGISTRATION_ENDPOINT,
     "registration",
     (options) => registerClient(SERVER, {}, options),
   ],
@@ -167,10 +161,9 @@ Deno.test("a search notes the time-out that ended it (pain 8)", async () => {
 });
 
 Deno.test("discovery ends at the first time-out, whatever failed before (pain 8)", async () => {
-  const openId = `${AS}/.well-known/openid-configuration`;
   using server = stubFetch({
     [OAUTH]: () => new Response("", { status: 404 }),
-    [openId]: () => never(),
+    [OPENID]: () => never(),
   });
   const error = await assertRejects(
     () =>
@@ -180,8 +173,8 @@ Deno.test("discovery ends at the first time-out, whatever failed before (pain 8)
       }),
     OAuthClientError,
   );
-  assertEquals([error.code, error.url], ["timeout", openId]);
-  assertEquals(server.urls, [OAUTH, openId]);
+  assertEquals([error.code, error.url], ["timeout", OPENID]);
+  assertEquals(server.urls, [OAUTH, OPENID]);
 });
 
 Deno.test("pollDeviceToken() goes on after a time-out, and waits longer (pain 8)", async () => {
@@ -190,11 +183,14 @@ Deno.test("pollDeviceToken() goes on after a time-out, and waits longer (pain 8)
     json({ access_token: "t", token_type: "Bearer" }),
   ];
   using server = stubFetch({
-    [`${AS}/token`]: (request) => answers.shift()!(request),
+    [TOKEN_ENDPOINT]: (request) => answers.shift()!(request),
   });
   const waits: number[] = [];
   const codes: unknown[] = [];
-  const token = await pollDeviceToken(SERVER, { ...DEVICE, expires_at: 600 }, {
+  const token = await pollDeviceToken(SERVER, {
+    ...DEVICE_AUTHORIZATION,
+    expires_at: 600,
+  }, {
     client,
     fetch: server.fetch,
     timeoutMs: 5,
@@ -215,7 +211,7 @@ Deno.test("discoverAuthorization() asks allowUrl before every hop, with its purp
     [PRM]: redirect("/prm.json"),
     [`${API}/prm.json`]: json({ resource: API, authorization_servers: [AS] }),
     [OAUTH]: redirect("/internal"),
-    [`${AS}/.well-known/openid-configuration`]: json({ issuer: AS }),
+    [OPENID]: json({ issuer: AS }),
   });
   const found = await discoverAuthorization(API, {
     fetch: server.fetch,
@@ -230,7 +226,7 @@ Deno.test("discoverAuthorization() asks allowUrl before every hop, with its purp
     [`${API}/prm.json`, purposes[0]],
     [OAUTH, purposes[1]],
     [`${AS}/internal`, purposes[1]],
-    [`${AS}/.well-known/openid-configuration`, purposes[1]],
+    [OPENID, purposes[1]],
   ]);
   assertEquals(
     found.attempts.map(({ error }) => (error as OAuthClientError)?.code),

@@ -3,21 +3,13 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import {
   createSingleFlight,
-  type IAuthorizationServerMetadata,
   type IRefreshTokenOptions,
   type IToken,
   publicClient,
   refreshToken,
 } from "../mod.ts";
+import { SERVER, TOKEN_ENDPOINT } from "./_fixtures.ts";
 import { type Answer, failing, json, stubFetch, text } from "./_stub_fetch.ts";
-
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
 
 /** A server that rotates, and revokes the family when one is used twice. */
 function rotating(): { answer: Answer; isAlive(): boolean } {
@@ -37,7 +29,7 @@ function rotating(): { answer: Answer; isAlive(): boolean } {
 
 Deno.test("createSingleFlight() keeps a token family alive through a race (pain 12)", async () => {
   const server = rotating();
-  using stubbed = stubFetch({ [URL_1]: server.answer });
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: server.answer });
   const options: IRefreshTokenOptions = {
     fetch: stubbed.fetch,
     client: publicClient("c1"),
@@ -94,7 +86,7 @@ Deno.test("refreshToken() keeps the old refresh token, and tells invalid_grant f
     [text("", 503), ["unexpected_status", undefined]],
   ];
   for (const [answer, outcome] of answers) {
-    using stubbed = stubFetch({ [URL_1]: answer });
+    using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
     const { fetch } = stubbed;
     const result = await refreshToken(SERVER, { refresh_token: "r1" }, {
       fetch,

@@ -23,6 +23,7 @@ import {
   parseChallenges,
   publicClient,
 } from "../mod.ts";
+import { API, AS, MCP, OAUTH, OPENID, PRM } from "./_fixtures.ts";
 import {
   type Answer,
   failing,
@@ -33,12 +34,6 @@ import {
   text,
 } from "./_stub_fetch.ts";
 
-const API = "https://api.example";
-const MCP = `${API}/mcp`;
-const PRM = `${API}/.well-known/oauth-protected-resource`;
-const AS = "https://as.example";
-const OAUTH = `${AS}/.well-known/oauth-authorization-server`;
-const OPENID = `${AS}/.well-known/openid-configuration`;
 const PAGE = "<!doctype html><title>Sign in</title>";
 
 /** Discovers with these servers; the result or the error. */

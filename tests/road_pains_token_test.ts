@@ -14,7 +14,6 @@ import {
   discoverAuthorization,
   fetchDeviceAuthorization,
   fetchToken,
-  type IAuthorizationServerMetadata,
   isTokenExpired,
   type IToken,
   OAuthClientError,
@@ -22,22 +21,22 @@ import {
   registerClient,
 } from "../mod.ts";
 import {
+  DEVICE_AUTHORIZATION,
+  DEVICE_AUTHORIZATION_ENDPOINT,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
+import {
   type Answer,
+  FORM,
   json,
   never,
   redirect,
   stubFetch,
+  typed,
 } from "./_stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  registration_endpoint: `${ISSUER}/register`,
-  device_authorization_endpoint: `${ISSUER}/device`,
-  response_types_supported: [],
-};
 const BODY = buildAuthorizationCodeBody({
   code: "c",
   redirectUri: "http://127.0.0.1/",
@@ -46,24 +45,21 @@ const BODY = buildAuthorizationCodeBody({
 
 /** What comes of a token request at a server like this. */
 async function ask(answer: Answer): Promise<IToken & OAuthClientError> {
-  using stubbed = stubFetch({ [URL_1]: answer });
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
   return await fetchToken(SERVER, BODY, {
     fetch: stubbed.fetch,
     now: () => 0,
   }).catch((error) => error);
 }
 
-function form(body: string): Answer {
-  const type = "application/x-www-form-urlencoded; charset=utf-8";
-  return () => new Response(body, { headers: { "Content-Type": type } });
-}
+const form = (body: string) => typed(body, `${FORM}; charset=utf-8`);
 
 Deno.test("fetchToken() ends with the caller's reason when a server hangs (pain 8, its signal)", async () => {
   for (const answer of [never<Response>, () => hanging()]) {
     const reason = new DOMException("Signal timed out.", "TimeoutError");
     const controller = new AbortController();
     using stubbed = stubFetch({
-      [URL_1]: () => {
+      [TOKEN_ENDPOINT]: () => {
         setTimeout(() => controller.abort(reason));
         return answer();
       },
@@ -88,9 +84,9 @@ Deno.test("no POST follows a redirect, so that no secret reaches another address
     for (const location of ["/moved", "https://evil.example/", "http://a/"]) {
       const answer = redirect(location, status);
       using stubbed = stubFetch({
-        [URL_1]: answer,
-        [`${ISSUER}/register`]: answer,
-        [`${ISSUER}/device`]: answer,
+        [TOKEN_ENDPOINT]: answer,
+        [REGISTRATION_ENDPOINT]: answer,
+        [DEVICE_AUTHORIZATION_ENDPOINT]: answer,
       });
       const { fetch } = stubbed;
       const calls = [
@@ -127,7 +123,7 @@ Deno.test("fetchToken() takes a redirect that a browser hides for a failure (pai
   assertInstanceOf(error.cause, OAuthClientError);
   assertEquals(
     error.cause.message,
-    `Request to ${URL_1} was redirected, and this runtime does not tell where`,
+    `Request to ${TOKEN_ENDPOINT} was redirected, and this runtime does not tell where`,
   );
 });
 
@@ -264,7 +260,7 @@ Deno.test("pollDeviceToken() stays slow after slow_down, so that the server stay
   let time = 0;
   let polls = 0;
   using stubbed = stubFetch({
-    [URL_1]() {
+    [TOKEN_ENDPOINT]() {
       const isTooFast = time - last < interval;
       last = time;
       if (++polls === 2) interval += 5;
@@ -277,10 +273,7 @@ Deno.test("pollDeviceToken() stays slow after slow_down, so that the server stay
     },
   });
   const token = await pollDeviceToken(SERVER, {
-    device_code: "d",
-    user_code: "u",
-    verification_uri: `${ISSUER}/activate`,
-    expires_in: 600,
+    ...DEVICE_AUTHORIZATION,
     expires_at: 600,
   }, {
     fetch: stubbed.fetch,
@@ -313,7 +306,7 @@ Deno.test("clientSecretBasic() encodes as the standard says, or leaves as is for
     [literal, false, true],
   ];
   for (const [answer, formEncode, isTaken] of rows) {
-    using stubbed = stubFetch({ [URL_1]: answer });
+    using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
     const { fetch } = stubbed;
     const client = clientSecretBasic("c+1%", "s /?&=", { formEncode });
     const outcome = await fetchToken(SERVER, buildClientCredentialsBody(), {

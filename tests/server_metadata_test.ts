@@ -1,5 +1,4 @@
 import {
-  assert,
   assertEquals,
   assertInstanceOf,
   assertNotMatch,
@@ -9,10 +8,13 @@ import {
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
 import { fetchAuthorizationServerMetadata, OAuthClientError } from "../mod.ts";
+import { AS, assertInvalidArgument, OAUTH, OPENID } from "./_fixtures.ts";
 import {
+  aborted,
   type Answer,
   failing,
   json,
+  minimal,
   never,
   redirect,
   stubFetch,
@@ -20,9 +22,7 @@ import {
   untyped,
 } from "./_stub_fetch.ts";
 
-const OAUTH = "https://as.example/.well-known/oauth-authorization-server";
-const OPENID = "https://as.example/.well-known/openid-configuration";
-const TENANT = "https://as.example/t";
+const TENANT = `${AS}/t`;
 const THIRD = `${TENANT}/.well-known/openid-configuration`;
 const AGGREGATE =
   "Failed to fetch authorization server metadata from all attempted URLs";
@@ -143,13 +143,8 @@ Deno.test("fetchAuthorizationServerMetadata() takes status 200 only", async () =
 Deno.test("fetchAuthorizationServerMetadata() shows the status text of an unreadable body", async () => {
   const consumed = new Response("{}", { status: 500, statusText: "Oh dear" });
   await consumed.text();
-  const minimal = {
-    status: 200,
-    statusText: "Oh dear",
-    json: () => Promise.reject(new Error("No JSON")),
-    text: () => Promise.reject(new Error("No text")),
-  };
-  for (const response of [consumed, minimal]) {
+  const unreadable = minimal({ statusText: "Oh dear" });
+  for (const response of [consumed, unreadable]) {
     const error = await errorOf(() => response);
     const shown = `${response.status} Oh dear`;
     assertEquals(error.message, missing(`${OAUTH}/t`, shown));
@@ -157,17 +152,16 @@ Deno.test("fetchAuthorizationServerMetadata() shows the status text of an unread
 });
 
 Deno.test("fetchAuthorizationServerMetadata() takes a minimal response", async () => {
-  const minimal = (body: unknown) => ({
-    status: 200,
-    statusText: "OK",
-    json: () => Promise.resolve(body),
-    text: () => Promise.resolve("the text"),
-  });
-  const error = await errorOf(() => minimal({ issuer: 7 }));
+  const giving = (body: unknown) =>
+    minimal({
+      json: () => Promise.resolve(body),
+      text: () => Promise.resolve("the text"),
+    });
+  const error = await errorOf(() => giving({ issuer: 7 }));
   assertEquals(error.message, missing(`${OAUTH}/t`, "200 the text"));
 
   const document = { issuer: TENANT };
-  using server = stubFetch({ [`${OAUTH}/t`]: () => minimal(document) });
+  using server = stubFetch({ [`${OAUTH}/t`]: () => giving(document) });
   const found = await fetchAuthorizationServerMetadata(TENANT, server);
   assertStrictEquals(found.metadata, document);
 });
@@ -270,16 +264,12 @@ Deno.test("fetchAuthorizationServerMetadata() looks the global fetch up at each 
 });
 
 Deno.test("fetchAuthorizationServerMetadata() ends with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const controller = new AbortController();
+  const { answer, signal, reason } = aborted();
   using server = stubFetch({
     [`${OAUTH}/t`]: text("", 404),
-    [`${OPENID}/t`]: () => {
-      queueMicrotask(() => controller.abort(reason));
-      return never();
-    },
+    [`${OPENID}/t`]: answer,
   });
-  const options = { fetch: server.fetch, signal: controller.signal };
+  const options = { fetch: server.fetch, signal };
   // The second call finds the signal aborted already.
   for (let call = 0; call < 2; call++) {
     assertStrictEquals(
@@ -343,12 +333,10 @@ Deno.test("fetchAuthorizationServerMetadata() names an argument that is of no us
   const asked = () => Promise.reject(new Error("Asked"));
   using global = stub(globalThis, "fetch", asked);
   for (const [args, name] of rows) {
-    const error = await assertRejects(
+    const error = await assertInvalidArgument(
       () => untyped(fetchAuthorizationServerMetadata)(...args),
-      OAuthClientError,
+      name,
     );
-    assertEquals(error.code, "invalid_argument");
-    assert(error.message.startsWith(`${name} must be `), error.message);
     assertNotMatch(error.message, /secret/);
   }
   assertSpyCalls(global, 0);

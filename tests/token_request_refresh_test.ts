@@ -9,13 +9,13 @@ import {
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
 import {
-  type IAuthorizationServerMetadata,
   isTokenExpired,
   type IToken,
   OAuthClientError,
   publicClient,
   refreshToken,
 } from "../mod.ts";
+import { SERVER, TOKEN_ENDPOINT } from "./_fixtures.ts";
 import {
   type Answer,
   failing,
@@ -25,20 +25,13 @@ import {
   untyped,
 } from "./_stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
 /** Refreshes a token; what was sent, and what came of it. */
 async function refresh(
   answer: Answer,
   token: Pick<IToken, "refresh_token" | "scope">,
   options: Parameters<typeof refreshToken>[2] = {},
 ) {
-  using stubbed = stubFetch({ [URL_1]: answer });
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
   const { fetch } = stubbed;
   const client = publicClient("c1");
   const given = { fetch, client, now: () => 0, ...options };

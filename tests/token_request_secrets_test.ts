@@ -24,6 +24,13 @@ import {
   refreshToken,
 } from "../mod.ts";
 import {
+  AS,
+  createSigningKeys,
+  idJagReply,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
+import {
   type Answer,
   failing,
   json,
@@ -33,13 +40,6 @@ import {
   untyped,
 } from "./_stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
 /** Stands in every secret text, so that one search finds them all. */
 const MARK = "hushHUSH";
 const BODIES = [
@@ -133,7 +133,7 @@ for (const [name, answer] of FAILURES) {
     const headers = { Cookie: `cookie-${MARK}` };
     for (const client of clients) {
       for (const body of BODIES) {
-        using stubbed = stubFetch({ [URL_1]: answer });
+        using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
         const { fetch } = stubbed;
         const error = await assertRejects(
           () => fetchToken(SERVER, body, { fetch, client, headers }),
@@ -142,7 +142,7 @@ for (const [name, answer] of FAILURES) {
         const words = wordsOf(error);
         assert(!words.includes(MARK), words);
         assert(!words.includes(basic), words);
-        assertEquals(stubbed.urls, [URL_1]);
+        assertEquals(stubbed.urls, [TOKEN_ENDPOINT]);
       }
     }
   });
@@ -176,17 +176,13 @@ Deno.test("fetchToken() tells no secret about what it does not send", async () =
 });
 
 Deno.test("fetchToken() tells no assertion and no proof", async () => {
-  const { privateKey, publicKey } = await crypto.subtle.generateKey(
-    { name: "ECDSA", namedCurve: "P-256" },
-    false,
-    ["sign", "verify"],
-  );
+  const { privateKey, publicKey } = await createSigningKeys();
   const client = privateKeyJwt("c1", privateKey);
   const dpop = await createDpop();
   for (const [, answer] of FAILURES) {
     const sent: string[] = [];
     using stubbed = stubFetch({
-      [URL_1]: (request) => {
+      [TOKEN_ENDPOINT]: (request) => {
         const form = new URLSearchParams(request.body);
         sent.push(form.get("client_assertion")!, request.headers.DPoP!);
         return answer(request);
@@ -199,14 +195,14 @@ Deno.test("fetchToken() tells no assertion and no proof", async () => {
     );
     const keys = createLocalJWKSet({ keys: [await exportJWK(publicKey)] });
     // Else nothing worth hiding was sent.
-    await jwtVerify(sent[0]!, keys, { issuer: "c1", audience: ISSUER });
+    await jwtVerify(sent[0]!, keys, { issuer: "c1", audience: AS });
     for (const secret of sent) assert(!wordsOf(error).includes(secret));
   }
 });
 
 Deno.test("refreshToken() tells no refresh token", async () => {
   for (const [, answer] of FAILURES) {
-    using stubbed = stubFetch({ [URL_1]: answer });
+    using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
     const old = { refresh_token: `refresh-${MARK}` };
     const error = await assertRejects(
       () => refreshToken(SERVER, old, stubbed),
@@ -220,17 +216,16 @@ Deno.test("fetchIdJag() tells neither the subject's token nor what came", async 
   const wrong = await new SignJWT({ note: MARK, client_id: "c1" })
     .setProtectedHeader({ alg: "HS256", typ: "oauth-id-jag+jwt" })
     .sign(new TextEncoder().encode("x".repeat(32)));
-  const idJag = "urn:ietf:params:oauth:token-type:id-jag";
   const answers: Answer[] = [
     ...FAILURES.map(([, answer]) => answer),
     ...[wrong, MARK, `${MARK}.${MARK}.${MARK}`].map((access_token) =>
-      json({ access_token, token_type: "N_A", issued_token_type: idJag })
+      idJagReply(access_token)
     ),
     json({ access_token: wrong, token_type: MARK }),
     json({ access_token: wrong, issued_token_type: MARK }),
   ];
   for (const answer of answers) {
-    using stubbed = stubFetch({ [URL_1]: answer });
+    using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
     const error = await assertRejects(
       () =>
         fetchIdJag(SERVER, {
@@ -242,7 +237,7 @@ Deno.test("fetchIdJag() tells neither the subject's token nor what came", async 
     );
     assert(!wordsOf(error).includes(MARK), wordsOf(error));
     assert(!wordsOf(error).includes(wrong), wordsOf(error));
-    assertEquals(stubbed.urls, [URL_1]);
+    assertEquals(stubbed.urls, [TOKEN_ENDPOINT]);
   }
 });
 
@@ -253,12 +248,12 @@ Deno.test("redeemIdJag() tells no assertion", async () => {
       iss: "https://idp.example",
       sub: "u",
       jti: "j",
-      aud: ISSUER,
+      aud: AS,
       client_id: "c1",
       iat: 0,
       exp: 100,
     },
-    audience: ISSUER,
+    audience: AS,
     expires_at: 100,
   };
   const client = clientSecretPost("c1", `secret-${MARK}`);
@@ -270,7 +265,7 @@ Deno.test("redeemIdJag() tells no assertion", async () => {
     [json({}), idJag, other],
   ];
   for (const [answer, given, client] of rows) {
-    using stubbed = stubFetch({ [URL_1]: answer });
+    using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
     const options = { fetch: stubbed.fetch, client, now: () => 0 };
     const error = await redeemIdJag(SERVER, given, options)
       .catch((error) => error);
@@ -280,7 +275,7 @@ Deno.test("redeemIdJag() tells no assertion", async () => {
 });
 
 Deno.test("fetchToken() keeps a page out of the message of a status", async () => {
-  using stubbed = stubFetch({ [URL_1]: text("Fault 17", 500) });
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: text("Fault 17", 500) });
   const error = await assertRejects(
     () => fetchToken(SERVER, BODIES[0]!, stubbed),
     OAuthClientError,

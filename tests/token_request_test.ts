@@ -12,25 +12,25 @@ import {
   createDpop,
   fetchToken,
   getClaimsFromJWT,
-  type IAuthorizationServerMetadata,
   type IFetchTokenOptions,
   OAuthClientError,
 } from "../mod.ts";
-import { type Answer, json, stubFetch, text, untyped } from "./_stub_fetch.ts";
+import { AS, SERVER, TOKEN_ENDPOINT } from "./_fixtures.ts";
+import {
+  type Answer,
+  FORM,
+  json,
+  stubFetch,
+  text,
+  typed,
+  untyped,
+} from "./_stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const URL_1 = `${ISSUER}/token`;
-const SERVER: IAuthorizationServerMetadata = {
-  issuer: ISSUER,
-  token_endpoint: URL_1,
-  response_types_supported: [],
-};
-const FORM = "application/x-www-form-urlencoded";
 const BODY = buildClientCredentialsBody({ scopes: ["read"] });
 
 /** Asks for a token at the time of 1000.9 s. */
 async function ask(answer: Answer, options: IFetchTokenOptions = {}) {
-  using stubbed = stubFetch({ [URL_1]: answer });
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
   return await fetchToken(SERVER, BODY, {
     fetch: stubbed.fetch,
     now: () => 1_000_900,
@@ -41,12 +41,6 @@ async function ask(answer: Answer, options: IFetchTokenOptions = {}) {
 /** The error of a token request that gets this answer. */
 async function errorOf(answer: Answer, options?: IFetchTokenOptions) {
   return await assertRejects(() => ask(answer, options), OAuthClientError);
-}
-
-/** Answers with a form. */
-function form(body: string, type = FORM, status = 200): Answer {
-  return () =>
-    new Response(body, { status, headers: { "Content-Type": type } });
 }
 
 const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
@@ -140,7 +134,7 @@ Deno.test("fetchToken() reads a form as a form, whatever its charset", async () 
   const body = "access_token=t%2B1&scope=repo%2Cuser+gist&token_type=bearer" +
     "&expires_in=60";
   for (const type of [FORM, `${FORM}; charset=utf-8`, FORM.toUpperCase()]) {
-    assertEquals(await ask(form(body, type)), {
+    assertEquals(await ask(typed(body, type)), {
       access_token: "t+1",
       scope: "repo,user gist",
       token_type: "bearer",
@@ -209,13 +203,16 @@ Deno.test("fetchToken() fails where no access_token comes", async () => {
     json({ access_token: 7 }),
     json({ access_token: { value: "t" } }),
     json({ id_token: "t" }),
-    form("access_token="),
+    typed("access_token=", FORM),
     () => new Response(null, { status: 204 }),
   ];
   for (const answer of answers) {
     const error = await errorOf(answer);
-    assertEquals([error.code, error.url], ["invalid_response", URL_1]);
-    assertEquals(error.message, `The reply of ${URL_1} holds no access_token`);
+    assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
+    assertEquals(
+      error.message,
+      `The reply of ${TOKEN_ENDPOINT} holds no access_token`,
+    );
   }
 });
 
@@ -225,7 +222,7 @@ Deno.test("fetchToken() lets an error win at any status, over a token too", asyn
     for (
       const answer of [
         json(body, { status }),
-        form("error=bad_verification_code&access_token=t", FORM, status),
+        typed("error=bad_verification_code&access_token=t", FORM, status),
       ]
     ) {
       const error = await errorOf(answer);
@@ -238,7 +235,7 @@ Deno.test("fetchToken() lets an error win at any status, over a token too", asyn
 });
 
 Deno.test("fetchToken() sends what it is given and leaves the body as it was", async () => {
-  using stubbed = stubFetch({ [URL_1]: json({ access_token: "t" }) });
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "t" }) });
   const body = new URLSearchParams("grant_type=x&client_id=old&b=1&b=2");
   const client = clientSecretBasic("c1", "s");
   const headers = {
@@ -259,7 +256,7 @@ Deno.test("fetchToken() sends what it is given and leaves the body as it was", a
 });
 
 Deno.test("fetchToken() shows an issuer's client to no other issuer", async () => {
-  const client = clientSecretPost("c1", "s", { issuer: `${ISSUER}/` });
+  const client = clientSecretPost("c1", "s", { issuer: `${AS}/` });
   using stubbed = stubFetch({});
   const error = await assertRejects(
     () => fetchToken(SERVER, BODY, { fetch: stubbed.fetch, client }),
@@ -288,7 +285,7 @@ Deno.test("fetchToken() gets a bound token after a server's demand for a nonce",
   assertEquals(token.token_type, "DPoP");
   const nonces = proofs.map((proof) => getClaimsFromJWT(proof).nonce);
   assertEquals(nonces, [undefined, "n1"]);
-  const next = await dpop.createProof({ method: "POST", url: URL_1 });
+  const next = await dpop.createProof({ method: "POST", url: TOKEN_ENDPOINT });
   assertEquals(getClaimsFromJWT(next).nonce, "n2");
 });
 
@@ -310,7 +307,7 @@ Deno.test("fetchToken() refuses a token that is not bound to the DPoP key", asyn
       continue;
     }
     const error = await errorOf(answer, { dpop });
-    assertEquals([error.code, error.url], ["invalid_response", URL_1]);
+    assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
     assert(error.message.includes("not bound"), error.message);
     assert(!error.message.includes("t0ken"));
   }
