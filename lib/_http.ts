@@ -141,9 +141,10 @@ function redirectOf(
     return refused("was redirected, and this runtime does not tell where");
   }
   // A caller's fetch may follow redirects by itself, whatever it is told.
-  const answered = response.url === url
+  const { url: answeredBy } = response;
+  const answered = answeredBy === url
     ? origin
-    : parseUrl(String(response.url))?.origin ?? origin;
+    : parseUrl(String(answeredBy))?.origin ?? origin;
   if (answered !== origin) {
     discard(response);
     throw refused(`was answered by another origin, ${answered}`);

@@ -160,12 +160,11 @@ export function openReply(
   { maxBytes, signal, refusedRedirect }: IReading,
 ): IReply {
   const { status } = response;
-  const retryAfter = parseRetryAfter(headerOf(response, "retry-after"));
   const error: IReply["error"] = (code, message, details) =>
     new OAuthClientError(refusedRedirect?.code ?? code, message, {
       url,
       status,
-      retryAfter,
+      retryAfter: parseRetryAfter(headerOf(response, "retry-after")),
       ...(refusedRedirect && { cause: refusedRedirect }),
       ...details,
     });

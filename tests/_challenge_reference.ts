@@ -19,9 +19,9 @@ function isQuoted(characters: string[], place: number): boolean {
 /** Rule 1: pieces between commas outside quotes, trimmed, none empty. */
 function splitPieces(value: string): string[] {
   const characters = value.split("");
-  const commas = characters.keys().filter((place) =>
+  const commas = [...characters.keys()].filter((place) =>
     characters[place] === "," && !isQuoted(characters, place)
-  ).toArray();
+  );
   const starts = [0, ...commas.map((place) => place + 1)];
   const ends = [...commas, characters.length];
   return starts

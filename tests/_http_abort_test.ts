@@ -4,6 +4,7 @@ import { exchange, type IRequest } from "../lib/_http.ts";
 import type { IFetchResponse, IRequestOptions } from "../mod.ts";
 import {
   type Answer,
+  deferred,
   failing,
   json,
   never,
@@ -77,7 +78,7 @@ Deno.test("exchange() ends with the reason when fetch fails for the abort", asyn
     const controller = new AbortController();
     const { signal } = controller;
     const fetch = () => {
-      const { promise, reject } = Promise.withResolvers<IFetchResponse>();
+      const { promise, reject } = deferred<IFetchResponse>();
       signal.addEventListener("abort", () => reject(new Error("Aborted")));
       queueMicrotask(() => controller.abort("enough"));
       return promise;
@@ -91,8 +92,8 @@ Deno.test("exchange() ends with the reason when fetch fails for the abort", asyn
 
 Deno.test("exchange() closes a reply that comes after the abort", async () => {
   const controller = new AbortController();
-  const cancelled = Promise.withResolvers<string>();
-  const late = Promise.withResolvers<IFetchResponse>();
+  const cancelled = deferred<string>();
+  const late = deferred<IFetchResponse>();
   const options = { fetch: () => late.promise, signal: controller.signal };
   const ended = assertRejects(() => ask(options));
   controller.abort("enough");

@@ -16,6 +16,7 @@ import {
 } from "../mod.ts";
 import {
   type Answer,
+  deferred,
   failing,
   never,
   redirect,
@@ -96,7 +97,7 @@ Deno.test("exchange() ends on time though fetch ignores its signal", async () =>
 
 Deno.test("exchange() tells of the time-out though fetch fails by it", async () => {
   const fetch = (_url: string, { signal }: IFetchInit) => {
-    const { promise, reject } = Promise.withResolvers<IFetchResponse>();
+    const { promise, reject } = deferred<IFetchResponse>();
     signal?.addEventListener("abort", () => reject(new Error("Aborted")));
     return promise;
   };
@@ -104,8 +105,8 @@ Deno.test("exchange() tells of the time-out though fetch fails by it", async () 
 });
 
 Deno.test("exchange() closes a reply that comes after the time-out", async () => {
-  const late = Promise.withResolvers<IFetchResponse>();
-  const cancelled = Promise.withResolvers<string>();
+  const late = deferred<IFetchResponse>();
+  const cancelled = deferred<string>();
   const options = { fetch: () => late.promise, timeoutMs: 5 };
   assertTimeout(await assertRejects(() => ask(options)));
   const cancel = () => cancelled.resolve("cancelled");
@@ -114,7 +115,7 @@ Deno.test("exchange() closes a reply that comes after the time-out", async () =>
 });
 
 Deno.test("exchange() follows no redirect that comes after the time-out", async () => {
-  const late = Promise.withResolvers<IFetchResponse>();
+  const late = deferred<IFetchResponse>();
   using server = stubFetch({
     [URL_1]: () => late.promise,
     [URL_2]: text("Hello", 200),
@@ -134,7 +135,7 @@ Deno.test("exchange() ends on time when a body stalls, and closes it", async () 
     (reply: IReply) => reply.json(),
   ];
   for (const read of reads) {
-    const cancelled = Promise.withResolvers<string>();
+    const cancelled = deferred<string>();
     const body = new ReadableStream({
       start: (stream) => stream.enqueue(new TextEncoder().encode('{"a":')),
       cancel: () => cancelled.resolve("cancelled"),
@@ -155,7 +156,7 @@ Deno.test("exchange() ends on time when a minimal reply stalls", async () => {
 });
 
 Deno.test("exchange() asks nothing that allowUrl allows after the time-out", async () => {
-  const allowed = Promise.withResolvers<boolean>();
+  const allowed = deferred<boolean>();
   using server = stubFetch({ [URL_1]: text("Hello", 200) });
   const { fetch } = server;
   const options = { fetch, timeoutMs: 5, allowUrl: () => allowed.promise };

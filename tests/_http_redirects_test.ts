@@ -2,7 +2,7 @@ import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { exchange, type IRequest } from "../lib/_http.ts";
 import type { IReply } from "../lib/_reply.ts";
 import { type IFetchResponse, OAuthClientError } from "../mod.ts";
-import { type Answer, redirect, stubFetch } from "./_stub_fetch.ts";
+import { type Answer, deferred, redirect, stubFetch } from "./_stub_fetch.ts";
 
 const ORIGIN = "https://api.example";
 const URL_1 = `${ORIGIN}/1`;
@@ -144,7 +144,7 @@ Deno.test("exchange() refuses what another origin answered to a fetch that follo
   ];
   for (const [url, origin] of rows) {
     for (const request of [GET, POST]) {
-      const cancelled = Promise.withResolvers<string>();
+      const cancelled = deferred<string>();
       const cancel = () => cancelled.resolve("cancelled");
       const body = new ReadableStream({ cancel });
       using server = stubFetch({ [URL_1]: () => minimal({ url, body }) });

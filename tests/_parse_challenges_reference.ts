@@ -111,8 +111,10 @@ const authParams = list(authParam);
 
 /** Whether a whole element here is a token68, which the extension leaves one. */
 function isToken68(text: string, at: number): boolean {
-  return token68(text, at).some(([, middle]) =>
-    blanks(text, middle).some(([, end]) => [",", undefined].includes(text[end]))
+  return [...token68(text, at)].some(([, middle]) =>
+    [...blanks(text, middle)].some(([, end]) =>
+      [",", undefined].includes(text[end])
+    )
   );
 }
 

@@ -13,7 +13,7 @@ import {
   quoteServerText,
 } from "../lib/_reply.ts";
 import { type IFetchResponse, OAuthClientError } from "../mod.ts";
-import { minimal, never, untyped } from "./_stub_fetch.ts";
+import { deferred, minimal, never, untyped } from "./_stub_fetch.ts";
 
 const URL_1 = "https://api.example/1";
 
@@ -130,7 +130,7 @@ Deno.test("parseJson() gives the value, or nothing", () => {
 });
 
 Deno.test("discard() closes a body, and bears that there is none to close", async () => {
-  const closed = Promise.withResolvers<string>();
+  const closed = deferred<string>();
   const cancel = () => closed.resolve("closed");
   discard(new Response(new ReadableStream({ cancel })));
   assertEquals(await closed.promise, "closed");

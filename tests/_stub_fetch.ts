@@ -120,6 +120,16 @@ export function aborted(): {
   return { answer, signal: controller.signal, reason };
 }
 
+/** A promise and what settles it: `Promise.withResolvers`, which Node 20 lacks. */
+export function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<T>((...settlers) => {
+    [resolve, reject] = settlers;
+  });
+  return { promise, resolve, reject };
+}
+
 /** A value of the wrong type, as callers without a type checker pass it. */
 // deno-lint-ignore no-explicit-any
 export function untyped(value: unknown): any {

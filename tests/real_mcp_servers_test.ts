@@ -29,6 +29,7 @@ import {
   startMcpSdkServer,
 } from "./servers/mcp_sdk_server.ts";
 import { startProtectedResource } from "./servers/protected_resource.ts";
+import { deferred } from "./_stub_fetch.ts";
 
 const RESOURCE_PATH = "/.well-known/oauth-protected-resource";
 const SERVER_PATH = "/.well-known/oauth-authorization-server";
@@ -314,8 +315,8 @@ const operations: Record<string, Operation> = {
 for (const [name, run] of Object.entries(operations)) {
   for (const stop of ["before its answer", "amid its body"]) {
     Deno.test(`${name}() hangs up with the caller's reason on a server that stops ${stop}`, async () => {
-      const asked = Promise.withResolvers<void>();
-      const left = Promise.withResolvers<string>();
+      const asked = deferred<void>();
+      const left = deferred<string>();
       const server = await listen();
       const late = setTimeout(() => {
         left.resolve("still there");
