@@ -8,6 +8,7 @@
  */
 
 import config from "../deno.json" with { type: "json" };
+import { outputOf } from "./_consumer_process.ts";
 import { root } from "./_deno.ts";
 
 /**
@@ -15,6 +16,15 @@ import { root } from "./_deno.ts";
  * `homepage` are made from. They are left out while there is none.
  */
 const PUBLIC_ADDRESS: string | undefined = undefined;
+
+/**
+ * The library types that dnt's type check knows. Its own choice has no DOM, and
+ * with it neither `fetch` nor `URL`. It checks the tests too, and the JSR packages
+ * that they import, which name newer types than ES2022 has: `Disposable`, the
+ * methods of `Set`, iterator helpers. The consumer tests' TypeScript projects hold
+ * `lib/` itself to ES2022.
+ */
+export const LIBRARY_TYPES = ["ESNext", "DOM", "DOM.Iterable"];
 
 /** The part of dnt that is used here, so that this is checked without dnt. */
 interface IDnt {
@@ -50,26 +60,69 @@ async function loadDnt(): Promise<IDnt | undefined> {
 /** What ties a file to Deno: its API beyond `Deno.test`, and files that use it. */
 const NEEDS_DENO = /\bDeno\.(?!test\b)|from "(?:\.\/servers|\.\.\/scripts)/;
 
+/** What calls `ArrayBuffer.prototype.transfer`, which Node 20 lacks. */
+const NEEDS_TRANSFER = /from "@std\/encoding\b/;
+
+/** Whether this program, some Node, has `ArrayBuffer.prototype.transfer`. */
+export async function nodeHasTransfer(program: string): Promise<boolean> {
+  const expression = "typeof ArrayBuffer.prototype.transfer";
+  const type = await outputOf(program, ["-p", expression], { cwd: "." });
+  return type.trim() === "function";
+}
+
 /**
- * The tests that run wherever there is `fetch`, as a glob for dnt: those that
- * use nothing of Deno but `Deno.test`, neither themselves nor in what they import
- * from beside them.
+ * Of files by name, the tests that run wherever there is `fetch`: those that use
+ * nothing of Deno but `Deno.test`, neither themselves nor in what they import
+ * from beside them. Without `ArrayBuffer.prototype.transfer`, those that need
+ * `@std/encoding` are left out as well.
  */
-export async function findPortableTests(directory: URL): Promise<string[]> {
-  const texts = new Map<string, string>();
-  for await (const { name, isFile } of Deno.readDir(directory)) {
-    if (!isFile || !name.endsWith(".ts")) continue;
-    texts.set(name, await Deno.readTextFile(new URL(name, directory)));
-  }
+export function selectPortableTests(
+  texts: ReadonlyMap<string, string>,
+  hasTransfer: boolean,
+): string[] {
   const isPortable = (name: string): boolean => {
     const text = texts.get(name);
     if (text === undefined || NEEDS_DENO.test(text)) return false;
+    if (!hasTransfer && NEEDS_TRANSFER.test(text)) return false;
     const beside = [...text.matchAll(/from "\.\/([^"/]+\.ts)"/g)];
     return beside.every(([, file]) => isPortable(file ?? ""));
   };
   return [...texts.keys()]
     .filter((name) => name.endsWith("_test.ts") && isPortable(name))
     .sort();
+}
+
+/** The names of the portable tests of a directory. */
+export async function findPortableTests(
+  directory: URL,
+  hasTransfer: boolean,
+): Promise<string[]> {
+  const texts = new Map<string, string>();
+  for await (const { name, isFile } of Deno.readDir(directory)) {
+    if (!isFile || !name.endsWith(".ts")) continue;
+    texts.set(name, await Deno.readTextFile(new URL(name, directory)));
+  }
+  return selectPortableTests(texts, hasTransfer);
+}
+
+/**
+ * The tests that the `node` on the path can run, which is the one that dnt
+ * takes; says which are left out for want of `ArrayBuffer.prototype.transfer`.
+ */
+async function findTestsForNode(directory: URL): Promise<string[]> {
+  const all = await findPortableTests(directory, true);
+  const tests = await findPortableTests(
+    directory,
+    await nodeHasTransfer("node"),
+  );
+  const leftOut = all.filter((name) => !tests.includes(name));
+  if (leftOut.length > 0) {
+    console.log(
+      "Tests left out, because this Node has no " +
+        `ArrayBuffer.prototype.transfer: ${leftOut.join(", ")}.`,
+    );
+  }
+  return tests;
 }
 
 /** Members of package.json that follow from the public address. */
@@ -97,7 +150,7 @@ async function requireNothingInjected(): Promise<void> {
 }
 
 async function build(dnt: IDnt, version: string): Promise<void> {
-  const tests = await findPortableTests(new URL("tests/", root));
+  const tests = await findTestsForNode(new URL("tests/", root));
   Deno.chdir(root);
   await dnt.emptyDir("./npm");
   await dnt.build({
@@ -111,11 +164,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     test: true,
     rootTestDir: "./tests",
     testPattern: `{${tests.join(",")}}`,
-    // dnt's own choice has no DOM, and with it neither fetch nor URL.
-    compilerOptions: {
-      target: "ES2022",
-      lib: ["ES2022", "DOM", "DOM.Iterable"],
-    },
+    compilerOptions: { target: "ES2022", lib: LIBRARY_TYPES },
     // No `files`: dnt writes an .npmignore that leaves its tests out, and
     // `files` would win over it.
     package: {

@@ -2,6 +2,7 @@
  * Installs the packed package as a stranger would, in every runtime that it is
  * made for, and runs the same scenario there (`tests/consumers/`). Prints a table;
  * the exit code is 1 when anything failed, a runtime that cannot be had included.
+ * The unit tests run as well, from the sources.
  *
  * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, in
  * place of what `deno pack` makes. `--only NAME` runs one consumer.
@@ -16,6 +17,7 @@ import { preparePackage } from "./_consumer_package.ts";
 import { startConsumerServer } from "./_consumer_server.ts";
 import { formatTable, type IRow } from "./_consumer_table.ts";
 import { runAttw, runPublint, runTypeScript } from "./_consumer_types.ts";
+import { runUnitTests } from "./_consumer_unit_tests.ts";
 
 const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   node: runNode,
@@ -24,6 +26,7 @@ const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   chromium: runChromium,
   deno: runDeno,
   typescript: runTypeScript,
+  unit_tests: runUnitTests,
   publint: runPublint,
   attw: runAttw,
 };

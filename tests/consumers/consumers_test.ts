@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { differences, formatTable } from "../../scripts/_consumer_table.ts";
-import { findPortableTests } from "../../scripts/build_npm.ts";
+import { judgeTap } from "../../scripts/_unit_test_report.ts";
+import {
+  findPortableTests,
+  selectPortableTests,
+} from "../../scripts/build_npm.ts";
 
 Deno.test("differences() names the path of every difference", () => {
   assertEquals(
@@ -31,11 +35,91 @@ Deno.test("formatTable() tells a failure from a runtime that is missing", () => 
   assertMatch(table, /Bad 1, import:\n {2}one\n {2}two/);
 });
 
+const tests = new URL("..", import.meta.url);
+
 Deno.test("findPortableTests() leaves out what needs Deno itself", async () => {
-  const names = await findPortableTests(new URL("..", import.meta.url));
+  const names = await findPortableTests(tests, true);
   assert(names.includes("challenge_test.ts"));
   assert(names.every((name) => name.endsWith("_test.ts")));
   for (const name of ["project_test.ts", "real_servers_test.ts"]) {
     assert(!names.includes(name), name);
   }
+});
+
+Deno.test("findPortableTests() keeps tests of @std/encoding where it works", async () => {
+  const names = await findPortableTests(tests, true);
+  for (const name of ["_base64_test.ts", "pkce_test.ts"]) {
+    assert(names.includes(name), name);
+  }
+});
+
+Deno.test("findPortableTests() leaves out tests of @std/encoding elsewhere", async () => {
+  const all = await findPortableTests(tests, true);
+  const names = await findPortableTests(tests, false);
+  assert(names.includes("challenge_test.ts"));
+  for (const name of all) {
+    const text = await Deno.readTextFile(new URL(name, tests));
+    const isFree = !text.includes('from "@std/encoding/');
+    assertEquals(names.includes(name), isFree, name);
+  }
+});
+
+Deno.test("selectPortableTests() looks into what a test imports from beside it", () => {
+  const texts = new Map([
+    ["a_test.ts", 'import "@std/assert"; Deno.test("a", () => {});'],
+    ["b_test.ts", 'import { b } from "./_b.ts";'],
+    ["_b.ts", 'export { b } from "./_deeper.ts";'],
+    [
+      "_deeper.ts",
+      'import { b } from "@std/encoding/base64url"; export { b };',
+    ],
+    ["c_test.ts", 'import { c } from "./_c.ts";'],
+    ["_c.ts", "export const c = Deno.cwd();"],
+  ]);
+  assertEquals(selectPortableTests(texts, true), ["a_test.ts", "b_test.ts"]);
+  assertEquals(selectPortableTests(texts, false), ["a_test.ts"]);
+});
+
+const TAP = `TAP version 13
+# Subtest: fetch() works
+ok 1 - fetch() works
+  ---
+  duration_ms: 1
+  ...
+# Subtest: fetch() fails
+not ok 2 - fetch() fails
+  ---
+  duration_ms: 2
+  error: |-
+    \u001b[1mValues\u001b[22m are not equal.
+    
+    -   1
+    +   2
+  code: 'ERR_TEST_FAILURE'
+  ...
+# Subtest: fetch() hangs
+not ok 3 - fetch() hangs
+  ---
+  error: 'test timed out'
+  ...
+ok 4 - fetch() waits # SKIP
+`;
+
+Deno.test("judgeTap() names the failing tests of a run with their errors", () => {
+  assertEquals(judgeTap({ code: 1, stdout: TAP, stderr: "Ended\n" }), {
+    passed: 1,
+    failure: "fetch() fails: Values are not equal. - 1 + 2\n" +
+      "fetch() hangs: 'test timed out'\n" +
+      "Ended",
+  });
+});
+
+Deno.test("judgeTap() takes a run without a test for a failure", () => {
+  const failureOf = (code: number, stdout: string, stderr = "") =>
+    judgeTap({ code, stdout, stderr }).failure;
+  assertEquals(failureOf(0, "ok 1 - one\n  ---\n  ...\n"), undefined);
+  assertEquals(failureOf(0, "# pass 0\n"), "No test was run");
+  assertEquals(failureOf(0, "ok 1 - one # SKIP\n"), "No test was run");
+  assertEquals(failureOf(1, "", "SyntaxError\n"), "SyntaxError");
+  assertEquals(failureOf(1, "ok 1 - one\n"), "Exit code 1");
 });
