@@ -44,13 +44,18 @@ export async function hashBase64Url(text: string): Promise<string> {
   return encodeBase64Url(new Uint8Array(digest));
 }
 
+/** Encodes bytes in the standard alphabet, padded. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
 /** Encodes bytes, or text as UTF-8, in the URL-safe alphabet without padding. */
 export function encodeBase64Url(data: Uint8Array | string): string {
   const bytes = typeof data === "string"
     ? new TextEncoder().encode(data)
     : data;
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary)
+  return encodeBase64(bytes)
     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

@@ -1,7 +1,7 @@
 /** Asking one address after another until one gives the document looked for. */
 
 import { exchange } from "./_http.ts";
-import { type IReply, quoteServerText } from "./_reply.ts";
+import type { IReply } from "./_reply.ts";
 import type { OAuthClientError } from "./errors.ts";
 import type { IRequestOptions, RequestPurpose } from "./request_options.ts";
 import type { IDiscoveryResult } from "./types.ts";
@@ -57,13 +57,14 @@ export async function discover<Metadata>(
             const found = status === 200 && accept(await reply.json(), reply);
             if (found) return found;
           } catch (failure) {
+            const { url, code, message } = failure as OAuthClientError;
             // One that names its address speaks for itself.
-            if ((failure as OAuthClientError).url) throw failure;
-            cause = failure;
+            if (url) throw failure;
+            cause = code ? reply.error(code, message) : failure;
           }
           throw reply.error(
             status === 200 ? "invalid_metadata" : "unexpected_status",
-            `${failed}${url}: ${status} ${quoteServerText(await reply.text())}`,
+            `${failed}${url}: ${status} ${reply.quote(await reply.text())}`,
             cause === undefined ? {} : { cause },
           );
         },

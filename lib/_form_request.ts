@@ -13,7 +13,6 @@ import type {
   ClientAuthentication,
   IFormRequestOptions,
 } from "./client_auth.ts";
-import { secretsOf, withoutSecrets } from "./_secrets.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationServerMetadata } from "./types.ts";
 
@@ -27,7 +26,8 @@ async function membersOf(reply: IReply): Promise<ReplyMembers> {
   const isForm = reply.header("content-type")?.toLowerCase().startsWith(FORM);
   const body = isForm
     ? Object.fromEntries(new URLSearchParams(await reply.content()))
-    : await reply.json();
+    // Of a body that is no JSON, one that cannot be read at all is told apart.
+    : await reply.json() ?? await reply.content();
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     return {};
   }
@@ -61,20 +61,15 @@ export function secondsMember(
 function requireSuccess(
   url: string,
   reply: IReply,
-  received: ReplyMembers,
-  findSecrets: () => string[],
+  members: ReplyMembers,
 ): void {
-  if (received.error !== undefined && received.error !== "") {
-    // Some servers repeat the request in the description of its error.
-    const members = withoutSecrets(received, findSecrets()) as ReplyMembers;
+  if (members.error !== undefined && members.error !== "") {
     const error = textMember(members, "error") ?? quoteJson(members.error);
     const error_description = textMember(members, "error_description");
     const said = error_description ? `${error}: ${error_description}` : error;
     throw reply.error(
       "server_error",
-      `Request to ${quoteServerText(url)} was refused: ${
-        quoteServerText(said)
-      }`,
+      `Request to ${quoteServerText(url)} was refused: ${reply.quote(said)}`,
       {
         error,
         error_description,
@@ -124,6 +119,16 @@ export async function postForm<T>(
     requireOptions(options);
   requireObject("serverMetadata", serverMetadata);
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
+  requireArgument(
+    client === undefined || typeof client?.authenticate === "function",
+    "client",
+    "a ClientAuthentication",
+  );
+  requireArgument(
+    dpop === undefined || typeof dpop?.createProof === "function",
+    "dpop",
+    "what createDpop() made",
+  );
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
   const purpose = endpoint === "token_endpoint"
     ? "token"
@@ -147,7 +152,7 @@ export async function postForm<T>(
         const wantsNonce = members.error === "use_dpop_nonce" &&
           reply.header("DPoP-Nonce") !== undefined;
         if (dpop && wantsNonce && !isRetry) return undefined;
-        requireSuccess(url, reply, members, () => secretsOf(body, own));
+        requireSuccess(url, reply, members);
         return { value: read(members, reply, url) };
       },
     );

@@ -17,6 +17,7 @@ import {
   quoteServerText,
   quoteThrown,
 } from "./_reply.ts";
+import { type Redact, redactorOf } from "./_secrets.ts";
 import { parseUrl, withoutCredentials } from "./_url.ts";
 import { OAuthClientError, type OAuthClientErrorCode } from "./errors.ts";
 import type {
@@ -44,6 +45,19 @@ export interface IRequest {
   body?: string;
 }
 
+/** Fails unless HTTP can carry the field: the runtimes' errors show the value. */
+function requireField(name: string, value: string): void {
+  const isToken = /^[\w!#$%&'*+\-.^`|~]+$/.test(name);
+  requireArgument(isToken, "The name of a header field", "a token");
+  requireArgument(
+    // Fetch takes off what stands around it.
+    // deno-lint-ignore no-control-regex
+    !/[^\x01-\xff]|[\r\n]/.test(value.replace(/^[\t\r\n ]+|[\t\r\n ]+$/g, "")),
+    `The header field ${name}`,
+    "a line of characters up to U+00FF",
+  );
+}
+
 /** Joins header fields; of two with the same name the later value wins. */
 export function mergeHeaders(
   ...sources: (Readonly<Record<string, string>> | undefined)[]
@@ -52,6 +66,7 @@ export function mergeHeaders(
   for (const source of sources) {
     requireTextMembers("headers", source);
     for (const [name, value] of Object.entries(source ?? {})) {
+      requireField(name, value);
       const key = name.toLowerCase();
       merged.set(key, [merged.get(key)?.[0] ?? name, value]);
     }
@@ -106,29 +121,32 @@ async function requirePermission(
 /** One call of `fetch`, its reply checked for being one. */
 async function callFetch(
   url: string,
-  init: IFetchInit & { signal: AbortSignal },
-  fetch: IRequestOptions["fetch"],
+  init: IFetchInit,
+  signal: AbortSignal,
+  { fetch }: IRequestOptions,
+  redact: Redact,
 ): Promise<IFetchResponse> {
   let response: IFetchResponse | undefined;
+  let isReply = false;
   let cause: unknown = "no response";
   try {
     response = await (fetch ? fetch(url, init) : globalThis.fetch(url, init));
+    isReply = (response?.status ?? response?.ok) !== undefined;
   } catch (thrown) {
     cause = thrown;
   }
-  if (init.signal.aborted && response) discard(response);
-  init.signal.throwIfAborted();
-  if ((response?.status ?? response?.ok) === undefined) {
-    throw failure("network_error", url, `failed: ${quoteThrown(cause)}`, cause);
-  }
-  return response!;
+  if (signal.aborted && response) discard(response);
+  signal.throwIfAborted();
+  if (response && isReply) return response;
+  const problem = `failed: ${redact(quoteThrown(cause))}`;
+  throw failure("network_error", url, problem, cause);
 }
 
 /**
  * What a reply says of going elsewhere: the address where a `GET` goes on, the
  * reason why a redirect is not followed, or nothing.
  */
-function redirectOf(
+function judgeRedirect(
   url: string,
   { origin }: URL,
   response: IFetchResponse,
@@ -164,6 +182,19 @@ function redirectOf(
   return target.origin === origin
     ? target.href
     : refused(`was redirected to another origin, ${target.origin}`);
+}
+
+/** The same for a reply whose members may fail when they are looked at. */
+function redirectOf(
+  ...asked: Parameters<typeof judgeRedirect>
+): ReturnType<typeof judgeRedirect> {
+  try {
+    return judgeRedirect(...asked);
+  } catch (thrown) {
+    throw thrown instanceof OAuthClientError
+      ? thrown
+      : failure("network_error", asked[0], "got no reply to read", thrown);
+  }
 }
 
 /** Runs a task until it is done, time is up, or the caller aborts. */
@@ -212,7 +243,8 @@ export async function exchange<T>(
   options: IRequestOptions,
   read: (reply: IReply) => Promise<T>,
 ): Promise<T> {
-  const { fetch, allowUrl, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { allowUrl, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const redact = redactorOf(headers, body);
   return await underClock(url, options, async (signal) => {
     const method = body === undefined ? "GET" : "POST";
     for (let hops = 0, address = url;; hops++) {
@@ -226,10 +258,21 @@ export async function exchange<T>(
         signal,
         ...(body !== undefined && { body }),
       };
-      const response = await callFetch(address, init, fetch);
+      const response = await callFetch(
+        address,
+        init,
+        signal,
+        options,
+        redact,
+      );
       const redirect = redirectOf(address, target, response, hops, method);
       if (typeof redirect !== "string") {
-        const reading = { maxBytes, signal, refusedRedirect: redirect };
+        const reading = {
+          maxBytes,
+          signal,
+          redact,
+          refusedRedirect: redirect,
+        };
         return await read(openReply(url, response, reading));
       }
       discard(response);

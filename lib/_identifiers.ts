@@ -8,6 +8,8 @@ export function coversTarget(
   target: URL,
   match: "parent" | "exact",
 ): boolean {
+  // The parser mends what is no identifier: blanks, backslashes, a missing `//`.
+  if (!/^https?:\/\/[^\s\\]+$/i.test(resource)) return false;
   const url = parseUrl(resource);
   if (url?.origin !== target.origin || url.username || url.password) {
     return false;

@@ -5,15 +5,18 @@ import {
   OAuthClientError,
   type OAuthClientErrorCode,
 } from "./errors.ts";
+import type { Redact } from "./_secrets.ts";
 import { readBytes } from "./_stream.ts";
+import { webUrl } from "./_url.ts";
 import type { IFetchResponse } from "./request_options.ts";
 
 const MAX_QUOTED_CHARACTERS = 2_000;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 const HALF_PAIR = /[\ud800-\udbff]$/;
-const SECRETS = ["client_secret", "registration_access_token"];
+// What a server gives out in a registration, by whatever name.
+const SECRET_NAME = /^(client_?secret|registration_?access_?token)$/i;
 const SECRET_IN_TEXT =
-  /((?:client_secret|registration_access_token)\\"\s*:\s*\\")[^"\\]*/gi;
+  /((?:client_?secret|registration_?access_?token)(?:\\*")?\s*[:=]\s*(?:\\*")?)(?:\\+[^"\\]|[^"\\&\s])+/gi;
 
 /** A reply whose body is still to be read. */
 export interface IReply {
@@ -23,13 +26,17 @@ export interface IReply {
   header(name: string): string | undefined;
   /** The body as JSON; undefined when it is anything else. */
   json(): Promise<unknown>;
-  /** The body as text; fails as the reading does. */
-  content(): Promise<string>;
+  /** The body as text, undefined when it is not UTF-8; fails as the reading does. */
+  content(): Promise<string | undefined>;
   /** The body as text; undefined when it cannot be read. */
   body(): Promise<string | undefined>;
   /** The body as text; the status text when it cannot be read. */
   text(): Promise<string>;
-  /** An error that tells of this reply, in the words given. */
+  /** A text for a message, without the request's secrets. */
+  quote(text: string): string;
+  /** A value as JSON for a message, without the request's secrets. */
+  quoteJson(value: unknown): string;
+  /** An error that tells of this reply, without the request's secrets. */
   error(
     code: OAuthClientErrorCode,
     message: string,
@@ -66,8 +73,7 @@ export function quoteJson(value: unknown): string {
   try {
     const text = JSON.stringify(
       value,
-      (name, member) =>
-        SECRETS.includes(name.toLowerCase()) ? "[redacted]" : member,
+      (name, member) => SECRET_NAME.test(name) ? "[redacted]" : member,
     ) ?? "no JSON";
     // Some servers put their JSON into a text.
     return quoteServerText(text.replace(SECRET_IN_TEXT, "$1[redacted]"));
@@ -84,7 +90,9 @@ export function quoteJson(value: unknown): string {
 export function parseJson(content: string | Uint8Array): unknown {
   try {
     return JSON.parse(
-      typeof content === "string" ? content : strictUtf8.decode(content),
+      typeof content === "string"
+        ? content.replace(/^\ufeff/, "")
+        : strictUtf8.decode(content),
     );
   } catch {
     return undefined;
@@ -107,7 +115,9 @@ function parseRetryAfter(value: string | undefined): number | undefined {
   if (/^\d{1,9}$/.test(value)) return Number(value);
   // The parser of dates makes something of nearly every text with a digit in it.
   if (!/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(value)) return undefined;
-  const seconds = Math.ceil((Date.parse(value) - Date.now()) / 1000);
+  // The form of asctime() names no zone, and means this one as the others do.
+  const date = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
+  const seconds = Math.ceil((date - Date.now()) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
@@ -116,15 +126,16 @@ export function headerOf(
   { headers }: IFetchResponse,
   name: string,
 ): string | undefined {
-  return typeof headers?.get === "function"
-    ? headers.get(name) ?? undefined
+  const value: unknown = typeof headers?.get === "function"
+    ? headers.get(name)
     : undefined;
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Closes the connection of a reply that is not going to be read. */
-export async function discard({ body }: IFetchResponse): Promise<void> {
+export async function discard(response: IFetchResponse): Promise<void> {
   try {
-    await (body as ReadableStream | null | undefined)?.cancel?.();
+    await (response.body as ReadableStream | null | undefined)?.cancel?.();
   } catch {
     // Somebody else reads it, or it has broken off: nothing is left to close.
   }
@@ -146,6 +157,8 @@ export interface IReading {
   maxBytes: number;
   /** Ends the reading. */
   signal: AbortSignal;
+  /** Takes out the request's secrets, if it has any. */
+  redact?: Redact | undefined;
   /** Why a redirect was not followed, if this is one. */
   refusedRedirect?: OAuthClientError | undefined;
 }
@@ -157,78 +170,116 @@ export interface IReading {
 export function openReply(
   url: string,
   response: IFetchResponse,
-  { maxBytes, signal, refusedRedirect }: IReading,
+  { maxBytes, signal, redact = (value) => value, refusedRedirect }: IReading,
 ): IReply {
   const { status } = response;
-  const error: IReply["error"] = (code, message, details) =>
-    new OAuthClientError(refusedRedirect?.code ?? code, message, {
+  const error: IReply["error"] = (code, message, details = {}) =>
+    new OAuthClientError(refusedRedirect?.code ?? code, redact(message), {
       url,
       status,
       retryAfter: parseRetryAfter(headerOf(response, "retry-after")),
       ...(refusedRedirect && { cause: refusedRedirect }),
       ...details,
+      error: redact(details.error),
+      error_description: redact(details.error_description),
+      error_uri: webUrl(redact(details.error_uri)),
+      errorResponse: redact(details.errorResponse),
     });
+  const brokeOff = (cause: unknown) =>
+    error(
+      "network_error",
+      `The reply of ${quoteServerText(url)} broke off`,
+      { cause },
+    );
   const tooLarge = () =>
     error(
       "response_too_large",
       `The reply of ${quoteServerText(url)} is larger than ${maxBytes} bytes`,
     );
 
-  const readStream = async (): Promise<Uint8Array | undefined> => {
+  const declaredBytes = (): number => {
     const declared = Number(headerOf(response, "content-length"));
-    if (declared > maxBytes) {
-      discard(response);
-      throw tooLarge();
-    }
+    if (declared <= maxBytes || Number.isNaN(declared)) return declared;
+    discard(response);
+    throw tooLarge();
+  };
+
+  const readStream = async (): Promise<Uint8Array | undefined> => {
+    const declared = declaredBytes();
     const stream = streamOf(response);
     if (!stream) return undefined;
     let bytes: Uint8Array | undefined;
     try {
       bytes = await readBytes(stream, maxBytes, signal, declared);
     } catch (cause) {
-      throw error(
-        "network_error",
-        `The reply of ${quoteServerText(url)} broke off`,
-        { cause },
-      );
+      throw brokeOff(cause);
     }
     if (!bytes) throw tooLarge();
     return bytes;
   };
-  let reading: Promise<Uint8Array | string | undefined> | undefined;
+  let reading: Promise<Uint8Array | string> | undefined;
   const read = () =>
-    reading ??= (async () =>
-      await readStream() ?? String(await response.text()))();
-  const content = async () => {
-    const bytes = await read();
-    return typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes);
+    reading ??= (async () => {
+      const bytes = await readStream();
+      if (bytes) return bytes;
+      const text = String(await response.text());
+      // What was not counted on the way is at least not read any further.
+      if (text.length > maxBytes) throw tooLarge();
+      return text;
+    })();
+  const body = async () => {
+    try {
+      const bytes = await read();
+      return typeof bytes === "string"
+        ? bytes
+        : new TextDecoder().decode(bytes);
+    } catch {
+      return undefined;
+    }
   };
-  const body = () => content().catch(() => undefined);
 
   return {
     status,
     ok: response.ok ?? (status >= 200 && status < 300),
-    content,
     body,
-    text: async () => await body() ?? String(response.statusText ?? ""),
+    text: async () => {
+      const { statusText } = response;
+      return await body() ?? (typeof statusText === "string" ? statusText : "");
+    },
     header: (name) => headerOf(response, name),
-    async json() {
-      // A minimal reply of a caller's fetch may have one method or both.
-      if (response.body === undefined) {
-        try {
-          return await response.json();
-        } catch {
-          // The text is left.
-        }
-      }
-      let content: Uint8Array | string | undefined;
+    quote: (text) => quoteServerText(redact(text)),
+    quoteJson: (value) => quoteJson(redact(value)),
+    async content() {
+      let content: Uint8Array | string;
       try {
         content = await read();
       } catch (failure) {
         if (failure instanceof OAuthClientError) throw failure;
+        // Of what has no text there is none to lose.
+        if (typeof response.text !== "function") return undefined;
+        throw brokeOff(failure);
+      }
+      if (typeof content === "string") return content;
+      try {
+        return strictUtf8.decode(content);
+      } catch {
         return undefined;
       }
-      return parseJson(content ?? "");
+    },
+    async json() {
+      // A minimal reply of a caller's fetch may have one method or both.
+      declaredBytes();
+      try {
+        if (response.body === undefined) return await response.json();
+      } catch {
+        // The text is left.
+      }
+      try {
+        return parseJson(await read());
+      } catch (failure) {
+        if (failure instanceof OAuthClientError) throw failure;
+        return undefined;
+      }
     },
     error,
   };

@@ -4,13 +4,8 @@ import { discover } from "./_discovery.ts";
 import { ENDPOINT_NAMES, requireSafeUrl } from "./_endpoint.ts";
 import { mergeHeaders } from "./_http.ts";
 import { coversTarget, isSameIssuer } from "./_identifiers.ts";
-import {
-  type IReply,
-  quoteJson,
-  quoteServerText,
-  withoutNulls,
-} from "./_reply.ts";
-import { parseUrl } from "./_url.ts";
+import { type IReply, quoteServerText, withoutNulls } from "./_reply.ts";
+import { parseUrl, shownUrl, webUrl, withoutCredentials } from "./_url.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "./errors.ts";
 import {
   isAuthorizationProtectedResourceMetadata,
@@ -43,6 +38,18 @@ export interface IServerSearch {
 }
 
 const JSON_ONLY = { Accept: "application/json" };
+
+/** Metadata without addresses such as `javascript:`, which a user might be shown. */
+function withoutOddAddresses<T extends object>(metadata: T): T {
+  const isOdd = ([name, value]: [string, unknown]) =>
+    /_(uri|endpoint|documentation)$/.test(name) &&
+    typeof value === "string" && !webUrl(value);
+  return Object.entries(metadata).some(isOdd)
+    ? Object.fromEntries(
+      Object.entries(metadata).filter((member) => !isOdd(member)),
+    ) as T
+    : metadata;
+}
 
 /** What came of an address, in a few words and without the body of a reply. */
 function summaryOf(error: Error | undefined): string {
@@ -92,7 +99,7 @@ export class MetadataSearch {
       const found = await discover(purpose, attempts, {
         ...this.options,
         onFailure: (url, error) => {
-          this.attempts.push({ url, error });
+          this.attempts.push({ url: withoutCredentials(url), error });
           onFailure(error);
         },
       });
@@ -125,11 +132,11 @@ export class MetadataSearch {
         if (
           typeof resource === "string" &&
           coversTarget(resource, target, resourceMatch)
-        ) return body;
+        ) return withoutOddAddresses(body);
         throw reply.error(
           "identifier_mismatch",
           `Resource metadata from ${url} speaks of ` +
-            `${quoteJson(resource)}, not of ${target.href}`,
+            `${reply.quoteJson(shownUrl(resource))}, not of ${target.href}`,
         );
       },
       (failure) => {
@@ -162,14 +169,14 @@ export class MetadataSearch {
           throw reply.error(
             "identifier_mismatch",
             `Authorization server metadata from ${url} is of the issuer ` +
-              `${quoteJson(body.issuer)}, not of ${issuer}`,
+              `${reply.quoteJson(shownUrl(body.issuer))}, not of ${issuer}`,
           );
         }
         for (const name of ENDPOINT_NAMES) {
           if (!body[name]) continue;
           requireSafeUrl(`The ${name}`, body[name], this.options.allowHttp);
         }
-        return body;
+        return withoutOddAddresses(body);
       },
     );
   }

@@ -1,6 +1,10 @@
 /** Secrets of a request, and taking them out of what a server says back. */
 
 const MAX_DEPTH = 20;
+/** Shorter ones would be found in any text, and keep nothing secret. */
+const MIN_LENGTH = 4;
+/** Of a longer one so many characters are looked for, and what follows goes too. */
+const MAX_LENGTH = 64;
 const SECRET_PARAMETERS = [
   "actor_token",
   "assertion",
@@ -9,62 +13,139 @@ const SECRET_PARAMETERS = [
   "code",
   "code_verifier",
   "device_code",
+  "password",
   "refresh_token",
+  "software_statement",
   "subject_token",
 ];
-/** Identifier and secret of `Basic` credentials, as they were before encoding. */
-function basicPair(credentials: string): string[] {
+const SECRET_HEADER = /auth|cookie|dpop|key|secret|session|signature|token/i;
+const HTML_NAMES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+/** What a header field must keep to itself. */
+function secretsInHeader(name: string, value: string): string[] {
+  if (/cookie/i.test(name)) {
+    return value.split(";").map((pair) => pair.replace(/^[^=]*=/, ""));
+  }
+  if (!/authorization$/i.test(name)) return [value];
+  const credentials = value.trim().replace(/^\S+\s+/, "");
+  return [credentials, ...secretsInBasic(credentials)];
+}
+
+/** The secret of `Basic` credentials, as it was before either encoding. */
+function secretsInBasic(credentials: string): string[] {
   try {
-    return atob(credentials).split(":")
-      .map((part) => decodeURIComponent(part.replaceAll("+", " ")));
+    const bytes = Uint8Array.from(atob(credentials), (c) => c.charCodeAt(0));
+    const secret = new TextDecoder().decode(bytes).replace(/^[^:]*:?/, "");
+    return [secret, ...new URLSearchParams(`=${secret}`).values()];
   } catch {
-    // Not `Basic`, or not form-encoded.
+    // Not `Basic`.
     return [];
   }
 }
 
-/** What a request must keep to itself, in the forms that it may come back in. */
-export function secretsOf(
-  body: URLSearchParams,
-  headers: Readonly<Record<string, string>>,
-): string[] {
-  const [, authorization = ""] = Object.entries(headers)
-    .find(([name]) => name.toLowerCase() === "authorization") ?? [];
-  const [, credentials = ""] = authorization.split(" ");
-  const [, basicSecret = ""] = basicPair(credentials);
-  const parameters = SECRET_PARAMETERS.map((name) => body.get(name) ?? "");
-  return [...parameters, credentials, basicSecret]
-    // Shorter ones would be found in any text, and keep nothing secret.
-    .filter((secret) => secret.length >= 4)
-    .flatMap((secret) => [
-      secret,
-      encodeURIComponent(secret),
-      new URLSearchParams({ "": secret }).toString().slice(1),
-    ])
-    // One may begin with another.
-    .sort((a, b) => b.length - a.length);
+/** The members of a body, which is a form or, in a registration, JSON. */
+function membersOf(body: string): [name: string, value: unknown][] {
+  return body.startsWith("{")
+    ? Object.entries(JSON.parse(body))
+    : [...new URLSearchParams(body)];
 }
 
-/** A value whose texts hold none of these; what is nested too deep is left out. */
-export function withoutSecrets(
-  value: unknown,
-  secrets: readonly string[],
-  depth = 0,
-): unknown {
-  if (depth > MAX_DEPTH) return "[left out]";
-  if (typeof value === "string") {
-    return secrets.reduce(
-      (text, one) => text.replaceAll(one, "[redacted]"),
-      value,
-    );
+/** The value in base64, alone and with the characters of the other alphabet. */
+function inBase64(secret: string): string[] {
+  try {
+    const base64 = btoa(secret).replace(/=+$/, "");
+    return [base64, base64.replaceAll("+", "-").replaceAll("/", "_")];
+  } catch {
+    // It has characters beyond Latin-1.
+    return [];
   }
-  if (Array.isArray(value)) {
-    return value.map((member) => withoutSecrets(member, secrets, depth + 1));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map((
-      [name, member],
-    ) => [name, withoutSecrets(member, secrets, depth + 1)]),
+}
+
+const hex = (code: number, digits: number) =>
+  code.toString(16).padStart(digits, "0");
+
+/** A character in all that it may come back as: plain, or escaped somehow. */
+function charPattern(char: string): string {
+  if (char === "\\") return "(?:\\\\{1,4}u005c|\\\\{1,8}|%5c|&#0*92;|&#x0*5c;)";
+  const code = char.codePointAt(0) ?? 0;
+  const units = char.split("").map((unit) =>
+    `\\\\{1,4}u${hex(unit.charCodeAt(0), 4)}`
   );
+  const bytes = [...new TextEncoder().encode(char)]
+    .map((byte) => `%${hex(byte, 2)}`);
+  const forms = [
+    `\\\\{0,4}${char.replace(/[^\w\s]/g, "\\$&")}`,
+    units.join(""),
+    bytes.join(""),
+    `&#0*${code};`,
+    `&#x0*${hex(code, 1)};`,
+    ...(char === " " ? ["\\+"] : []),
+    ...(char in HTML_NAMES ? [HTML_NAMES[char]] : []),
+  ];
+  return `(?:${forms.join("|")})`;
+}
+
+/** Finds all that a request must keep to itself, however it is encoded. */
+function patternOf(
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): RegExp {
+  const inHeaders = Object.entries(headers)
+    .filter(([name]) => SECRET_HEADER.test(name))
+    .flatMap(([name, value]) => secretsInHeader(name, value));
+  const inBody = membersOf(body)
+    .filter(([name]) => SECRET_PARAMETERS.includes(name))
+    .map(([, value]) => String(value));
+  const patterns = [...inHeaders, ...inBody]
+    .filter((secret) => secret.length >= MIN_LENGTH)
+    .flatMap((secret) => [secret, ...inBase64(secret)])
+    // One may begin with another.
+    .sort((a, b) => b.length - a.length)
+    .map((secret) => {
+      const start = [...secret.slice(0, MAX_LENGTH)].map(charPattern).join("");
+      if (secret.length > MAX_LENGTH) return `${start}[\\w\\-.~+/=%\\\\]*`;
+      // A short word may stand in a longer one, such as an error code.
+      return /^\w{1,15}$/.test(secret) ? `(?<!\\w)${start}(?!\\w)` : start;
+    });
+  // Without an alternative this one matches nothing.
+  return new RegExp([...new Set(patterns), "(?!)"].join("|"), "gi");
+}
+
+/** Takes a request's secrets out of a value, of the texts within it too. */
+export type Redact = <T>(value: T) => T;
+
+/**
+ * Makes the function that takes out what these header fields and this body must
+ * keep to themselves. What is nested too deep is left out.
+ */
+export function redactorOf(
+  headers: Readonly<Record<string, string>>,
+  body = "",
+): Redact {
+  // Most requests succeed, and then nobody asks.
+  let pattern: RegExp | undefined;
+  const redact = (value: unknown, depth: number): unknown => {
+    if (depth > MAX_DEPTH) return "[left out]";
+    if (typeof value === "string" || typeof value === "number") {
+      pattern ??= patternOf(headers, body);
+      const text = String(value).replace(pattern, "[redacted]");
+      return text === String(value) ? value : text;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    return Array.isArray(value)
+      ? value.map((member) => redact(member, depth + 1))
+      : Object.fromEntries(
+        Object.entries(value).map(([name, member]) => [
+          redact(name, depth),
+          redact(member, depth + 1),
+        ]),
+      );
+  };
+  return (value) => redact(value, 0) as typeof value;
 }

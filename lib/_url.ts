@@ -15,5 +15,21 @@ export function parseUrl(text: string, base?: string): URL | undefined {
 
 /** An address as it may be shown: its scheme, and what follows the last `@`. */
 export function withoutCredentials(address: string): string {
-  return address.replace(/^(\w+:\/\/)?.*@/s, "$1");
+  const url = parseUrl(address);
+  return url && !url.username && !url.password
+    ? address
+    : address.replace(/^(\w+:\/\/)?.*@/s, "$1");
+}
+
+/** An address that a user may be sent to, by its scheme; undefined for others. */
+export function webUrl(address: string | undefined): string | undefined {
+  const { protocol = "" } = parseUrl(address ?? "") ?? {};
+  return /^https?:$/.test(protocol) ? address : undefined;
+}
+
+/** A value that a server sent for an identifier, as it may be shown. */
+export function shownUrl(value: unknown): unknown {
+  return typeof value === "string" && withoutCredentials(value) !== value
+    ? value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@")
+    : value;
 }

@@ -14,7 +14,7 @@ import {
 } from "./_arguments.ts";
 import { requireEndpoint } from "./_endpoint.ts";
 import { quoteServerText } from "./_reply.ts";
-import { parseUrl } from "./_url.ts";
+import { parseUrl, webUrl } from "./_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "./constants.ts";
 import { OAuthClientError } from "./errors.ts";
 import type {
@@ -69,8 +69,8 @@ function requirePkce(
  *
  * Record `state`, the PKCE verifier and the server's metadata before the user
  * leaves: {@linkcode parseAuthorizationResponse} and the token request need them.
- * Parameters that the endpoint's own address has are kept, replaced where they
- * are among ours.
+ * Parameters that the endpoint's own address has are kept, but for ours, which
+ * are replaced, or left out where there is no value for them.
  *
  * @throws {OAuthClientError} `unsupported`: no `authorization_endpoint`, or no
  * PKCE by `S256`. `url_refused`: the endpoint is not https, nor http on loopback.
@@ -138,6 +138,8 @@ export function buildAuthorizationUrl(
     else query.delete(name);
   }
   url.search = query.toString();
+  // RFC 6749, section 3.1: an endpoint has no fragment.
+  url.hash = "";
   return url;
 }
 
@@ -239,7 +241,7 @@ export function parseAuthorizationResponse(
       {
         error,
         error_description: description,
-        error_uri: read("error_uri"),
+        error_uri: webUrl(read("error_uri")),
       },
     );
   }

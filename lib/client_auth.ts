@@ -10,6 +10,7 @@ import {
   requireText,
   textsIn,
 } from "./_arguments.ts";
+import { encodeBase64 } from "./_base64.ts";
 import { signJwt } from "./_jws.ts";
 import type { IDpop } from "./dpop.ts";
 import { OAuthClientError } from "./errors.ts";
@@ -188,8 +189,7 @@ export function clientSecretBasic(
   const pair = `${encode(requireText("clientId", clientId))}:${
     encode(requireText("clientSecret", clientSecret))
   }`;
-  const bytes = new TextEncoder().encode(pair);
-  const credentials = btoa(String.fromCharCode(...bytes));
+  const credentials = encodeBase64(new TextEncoder().encode(pair));
   return {
     clientId,
     method: "client_secret_basic",
@@ -352,9 +352,11 @@ export function selectClientAuthentication(
     case "client_secret_post":
       return clientSecretPost(client_id, client_secret ?? "", { issuer });
   }
+  // Servers register what they please, in a member that is to be a text.
+  const shown = typeof method === "string" ? ` ${method}` : "";
   throw new OAuthClientError(
     "unsupported",
-    `Client authentication ${method} needs more than a registration, ` +
+    `Client authentication${shown} needs more than a registration, ` +
       `for ${issuer}`,
   );
 }

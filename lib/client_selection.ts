@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireObject } from "./_arguments.ts";
+import { requireArgument, requireObject } from "./_arguments.ts";
 import { parseUrl } from "./_url.ts";
 import type {
   IAuthorizationDynamicClientRegistrationResponse,
@@ -46,6 +46,14 @@ export type ClientSelection =
     /** Nothing is at hand. */
     kind: "register" | "ask_user";
   };
+
+/** Whether a secret is of no use any more; some servers send digits as a text. */
+function isExpired(expiresAt: unknown, now: () => number): boolean {
+  const seconds = typeof expiresAt === "string" ? Number(expiresAt) : expiresAt;
+  // RFC 7591, section 3.2.1: 0 is for a secret that does not expire.
+  return typeof seconds === "number" && seconds !== 0 &&
+    seconds <= now() / 1000;
+}
 
 /** Whether an address may be a client identifier (an https URL with a path). */
 function isClientIdUrl(address: string): boolean {
@@ -96,10 +104,15 @@ export function selectClient(
     options,
   );
   const knownClients = requireObject("knownClients", rest.knownClients ?? []);
+  requireArgument(
+    Array.isArray(knownClients) &&
+      knownClients.every((one) => typeof one === "object" && one !== null),
+    "knownClients",
+    "an array of registrations",
+  );
   const client = knownClients.find(({ issuer, client_secret_expires_at }) =>
     issuer === serverMetadata.issuer &&
-    // RFC 7591, section 3.2.1: 0 is for a secret that does not expire.
-    !(client_secret_expires_at && client_secret_expires_at <= now() / 1000)
+    !isExpired(client_secret_expires_at, now)
   );
   if (client) return { kind: "known_client", client };
   if (

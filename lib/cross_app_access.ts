@@ -86,7 +86,11 @@ function decodeIdJag(assertion: string): IIdJagClaims {
     throw invalidIdJag("it is not a JWT");
   }
   const { header, claims } = decoded;
-  if (String(header.typ).toLowerCase() !== ID_JAG_JWT_TYPE) {
+  // RFC 7515, section 4.1.9: `application/` may stand before it.
+  const typ = typeof header.typ === "string" ? header.typ : "";
+  if (
+    typ.toLowerCase().replace(/^application\//, "") !== ID_JAG_JWT_TYPE
+  ) {
     throw invalidIdJag(`its typ is not ${ID_JAG_JWT_TYPE}`);
   }
   for (const name of ["iss", "sub", "jti", "client_id"]) {
@@ -95,7 +99,7 @@ function decodeIdJag(assertion: string): IIdJagClaims {
     }
   }
   for (const name of ["iat", "exp"]) {
-    if (typeof claims[name] !== "number") {
+    if (!Number.isFinite(claims[name])) {
       throw invalidIdJag(`its claim ${name} is missing or not a number`);
     }
   }
@@ -250,10 +254,8 @@ export async function redeemIdJag(
     "options",
     options,
   );
-  const { assertion, audience, claims, expires_at } = requireObject(
-    "idJag",
-    idJag,
-  );
+  const { assertion, audience, expires_at } = requireObject("idJag", idJag);
+  const claims = requireObject("idJag.claims", idJag.claims);
   const { issuer } = requireObject("serverMetadata", serverMetadata);
   if (audience !== issuer) {
     throw new OAuthClientError(
@@ -268,7 +270,9 @@ export async function redeemIdJag(
   if (client && client.clientId !== claims.client_id) {
     throw invalidIdJag(`it is not for the client ${client.clientId}`);
   }
-  if (expires_at <= now() / 1000) throw invalidIdJag("it has expired");
+  if ((expires_at ?? claims.exp) <= now() / 1000) {
+    throw invalidIdJag("it has expired");
+  }
   const body = buildJwtBearerBody({ assertion, resource, scopes, parameters });
   return await fetchToken(serverMetadata, body, rest);
 }

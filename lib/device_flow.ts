@@ -29,6 +29,17 @@ import type {
 
 const DEFAULT_INTERVAL = 5;
 const SLOW_DOWN_INCREMENT = 5;
+/** Less than that, and a server would be polled without a break. */
+const LEAST_INTERVAL = 0.1;
+/** Errors about the grant itself, which count at whatever status. */
+const GRANT_ERRORS = [
+  "access_denied",
+  "authorization_pending",
+  "expired_token",
+  "invalid_client",
+  "invalid_grant",
+  "slow_down",
+];
 
 /** A device authorization endpoint's answer, with the end of its codes. */
 export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
@@ -114,9 +125,17 @@ export async function fetchDeviceAuthorization(
       }
       const complete = textMember(members, "verification_uri_complete");
       const { allowHttp } = formOptions;
-      requireSafeUrl("The verification_uri", verification_uri, allowHttp);
-      if (complete) {
-        requireSafeUrl("The verification_uri_complete", complete, allowHttp);
+      const addresses = {
+        verification_uri,
+        verification_uri_complete: complete,
+      };
+      for (const [name, address] of Object.entries(addresses)) {
+        if (!address) continue;
+        try {
+          requireSafeUrl(`The ${name}`, address, allowHttp);
+        } catch (failure) {
+          throw reply.error("url_refused", (failure as Error).message);
+        }
       }
       const interval = secondsMember(members, "interval");
       return {
@@ -176,9 +195,11 @@ async function defaultDelay(
 }
 
 /** Whether a failure says nothing about the grant, only about the way there. */
-function isTransient({ code, status = 0 }: OAuthClientError): boolean {
-  return code === "network_error" || code === "timeout" || status >= 500 ||
-    status === 429;
+function isTransient(
+  { code, status = 0, error = "" }: OAuthClientError,
+): boolean {
+  return code === "network_error" || code === "timeout" ||
+    ((status >= 500 || status === 429) && !GRANT_ERRORS.includes(error));
 }
 
 /**
@@ -244,6 +265,7 @@ export async function pollDeviceToken(
     parameters,
     ...rest
   } = requireObject("options", options);
+  requireObject("serverMetadata", serverMetadata);
   const { device_code, expires_at } = requireObject(
     "authorization",
     authorization,
@@ -268,8 +290,10 @@ export async function pollDeviceToken(
         "had signed in",
       cause && { cause, error: cause.error },
     );
-  const { interval: asked = 0 } = authorization;
-  let interval = asked > 0 ? asked : DEFAULT_INTERVAL;
+  const asked: unknown = authorization.interval;
+  let interval = typeof asked === "number" && asked > 0
+    ? Math.max(asked, LEAST_INTERVAL)
+    : DEFAULT_INTERVAL;
   let wait = interval;
   for (let polls = 1;; polls++) {
     const left = remaining();

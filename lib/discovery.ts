@@ -4,7 +4,12 @@
  * @module
  */
 
-import { requireHttpUrl, requireTexts, textsIn } from "./_arguments.ts";
+import {
+  requireArgument,
+  requireHttpUrl,
+  requireTexts,
+  textsIn,
+} from "./_arguments.ts";
 import { requireSafeUrl } from "./_endpoint.ts";
 import { requireOptions } from "./_http.ts";
 import { canonicalResource } from "./_identifiers.ts";
@@ -105,6 +110,7 @@ export interface IAuthorizationContext {
  * or says something of use that is wrong, has not told that.
  */
 function isUnpublished({ error }: IDiscoveryAttempt): boolean {
+  if (error === undefined) return true;
   if (!(error instanceof OAuthClientError)) return false;
   const { code, status = 0, cause } = error;
   return (code === "unexpected_status" && status < 500 && status !== 429) ||
@@ -149,8 +155,10 @@ function assumedMetadata(target: URL): IAuthorizationServerMetadata {
  * {@linkcode fetchAuthorizationServerMetadata} are literal: the metadata's
  * `resource` must be the target or a parent on its origin, and one that is not
  * ends the discovery; the `issuer` must be the one named, an empty path with or
- * without its slash; every endpoint must be https, or http on loopback; members
- * that are `null` count as absent.
+ * without its slash; the endpoints that a request or the user is sent to must be
+ * https, or http on loopback; members that are `null`, and addresses of neither
+ * http nor https, count as absent. Endpoints are assumed only where every address
+ * has told that nothing is there, by 4xx or by something that is no metadata.
  *
  * @param targetResource The address of the resource.
  * @param options The challenge, and what every request takes.
@@ -206,6 +214,11 @@ export async function discoverAuthorization(
   const { allowHttp } = searchOptions;
   requireHttpUrl("targetResource", targetResource);
   requireTexts("trustedIssuers", trustedIssuers ?? []);
+  requireArgument(
+    typeof selectAuthorizationServer === "function",
+    "options.selectAuthorizationServer",
+    "a function",
+  );
   const target = requireSafeUrl("targetResource", targetResource, allowHttp);
   const challenge = source === undefined ? undefined : findChallenge(source);
 
@@ -225,16 +238,21 @@ export async function discoverAuthorization(
   }
   const isNamed = servers.length > 0;
   const named = isNamed ? selectAuthorizationServer(servers) : target.origin;
+  requireArgument(
+    !isNamed || servers.includes(named),
+    "The choice of selectAuthorizationServer",
+    "one of the servers named",
+  );
   requireSafeUrl("The authorization server", named, allowHttp);
 
-  const attemptsBefore = search.attempts.length;
   const server = await search.findServer(named, {
     trustedIssuers,
     preferredUrl,
     headers: additionalHeaders,
   });
-  const toServer = search.attempts.slice(attemptsBefore);
-  if (!server && (isNamed || !toServer.every(isUnpublished))) {
+  // Endpoints are assumed only where every address has told that nothing is there:
+  // metadata of a resource that is down may name another server.
+  if (!server && (isNamed || !search.attempts.every(isUnpublished))) {
     throw search.failed(
       `No metadata of the authorization server ${named} for ${target.href}`,
     );

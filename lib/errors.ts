@@ -84,7 +84,9 @@ export interface IDiscoveryAttempt {
  * Every failure that this library finds: an `Error` with a stable
  * {@linkcode OAuthClientError.code | code} and what is known of the exchange.
  * Neither the message nor a member ever holds a token, secret, code, assertion
- * or verifier that the caller passed in.
+ * or verifier of at least four characters that the caller passed in, nor what a
+ * header field such as `Authorization`, `Cookie` or `X-Api-Key` carried, however
+ * the server spelt it. `cause` is what your own fetch threw, as it threw it.
  *
  * Two failures are not of this class: an aborted operation ends with the reason
  * of the caller's signal, and several failed attempts come as one

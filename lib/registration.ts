@@ -18,7 +18,6 @@ import {
   quoteJson,
   quoteServerText,
 } from "./_reply.ts";
-import { secretsOf, withoutSecrets } from "./_secrets.ts";
 import { parseUrl } from "./_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
@@ -60,24 +59,20 @@ function textOf(value: unknown): string | undefined {
 /** The error of a reply that is not 2xx. */
 async function refusalOf(
   endpoint: string,
-  headers: Record<string, string>,
   reply: IReply,
 ): Promise<OAuthClientError> {
-  // Some servers repeat the request, and the caller's headers may hold a token.
-  const secrets = secretsOf(new URLSearchParams(), headers);
-  const clean = (text: string) => String(withoutSecrets(text, secrets));
-  const body = parseJson(clean(await reply.body() ?? ""));
+  const body = parseJson(await reply.body() ?? "");
   const failed = `Registration to ${quoteServerText(endpoint)} failed: `;
   if (!isAuthorizationRegistrationErrorResponse(body)) {
     return reply.error(
       "unexpected_status",
-      failed + quoteServerText(clean(await reply.text())),
+      failed + reply.quote(await reply.text()),
     );
   }
   const error = textOf(body.error) ?? "";
   const error_description = textOf(body.error_description);
   const details = error_description ? `${error}: ${error_description}` : error;
-  return reply.error("server_error", failed + quoteServerText(details), {
+  return reply.error("server_error", failed + reply.quote(details), {
     error,
     error_description,
   });
@@ -85,15 +80,19 @@ async function refusalOf(
 
 /** Client metadata as it is sent. */
 function toJson(name: string, client: unknown): string {
+  let json: string | undefined;
+  let cause: unknown;
   try {
-    return JSON.stringify(client);
-  } catch (cause) {
-    throw new OAuthClientError(
-      "invalid_argument",
-      `${name} must be fit for JSON`,
-      { cause },
-    );
+    json = JSON.stringify(client);
+  } catch (failure) {
+    cause = failure;
   }
+  if (json?.startsWith("{")) return json;
+  throw new OAuthClientError(
+    "invalid_argument",
+    `${name} must be fit for JSON`,
+    { cause },
+  );
 }
 
 function supportedGrantTypes(
@@ -208,7 +207,7 @@ async function postRegistration(
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const request = { url, purpose: "registration", headers, body } as const;
   return await exchange(request, options, async (reply) => {
-    if (!reply.ok) throw await refusalOf(url, headers, reply);
+    if (!reply.ok) throw await refusalOf(url, reply);
     const body = await reply.json();
     if (isAuthorizationDynamicClientRegistrationResponse(body)) return body;
     // Some servers refuse with a 200.
@@ -219,7 +218,7 @@ async function postRegistration(
     throw reply.error(
       error === undefined ? "invalid_response" : "server_error",
       "Invalid authorization dynamic client registration response: " +
-        quoteJson(body),
+        reply.quoteJson(body),
       {
         error: textOf(error),
         error_description: textOf(error_description),

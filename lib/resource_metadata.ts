@@ -7,8 +7,8 @@
 import { optionalText, requireHttpUrl } from "./_arguments.ts";
 import { discover } from "./_discovery.ts";
 import { mergeHeaders, requireOptions } from "./_http.ts";
-import { type IReply, quoteJson } from "./_reply.ts";
-import { parseUrl } from "./_url.ts";
+import type { IReply } from "./_reply.ts";
+import { parseUrl, shownUrl } from "./_url.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "./constants.ts";
 import { isAuthorizationProtectedResourceMetadata } from "./guards.ts";
 import type { IRequestOptions } from "./request_options.ts";
@@ -44,10 +44,10 @@ function judge(
     throw reply.error(
       "invalid_metadata",
       `Invalid resource metadata from ${url}. Expected a 'resource' and ` +
-        `'scopes_supported' absent or an array, got ${quoteJson(body)}`,
+        `'scopes_supported' absent or an array, got ${reply.quoteJson(body)}`,
     );
   }
-  const resource = quoteJson(body.resource);
+  const resource = reply.quoteJson(shownUrl(body.resource));
   if (!isSameUrl(body.resource, expected)) {
     throw reply.error(
       "identifier_mismatch",

@@ -110,8 +110,8 @@ export function missingScopes(
   required: ScopeList,
   granted: ScopeList,
 ): string[] {
-  const held = valuesOf("granted", granted);
-  return mergeScopes(required).filter((scope) => !held.includes(scope));
+  const held = new Set(valuesOf("granted", granted));
+  return mergeScopes(required).filter((scope) => !held.has(scope));
 }
 
 /** What {@linkcode selectScopes} chooses from. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireObject } from "./_arguments.ts";
+import { requireArgument, requireObject } from "./_arguments.ts";
 import { joinScopes } from "./_form.ts";
 import {
   postForm,
@@ -44,14 +44,14 @@ function toToken(members: ReplyMembers, now: () => number): IToken {
     .filter(([, value]) => typeof value === "string" && value !== "");
   return {
     ...rest,
-    ...(typeof expires_at === "number" && { expires_at }),
+    ...(Number.isFinite(expires_at) && { expires_at: expires_at as number }),
     access_token: textMember(members, "access_token") ?? "",
     // RFC 6749 requires a type, some servers forget it, and all mean this one.
     token_type: textMember(members, "token_type") || "Bearer",
     ...Object.fromEntries(texts),
     ...(expiresIn !== undefined && {
       expires_in: expiresIn,
-      expires_at: Math.floor(now() / 1000) + expiresIn,
+      expires_at: Math.floor(now() / 1000 + expiresIn),
     }),
   };
 }
@@ -113,6 +113,8 @@ export async function fetchToken(
   options: IFetchTokenOptions = {},
 ): Promise<IToken> {
   const { now = Date.now, ...formOptions } = requireObject("options", options);
+  // Looked at now, and not once there is a token to lose.
+  requireArgument(typeof now === "function", "options.now", "a function");
   return await postForm(
     serverMetadata,
     "token_endpoint",
@@ -134,7 +136,7 @@ export async function fetchToken(
           `The reply of ${
             quoteServerText(url)
           } holds a token that is not bound to the DPoP ` +
-            `key: its token_type is ${quoteServerText(token.token_type)}`,
+            `key: its token_type is ${reply.quote(token.token_type)}`,
         );
       }
       return token;
@@ -198,7 +200,7 @@ export async function refreshToken(
   });
   const fresh = await fetchToken(serverMetadata, body, rest);
   // RFC 6749, section 5.1: no scope in the answer means the one asked for.
-  const asked = scopes ? joinScopes(scopes) : scope;
+  const asked = scopes?.length ? joinScopes(scopes) : scope;
   return { refresh_token, ...(asked && { scope: asked }), ...fresh };
 }
 

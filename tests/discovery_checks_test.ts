@@ -89,9 +89,13 @@ for (const [target, resource, kind] of TARGETS) {
       const [attempt] = found.attempts ?? [];
       assertInstanceOf(attempt?.error, OAuthClientError);
       assertEquals(attempt.error.code, "identifier_mismatch");
-      assertStringIncludes(attempt.error.message, JSON.stringify(resource));
+      // Credentials are not shown.
+      const shown = JSON.stringify(
+        resource.replace(/\/\/.*@/, "//[redacted]@"),
+      );
+      assertStringIncludes(attempt.error.message, shown);
       assertStringIncludes(found.message, target);
-      assertStringIncludes(found.message, JSON.stringify(resource));
+      assertStringIncludes(found.message, shown);
     });
   }
 }

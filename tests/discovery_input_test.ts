@@ -107,7 +107,7 @@ Deno.test("discoverAuthorization() records an unsafe address of a challenge and 
     const found = await discoverAuthorization(MCP, { fetch, challenge });
     assertEquals(
       found.attempts.map(({ url }) => url),
-      [address, `${PRM}/mcp`, OAUTH],
+      [address.replace("u:s3cret@", ""), `${PRM}/mcp`, OAUTH],
     );
     const [attempt] = found.attempts;
     assertInstanceOf(attempt?.error, OAuthClientError);

@@ -19,7 +19,7 @@ const RUBBISH: [name: string, value: unknown][] = [
   ["a function", () => {}],
 ];
 
-const MINIMAL_RUBBISH: [name: string, value: unknown][] = [
+const MINIMAL_RUBBISH: [name: string, value: unknown, lost?: true][] = [
   ["a status alone", HAS_BODY],
   ["a status that is a text", { ...HAS_BODY, status: "200" }],
   ["methods that are none", { ...HAS_BODY, json: 1, text: {} }],
@@ -33,6 +33,7 @@ const MINIMAL_RUBBISH: [name: string, value: unknown][] = [
       },
       text: () => Promise.reject(undefined),
     },
+    true,
   ],
 ];
 
@@ -91,11 +92,13 @@ const FETCHES: IFault[] = [
     ...CODE,
     unheard: true,
   })),
-  ...MINIMAL_RUBBISH.map(([name, value]): IFault => ({
+  ...MINIMAL_RUBBISH.map(([name, value, lost]): IFault => ({
     name: `fetch returns ${name}`,
     options: () => ({ fetch: () => Promise.resolve(value) }),
     attempt: ["invalid_metadata", "unexpected_status"],
-    request: ["invalid_response", "unexpected_status"],
+    request: lost
+      ? ["network_error", "invalid_response"]
+      : ["invalid_response", "unexpected_status"],
     status: 200,
     unheard: true,
   })),
