@@ -21,6 +21,10 @@ export type ReplyMembers = Record<string, unknown>;
 
 const FORM = "application/x-www-form-urlencoded";
 
+function isAbsent(option: unknown): boolean {
+  return option === undefined || option === null;
+}
+
 /** Reads JSON or, where the media type says so, a form. */
 async function membersOf(reply: IReply): Promise<ReplyMembers> {
   const isForm = reply.header("content-type")?.toLowerCase().startsWith(FORM);
@@ -120,12 +124,12 @@ export async function postForm<T>(
   requireObject("serverMetadata", serverMetadata);
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   requireArgument(
-    client === undefined || typeof client?.authenticate === "function",
+    isAbsent(client) || typeof client?.authenticate === "function",
     "client",
     "a ClientAuthentication",
   );
   requireArgument(
-    dpop === undefined || typeof dpop?.createProof === "function",
+    isAbsent(dpop) || typeof dpop?.createProof === "function",
     "dpop",
     "what createDpop() made",
   );

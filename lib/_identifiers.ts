@@ -9,7 +9,7 @@ export function coversTarget(
   match: "parent" | "exact",
 ): boolean {
   // The parser mends what is no identifier: blanks, backslashes, a missing `//`.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(resource)) return false;
+  if (!/^https?:\/\/[^\s\\/][^\s\\]*$/i.test(resource)) return false;
   const url = parseUrl(resource);
   if (url?.origin !== target.origin || url.username || url.password) {
     return false;

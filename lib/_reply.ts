@@ -217,6 +217,8 @@ export function openReply(
     if (!bytes) throw tooLarge();
     return bytes;
   };
+  /** Whether a minimal reply has given its body to its own `json()`. */
+  let isRead = false;
   let reading: Promise<Uint8Array | string> | undefined;
   const read = () =>
     reading ??= (async () => {
@@ -255,8 +257,8 @@ export function openReply(
         content = await read();
       } catch (failure) {
         if (failure instanceof OAuthClientError) throw failure;
-        // Of what has no text there is none to lose.
-        if (typeof response.text !== "function") return undefined;
+        // Of what has no text, or gave it to json(), there is none to lose.
+        if (isRead || typeof response.text !== "function") return undefined;
         throw brokeOff(failure);
       }
       if (typeof content === "string") return content;
@@ -270,9 +272,14 @@ export function openReply(
       // A minimal reply of a caller's fetch may have one method or both.
       declaredBytes();
       try {
-        if (response.body === undefined) return await response.json();
-      } catch {
-        // The text is left.
+        if (response.body === undefined) {
+          const value = await response.json();
+          isRead = true;
+          return value;
+        }
+      } catch (failure) {
+        // It was read, and is no JSON; otherwise the text is left.
+        isRead = failure instanceof SyntaxError;
       }
       try {
         return parseJson(await read());

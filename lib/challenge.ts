@@ -332,6 +332,7 @@ export function findChallenge(
   const value = typeof headers === "string"
     ? headers
     : headers.get("WWW-Authenticate") ?? "";
+  requireArgument(typeof value === "string", "source", "headers of texts");
   const wanted = requireTexts("schemes", schemes).map((scheme) =>
     scheme.toLowerCase()
   );

@@ -294,7 +294,8 @@ export interface IClientCredentials extends
 /**
  * The client authentication for a registered client, bound to this server's
  * issuer: the method of the registration; else, with a secret, the header where
- * the server takes it and the body where not; else none.
+ * the server takes it, the body where it takes that, and the first method that it
+ * lists where it takes neither; else none.
  *
  * @throws {OAuthClientError} `unsupported`: the method is none of `none`,
  * `client_secret_basic` and `client_secret_post`; for `private_key_jwt` call

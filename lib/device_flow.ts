@@ -144,7 +144,7 @@ export async function fetchDeviceAuthorization(
         verification_uri,
         ...(complete && { verification_uri_complete: complete }),
         expires_in,
-        expires_at: Math.floor(now() / 1000) + expires_in,
+        expires_at: Math.floor(now() / 1000 + expires_in),
         ...(interval !== undefined && { interval }),
       };
     },

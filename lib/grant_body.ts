@@ -147,7 +147,7 @@ export function buildRefreshTokenBody(
 export function buildClientCredentialsBody(
   options: ITokenBodyOptions = {},
 ): URLSearchParams {
-  return grantForm("client_credentials", [], options);
+  return grantForm("client_credentials", [], requireObject("options", options));
 }
 
 /** Options of {@linkcode buildDeviceTokenBody}. */

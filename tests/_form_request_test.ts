@@ -124,6 +124,34 @@ Deno.test("postForm() reads a minimal response", async () => {
   assertEquals(result, { a: 1 });
 });
 
+Deno.test("postForm() tells a reply that cannot be read from one that is no JSON", async () => {
+  const rows: [text: string, members: ReplyMembers][] = [
+    ["<html>", {}],
+    ["", {}],
+    ['{"a":1}', { a: 1 }],
+  ];
+  for (const [text, expected] of rows) {
+    const reply = minimal({ text: () => Promise.resolve(text) });
+    assertEquals((await postTokenRequest(() => reply)).result, expected);
+  }
+  const cause = new Error("Cable cut");
+  const reply = minimal({ text: () => Promise.reject(cause) });
+  const { result, requests } = await postTokenRequest(() => reply);
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals([result.code, result.url], ["network_error", TOKEN_ENDPOINT]);
+  assertStrictEquals(result.cause, cause);
+  assertEquals(requests.length, 1);
+});
+
+Deno.test("postForm() takes nothing from a form that is not UTF-8", async () => {
+  for (const tail of [[0xff], [0xc3], [0xed, 0xa0, 0x80]]) {
+    const bytes = new Uint8Array([...new TextEncoder().encode("a=1"), ...tail]);
+    const headers = { "Content-Type": FORM };
+    const answer = () => new Response(bytes, { headers });
+    assertEquals((await postTokenRequest(answer)).result, {});
+  }
+});
+
 Deno.test("postForm() fails on an error at any status", async () => {
   const body = {
     error: "invalid_grant",
@@ -303,6 +331,10 @@ Deno.test("postForm() names an argument that is of no use", async () => {
     [[SERVER, { a: "1" }, {}], "body"],
     [[SERVER, undefined, {}], "body"],
     [[SERVER, form, "x"], "options"],
+    [[SERVER, form, { client: {} }], "client"],
+    [[SERVER, form, { client: "c1" }], "client"],
+    [[SERVER, form, { dpop: {} }], "dpop"],
+    [[SERVER, form, { dpop: "proof" }], "dpop"],
     [[SERVER, form, { fetch: 7 }], "options.fetch"],
     [[SERVER, form, { signal: {} }], "options.signal"],
     [[SERVER, form, { headers: new Headers() }], "headers"],

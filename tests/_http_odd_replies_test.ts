@@ -143,3 +143,25 @@ Deno.test("exchange() reads a date of Retry-After that names no zone as one of G
   );
   assertEquals(dates, ["Sun Nov  6 08:49:37 2044 GMT"]);
 });
+
+Deno.test("exchange() tells a body that json() has used up from one that is lost", async () => {
+  const lost = new Error("Cable cut");
+  const rows: [json: unknown, code: string | undefined][] = [
+    [new SyntaxError("Unexpected token"), undefined],
+    [null, undefined],
+    [lost, "network_error"],
+  ];
+  for (const [json, code] of rows) {
+    const response = minimal({
+      json: () =>
+        json instanceof Error ? Promise.reject(json) : Promise.resolve(json),
+      text: () => Promise.reject(new TypeError("Already read")),
+    });
+    const result = await exchange(
+      GET,
+      { fetch: () => Promise.resolve(response) },
+      async (reply) => await reply.json() ?? await reply.content(),
+    ).catch(({ code }) => code);
+    assertStrictEquals(result, code);
+  }
+});

@@ -63,11 +63,22 @@ const RESOURCES: [resource: string, target: string, "exact" | "parent" | ""][] =
     ["https://user:pass@api.example", MCP, ""],
     ["https://api.example@evil.example/mcp", MCP, ""],
     // No address.
+    ["https:///api.example/mcp", MCP, ""],
     ["", MCP, ""],
     ["/mcp", MCP, ""],
     ["api.example/mcp", MCP, ""],
     ["//api.example/mcp", MCP, ""],
     ["urn:example:mcp", MCP, ""],
+    // No identifier, though the parser would mend it.
+    [` ${MCP}`, MCP, ""],
+    [`${MCP} `, MCP, ""],
+    [`${MCP}\n`, MCP, ""],
+    ["https:api.example/mcp", MCP, ""],
+    ["https:/api.example/mcp", MCP, ""],
+    ["https:\\\\api.example\\mcp", MCP, ""],
+    ["https://api.example\\mcp", MCP, ""],
+    ["https://api.example/mc\tp", MCP, ""],
+    ["ht\ntps://api.example/mcp", MCP, ""],
   ];
 
 for (const match of ["exact", "parent"] as const) {

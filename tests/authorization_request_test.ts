@@ -94,6 +94,22 @@ Deno.test("buildAuthorizationUrl() replaces its own parameters in the endpoint",
   }
 });
 
+Deno.test("buildAuthorizationUrl() leaves out the fragment of the endpoint", () => {
+  const endpoint = "https://as.example/authorize?tenant=t";
+  const plain = buildAuthorizationUrl(
+    server({ authorization_endpoint: endpoint }),
+    options,
+  );
+  for (const fragment of ["#", "#top", "#/login?state=evil&x=1"]) {
+    const authorization_endpoint = endpoint + fragment;
+    const url = buildAuthorizationUrl(
+      server({ authorization_endpoint }),
+      options,
+    );
+    assertEquals(url.href, plain.href);
+  }
+});
+
 Deno.test("buildAuthorizationUrl() adds further parameters that replace none", () => {
   const names = [...Object.keys(BASE), "scope", "resource"];
   const evil = Object.fromEntries(names.map((name) => [name, "evil"]));

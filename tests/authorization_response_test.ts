@@ -162,6 +162,32 @@ Deno.test("parseAuthorizationResponse() passes on the server's refusal", () => {
   assertEquals("error_description" in bare, false);
 });
 
+Deno.test("parseAuthorizationResponse() keeps an error_uri only where a user may go", () => {
+  const rows: [error_uri: string, isKept: boolean][] = [
+    ["https://as.example/help?a=1#b", true],
+    ["http://as.example/help", true],
+    ["javascript:alert(1)", false],
+    ["JavaScript:alert(1)", false],
+    [" javascript:alert(1)", false],
+    ["java\tscript:alert(1)", false],
+    ["data:text/html,x", false],
+    ["file:///etc/passwd", false],
+    ["/help", false],
+    ["", false],
+  ];
+  for (const [error_uri, isKept] of rows) {
+    const query = new URLSearchParams({
+      error: "access_denied",
+      state: "st-1",
+      error_uri,
+    });
+    const error = refusalOf(query.toString());
+    assertEquals([error.code, error.error], ["server_error", "access_denied"]);
+    assertEquals(error.error_uri, isKept ? error_uri : undefined);
+    assertEquals("error_uri" in error, isKept);
+  }
+});
+
 Deno.test("parseAuthorizationResponse() wants to know what to expect", () => {
   for (const state of [undefined, null, "", 1]) {
     const recorded = { ...expect(), state } as ReturnType<typeof expect>;

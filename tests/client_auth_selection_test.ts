@@ -151,6 +151,21 @@ Deno.test("selectClientAuthentication() refuses what it cannot do", () => {
   }
 });
 
+Deno.test("selectClientAuthentication() refuses a method that is no text", () => {
+  for (const method of [{ toString: 1, valueOf: 1 }, {}, ["none"], 7, true]) {
+    const error = assertThrows(
+      () =>
+        selectClientAuthentication(
+          server(),
+          untyped({ client_id: "c1", token_endpoint_auth_method: method }),
+        ),
+      OAuthClientError,
+      "Client authentication needs more than a registration",
+    );
+    assertEquals(error.code, "unsupported");
+  }
+});
+
 Deno.test("selectClientAuthentication() names an argument that is of no use", () => {
   for (const wrong of [undefined, null, 1, "x"]) {
     for (

@@ -104,6 +104,12 @@ Deno.test("clientSecretBasic() form-encodes both parts unless told otherwise", a
   }
 });
 
+Deno.test("clientSecretBasic() takes a secret of any length", async () => {
+  const secret = "s".repeat(200_000);
+  // Not by assertEquals(), which would print both.
+  assert(await basicPair("c1", secret) === `c1:${secret}`);
+});
+
 Deno.test("clientSecretBasic() without form encoding refuses a colon in the identifier", () => {
   for (const id of ["a:b", ":", "https://c.example/m"]) {
     const error = assertThrows(

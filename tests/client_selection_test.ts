@@ -6,6 +6,7 @@ import {
   OAuthClientError,
   selectClient,
 } from "../mod.ts";
+import { untyped } from "./_stub_fetch.ts";
 
 const ISSUER = "https://as.example";
 const DOCUMENT = "https://my-client.example/oauth/client.json";
@@ -168,7 +169,7 @@ Deno.test("selectClient() does not use an address that cannot be an identifier",
 Deno.test("selectClient() passes over a client whose secret has expired", () => {
   const at = 1_700_000_000;
   const rows: [
-    client_secret_expires_at: number | undefined,
+    client_secret_expires_at: unknown,
     isUsed: boolean,
   ][] = [
     [undefined, true],
@@ -178,14 +179,26 @@ Deno.test("selectClient() passes over a client whose secret has expired", () => 
     [at, false],
     [at - 1, false],
     [1, false],
+    // Some servers send digits as a text.
+    [String(at + 1), true],
+    [String(at), false],
+    [String(at - 1), false],
+    ["0", true],
+    // What is no time at all says nothing.
+    [{ toString: 1, valueOf: 1 }, true],
+    [{}, true],
+    [[at - 1], true],
+    [null, true],
+    ["soon", true],
+    ["", true],
   ];
   for (const [client_secret_expires_at, isUsed] of rows) {
-    const expiring = {
+    const expiring: IKnownClient = untyped({
       ...known(ISSUER),
       ...(client_secret_expires_at !== undefined && {
         client_secret_expires_at,
       }),
-    };
+    });
     const selected = (knownClients: IKnownClient[]) => {
       const now = () => at * 1000;
       const selection = selectClient(server(OFFERS), { knownClients, now });
@@ -233,6 +246,21 @@ Deno.test("selectClient() refuses a server or known clients that are none", () =
       () => (selectClient as (...args: unknown[]) => unknown)(...args),
       OAuthClientError,
       `${name} must be an object`,
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("selectClient() refuses known clients that are no list of registrations", () => {
+  const wrong = [[null], [undefined], ["c1"], [known(ISSUER), 7], {}, {
+    0: known(ISSUER),
+    length: 1,
+  }];
+  for (const knownClients of wrong) {
+    const error = assertThrows(
+      () => selectClient(server(), untyped({ knownClients })),
+      OAuthClientError,
+      "knownClients must be an array of registrations",
     );
     assertEquals(error.code, "invalid_argument");
   }

@@ -146,6 +146,27 @@ Deno.test("redeemIdJag() sends nothing after the end of the ID-JAG", async () =>
   }
 });
 
+Deno.test("redeemIdJag() goes by the claims of an ID-JAG without expires_at", async () => {
+  const rows: [exp: number, isSent: boolean][] = [
+    [NOW + 1, true],
+    [NOW, false],
+    [NOW - 1, false],
+  ];
+  for (const expires_at of [undefined, null]) {
+    for (const [exp, isSent] of rows) {
+      const { result, requests } = await redeem(granted, {
+        expires_at: untyped(expires_at),
+        claims: { ...ID_JAG_CLAIMS, exp },
+      });
+      assertEquals(requests.length, isSent ? 1 : 0);
+      if (isSent) continue;
+      assertInstanceOf(result, OAuthClientError);
+      assertEquals(result.code, "invalid_id_jag");
+      assertStringIncludes(result.message, "expired");
+    }
+  }
+});
+
 Deno.test("redeemIdJag() sends nothing with another issuer's client", async () => {
   const client = clientSecretBasic("c-at-as", "s", { issuer: IDP });
   const { result, requests } = await redeem(granted, {}, { client });
@@ -214,6 +235,9 @@ Deno.test("redeemIdJag() names an argument that is of no use", async () => {
     [[SERVER, ID_JAG], "options"],
     [[SERVER, null, {}], "idJag"],
     [[SERVER, "head.claims.signature", {}], "idJag"],
+    [[SERVER, { ...ID_JAG, claims: undefined }, {}], "idJag.claims"],
+    [[SERVER, { ...ID_JAG, claims: null }, {}], "idJag.claims"],
+    [[SERVER, { ...ID_JAG, claims: "x" }, {}], "idJag.claims"],
     [[null, ID_JAG, {}], "serverMetadata"],
     [[SERVER, { ...ID_JAG, assertion: "" }, { now: () => 0 }], "assertion"],
   ];

@@ -117,6 +117,13 @@ const GOOD: [
   ["token_type N_a in any case", signIdJag(), { token_type: "N_a" }],
   ["no expires_in", signIdJag(), { expires_in: undefined }],
   ["the typ in any case", signIdJag({}, "OAuth-ID-JAG+JWT")],
+  [
+    "the typ as a whole media type",
+    signIdJag(
+      {},
+      "application/oauth-id-jag+jwt",
+    ),
+  ],
   ["aud as an array of one", signIdJag({ aud: [AS] })],
   ["the client asked for", signIdJag(), {}, { resourceClientId: "c-at-as" }],
   ["the resource asked for", signIdJag({ resource: MCP }), {}, {
@@ -142,6 +149,7 @@ for (const [name, token, members, options] of GOOD) {
   });
 }
 
+const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
 const opaque = ["opaque", "a.b", "a.b.c", "\u20ac.e30.e30"];
 const BAD: [
   name: string,
@@ -174,6 +182,13 @@ const BAD: [
     signIdJag({}, "application/jwt"),
     "typ",
   ],
+  ...[{ toString: 1, valueOf: 1 }, {}, [ID_JAG_JWT_TYPE], 7, null].map(
+    (typ): typeof BAD[0] => [
+      `typ ${JSON.stringify(typ)}`,
+      unchecked({}, { typ }),
+      "typ",
+    ],
+  ),
   ...["iss", "sub", "jti", "client_id"].flatMap(
     (claim): typeof BAD =>
       [undefined, "", 7, null, ["x"]].map((value) => [
@@ -191,6 +206,16 @@ const BAD: [
         claim,
       ]),
   ),
+  ...["iat", "exp"].map((claim): typeof BAD[0] => [
+    `${claim} without bounds`,
+    uncheckedText(
+      JSON.stringify({ ...ID_JAG_CLAIMS, [claim]: "?" }).replace(
+        '"?"',
+        "1e400",
+      ),
+    ),
+    claim,
+  ]),
   ["another iss", signIdJag({ iss: "https://evil.example" }), "iss"],
   ["iss with a path", signIdJag({ iss: `${IDP}/t` }), "iss"],
   ["another aud", signIdJag({ aud: "https://evil.example" }), "aud"],
@@ -222,11 +247,21 @@ const BAD: [
   ["an end long past", signIdJag({ exp: 0 }), "expired"],
 ];
 
-/** A JWT with claims that a library would not sign. */
-function unchecked(claims: Record<string, unknown>): Promise<string> {
-  const part = (value: unknown) => btoa(JSON.stringify(value));
-  const header = part({ alg: "none", typ: "oauth-id-jag+jwt" });
-  return Promise.resolve(`${header}.${part({ ...ID_JAG_CLAIMS, ...claims })}.`);
+/** A JWT whose claims are this JSON. */
+function uncheckedText(
+  claims: string,
+  members: Record<string, unknown> = {},
+): Promise<string> {
+  const header = { alg: "none", typ: ID_JAG_JWT_TYPE, ...members };
+  return Promise.resolve(`${btoa(JSON.stringify(header))}.${btoa(claims)}.`);
+}
+
+/** A JWT with claims and members of the header that a library would not sign. */
+function unchecked(
+  claims: Record<string, unknown>,
+  header: Record<string, unknown> = {},
+): Promise<string> {
+  return uncheckedText(JSON.stringify({ ...ID_JAG_CLAIMS, ...claims }), header);
 }
 
 for (const [name, token, problem, members, options] of BAD) {

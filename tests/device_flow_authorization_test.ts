@@ -1,11 +1,13 @@
 import {
   assertEquals,
   assertInstanceOf,
+  assertMatch,
   assertNotMatch,
   assertStrictEquals,
 } from "@std/assert";
 import {
   clientSecretBasic,
+  clientSecretPost,
   fetchDeviceAuthorization,
   type IFetchDeviceAuthorizationOptions,
   OAuthClientError,
@@ -173,6 +175,28 @@ Deno.test("fetchDeviceAuthorization() refuses an address that no user is to be s
       assertInstanceOf(result, OAuthClientError);
       assertEquals(result.code, "url_refused");
       assertNotMatch(result.message, /s3cret/);
+    }
+  }
+});
+
+Deno.test("fetchDeviceAuthorization() shows no secret that a refused address repeats", async () => {
+  const secret = "s3cret-Value";
+  const address = `ftp://evil.example/?s=${secret}`;
+  for (const name of ["verification_uri", "verification_uri_complete"]) {
+    for (const client of [clientSecretPost, clientSecretBasic]) {
+      const answer = json({ ...DEVICE_AUTHORIZATION, [name]: address });
+      const { result } = await start(answer, { client: client("c1", secret) });
+      assertInstanceOf(result, OAuthClientError);
+      assertEquals(
+        [result.code, result.url, result.status],
+        ["url_refused", DEVICE_AUTHORIZATION_ENDPOINT, 200],
+      );
+      const cause = result.cause instanceof Error ? result.cause.message : "";
+      assertMatch(result.message, /ftp:\/\/evil\.example/);
+      assertNotMatch(
+        result.message + cause + JSON.stringify(result),
+        /s3cret|Value/,
+      );
     }
   }
 });

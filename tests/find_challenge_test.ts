@@ -249,6 +249,17 @@ Deno.test("findChallenge() refuses an object without headers to get", () => {
   }
 });
 
+Deno.test("findChallenge() refuses headers that give something else than a text", () => {
+  for (const value of [7, {}, ["Bearer"]]) {
+    const error = assertThrows(
+      () => findChallenge({ get: () => value } as never),
+      OAuthClientError,
+      "source must be headers of texts",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
 Deno.test("findChallenge() refuses schemes that are no list of texts", () => {
   for (const schemes of ["Bearer", 7, null, [7], ["Bearer", null]]) {
     const error = assertThrows(

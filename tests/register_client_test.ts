@@ -340,6 +340,17 @@ Deno.test("registerClient() refuses metadata that is not fit for JSON", async ()
   assertEquals(requests, []);
 });
 
+Deno.test("registerClient() makes no request with metadata that is no object in JSON", async () => {
+  for (const value of [undefined, "abc", null, 7, [{}]]) {
+    const request = untyped({ toJSON: () => value });
+    const { result, requests } = await register(undefined, request);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(result.code, "invalid_argument");
+    assertEquals(result.message, "request must be fit for JSON");
+    assertEquals(requests, []);
+  }
+});
+
 Deno.test("registerClient() names an argument that is of no use", async () => {
   const rows: [args: unknown[], name: string][] = [
     [[null, {}, {}], "serverMetadata"],

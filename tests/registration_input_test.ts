@@ -95,6 +95,10 @@ Deno.test("fetchDynamicRegistration() names an argument that is of no use", asyn
       [{ signal: "x" }, "options.signal"],
       [{ clientMetadata: { n: 1n } }, "clientMetadata"],
       [{ clientMetadata: "abc" }, "clientMetadata"],
+      [{ clientMetadata: { toJSON: () => undefined } }, "clientMetadata"],
+      [{ clientMetadata: { toJSON: () => "abc" } }, "clientMetadata"],
+      [{ clientMetadata: { toJSON: () => null } }, "clientMetadata"],
+      [{ clientMetadata: { toJSON: () => [1] } }, "clientMetadata"],
       [{ headers: "abc" }, "headers"],
     ] as const).map(([options, name]): [unknown[], string] => {
       return [[SERVER, "Client", [], options], name];

@@ -70,6 +70,10 @@ Deno.test("refreshToken() takes the scope asked for where the answer names none"
     [["read", "write"], undefined, "read write"],
     [["read"], "list", "list"],
     [undefined, undefined, "read write"],
+    // An empty list asks for nothing.
+    [[], undefined, "read write"],
+    [[], null, "read write"],
+    [[], "list", "list"],
   ];
   for (const [scopes, scope, expected] of rows) {
     const answer = json({ access_token: "new", scope });

@@ -15,11 +15,17 @@ import {
   type IFetchTokenOptions,
   OAuthClientError,
 } from "../mod.ts";
-import { AS, SERVER, TOKEN_ENDPOINT } from "./_fixtures.ts";
+import {
+  AS,
+  assertInvalidArgument,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "./_fixtures.ts";
 import {
   type Answer,
   FORM,
   json,
+  minimal,
   stubFetch,
   text,
   typed,
@@ -36,6 +42,12 @@ async function ask(answer: Answer, options: IFetchTokenOptions = {}) {
     now: () => 1_000_900,
     ...options,
   });
+}
+
+/** Answers with a form of these characters, one byte each. */
+function formBytes(body: string): Answer {
+  const bytes = Uint8Array.from(body, (char) => char.charCodeAt(0));
+  return () => new Response(bytes, { headers: { "Content-Type": FORM } });
 }
 
 /** The error of a token request that gets this answer. */
@@ -93,6 +105,41 @@ Deno.test("fetchToken() keeps an expires_at of the server that is a number", asy
 Deno.test("fetchToken() drops an expires_in without bounds", async () => {
   const token = await ask(text('{"access_token":"t","expires_in":1e400}', 200));
   assertEquals(token, { access_token: "t", token_type: "Bearer" });
+});
+
+Deno.test("fetchToken() drops an expires_at without bounds", async () => {
+  for (const expires_at of ["1e400", "-1e400"]) {
+    const body = `{"access_token":"t","expires_at":${expires_at}}`;
+    const token = await ask(text(body, 200));
+    assertEquals(token, { access_token: "t", token_type: "Bearer" });
+  }
+});
+
+Deno.test("fetchToken() gives a whole expires_at for a fraction of a second", async () => {
+  const rows: [expires_in: number, expires_at: number][] = [
+    [1.5, 1002],
+    [1.05, 1001],
+    [0.5, 1001],
+  ];
+  for (const [expires_in, expires_at] of rows) {
+    const token = await ask(json({ access_token: "t", expires_in }));
+    assertEquals([token.expires_in, token.expires_at], [
+      expires_in,
+      expires_at,
+    ]);
+  }
+});
+
+Deno.test("fetchToken() refuses a clock that is none before any request", async () => {
+  for (const now of [5, null, "now", {}, new Date(0)]) {
+    using stubbed = stubFetch({});
+    const options = untyped({ fetch: stubbed.fetch, now });
+    await assertInvalidArgument(
+      () => fetchToken(SERVER, BODY, options),
+      "options.now",
+    );
+    assertEquals(stubbed.urls, []);
+  }
 });
 
 Deno.test("fetchToken() stamps expires_at by the clock of this machine", async () => {
@@ -204,6 +251,9 @@ Deno.test("fetchToken() fails where no access_token comes", async () => {
     json({ access_token: { value: "t" } }),
     json({ id_token: "t" }),
     typed("access_token=", FORM),
+    // A token with a byte that is no UTF-8 would not be the one given out.
+    formBytes("access_token=tok-\xff"),
+    () => minimal({ text: () => Promise.resolve("<html>") }),
     () => new Response(null, { status: 204 }),
   ];
   for (const answer of answers) {
