@@ -165,3 +165,16 @@ Deno.test("exchange() tells a body that json() has used up from one that is lost
     assertStrictEquals(result, code);
   }
 });
+
+Deno.test("exchange() says of a text, too, that it is larger than it may be", async () => {
+  const error = await exchange(
+    GET,
+    {
+      fetch: () => Promise.resolve(new Response("x".repeat(11))),
+      maxBytes: 10,
+    },
+    (reply) => reply.content(),
+  ).catch((error) => error);
+  assertInstanceOf(error, OAuthClientError);
+  assertEquals(error.code, "response_too_large");
+});

@@ -135,6 +135,12 @@ Deno.test("redactorOf() takes other header fields for no secrets", () => {
   assertEquals(redact(text), text);
 });
 
+Deno.test("redactorOf() finds a secret beyond Latin-1", () => {
+  const redact = redactorOf({}, form("s\u20accret-1"));
+  assertEquals(redact("No s\u20accret-1 here"), "No [redacted] here");
+  assertEquals(redact("No s%E2%82%ACcret-1 here"), "No [redacted] here");
+});
+
 Deno.test("redactorOf() reads the secrets of a registration", () => {
   const body = JSON.stringify({
     client_name: "Mine, all mine",

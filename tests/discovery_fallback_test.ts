@@ -55,6 +55,22 @@ for (const [name, answer] of DOWN) {
   });
 }
 
+Deno.test("discoverAuthorization() assumes endpoints for a resource that names no server and where none is published", async () => {
+  using stubbed = stubFetch({
+    [`${PRM}/mcp`]: json({ resource: MCP }),
+    [API_OAUTH]: MISSING,
+    [API_OPENID]: MISSING,
+  });
+  const found = await discoverAuthorization(MCP, { fetch: stubbed.fetch });
+  assertEquals(found.source, "fallback");
+  assertEquals(found.serverMetadata.token_endpoint, `${API}/token`);
+  assertEquals(found.attempts.map(({ error }) => error !== undefined), [
+    false,
+    true,
+    true,
+  ]);
+});
+
 Deno.test("discoverAuthorization() leaves out addresses that no user should be sent to", async () => {
   const odd = {
     op_policy_uri: "javascript:alert(1)",
