@@ -91,11 +91,14 @@ function charPattern(char: string): string {
   return `(?:${forms.join("|")})`;
 }
 
-/** Finds all that a request must keep to itself, however it is encoded. */
+/**
+ * Finds all that a request must keep to itself, however it is encoded; undefined
+ * when that is nothing.
+ */
 function patternOf(
   headers: Readonly<Record<string, string>>,
   body: string,
-): RegExp {
+): RegExp | undefined {
   const inHeaders = Object.entries(headers)
     .filter(([name]) => SECRET_HEADER.test(name))
     .flatMap(([name, value]) => secretsInHeader(name, value));
@@ -113,8 +116,9 @@ function patternOf(
       // A short word may stand in a longer one, such as an error code.
       return /^\w{1,15}$/.test(secret) ? `(?<!\\w)${start}(?!\\w)` : start;
     });
-  // Without an alternative this one matches nothing.
-  return new RegExp([...new Set(patterns), "(?!)"].join("|"), "gi");
+  return patterns.length > 0
+    ? new RegExp([...new Set(patterns)].join("|"), "gi")
+    : undefined;
 }
 
 /** Takes a request's secrets out of a value, of the texts within it too. */
@@ -129,12 +133,13 @@ export function redactorOf(
   body = "",
 ): Redact {
   // Most requests succeed, and then nobody asks.
-  let pattern: RegExp | undefined;
+  let search: { pattern: RegExp | undefined } | undefined;
   const redact = (value: unknown, depth: number): unknown => {
     if (depth > MAX_DEPTH) return "[left out]";
     if (typeof value === "string" || typeof value === "number") {
-      pattern ??= patternOf(headers, body);
-      const text = String(value).replace(pattern, "[redacted]");
+      search ??= { pattern: patternOf(headers, body) };
+      if (!search.pattern) return value;
+      const text = String(value).replace(search.pattern, "[redacted]");
       return text === String(value) ? value : text;
     }
     if (typeof value !== "object" || value === null) return value;
