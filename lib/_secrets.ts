@@ -92,6 +92,15 @@ function charPattern(char: string): string {
 }
 
 /**
+ * A short word by itself, for it may stand in a longer one, such as an error code.
+ * A letter that ends an escape is no part of it.
+ */
+function asWord(pattern: string): string {
+  const isAfterEscape = "(?<=\\\\[nrt]|%[\\da-f]{2}|\\\\u[\\da-f]{4})";
+  return `(?:(?<![a-z_])|${isAfterEscape})${pattern}(?![a-z_])`;
+}
+
+/**
  * Finds all that a request must keep to itself, however it is encoded; undefined
  * when that is nothing.
  */
@@ -113,8 +122,7 @@ function patternOf(
     .map((secret) => {
       const start = [...secret.slice(0, MAX_LENGTH)].map(charPattern).join("");
       if (secret.length > MAX_LENGTH) return `${start}[\\w\\-.~+/=%\\\\]*`;
-      // A short word may stand in a longer one, such as an error code.
-      return /^\w{1,15}$/.test(secret) ? `(?<!\\w)${start}(?!\\w)` : start;
+      return /^[a-z_]{1,15}$/i.test(secret) ? asWord(start) : start;
     });
   return patterns.length > 0
     ? new RegExp([...new Set(patterns)].join("|"), "gi")

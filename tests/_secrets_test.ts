@@ -84,7 +84,13 @@ Deno.test("redactorOf() takes a short word for a secret only where it stands alo
   const rows: [secret: string, said: string, redacted: string][] = [
     ["invalid", "invalid_grant: invalid", "invalid_grant: [redacted]"],
     ["authorization", "authorization_pending", "authorization_pending"],
-    ["0123456789abcdef", "x0123456789abcdefx", "x[redacted]x"],
+    ["hunter", "x=%2Fhunter&y", "x=%2F[redacted]&y"],
+    [
+      "hunter",
+      "x\\nhunter\\u000Ahunter 1hunter2",
+      "x\\n[redacted]\\u000A[redacted] 1[redacted]2",
+    ],
+    ["hunter2", "xhunter2x", "x[redacted]x"],
     ["s3/cret", "xs3/cretx", "x[redacted]x"],
     ["abc", "abc", "abc"],
   ];
