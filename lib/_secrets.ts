@@ -67,12 +67,14 @@ function inBase64(secret: string): string[] {
   }
 }
 
+/** A pattern for this text and no other. */
+const literal = (text: string) => text.replace(/[^\w\s]/g, "\\$&");
+
 const hex = (code: number, digits: number) =>
   code.toString(16).padStart(digits, "0");
 
 /** A character in all that it may come back as: plain, or escaped somehow. */
 function charPattern(char: string): string {
-  if (char === "\\") return "(?:\\\\{1,4}u005c|\\\\{1,8}|%5c|&#0*92;|&#x0*5c;)";
   const code = char.codePointAt(0) ?? 0;
   const units = char.split("").map((unit) =>
     `\\\\{1,4}u${hex(unit.charCodeAt(0), 4)}`
@@ -80,15 +82,32 @@ function charPattern(char: string): string {
   const bytes = [...new TextEncoder().encode(char)]
     .map((byte) => `%${hex(byte, 2)}`);
   const forms = [
-    `\\\\{0,4}${char.replace(/[^\w\s]/g, "\\$&")}`,
+    `\\\\{0,4}${literal(char)}`,
     units.join(""),
     bytes.join(""),
-    `&#0*${code};`,
-    `&#x0*${hex(code, 1)};`,
+    `&#0{0,4}${code};`,
+    `&#x0{0,4}${hex(code, 1)};`,
     ...(char === " " ? ["\\+"] : []),
     ...(char in HTML_NAMES ? [HTML_NAMES[char]] : []),
   ];
   return `(?:${forms.join("|")})`;
+}
+
+/**
+ * A secret with backslashes in its usual spellings. Between its own and those of
+ * escapes a search by characters would try them all, without an end.
+ */
+function asWritten(secret: string): string {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const form = new URLSearchParams({ "": secret });
+  const spellings = [
+    JSON.stringify(json).slice(1, -1),
+    json,
+    secret,
+    form.toString().slice(1),
+    encodeURIComponent(form.get("") ?? ""),
+  ];
+  return spellings.map(literal).join("|");
 }
 
 /**
@@ -120,6 +139,7 @@ function patternOf(
     // One may begin with another.
     .sort((a, b) => b.length - a.length)
     .map((secret) => {
+      if (secret.includes("\\")) return asWritten(secret);
       const start = [...secret.slice(0, MAX_LENGTH)].map(charPattern).join("");
       if (secret.length > MAX_LENGTH) return `${start}[\\w\\-.~+/=%\\\\]*`;
       return /^[a-z_]{1,15}$/i.test(secret) ? asWord(start) : start;

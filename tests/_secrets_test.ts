@@ -1,7 +1,7 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { redactorOf } from "../lib/_secrets.ts";
 
-const SECRET = "p4/x+y=z &<\"'\\ü";
+const SECRET = "p4/x+y=z &<\"'ü";
 const form = (code: string) => new URLSearchParams({ code }).toString();
 const bytesOf = (text: string) => [...new TextEncoder().encode(text)];
 const hex = (code: number, digits: number) =>
@@ -43,6 +43,23 @@ for (const [name, encode] of Object.entries(ENCODINGS)) {
     assertEquals(text.replace(/\]=*/, "]"), "It was [redacted] of c1");
   });
 }
+
+Deno.test("redactorOf() finds a secret with backslashes in its usual spellings", () => {
+  const secret = 'p4"\\w\\\\u';
+  const redact = redactorOf({}, form(secret));
+  const usual = Object.entries(ENCODINGS).filter(([name]) =>
+    /^(as it is|in JSON|in JSON within JSON|in a URL|in a form|in base64)$/
+      .test(name)
+  );
+  assertEquals(usual.length, 6);
+  for (const [name, encode] of usual) {
+    const text = redact(`It was ${encode(secret)} of c1`);
+    assertEquals([name, text.replace(/\]=*/, "]")], [
+      name,
+      "It was [redacted] of c1",
+    ]);
+  }
+});
 
 Deno.test("redactorOf() finds secrets in members, their names, lists and numbers", () => {
   const redact = redactorOf({}, "code=1234567890&client_id=c1");
@@ -156,4 +173,19 @@ Deno.test("redactorOf() reads the secrets of a registration", () => {
     redactorOf({}, body)("Mine, all mine: eyJhbGciOi.x.y"),
     "Mine, all mine: [redacted]",
   );
+});
+
+Deno.test("redactorOf() comes to an end with texts that nearly hold a secret", () => {
+  // A pattern that could read these in many ways would not end at all.
+  const rows: [secret: string, said: string][] = [
+    ["\\".repeat(60) + "b", "\\".repeat(50_000)],
+    ["a\\".repeat(30) + "b", "a\\\\\\\\\\".repeat(10_000)],
+    ["u0075".repeat(12) + "b", "\\u0075".repeat(10_000)],
+    ["\\u005c".repeat(10) + "b", "\\\\u005c".repeat(10_000)],
+    ['"'.repeat(60) + "b", '\\\\\\"'.repeat(10_000)],
+    ["&".repeat(60) + "b", "&#0000".repeat(10_000)],
+  ];
+  for (const [secret, said] of rows) {
+    assertStrictEquals(redactorOf({}, form(secret))(said), said);
+  }
 });
