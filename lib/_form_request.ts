@@ -3,12 +3,7 @@
 import { requireArgument, requireObject } from "./_arguments.ts";
 import { type EndpointName, requireEndpoint } from "./_endpoint.ts";
 import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
-import {
-  type IReply,
-  quoteJson,
-  quoteServerText,
-  withoutNulls,
-} from "./_reply.ts";
+import { type IReply, quoteServerText, withoutNulls } from "./_reply.ts";
 import type {
   ClientAuthentication,
   IFormRequestOptions,
@@ -68,7 +63,8 @@ function requireSuccess(
   members: ReplyMembers,
 ): void {
   if (members.error !== undefined && members.error !== "") {
-    const error = textMember(members, "error") ?? quoteJson(members.error);
+    const error = textMember(members, "error") ??
+      reply.quoteJson(members.error);
     const error_description = textMember(members, "error_description");
     const said = error_description ? `${error}: ${error_description}` : error;
     throw reply.error(

@@ -141,6 +141,16 @@ export async function discard(response: IFetchResponse): Promise<void> {
   }
 }
 
+/** Whether a reply has nothing but its methods to be read by. */
+function lacksBody(response: IFetchResponse): boolean {
+  try {
+    return response.body === undefined;
+  } catch {
+    // Reading will meet it again, and tell.
+    return false;
+  }
+}
+
 /** The body as a stream, where there is one that nobody has read from. */
 function streamOf(
   { body, bodyUsed }: IFetchResponse,
@@ -270,16 +280,16 @@ export function openReply(
     },
     async json() {
       // A minimal reply of a caller's fetch may have one method or both.
-      declaredBytes();
-      try {
-        if (response.body === undefined) {
+      if (lacksBody(response)) {
+        declaredBytes();
+        try {
           const value = await response.json();
           isRead = true;
           return value;
+        } catch (failure) {
+          // It was read, and is no JSON; otherwise the text is left.
+          isRead = failure instanceof SyntaxError;
         }
-      } catch (failure) {
-        // It was read, and is no JSON; otherwise the text is left.
-        isRead = failure instanceof SyntaxError;
       }
       try {
         return parseJson(await read());

@@ -13,12 +13,15 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** An address as it may be shown: its scheme, and what follows the last `@`. */
-export function withoutCredentials(address: string): string {
+/**
+ * An address as it may be shown: its scheme, what stands in for credentials if it
+ * has any, and what follows the last `@`.
+ */
+export function withoutCredentials(address: string, standIn = ""): string {
   const url = parseUrl(address);
   return url && !url.username && !url.password
     ? address
-    : address.replace(/^(\w+:\/\/)?.*@/s, "$1");
+    : address.replace(/^(\w+:\/\/)?.*@/s, `$1${standIn}`);
 }
 
 /** An address that a user may be sent to, by its scheme; undefined for others. */
@@ -29,7 +32,7 @@ export function webUrl(address: string | undefined): string | undefined {
 
 /** A value that a server sent for an identifier, as it may be shown. */
 export function shownUrl(value: unknown): unknown {
-  return typeof value === "string" && withoutCredentials(value) !== value
-    ? value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@")
+  return typeof value === "string"
+    ? withoutCredentials(value, "[redacted]@")
     : value;
 }

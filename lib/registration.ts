@@ -12,12 +12,7 @@ import {
 } from "./_arguments.ts";
 import { requireEndpoint } from "./_endpoint.ts";
 import { exchange, mergeHeaders, requireOptions } from "./_http.ts";
-import {
-  type IReply,
-  parseJson,
-  quoteJson,
-  quoteServerText,
-} from "./_reply.ts";
+import { type IReply, parseJson, quoteServerText } from "./_reply.ts";
 import { parseUrl } from "./_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
@@ -50,10 +45,10 @@ export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
 }
 
 /** A member of a refusal as text; servers send other things as well. */
-function textOf(value: unknown): string | undefined {
+function textOf(reply: IReply, value: unknown): string | undefined {
   return value === undefined || typeof value === "string"
     ? value
-    : quoteJson(value);
+    : reply.quoteJson(value);
 }
 
 /** The error of a reply that is not 2xx. */
@@ -69,8 +64,8 @@ async function refusalOf(
       failed + reply.quote(await reply.text()),
     );
   }
-  const error = textOf(body.error) ?? "";
-  const error_description = textOf(body.error_description);
+  const error = textOf(reply, body.error) ?? "";
+  const error_description = textOf(reply, body.error_description);
   const details = error_description ? `${error}: ${error_description}` : error;
   return reply.error("server_error", failed + reply.quote(details), {
     error,
@@ -220,8 +215,8 @@ async function postRegistration(
       "Invalid authorization dynamic client registration response: " +
         reply.quoteJson(body),
       {
-        error: textOf(error),
-        error_description: textOf(error_description),
+        error: textOf(reply, error),
+        error_description: textOf(reply, error_description),
       },
     );
   });
