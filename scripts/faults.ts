@@ -15,6 +15,7 @@ import {
 } from "../tests/faults/fault_server.ts";
 import {
   MEMORY_CASES,
+  MEMORY_LIMIT,
   MEMORY_OPERATIONS,
 } from "../tests/faults/memory_cases.ts";
 import { good } from "../tests/faults/plays.ts";
@@ -229,7 +230,7 @@ async function testMemory(runtimes: readonly IRuntime[]): Promise<boolean> {
     const rows: Record<string, unknown> = {};
     for (const operation of MEMORY_OPERATIONS) {
       let idle: number | undefined;
-      for (const { fault, play, limit } of MEMORY_CASES) {
+      for (const { fault, play, limit = MEMORY_LIMIT } of MEMORY_CASES) {
         const hostile = await startFaultServer(play);
         const row = `${operation}, ${fault}`;
         try {

@@ -1,56 +1,16 @@
 import { assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
+import { OAuthClientError, pollDeviceToken } from "../mod.ts";
+import { assertInvalidArgument, DEVICE_AUTHORIZATION } from "./_fixtures.ts";
+import { minimal, stubFetch, untyped } from "./_stub_fetch.ts";
 import {
-  type IDevicePollProgress,
-  OAuthClientError,
-  pollDeviceToken,
-  publicClient,
-} from "../mod.ts";
-import {
-  assertInvalidArgument,
-  DEVICE_AUTHORIZATION,
-  SERVER,
-  TOKEN_ENDPOINT,
-} from "./_fixtures.ts";
-import {
-  type Answer,
-  json,
-  minimal,
-  stubFetch,
-  text,
-  untyped,
-} from "./_stub_fetch.ts";
+  done,
+  pending,
+  poll,
+  refusal,
+  slowDown,
+} from "./_poll_device_token.ts";
 
 const STATUSES = [429, 500, 503];
-const refusal = (error: string, status = 400): Answer =>
-  json({ error }, { status });
-const pending = refusal("authorization_pending");
-const slowDown = refusal("slow_down");
-const done = json({ access_token: "t", token_type: "Bearer" });
-
-/** Polls with these answers in turn, in a time that passes in delays only. */
-async function poll(answers: Answer[], interval?: unknown) {
-  const left = [...answers];
-  using stubbed = stubFetch({
-    // A poll too many must end it; a throw would read as a lost connection.
-    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
-  });
-  const waits: number[] = [];
-  const progress: IDevicePollProgress[] = [];
-  let time = 0;
-  const authorization = { ...DEVICE_AUTHORIZATION, expires_at: 600, interval };
-  const result = await pollDeviceToken(SERVER, untyped(authorization), {
-    fetch: stubbed.fetch,
-    client: publicClient("c1"),
-    now: () => time,
-    delay(milliseconds) {
-      waits.push(milliseconds / 1000);
-      time += milliseconds;
-      return Promise.resolve();
-    },
-    onPending: (one) => progress.push(one),
-  }).catch((error) => error);
-  return { result, waits, progress, left };
-}
 
 Deno.test("pollDeviceToken() ends at once on an error of the grant, whatever the status", async () => {
   for (const error of ["access_denied", "invalid_grant", "invalid_client"]) {
@@ -78,7 +38,9 @@ Deno.test("pollDeviceToken() takes an expired_token for expired, whatever the st
 Deno.test("pollDeviceToken() does not wait longer for a pending reply of 429 or 5xx", async () => {
   for (const status of STATUSES) {
     const waiting = refusal("authorization_pending", status);
-    const { result, waits, progress } = await poll([waiting, waiting, done], 7);
+    const { result, waits, progress } = await poll([waiting, waiting, done], {
+      interval: 7,
+    });
     assertEquals(result.access_token, "t");
     assertEquals(waits, [7, 7, 7]);
     // Nothing was lost on the way.
@@ -94,7 +56,7 @@ Deno.test("pollDeviceToken() waits 5 seconds more for a slow_down of 429 or 5xx"
       slower,
       pending,
       done,
-    ], 7);
+    ], { interval: 7 });
     assertEquals(result.access_token, "t");
     assertEquals(waits, [7, 12, 17, 17]);
     assertFalse(progress.some((one) => "error" in one));
@@ -103,7 +65,9 @@ Deno.test("pollDeviceToken() waits 5 seconds more for a slow_down of 429 or 5xx"
 
 Deno.test("pollDeviceToken() leaves a tenth of a second between polls at least", async () => {
   for (const interval of [1e-9, Number.MIN_VALUE, 0.05, 0.1]) {
-    const { result, waits } = await poll([pending, pending, done], interval);
+    const { result, waits } = await poll([pending, pending, done], {
+      interval,
+    });
     assertEquals(result.access_token, "t");
     assertEquals(waits, [0.1, 0.1, 0.1]);
   }
@@ -111,7 +75,9 @@ Deno.test("pollDeviceToken() leaves a tenth of a second between polls at least",
 
 Deno.test("pollDeviceToken() takes an interval that is no number for none", async () => {
   for (const interval of ["5", "3", [3], {}, true, null, NaN]) {
-    const { result, waits } = await poll([pending, slowDown, done], interval);
+    const { result, waits } = await poll([pending, slowDown, done], {
+      interval,
+    });
     assertEquals(result.access_token, "t");
     assertEquals(waits, [5, 5, 10]);
   }

@@ -6,64 +6,26 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
-import {
-  type IDevicePollProgress,
-  type IPollDeviceTokenOptions,
-  OAuthClientError,
-  pollDeviceToken,
-  publicClient,
-} from "../mod.ts";
-import { DEVICE_AUTHORIZATION, SERVER, TOKEN_ENDPOINT } from "./_fixtures.ts";
+import { OAuthClientError } from "../mod.ts";
+import { TOKEN_ENDPOINT } from "./_fixtures.ts";
 import {
   aborted,
   type Answer,
   failing,
   json,
-  stubFetch,
   text,
   untyped,
 } from "./_stub_fetch.ts";
+import {
+  AUTHORIZATION,
+  done,
+  pending,
+  poll,
+  refusal,
+  slowDown,
+} from "./_poll_device_token.ts";
 
-const AUTHORIZATION = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
-const refusal = (error: string, status = 400): Answer =>
-  json({ error }, { status });
-const pending = refusal("authorization_pending");
-const slowDown = refusal("slow_down");
-const done = json({ access_token: "t", token_type: "Bearer" });
 const lost = failing(new TypeError("Cable cut"));
-
-/** Polls with these answers in turn, in a time that passes in delays only. */
-async function poll(
-  answers: Answer[],
-  authorization: Partial<typeof AUTHORIZATION & { interval: number }> = {},
-  options: Partial<IPollDeviceTokenOptions> = {},
-) {
-  const left = [...answers];
-  using stubbed = stubFetch({
-    // A poll too many must end it; a throw would read as a lost connection.
-    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
-  });
-  const waits: number[] = [];
-  const progress: IDevicePollProgress[] = [];
-  let time = 0;
-  const result = await pollDeviceToken(
-    SERVER,
-    { ...AUTHORIZATION, ...authorization },
-    {
-      fetch: stubbed.fetch,
-      client: publicClient("c1"),
-      now: () => time,
-      delay(milliseconds) {
-        waits.push(milliseconds / 1000);
-        time += milliseconds;
-        return Promise.resolve();
-      },
-      onPending: (one) => progress.push(one),
-      ...options,
-    },
-  ).catch((error) => error);
-  return { result, waits, progress, left, requests: stubbed.requests };
-}
 
 const WAITS: [name: string, Answer[], interval: unknown, waits: number[]][] = [
   ["5 seconds by default", [pending, done], undefined, [5, 5]],

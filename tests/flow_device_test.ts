@@ -8,6 +8,7 @@ import {
 import {
   fetchDeviceAuthorization,
   getClaimsFromJWT,
+  type IAuthorizationContext,
   type IDevicePollProgress,
   OAuthClientError,
   pollDeviceToken,
@@ -28,6 +29,17 @@ function createDelay(...happenings: (() => Promise<void>)[]) {
     await happenings.shift()?.();
   };
   return { waits, delay };
+}
+
+/** A device that has registered itself and asked for its codes. */
+async function requestCodes(context: IAuthorizationContext) {
+  const { serverMetadata, scopes } = context;
+  const client = await registerPublicClient(context);
+  const authorization = await fetchDeviceAuthorization(serverMetadata, {
+    client,
+    scopes,
+  });
+  return { client, authorization };
 }
 
 const nothing = () => Promise.resolve();
@@ -100,12 +112,8 @@ Deno.test("fetchDeviceAuthorization() has an address with the code in it", async
 
 Deno.test("pollDeviceToken() tells that the user said no", async () => {
   await using servers = await startFlowServers();
-  const { serverMetadata, scopes } = servers.context;
-  const client = await registerPublicClient(servers.context);
-  const authorization = await fetchDeviceAuthorization(serverMetadata, {
-    client,
-    scopes,
-  });
+  const { serverMetadata } = servers.context;
+  const { client, authorization } = await requestCodes(servers.context);
   const { verification_uri, user_code } = authorization;
   const { waits, delay } = createDelay(nothing, async () => {
     const browser = createBrowser({ deny: true });
@@ -129,12 +137,8 @@ Deno.test("pollDeviceToken() tells that the user said no", async () => {
 
 Deno.test("pollDeviceToken() ends when the codes have expired", async () => {
   await using servers = await startFlowServers();
-  const { serverMetadata, scopes } = servers.context;
-  const client = await registerPublicClient(servers.context);
-  const authorization = await fetchDeviceAuthorization(serverMetadata, {
-    client,
-    scopes,
-  });
+  const { serverMetadata } = servers.context;
+  const { client, authorization } = await requestCodes(servers.context);
   let now = Date.now();
   const failure = await assertRejects(
     () =>
@@ -150,12 +154,8 @@ Deno.test("pollDeviceToken() ends when the codes have expired", async () => {
 
 Deno.test("pollDeviceToken() ends with the reason of the caller's signal", async () => {
   await using servers = await startFlowServers();
-  const { serverMetadata, scopes } = servers.context;
-  const client = await registerPublicClient(servers.context);
-  const authorization = await fetchDeviceAuthorization(serverMetadata, {
-    client,
-    scopes,
-  });
+  const { serverMetadata } = servers.context;
+  const { client, authorization } = await requestCodes(servers.context);
   const reason = new Error("The user went for lunch");
   const stop = new AbortController();
   const failure = await assertRejects(() =>

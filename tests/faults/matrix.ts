@@ -61,6 +61,14 @@ const FALLBACK: NonNullable<ICase["outcome"]["result"]> = (
   { here },
 ) => source === "fallback" && issuer === here;
 
+/** A discovery whose outcome depends on how the runtime takes the fault. */
+export const MAY_FALL_BACK: Partial<ICase> = {
+  outcome: {
+    code: "discovery_failed",
+    orResult: ({ source }) => source === "fallback",
+  },
+};
+
 /** Whether polling for a token goes on after this. */
 function isTransient(code: string, status = 0): boolean {
   return code === "network_error" || code === "timeout" || status >= 500 ||

@@ -2,7 +2,7 @@
 
 import { gzipSync } from "node:zlib";
 import type { ICase } from "./case.ts";
-import { type IFault, matrix } from "./matrix.ts";
+import { type IFault, matrix, MAY_FALL_BACK } from "./matrix.ts";
 import { changed, reply, SECRET } from "./plays.ts";
 
 const NOT_JSON = { attempt: "invalid_metadata", status: 200 } as const;
@@ -112,12 +112,7 @@ const FAULTS: IFault[] = [
     attempt: [BROKEN_OFF, "invalid_metadata"],
     status: 200,
     except: {
-      discoverAuthorization: {
-        outcome: {
-          code: "discovery_failed",
-          orResult: ({ source }) => source === "fallback",
-        },
-      },
+      discoverAuthorization: MAY_FALL_BACK,
       pollDeviceToken: {
         outcome: { code: ["expired", "invalid_response"] },
         requests: [1, 2],
