@@ -46,17 +46,17 @@
  * @module
  */
 
-export * from "./lib/authorization_request.ts";
-export * from "./lib/challenge.ts";
-export * from "./lib/client_auth.ts";
-export * from "./lib/client_selection.ts";
-export * from "./lib/constants.ts";
-export * from "./lib/cross_app_access.ts";
-export * from "./lib/device_flow.ts";
-export * from "./lib/discovery.ts";
-export * from "./lib/dpop.ts";
-export * from "./lib/error_codes.ts";
-export * from "./lib/errors.ts";
+export * from "./lib/token/authorization_request.ts";
+export * from "./lib/core/challenge.ts";
+export * from "./lib/client/authentication.ts";
+export * from "./lib/client/selection.ts";
+export * from "./lib/core/constants.ts";
+export * from "./lib/token/cross_app_access.ts";
+export * from "./lib/token/device_flow.ts";
+export * from "./lib/discovery/discover.ts";
+export * from "./lib/client/dpop.ts";
+export * from "./lib/core/error_codes.ts";
+export * from "./lib/core/errors.ts";
 export {
   buildAuthorizationCodeBody,
   buildClientCredentialsBody,
@@ -70,21 +70,21 @@ export {
   type IBuildRefreshTokenBodyOptions,
   type IBuildTokenExchangeBodyOptions,
   type ITokenBodyOptions,
-} from "./lib/grant_body.ts";
-export * from "./lib/guards.ts";
-export { getClaimsFromJWT } from "./lib/jwt_claims.ts";
-export * from "./lib/pkce.ts";
-export * from "./lib/registration.ts";
-export * from "./lib/request_options.ts";
-export * from "./lib/resource_metadata.ts";
-export * from "./lib/scopes.ts";
-export * from "./lib/server_metadata.ts";
-export * from "./lib/single_flight.ts";
-export * from "./lib/token_body.ts";
-export * from "./lib/token_request.ts";
-export * from "./lib/types.ts";
+} from "./lib/token/grant_body.ts";
+export * from "./lib/core/guards.ts";
+export { getClaimsFromJWT } from "./lib/core/jwt_claims.ts";
+export * from "./lib/token/pkce.ts";
+export * from "./lib/client/registration.ts";
+export * from "./lib/http/request_options.ts";
+export * from "./lib/discovery/resource_metadata.ts";
+export * from "./lib/core/scopes.ts";
+export * from "./lib/discovery/server_metadata.ts";
+export * from "./lib/session/single_flight.ts";
+export * from "./lib/token/id_jag_body.ts";
+export * from "./lib/token/token_request.ts";
+export * from "./lib/core/types.ts";
 export {
   getAuthorizationServerMetadataUrls,
   getDefaultMetadataForUrl,
   getResourceMetadataUrls,
-} from "./lib/well_known.ts";
+} from "./lib/discovery/metadata_urls.ts";

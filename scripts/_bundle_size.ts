@@ -28,13 +28,13 @@ const lib = (file: string) =>
 const TEN_OPERATIONS: IEntry = {
   name: "ours, the first ten operations",
   code: `
-    export * from ${lib("constants")};
-    export * from ${lib("error_codes")};
-    export * from ${lib("errors")};
-    export * from ${lib("guards")};
-    export * from ${lib("resource_metadata")};
-    export * from ${lib("server_metadata")};
-    export * from ${lib("token_body")};
+    export * from ${lib("core/constants")};
+    export * from ${lib("core/error_codes")};
+    export * from ${lib("core/errors")};
+    export * from ${lib("core/guards")};
+    export * from ${lib("discovery/resource_metadata")};
+    export * from ${lib("discovery/server_metadata")};
+    export * from ${lib("token/id_jag_body")};
     export { fetchDynamicRegistration, getClaimsFromJWT,
       getDefaultMetadataForUrl, parseWWWAuthenticateHeader, scopesMatch
       } from ${mod};`,

@@ -1,5 +1,6 @@
 /** The package under test: packed here, or given. */
 
+import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { root } from "./_deno.ts";
 import { outputOf } from "./_consumer_process.ts";
@@ -25,18 +26,14 @@ interface IPackageJson {
   exports?: { "."?: Record<string, unknown> };
 }
 
-/** Copies what is published, and nothing that only lies about in the tree. */
+/** Copies the files that are published, and nothing else of the working tree. */
 export async function copySources(directory: string): Promise<string> {
-  await Deno.mkdir(`${directory}/lib`, { recursive: true });
+  await Deno.mkdir(directory, { recursive: true });
   for (const name of config.publish.include) {
-    const files = name === "lib"
-      ? [...Deno.readDirSync(new URL("lib", root))].map((file) =>
-        `lib/${file.name}`
-      )
-      : [name];
-    for (const file of files) {
-      await Deno.copyFile(new URL(file, root), `${directory}/${file}`);
-    }
+    const source = new URL(name, root);
+    await outputOf("cp", ["-r", fileURLToPath(source), directory], {
+      cwd: ".",
+    });
   }
   return directory;
 }

@@ -4,6 +4,7 @@
  * sources, not on the package.
  */
 
+import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import map from "./npm_only/import_map.json" with { type: "json" };
 import {
@@ -43,20 +44,16 @@ const DECLARATIONS = `declare namespace Deno {
 declare module "npm:*";
 `;
 
-async function copyTypeScript(name: string, target: string): Promise<void> {
-  await Deno.mkdir(`${target}/${name}`, { recursive: true });
-  for await (const file of Deno.readDir(new URL(`${name}/`, root))) {
-    if (!file.isFile || !file.name.endsWith(".ts")) continue;
-    const path = `${name}/${file.name}`;
-    await Deno.copyFile(new URL(path, root), `${target}/${path}`);
-  }
-}
-
 /** Makes the project; its packages have the versions that `npm_only` names. */
 async function prepare({ temporary }: IContext): Promise<IProject> {
   const directory = await copySources(`${temporary}/unit_tests`);
-  await copyTypeScript("tests", directory);
-  await copyTypeScript("scripts/npm_only", directory);
+  await outputOf("cp", ["-r", "tests", directory], {
+    cwd: fileURLToPath(root),
+  });
+  await Deno.mkdir(`${directory}/scripts`);
+  await outputOf("cp", ["-r", "scripts/npm_only", `${directory}/scripts`], {
+    cwd: fileURLToPath(root),
+  });
   const copies = new URL(`file://${directory}/tests/`);
   const tests = await findPortableTests(copies, true);
   const all = await bundleTests(directory, "all", tests);

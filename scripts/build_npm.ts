@@ -58,7 +58,7 @@ async function loadDnt(): Promise<IDnt | undefined> {
 }
 
 /** What ties a file to Deno: its API beyond `Deno.test`, and files that use it. */
-const NEEDS_DENO = /\bDeno\.(?!test\b)|from "(?:\.\/servers|\.\.\/scripts)/;
+const NEEDS_DENO = /\bDeno\.(?!test\b)|from "[./]*\/(?:servers|scripts)\//;
 
 /** What calls `ArrayBuffer.prototype.transfer`, which Node 20 lacks. */
 const NEEDS_TRANSFER = /from "@std\/encoding\b/;
@@ -84,23 +84,34 @@ export function selectPortableTests(
     const text = texts.get(name);
     if (text === undefined || NEEDS_DENO.test(text)) return false;
     if (!hasTransfer && NEEDS_TRANSFER.test(text)) return false;
-    const beside = [...text.matchAll(/from "\.\/([^"/]+\.ts)"/g)];
-    return beside.every(([, file]) => isPortable(file ?? ""));
+    const imports = [...text.matchAll(/from "(\.\.?\/[^"]+\.ts)"/g)]
+      .map(([, file = ""]) =>
+        new URL(file, `file:///${name}`).pathname.slice(1)
+      );
+    return imports.every((file) => !texts.has(file) || isPortable(file));
   };
   return [...texts.keys()]
     .filter((name) => name.endsWith("_test.ts") && isPortable(name))
     .sort();
 }
 
-/** The names of the portable tests of a directory. */
+/** The files below a directory, by their paths within it. */
+async function* filesBelow(directory: URL, path = ""): AsyncGenerator<string> {
+  for await (const { name, isFile } of Deno.readDir(directory)) {
+    if (isFile) yield path + name;
+    else yield* filesBelow(new URL(`${name}/`, directory), `${path}${name}/`);
+  }
+}
+
+/** The paths of the portable tests below a directory. */
 export async function findPortableTests(
   directory: URL,
   hasTransfer: boolean,
 ): Promise<string[]> {
   const texts = new Map<string, string>();
-  for await (const { name, isFile } of Deno.readDir(directory)) {
-    if (!isFile || !name.endsWith(".ts")) continue;
-    texts.set(name, await Deno.readTextFile(new URL(name, directory)));
+  for await (const path of filesBelow(directory)) {
+    if (!path.endsWith(".ts")) continue;
+    texts.set(path, await Deno.readTextFile(new URL(path, directory)));
   }
   return selectPortableTests(texts, hasTransfer);
 }

@@ -1,7 +1,7 @@
 /**
  * Holds the public surface together: what `mod.ts` exports, what the packed
  * package exports, value by value and type by type, and the reviewed list in
- * `tests/public_api.txt`. Who means to change the surface runs it with `--update`
+ * `tests/support/public_api.txt`. Who means to change the surface runs it with `--update`
  * and reads the difference.
  *
  * `--package PATH` compares a tarball or a directory, such as dnt's `./npm`, in
@@ -15,7 +15,7 @@ import { type IPackage, preparePackage } from "./_consumer_package.ts";
 import { root } from "./_deno.ts";
 import { readPublicApi } from "./_public_api.ts";
 
-const LIST = new URL("tests/public_api.txt", root);
+const LIST = new URL("tests/support/public_api.txt", root);
 
 /** What is in one list and not in the other, a line each. */
 export function compareLists(
@@ -58,7 +58,7 @@ async function check(path: string | undefined, update: boolean) {
     const declared = readPublicApi(packed.declarations);
     const sections: [title: string, differences: string[]][] = [
       [
-        "mod.ts and tests/public_api.txt",
+        "mod.ts and tests/support/public_api.txt",
         compareLists(source.lines, reviewed),
       ],
       [

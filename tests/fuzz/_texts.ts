@@ -1,7 +1,7 @@
 /** What the fuzzer feeds to the parsers, the claims decoder and the builders. */
 import { encodeBase64Url } from "@std/encoding/base64url";
 import fc from "fast-check";
-import { hostile, structured } from "../_challenge_texts.ts";
+import { hostile, structured } from "../support/challenge_texts.ts";
 
 /** A text with one character taken out, put in, exchanged or cut behind. */
 function mutated(texts: fc.Arbitrary<string>, characters: string[]) {

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { decodeJwt } from "../../lib/jwt_claims.ts";
+import { decodeJwt } from "../../lib/core/jwt_claims.ts";
 import {
   buildAuthorizationUrl,
   findChallenge,
@@ -16,8 +16,8 @@ import {
   parseChallenges,
   parseWWWAuthenticateHeader,
 } from "../../mod.ts";
-import { parseByTheRules } from "../_challenge_reference.ts";
-import { referenceParseChallenges } from "../_parse_challenges_reference.ts";
+import { parseByTheRules } from "../support/challenge_reference.ts";
+import { referenceParseChallenges } from "../support/parse_challenges_reference.ts";
 import { bodies, type IBuilt, type Member } from "./_builders.ts";
 import { referenceDecodeJwt, strictDecodeJwt } from "./_claims_reference.ts";
 import {

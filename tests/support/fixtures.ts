@@ -1,0 +1,160 @@
+/** What several test files share: servers, metadata, replies, refusals. */
+
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+} from "@std/assert";
+import { SignJWT } from "jose";
+import { postForm, type ReplyMembers } from "../../lib/token/_form_request.ts";
+import {
+  type IAuthorizationServerMetadata,
+  type IFormRequestOptions,
+  OAuthClientError,
+} from "../../mod.ts";
+import { type Answer, json, stubFetch, untyped } from "./stub_fetch.ts";
+
+/** The origin of a protected resource. */
+export const API = "https://api.example";
+/** The protected resource. */
+export const MCP = `${API}/mcp`;
+/** Where the protected resource metadata (RFC 9728) of the origin stands. */
+export const PRM = `${API}/.well-known/oauth-protected-resource`;
+
+/** The issuer of the authorization server. */
+export const AS = "https://as.example";
+/** Where its metadata (RFC 8414) stands. */
+export const OAUTH = `${AS}/.well-known/oauth-authorization-server`;
+/** Where its metadata stands by OpenID Connect Discovery. */
+export const OPENID = `${AS}/.well-known/openid-configuration`;
+/** Its token endpoint, and the ones for registration and for devices. */
+export const TOKEN_ENDPOINT = `${AS}/token`;
+export const REGISTRATION_ENDPOINT = `${AS}/register`;
+export const DEVICE_AUTHORIZATION_ENDPOINT = `${AS}/device`;
+
+/** The issuer of the identity provider in cross-app access. */
+export const IDP = "https://idp.example";
+
+/** The metadata of an authorization server, with these members as well. */
+export function metadataOf(
+  issuer: string,
+  members: Partial<IAuthorizationServerMetadata> = {},
+): IAuthorizationServerMetadata {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/token`,
+    registration_endpoint: `${issuer}/register`,
+    device_authorization_endpoint: `${issuer}/device`,
+    response_types_supported: ["code"],
+    ...members,
+  };
+}
+
+/** The metadata of the authorization server. */
+export const SERVER: IAuthorizationServerMetadata = metadataOf(AS);
+
+/** A device authorization response with the required members alone. */
+export const DEVICE_AUTHORIZATION = {
+  device_code: "d1",
+  user_code: "WDJB-MJHT",
+  verification_uri: `${AS}/activate`,
+  expires_in: 600,
+};
+
+/**
+ * Posts a token request by `postForm()` and gives the members of the reply, or
+ * the error, with what was sent.
+ */
+export async function postTokenRequest(
+  answer: Answer,
+  options: IFormRequestOptions = {},
+  form: URLSearchParams = new URLSearchParams({ a: "1" }),
+) {
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
+  const { requests } = stubbed;
+  const result: ReplyMembers | OAuthClientError = await postForm(
+    SERVER,
+    "token_endpoint",
+    form,
+    { fetch: stubbed.fetch, ...options },
+    (members) => members,
+  ).catch((error) => error);
+  return { result, requests };
+}
+
+/** The token type of an ID-JAG. */
+export const ID_JAG_TYPE = "urn:ietf:params:oauth:token-type:id-jag";
+/** The time, in seconds, at which `ID_JAG_CLAIMS` hold. */
+export const NOW = 1_000;
+/** The claims of an ID-JAG that the identity provider gives for the server. */
+export const ID_JAG_CLAIMS = {
+  iss: IDP,
+  sub: "u1",
+  aud: AS,
+  client_id: "c-at-as",
+  jti: "j1",
+  iat: NOW - 5,
+  exp: NOW + 300,
+};
+
+/** Signs an ID-JAG; claims that are undefined are left out. */
+export async function signIdJag(
+  claims: Record<string, unknown> = {},
+  typ: string | undefined = "oauth-id-jag+jwt",
+): Promise<string> {
+  return await new SignJWT({ ...ID_JAG_CLAIMS, ...claims })
+    .setProtectedHeader({ alg: "HS256", typ: typ || untyped(undefined) })
+    .sign(new TextEncoder().encode("k".repeat(32)));
+}
+
+/** The identity provider's answer with this ID-JAG. */
+export function idJagReply(
+  access_token: string,
+  members: Record<string, unknown> = {},
+): Answer {
+  return json({
+    access_token,
+    issued_token_type: ID_JAG_TYPE,
+    token_type: "N_A",
+    ...members,
+  });
+}
+
+/** A new key pair for ES256, of which the private key stays where it is. */
+export async function createSigningKeys(): Promise<CryptoKeyPair> {
+  return await crypto.subtle.generateKey(
+    { name: "ECDSA", namedCurve: "P-256" },
+    false,
+    ["sign", "verify"],
+  );
+}
+
+/** Fails unless a call is refused for the argument of this name; the error. */
+export async function assertInvalidArgument(
+  call: () => Promise<unknown>,
+  name: string,
+): Promise<OAuthClientError> {
+  const error = await assertRejects(call, OAuthClientError);
+  assertEquals(error.code, "invalid_argument");
+  assert(error.message.startsWith(`${name} must be `), error.message);
+  return error;
+}
+
+/** Fails unless the error tells that a POST to this address was redirected. */
+export function assertRedirectRefused(
+  error: unknown,
+  url: string,
+  status: number,
+): asserts error is OAuthClientError {
+  assertInstanceOf(error, OAuthClientError);
+  assertEquals(
+    [error.code, error.url, error.status],
+    ["redirect_refused", url, status],
+  );
+  assertInstanceOf(error.cause, OAuthClientError);
+  assertEquals(
+    error.cause.message,
+    `Request to ${url} was redirected, and a POST is not repeated elsewhere`,
+  );
+}

@@ -1,0 +1,53 @@
+/** Polling for a device's token in a time that passes in delays only. */
+
+import {
+  type IDevicePollProgress,
+  type IPollDeviceTokenOptions,
+  pollDeviceToken,
+  publicClient,
+} from "../../mod.ts";
+import { DEVICE_AUTHORIZATION, SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
+import { type Answer, json, stubFetch, text, untyped } from "./stub_fetch.ts";
+
+/** The authorization that is polled for, from the beginning of time. */
+export const AUTHORIZATION = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
+
+/** What the token endpoint refuses with. */
+export const refusal = (error: string, status = 400): Answer =>
+  json({ error }, { status });
+export const pending = refusal("authorization_pending");
+export const slowDown = refusal("slow_down");
+export const done = json({ access_token: "t", token_type: "Bearer" });
+
+/** Polls with these answers in turn; members of the authorization may be odd. */
+export async function poll(
+  answers: Answer[],
+  authorization: Record<string, unknown> = {},
+  options: Partial<IPollDeviceTokenOptions> = {},
+) {
+  const left = [...answers];
+  using stubbed = stubFetch({
+    // A poll too many must end it; a throw would read as a lost connection.
+    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
+  });
+  const waits: number[] = [];
+  const progress: IDevicePollProgress[] = [];
+  let time = 0;
+  const result = await pollDeviceToken(
+    SERVER,
+    untyped({ ...AUTHORIZATION, ...authorization }),
+    {
+      fetch: stubbed.fetch,
+      client: publicClient("c1"),
+      now: () => time,
+      delay(milliseconds) {
+        waits.push(milliseconds / 1000);
+        time += milliseconds;
+        return Promise.resolve();
+      },
+      onPending: (one) => progress.push(one),
+      ...options,
+    },
+  ).catch((error) => error);
+  return { result, waits, progress, left, requests: stubbed.requests };
+}

@@ -1,0 +1,137 @@
+/** A fetch function for tests: answers from a table and records what it is asked. */
+
+import type { IFetch, IFetchInit, IFetchResponse } from "../../mod.ts";
+
+/** One recorded request. */
+export interface IStubRequest {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+  init: IFetchInit;
+}
+
+/** Makes the answer to a request. */
+export type Answer = (
+  request: IStubRequest,
+) => IFetchResponse | Promise<IFetchResponse>;
+
+/** A stubbed fetch. Disposing it fails the test if another URL was asked. */
+export interface IStubFetch extends Disposable {
+  /** For the `fetch` option. */
+  fetch: IFetch;
+  /** The same function, to stand in for the global one. */
+  globalFetch: typeof fetch;
+  /** What was asked, in order. */
+  requests: IStubRequest[];
+  /** The addresses that were asked, in order. */
+  readonly urls: string[];
+}
+
+/** Answers the addresses of the table; any other address fails the test. */
+export function stubFetch(routes: Record<string, Answer>): IStubFetch {
+  const requests: IStubRequest[] = [];
+  const unexpected: string[] = [];
+  const fetch: IFetch = async (url, init) => {
+    const { method, headers, body } = init;
+    const request = { url, method, headers: { ...headers }, body, init };
+    requests.push(request);
+    const answer = routes[url];
+    if (!answer) {
+      unexpected.push(url);
+      throw new Error(`Unexpected request to ${url}`);
+    }
+    return await answer(request);
+  };
+  return {
+    fetch,
+    globalFetch: fetch as unknown as typeof globalThis.fetch,
+    requests,
+    get urls() {
+      return requests.map(({ url }) => url);
+    },
+    // A throwing fetch alone would pass for one more failed attempt.
+    [Symbol.dispose]() {
+      if (unexpected.length > 0) {
+        throw new Error(`Unexpected requests to ${unexpected.join(", ")}`);
+      }
+    },
+  };
+}
+
+/** Answers with a value as JSON. */
+export function json(value: unknown, init?: ResponseInit): Answer {
+  return () => Response.json(value, init);
+}
+
+/** Answers with a text. */
+export function text(value: string, status: number): Answer {
+  return () => new Response(value, { status });
+}
+
+/** The media type of a form. */
+export const FORM = "application/x-www-form-urlencoded";
+
+/** Answers with a body of this media type. */
+export function typed(body: string, type: string, status = 200): Answer {
+  return () =>
+    new Response(body, { status, headers: { "Content-Type": type } });
+}
+
+/** A response with nothing but what a caller's fetch must give. */
+export function minimal(members: Partial<IFetchResponse>): IFetchResponse {
+  return {
+    status: 200,
+    statusText: "Status text",
+    json: () => Promise.reject(new Error("No JSON")),
+    text: () => Promise.reject(new Error("No text")),
+    ...members,
+  };
+}
+
+/** Answers with a redirect. */
+export function redirect(location: string, status = 302): Answer {
+  return () =>
+    new Response("Moved", { status, headers: { Location: location } });
+}
+
+/** Never gets an answer. */
+export function failing(failure: unknown): Answer {
+  return () => Promise.reject(failure);
+}
+
+/** A promise that is never settled. */
+export function never<T>(): Promise<T> {
+  return new Promise<T>(() => {});
+}
+
+/** An answer that never comes, as its signal aborts for this reason instead. */
+export function aborted(): {
+  answer: () => Promise<never>;
+  signal: AbortSignal;
+  reason: unknown;
+} {
+  const reason = { why: "enough" };
+  const controller = new AbortController();
+  const answer = () => {
+    queueMicrotask(() => controller.abort(reason));
+    return never<never>();
+  };
+  return { answer, signal: controller.signal, reason };
+}
+
+/** A promise and what settles it: `Promise.withResolvers`, which Node 20 lacks. */
+export function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<T>((...settlers) => {
+    [resolve, reject] = settlers;
+  });
+  return { promise, resolve, reject };
+}
+
+/** A value of the wrong type, as callers without a type checker pass it. */
+// deno-lint-ignore no-explicit-any
+export function untyped(value: unknown): any {
+  return value;
+}

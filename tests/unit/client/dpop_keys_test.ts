@@ -1,0 +1,110 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { jwtVerify } from "jose";
+import { createDpop, OAuthClientError } from "../../../mod.ts";
+
+const P256 = { name: "ECDSA", namedCurve: "P-256" };
+
+async function generate(
+  algorithm: { name: string; namedCurve?: string },
+): Promise<CryptoKeyPair> {
+  return await crypto.subtle.generateKey(
+    algorithm,
+    false,
+    ["sign", "verify"],
+  ) as CryptoKeyPair;
+}
+
+Deno.test("createDpop() refuses what is no pair of signing keys", async () => {
+  const { privateKey, publicKey } = await generate(P256);
+  const ecdh = await crypto.subtle.generateKey(
+    { name: "ECDH", namedCurve: "P-256" },
+    false,
+    ["deriveBits"],
+  );
+  const hmac = await crypto.subtle.generateKey(
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["sign", "verify"],
+  );
+  const other = await generate(P256);
+  const p384 = await generate({ ...P256, namedCurve: "P-384" });
+  const ed25519 = await generate({ name: "Ed25519" });
+  const fixed = await crypto.subtle.importKey(
+    "jwk",
+    await crypto.subtle.exportKey("jwk", publicKey),
+    P256,
+    false,
+    ["verify"],
+  );
+  const oaep = await crypto.subtle.generateKey(
+    {
+      name: "RSA-OAEP",
+      hash: "SHA-256",
+      modulusLength: 2048,
+      publicExponent: new Uint8Array([1, 0, 1]),
+    },
+    false,
+    ["encrypt", "decrypt"],
+  );
+  for (
+    const keyPair of [
+      {},
+      { privateKey },
+      { publicKey },
+      { privateKey: publicKey, publicKey: privateKey },
+      { privateKey, publicKey: privateKey },
+      { privateKey: publicKey, publicKey },
+      { privateKey: hmac, publicKey: hmac },
+      { privateKey: { type: "secret", usages: ["sign"] }, publicKey },
+      ecdh,
+      oaep,
+      // Of two pairs, of two algorithms, and one that cannot be shown.
+      { privateKey, publicKey: other.publicKey },
+      { privateKey, publicKey: p384.publicKey },
+      { privateKey, publicKey: ed25519.publicKey },
+      { privateKey: ed25519.privateKey, publicKey },
+      { privateKey, publicKey: fixed },
+    ]
+  ) {
+    const error = await assertRejects(
+      () => createDpop({ keyPair: keyPair as CryptoKeyPair }),
+      OAuthClientError,
+      "keyPair must be a pair of CryptoKeys for signing",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("createDpop() takes a public key that may not verify", async () => {
+  const { privateKey, publicKey } = await generate(P256);
+  const shown = await crypto.subtle.importKey(
+    "jwk",
+    { ...await crypto.subtle.exportKey("jwk", publicKey), key_ops: [] },
+    P256,
+    true,
+    [],
+  );
+  const dpop = await createDpop({ keyPair: { privateKey, publicKey: shown } });
+  const proof = await dpop.createProof({
+    method: "GET",
+    url: "https://api.example/mcp",
+  });
+  await jwtVerify(proof, publicKey);
+  const { privateKey: other } = await generate({ name: "Ed25519" });
+  await assertRejects(
+    () => createDpop({ keyPair: { privateKey: other, publicKey: shown } }),
+    OAuthClientError,
+    "keyPair must be a pair",
+  );
+});
+
+Deno.test("createDpop() refuses options that are no object", async () => {
+  for (const options of [null, 1, "x"]) {
+    const error = await assertRejects(
+      () => createDpop(options as never),
+      OAuthClientError,
+      "options must be an object",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});

@@ -1,0 +1,312 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { OAuthClientError, parseWWWAuthenticateHeader } from "../../../mod.ts";
+import { parseByTheRules } from "../../support/challenge_reference.ts";
+
+type Plain = [scheme: string, params: Record<string, string>];
+
+function plain(value: string): Plain[] {
+  return parseWWWAuthenticateHeader(value)
+    .map(({ scheme, params }) => [scheme, params]);
+}
+
+/** Each header value with the challenges it must give. */
+function check(rows: [value: string, expected: Plain[]][]): void {
+  for (const [value, expected] of rows) {
+    assertEquals(plain(value), expected, JSON.stringify(value));
+  }
+}
+
+Deno.test("parseWWWAuthenticateHeader() splits on commas outside quotes and drops empty pieces (rule 1)", () => {
+  check([
+    ["A,B", [["A", {}], ["B", {}]]],
+    ["  A  ,\tB\t", [["A", {}], ["B", {}]]],
+    [",, ,A,\t,B,,", [["A", {}], ["B", {}]]],
+    ['A x="1,2",y=3', [["A", { x: "1,2", y: "3" }]]],
+    ['A x="1,B,2"', [["A", { x: "1,B,2" }]]],
+    ['"A,B",C', [['"A,B"', {}], ["C", {}]]],
+    // A quote opens anywhere, and only a quote ends it.
+    ['A x=1"2,3"4', [["A", { x: '1"2,3"4' }]]],
+    ['A x="1, B, y=2', [["A", { x: "1, B, y=2" }]]],
+    ["A x='1,2'", [["A", { x: "'1" }], ["2'", {}]]],
+    // A backslash is a character like any other.
+    ['A x="1\\",B,y="2"', [["A", { x: "1\\" }], ["B", { y: "2" }]]],
+    ['A x="1\\"2,3"', [["A", { x: '1\\"2' }], ['3"', {}]]],
+  ]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() starts a challenge at a piece without an equals sign (rule 2)", () => {
+  check([
+    ["Negotiate", [["Negotiate", {}]]],
+    ["  Negotiate  ", [["Negotiate", {}]]],
+    ["Basic QWxhZGRpbg", [["Basic QWxhZGRpbg", {}]]],
+    ["A B C", [["A B C", {}]]],
+    ["A x=1,B,y=2", [["A", { x: "1" }], ["B", { y: "2" }]]],
+    ["bearer,BEARER,bearer", [["bearer", {}], ["BEARER", {}], ["bearer", {}]]],
+    ['"', [['"', {}]]],
+  ]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() starts a challenge at a scheme with its first parameter (rule 3)", () => {
+  check([
+    ['Bearer realm="api"', [["Bearer", { realm: "api" }]]],
+    ["A x=1,B y=2", [["A", { x: "1" }], ["B", { y: "2" }]]],
+    ["A x=1, B y=2, z=3", [["A", { x: "1" }], ["B", { y: "2", z: "3" }]]],
+    // The space that counts is the first one.
+    ["A B x=1", [["A", { "B x": "1" }]]],
+    ['A x="a b=c"', [["A", { x: "a b=c" }]]],
+    // Blanks around an equals sign make its name a scheme.
+    ['realm = "x"', [["realm", {}]]],
+    ['realm ="x"', [["realm", {}]]],
+    ['Bearer realm = "x"', [["Bearer", { realm: "x" }]]],
+    ['Bearer realm="x", scope = "y"', [
+      ["Bearer", { realm: "x" }],
+      ["scope", {}],
+    ]],
+    // The equals sign must not be the first character after that space.
+    ["Bearer =x", [["Bearer", {}]]],
+    ["Bearer  =x", [["Bearer", { "": "x" }]]],
+    ['Bearer  realm="x"', [["Bearer", { realm: "x" }]]],
+    ["Bearer \trealm=x", [["Bearer", { realm: "x" }]]],
+    // Scheme and token68 with padding.
+    ["Basic QQ==", [["Basic", { QQ: "=" }]]],
+  ]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() gives any other piece with an equals sign to the current challenge (rule 4)", () => {
+  check([
+    ["x=1", []],
+    ["x=1,y=2,A,z=3", [["A", { z: "3" }]]],
+    ["x=1 y", []],
+    ['A,x="1 2"', [["A", { x: "1 2" }]]],
+    ["A,x= 1", [["A", { x: "1" }]]],
+    // A tab is no space: this is one parameter, not a scheme with a parameter.
+    ["Bearer\trealm=x", []],
+    ["A,Bearer\trealm=x", [["A", { "Bearer\trealm": "x" }]]],
+    ["A,x=1 y=2", [["A", { x: "1 y=2" }]]],
+  ]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() reads a parameter at its first equals sign and takes one quote off each end (rule 5)", () => {
+  check([
+    ["A,=x", [["A", {}]]],
+    ["=x", []],
+    ["=", []],
+    ["A,==", [["A", {}]]],
+    ["A,x=", [["A", { x: "" }]]],
+    ["A,x==", [["A", { x: "=" }]]],
+    ["A,x=1=2", [["A", { x: "1=2" }]]],
+    ["A,x\t=\t1", [["A", { x: "1" }]]],
+    ['A,x=""', [["A", { x: "" }]]],
+    ['A,x="', [["A", { x: "" }]]],
+    ['A,x="1', [["A", { x: "1" }]]],
+    ['A,x=1"', [["A", { x: "1" }]]],
+    ['A,x=""1""', [["A", { x: '"1"' }]]],
+    ['A,x=1"2', [["A", { x: '1"2' }]]],
+    ['A,x=" 1 "', [["A", { x: " 1 " }]]],
+    ['A,x=\t" 1\t" ', [["A", { x: " 1\t" }]]],
+    ['A,x="1\\2"', [["A", { x: "1\\2" }]]],
+    ['A,"x"=1', [["A", { '"x"': "1" }]]],
+    ["A,X=1,x=2", [["A", { X: "1", x: "2" }]]],
+    ["A,x=1,x=2", [["A", { x: "2" }]]],
+    ["A x=1,x=2,x=3", [["A", { x: "3" }]]],
+  ]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() completes the last challenge and finds none in an empty value (rule 6)", () => {
+  check([
+    ["", []],
+    [" ", []],
+    [" \t ", []],
+    [",", []],
+    [" , , ", []],
+    ["A", [["A", {}]]],
+    ["A,", [["A", {}]]],
+    ["A x=1,", [["A", { x: "1" }]]],
+    ["A,B x=1", [["A", {}], ["B", { x: "1" }]]],
+  ]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() reads challenges as servers send them", () => {
+  check([
+    [
+      'Bearer resource_metadata="https://api.example/.well-known/oauth-protected-resource?a=b&c=d", error="invalid_token", scope="read write"',
+      [["Bearer", {
+        resource_metadata:
+          "https://api.example/.well-known/oauth-protected-resource?a=b&c=d",
+        error: "invalid_token",
+        scope: "read write",
+      }]],
+    ],
+    [
+      'Newauth realm="apps", type=1, title="Login to \\"apps\\"", Basic realm="simple"',
+      [
+        ["Newauth", {
+          realm: "apps",
+          type: "1",
+          title: 'Login to \\"apps\\"',
+        }],
+        ["Basic", { realm: "simple" }],
+      ],
+    ],
+    [
+      'Negotiate, Basic realm="x", DPoP algs="ES256 PS256"',
+      [
+        ["Negotiate", {}],
+        ["Basic", { realm: "x" }],
+        ["DPoP", { algs: "ES256 PS256" }],
+      ],
+    ],
+  ]);
+});
+
+/** Runs with the setter that other runtimes have; it ignores strings. */
+function withProtoSetter<T>(run: () => T): T {
+  const before = Object.getOwnPropertyDescriptor(Object.prototype, "__proto__");
+  const setter = { configurable: true, get: () => Object.prototype, set() {} };
+  Object.defineProperty(Object.prototype, "__proto__", setter);
+  try {
+    return run();
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "__proto__");
+    if (before) Object.defineProperty(Object.prototype, "__proto__", before);
+  }
+}
+
+Deno.test("parseWWWAuthenticateHeader() keeps any name as an own property of a plain object", () => {
+  const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+  const value = "A " + names.map((name) => `${name}="${name}!"`).join();
+  const challenges = withProtoSetter(() => parseWWWAuthenticateHeader(value));
+  assertEquals(challenges.length, 1);
+  const params = challenges[0]?.params ?? {};
+  assertEquals(
+    Object.entries(params),
+    names.map((name) => [name, `${name}!`]),
+  );
+  assert(Object.getPrototypeOf(params) === Object.prototype);
+
+  const [empty] = parseWWWAuthenticateHeader("A");
+  assert(Object.getPrototypeOf(empty) === Object.prototype);
+  assert(Object.getPrototypeOf(empty?.params) === Object.prototype);
+  assertEquals(Object.keys(empty ?? {}).sort(), ["params", "scheme"]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() reads names that the prototype has for good", () => {
+  // As where prototypes are frozen: assignments to such names fail.
+  const fixed = { value: "", writable: false, configurable: true };
+  Object.defineProperty(Object.prototype, "realm", fixed);
+  try {
+    assertEquals(plain('A realm="x", realm="y", scope=z'), [
+      ["A", { realm: "y", scope: "z" }],
+    ]);
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "realm");
+  }
+});
+
+Deno.test("parseWWWAuthenticateHeader() shares nothing between challenges and calls", () => {
+  const value = "A,B x=1";
+  const first = parseWWWAuthenticateHeader(value);
+  first[0]!.params.x = "changed";
+  first.pop();
+  assertEquals(plain(value), [["A", {}], ["B", { x: "1" }]]);
+});
+
+Deno.test("parseWWWAuthenticateHeader() refuses anything but a string", () => {
+  const wrong: unknown[] = [
+    undefined,
+    null,
+    true,
+    42,
+    1n,
+    Symbol("A"),
+    [],
+    ["A"],
+    {},
+    new String("A"),
+    () => "A",
+    new Headers({ "WWW-Authenticate": "A" }),
+  ];
+  for (const value of wrong) {
+    const error = assertThrows(
+      () => parseWWWAuthenticateHeader(value as string),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "invalid_argument");
+    assertEquals(error.message, "value must be a string");
+  }
+});
+
+Deno.test("parseWWWAuthenticateHeader() reads 64 KB of anything", () => {
+  const fill = (text: string) => text.repeat(65_536 / text.length | 0);
+  const many = plain(fill("A,"));
+  assertEquals(many.length, 32_768);
+  assert(many.every(([scheme]) => scheme === "A"));
+  const rows: [value: string, expected: Plain[]][] = [
+    [fill(","), []],
+    [fill(" "), []],
+    [fill("="), []],
+    ["A " + fill("="), [["A", {}]]],
+    ["A,x" + fill("="), [["A", { x: fill("=").slice(1) }]]],
+    [fill("A "), [[fill("A ").trim(), {}]]],
+    [fill('"'), [[fill('"'), {}]]],
+    [fill('"') + '"', [[fill('"') + '"', {}]]],
+    ["A x=" + fill('"'), [["A", { x: fill('"').slice(2) }]]],
+    ['A x="' + fill(","), [["A", { x: fill(",") }]]],
+    [fill('a="b",'), []],
+    ["A " + fill('a="b",'), [["A", { a: "b" }]]],
+    [fill("\\"), [[fill("\\"), {}]]],
+    ['A x="' + fill("\\") + '"', [["A", { x: fill("\\") }]]],
+    ["A" + fill(" ") + "x=1", [["A", { x: "1" }]]],
+    ["A x" + fill(" ") + "=" + fill("\t") + "1", [["A", { x: "1" }]]],
+  ];
+  for (const [value, expected] of rows) {
+    // Not assertEquals: its report of two long texts would take minutes.
+    assert(
+      JSON.stringify(plain(value)) === JSON.stringify(expected),
+      `${value.slice(0, 12)}...`,
+    );
+  }
+});
+
+/** Both readings in one form; the order of integer-like names is no matter. */
+function holdAgainstTheRules(value: string): void {
+  const actual = parseWWWAuthenticateHeader(value).map((
+    { scheme, params },
+  ) => [scheme, Object.entries(params).sort()]);
+  const expected = parseByTheRules(value).map((
+    { scheme, params },
+  ) => [scheme, params.sort()]);
+  assertEquals(actual, expected, JSON.stringify(value));
+}
+
+Deno.test("parseWWWAuthenticateHeader() reads hostile text as the rules say", () => {
+  const unit = fc.constantFrom(...'aB1 \t,,=""\\');
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 40 }), holdAgainstTheRules),
+    { numRuns: 1000 },
+  );
+});
+
+Deno.test("parseWWWAuthenticateHeader() reads header-like text as the rules say", () => {
+  const blank = fc.constantFrom("", " ", "  ", "\t", " \t");
+  const word = fc.constantFrom("A", "Bearer", "x", "0", "__proto__", "", "ä");
+  const value = fc.oneof(
+    word,
+    fc.string({ maxLength: 6 }),
+    fc.string({ unit: fc.constantFrom(..."a, =\\"), maxLength: 6 })
+      .map((text) => `"${text}"`),
+  );
+  const piece = fc.tuple(blank, word, blank, word, blank, value, blank);
+  const header = fc.array(
+    fc.oneof(
+      word,
+      piece.map(([b1, scheme, b2, name, b3, text, b4]) =>
+        `${b1}${scheme}${b2}${name}${b3}=${b4}${text}`
+      ),
+      piece.map(([b1, , , name, b2, text]) => `${b1}${name}=${b2}${text}`),
+    ),
+    { maxLength: 6 },
+  ).map((pieces) => pieces.join());
+  fc.assert(fc.property(header, holdAgainstTheRules), { numRuns: 1000 });
+});

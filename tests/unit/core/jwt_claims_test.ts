@@ -1,0 +1,299 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { stub } from "@std/testing/mock";
+import fc from "fast-check";
+import { getClaimsFromJWT, OAuthClientError } from "../../../mod.ts";
+
+const HEADER = encodeBase64Url('{"alg":"none"}');
+// A letter first: V8 quotes what surrounds it where a value cannot begin.
+const SECRET = "SECRET0123456789";
+
+const PARTS =
+  "Invalid JWT token format: token must have three parts separated by dots";
+const FAILED = "Failed to parse JWT token";
+const NO_OBJECT = {
+  header: `${FAILED}: Invalid JWT token format: header is not a JSON object`,
+  payload: `${FAILED}: Invalid JWT token format: payload is not a JSON object`,
+};
+
+function standard(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+function unpadded(base64: string): string {
+  return base64.replaceAll("=", "");
+}
+
+function padded(base64: string): string {
+  return base64 + "=".repeat((4 - base64.length % 4) % 4);
+}
+
+/** A token whose payload is this JSON text. */
+function tokenOf(payload: string, signature = "c2ln"): string {
+  return `${HEADER}.${encodeBase64Url(payload)}.${signature}`;
+}
+
+/** Reads a token that must be refused. */
+function refusal(token: unknown): OAuthClientError {
+  const error = assertThrows(
+    () => getClaimsFromJWT(token as string),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "invalid_jwt", String(error));
+  return error;
+}
+
+/** Everything that a person or a log could see of an error. */
+function visible(error: OAuthClientError): string {
+  const seen = [error.message, error.stack ?? "", JSON.stringify(error)];
+  for (let cause = error.cause; cause; cause = (cause as Error).cause) {
+    seen.push(String(cause), (cause as Error).stack ?? "");
+  }
+  return seen.join("\n");
+}
+
+Deno.test("getClaimsFromJWT() reads the payload of the token of RFC 7519, section 3.1", () => {
+  const token =
+    "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+  assertEquals(getClaimsFromJWT(token) as unknown, {
+    iss: "joe",
+    exp: 1300819380,
+    "http://example.com/is_root": true,
+  });
+});
+
+Deno.test("getClaimsFromJWT() reads both alphabets, padded or not", () => {
+  const names = [">>>???", "a>>>???", "ab>>>???", "ÿþý", "🚀?>"];
+  for (const name of names) {
+    const json = JSON.stringify({ name });
+    const forms = [
+      encodeBase64Url(json),
+      padded(encodeBase64Url(json)),
+      standard(json),
+      unpadded(standard(json)),
+    ];
+    for (const payload of forms) {
+      const token = `${HEADER}.${payload}.sig`;
+      assertEquals(getClaimsFromJWT(token).name, name, payload);
+    }
+    for (const header of forms) {
+      const token = `${header}.${encodeBase64Url('{"name":"x"}')}.sig`;
+      assertEquals(getClaimsFromJWT(token).name, "x", header);
+    }
+  }
+});
+
+Deno.test("getClaimsFromJWT() reads UTF-8", () => {
+  for (const name of ["Jürgen Größe", "日本", "👩‍🚀😀", "\u0000", "a\u2028b"]) {
+    assertEquals(
+      getClaimsFromJWT(tokenOf(JSON.stringify({ name }))).name,
+      name,
+    );
+  }
+});
+
+Deno.test("getClaimsFromJWT() does not look at the signature", () => {
+  for (const signature of ["", "sig", "!", " ", "=", "ä", "\u0000"]) {
+    assertEquals(
+      getClaimsFromJWT(tokenOf('{"sub":"u"}', signature)).sub,
+      "u",
+    );
+  }
+});
+
+Deno.test("getClaimsFromJWT() keeps every claim as it stands", () => {
+  const claims = {
+    sub: "u",
+    aud: ["a", "b"],
+    exp: 1.5,
+    email_verified: false,
+    address: { country: "DE" },
+    nothing: null,
+    "": [],
+  };
+  const read: unknown = getClaimsFromJWT(tokenOf(JSON.stringify(claims)));
+  assertEquals(read, claims);
+  assertEquals(getClaimsFromJWT(tokenOf("{}")) as unknown, {});
+  assertEquals(getClaimsFromJWT(tokenOf(' {"sub":\n"u"}\t')).sub, "u");
+});
+
+Deno.test("getClaimsFromJWT() keeps __proto__ as an own property", () => {
+  const json = '{"__proto__":{"admin":true},"constructor":"c"}';
+  const claims = getClaimsFromJWT(tokenOf(json));
+  assertEquals(Object.keys(claims), ["__proto__", "constructor"]);
+  assert(Object.getPrototypeOf(claims) === Object.prototype);
+  assertEquals(claims.admin, undefined);
+  assert(!("admin" in {}));
+  assertEquals(JSON.stringify(claims), json);
+});
+
+Deno.test("getClaimsFromJWT() refuses anything but three parts", () => {
+  const payload = encodeBase64Url(JSON.stringify({ jti: SECRET }));
+  for (
+    const token of [
+      "",
+      HEADER,
+      payload,
+      `${HEADER}.${payload}`,
+      `${HEADER}.${payload}.s.`,
+      `.${HEADER}.${payload}.s`,
+      `${HEADER}.${payload}.s.x`,
+      `${HEADER}.${payload}.s.x.y`,
+      ".".repeat(65_536),
+    ]
+  ) assertEquals(refusal(token).message, PARTS, token.slice(0, 40));
+});
+
+Deno.test("getClaimsFromJWT() refuses anything but a string", () => {
+  const token = tokenOf("{}");
+  for (
+    const value of [
+      undefined,
+      null,
+      true,
+      false,
+      0,
+      42,
+      1n,
+      Symbol(SECRET),
+      {},
+      [],
+      [token],
+      token.split("."),
+      new String(token),
+      { toString: () => token },
+      () => token,
+    ]
+  ) assertEquals(refusal(value).message, PARTS);
+});
+
+Deno.test("getClaimsFromJWT() refuses a header or payload that is no JSON object", () => {
+  for (
+    const json of ["null", "[]", '[{"a":1}]', "42", "0", '""', '"{}"', "true"]
+  ) {
+    const part = encodeBase64Url(json);
+    assertEquals(
+      refusal(`${part}.${encodeBase64Url("{}")}.s`).message,
+      NO_OBJECT.header,
+      json,
+    );
+    assertEquals(refusal(`${HEADER}.${part}.s`).message, NO_OBJECT.payload);
+  }
+});
+
+Deno.test("getClaimsFromJWT() refuses what is not JSON in base64", () => {
+  const good = encodeBase64Url("{}");
+  const bytes = (...list: number[]) => encodeBase64Url(new Uint8Array(list));
+  const bad: [what: string, part: string][] = [
+    ["empty", ""],
+    ["empty JSON", encodeBase64Url(" ")],
+    ["cut JSON", encodeBase64Url(`{"jti":"${SECRET}"`)],
+    ["bare word", encodeBase64Url(SECRET)],
+    ["two values", encodeBase64Url("{}{}")],
+    ["JSON with a comment", encodeBase64Url("{}//")],
+    ["single quotes", encodeBase64Url("{'a':1}")],
+    ["BOM in the text", encodeBase64Url("\ufeff{}")],
+    ["BOM before the base64", "\ufeff" + good],
+    ["blank before", " " + good],
+    ["blank after", good + " "],
+    ["blank inside", good[0] + " " + good.slice(1)],
+    ["tab", good + "\t"],
+    ["line feed", good + "\n"],
+    ["bad character", good + "!"],
+    ["bad character inside", good[0] + "*" + good.slice(1)],
+    ["umlaut", good + "ä"],
+    ["percent-encoded padding", good + "%3D"],
+    ["JSON without base64", "{}"],
+    ["length 1", "e"],
+    ["too much padding", good + "=="],
+    ["padding in the middle", "e30=e30="],
+    ["invalid UTF-8", bytes(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)],
+    ["cut UTF-8", bytes(0x7b, 0x7d, 0xc3)],
+    ["surrogate in UTF-8", bytes(0x22, 0xed, 0xa0, 0x80, 0x22)],
+    ["Latin-1", bytes(0x7b, 0x22, 0xe4, 0x22, 0x3a, 0x31, 0x7d)],
+  ];
+  for (const [what, part] of bad) {
+    for (const token of [`${part}.${good}.s`, `${HEADER}.${part}.s`]) {
+      const { message } = refusal(token);
+      assert(message.startsWith(`${FAILED}: `), `${what}: ${message}`);
+      assert(message.length > `${FAILED}: `.length, what);
+    }
+  }
+});
+
+Deno.test("getClaimsFromJWT() shows no piece of the token in an error", () => {
+  const texts = [
+    SECRET,
+    `"${SECRET}"`,
+    `{"jti":${SECRET}}`,
+    `{"jti":"${SECRET}"`,
+    `{"jti":"${SECRET}"}${SECRET}`,
+    `${SECRET}!`,
+  ];
+  const parts = texts.flatMap((text) => [text, encodeBase64Url(text)]);
+  for (const part of parts) {
+    for (
+      const token of [
+        part,
+        `${part}.${part}`,
+        `${part}.${part}.${part}`,
+        `${HEADER}.${part}.${SECRET}`,
+        `${part}.${part}.${part}.${part}`,
+      ]
+    ) {
+      const seen = visible(refusal(token));
+      for (
+        const secret of [SECRET, SECRET.slice(0, 8), part, part.slice(4, 14)]
+      ) {
+        assert(!seen.includes(secret), `${token} shows ${secret}: ${seen}`);
+      }
+    }
+  }
+});
+
+Deno.test("getClaimsFromJWT() names no inner message where the failure is no Error", () => {
+  using _parse = stub(JSON, "parse", () => {
+    throw "a string";
+  });
+  assertEquals(refusal(tokenOf("{}")).message, FAILED);
+});
+
+/** Any JSON object as text, odd names and lone surrogates (escaped) included. */
+const jsonObject = fc.dictionary(
+  fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("__proto__", "sub", "toString", "0"),
+  ),
+  fc.jsonValue(),
+).map((claims) => JSON.stringify(claims));
+
+Deno.test("getClaimsFromJWT() reads back any JSON object in either alphabet", () => {
+  fc.assert(
+    fc.property(jsonObject, (json) => {
+      for (
+        const payload of [
+          encodeBase64Url(json),
+          padded(encodeBase64Url(json)),
+          standard(json),
+          unpadded(standard(json)),
+        ]
+      ) {
+        const claims = getClaimsFromJWT(`${HEADER}.${payload}.`);
+        assertEquals(JSON.stringify(claims), json);
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+Deno.test("getClaimsFromJWT() refuses random text with the documented messages", () => {
+  const unit = fc.constantFrom(..."ey0J9.-_+/= {}");
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 24 }), (token) => {
+      const three = token.split(".").length === 3;
+      const { message } = refusal(token);
+      assert(three ? message.startsWith(FAILED) : message === PARTS, token);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,257 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  type IAuthenticationChallenge,
+  OAuthClientError,
+  parseChallenges,
+} from "../../../mod.ts";
+import {
+  hostile,
+  hugeTexts,
+  structured,
+} from "../../support/challenge_texts.ts";
+import { referenceParseChallenges } from "../../support/parse_challenges_reference.ts";
+
+type Params = Record<string, string>;
+
+/** The outcome as the reference states it: undefined for a broken grammar. */
+function outcome(value: string): IAuthenticationChallenge[] | undefined {
+  try {
+    return parseChallenges(value);
+  } catch (error) {
+    assert(error instanceof OAuthClientError, String(error));
+    assertEquals(error.code, "invalid_challenge");
+  }
+}
+
+Deno.test("parseChallenges() reads schemes, parameters and token68", () => {
+  const rows: [value: string, ...[string, Params, string?][]][] = [
+    [""],
+    [" \t"],
+    [",, ,\t,"],
+    ["Bearer", ["Bearer", {}]],
+    [" Bearer ", ["Bearer", {}]],
+    ["Negotiate, Bearer", ["Negotiate", {}], ["Bearer", {}]],
+    [",Negotiate,,\t,Bearer,", ["Negotiate", {}], ["Bearer", {}]],
+    ["Bearer a=b", ["Bearer", { a: "b" }]],
+    ["bEaReR ReAlM=X", ["bEaReR", { realm: "X" }]],
+    ['Bearer a="b", c=d', ["Bearer", { a: "b", c: "d" }]],
+    ["Bearer a=b,c=d , e=f", ["Bearer", { a: "b", c: "d", e: "f" }]],
+    ["Bearer a=b,,\t, c=d,", ["Bearer", { a: "b", c: "d" }]],
+    ["Bearer   a=b", ["Bearer", { a: "b" }]],
+    ["Bearer a \t=\t b , c= d", ["Bearer", { a: "b", c: "d" }]],
+    ['Bearer a = "b"', ["Bearer", { a: "b" }]],
+    ["Bearer ,a=b", ["Bearer", { a: "b" }]],
+    ["Negotiate YII=", ["Negotiate", {}, "YII="]],
+    ["X a", ["X", {}, "a"]],
+    ["X a==", ["X", {}, "a=="]],
+    ["X -._~+/09azAZ==", ["X", {}, "-._~+/09azAZ=="]],
+    ["X abc , Y", ["X", {}, "abc"], ["Y", {}]],
+    [
+      'Negotiate YII=, bearer Scope = "a \\"b\\""',
+      ["Negotiate", {}, "YII="],
+      ["bearer", { scope: 'a "b"' }],
+    ],
+    [
+      'Basic realm="x, y", DPoP algs="ES256 PS256", Bearer',
+      ["Basic", { realm: "x, y" }],
+      ["DPoP", { algs: "ES256 PS256" }],
+      ["Bearer", {}],
+    ],
+    ["A b=c, D e=f", ["A", { b: "c" }], ["D", { e: "f" }]],
+    ["A b=c, D e", ["A", { b: "c" }], ["D", {}, "e"]],
+    ["A b=c, d =e", ["A", { b: "c", d: "e" }]],
+    ["A b=c, A b=d", ["A", { b: "c" }], ["A", { b: "d" }]],
+    // The names of RFC 9110's tokens may hold more than letters.
+    ["!#$%&'*+-.^_`|~ a=b", ["!#$%&'*+-.^_`|~", { a: "b" }]],
+    ["X !#$%&'*+-.^_`|~=1", ["X", { "!#$%&'*+-.^_`|~": "1" }]],
+  ];
+  for (const [value, ...expected] of rows) {
+    assertEquals(
+      parseChallenges(value),
+      expected.map(([scheme, params, token68]) =>
+        token68 === undefined ? { scheme, params } : { scheme, params, token68 }
+      ),
+      value,
+    );
+  }
+});
+
+Deno.test("parseChallenges() unescapes quoted strings and splits nothing in them", () => {
+  for (
+    const [quoted, text] of [
+      ['""', ""],
+      ['" "', " "],
+      ['"a,b=c"', "a,b=c"],
+      ['"\\""', '"'],
+      ['"\\\\"', "\\"],
+      ['"\\\\\\""', '\\"'],
+      ['"\\a\\b"', "ab"],
+      ['"a\tb"', "a\tb"],
+      ['"\u00e9\u00ff"', "\u00e9\u00ff"],
+      ['"Bearer x=\\"y\\""', 'Bearer x="y"'],
+    ] as const
+  ) {
+    const challenges = parseChallenges(`X a=${quoted}, b=c, Y`);
+    assertEquals(challenges[0]?.params, { a: text, b: "c" }, quoted);
+    assertEquals(challenges[1]?.scheme, "Y");
+  }
+});
+
+Deno.test("parseChallenges() takes unquoted values that are no tokens", () => {
+  for (
+    const value of [
+      "https://api.example/m?a=b",
+      "https://[::1]:8080/.well-known/x#y",
+      "a==b",
+      "<>@;:\\/[]?={}()",
+      "\u00e9",
+    ]
+  ) {
+    assertEquals(parseChallenges(`Bearer a=b, c=${value} ,d=e`), [
+      { scheme: "Bearer", params: { a: "b", c: value, d: "e" } },
+    ]);
+    assertEquals(parseChallenges(`Bearer c=${value}`)[0]?.params.c, value);
+  }
+});
+
+Deno.test("parseChallenges() refuses what breaks the grammar", () => {
+  for (
+    const value of [
+      "=",
+      "=a",
+      '"a"',
+      "a=b",
+      "Bearer a b",
+      "Bearer a=b c=d",
+      "Bearer a=b c",
+      'Bearer a="b" c="d"',
+      'Bearer a="b"c',
+      'Bearer a=b"c"',
+      'Bearer a="b',
+      'Bearer a="b\\',
+      'Bearer a="b\\"',
+      'Bearer "a"="b"',
+      'Bearer "a"',
+      "Bearer a=b;c=d e",
+      "Bearer a:b",
+      "Bearer =b",
+      "Bear(er a=b",
+      "B\u00e9arer",
+      "Bearer a\u00e9=b",
+      "Bearer a=b\u00a0c",
+      "Bearer\u00a0a=b",
+      "Bearer a=b, /",
+      "Bearer\na=b",
+      "@",
+      // One or more spaces follow a scheme, and no tab.
+      "Bearer\ta=b",
+      "Bearer\tYII=",
+      "Bearer \ta=b",
+      // A value is not empty, but in quotes.
+      "Bearer realm=, scope=read",
+      "Bearer a=b, c=",
+      "Bearer a=b, c= , d=e",
+      // Parameters follow a scheme, not a comma or a token68.
+      "Basic, a=b",
+      "Basic\t, a=b",
+      "Negotiate YII=, a=b",
+      "Negotiate YII, a=b",
+      "X a==, b=c",
+      "X a= , b=c",
+      // Section 5.6.4: neither controls nor what is no octet.
+      'Bearer a="\u0000"',
+      'Bearer a="b\nc"',
+      'Bearer a="\u007f"',
+      'Bearer a="\\\u0000"',
+      'Bearer a="\u0100"',
+      'Bearer a="\u20ac"',
+      'Bearer a="\u{1f600}"',
+    ]
+  ) {
+    const error = assertThrows(() => parseChallenges(value), OAuthClientError);
+    assertEquals(error.code, "invalid_challenge", value);
+  }
+});
+
+Deno.test("parseChallenges() refuses a parameter that comes twice", () => {
+  for (const value of ["X a=1, a=2", "X a=1, A=1", 'X a="1", b=2, a=1']) {
+    assertThrows(() => parseChallenges(value), OAuthClientError, "a comes");
+    assertThrows(
+      () => parseChallenges(value, { duplicates: "error" }),
+      OAuthClientError,
+    );
+  }
+});
+
+Deno.test("parseChallenges() keeps the first or the last of two on demand", () => {
+  const value = "X a=1, A=2, b=3, a=4, Y a=5";
+  for (const [duplicates, a] of [["keep_first", "1"], ["keep_last", "4"]]) {
+    assertEquals(
+      parseChallenges(value, {
+        duplicates: duplicates as "keep_first" | "keep_last",
+      }),
+      [
+        { scheme: "X", params: { a: a!, b: "3" } },
+        { scheme: "Y", params: { a: "5" } },
+      ],
+    );
+  }
+});
+
+Deno.test("parseChallenges() makes any name an own property of a plain object", () => {
+  const names = ["__proto__", "constructor", "tostring", "hasownproperty"];
+  const [challenge] = parseChallenges(
+    `X ${names.map((name) => `${name}=v`).join(", ")}`,
+  );
+  assertEquals(Object.keys(challenge!.params), names);
+  assertEquals(Object.getPrototypeOf(challenge!.params), Object.prototype);
+});
+
+Deno.test("parseChallenges() refuses what is not a string", () => {
+  for (const value of [undefined, null, 1, {}, ["Bearer"]]) {
+    const error = assertThrows(
+      () => parseChallenges(value as unknown as string),
+      OAuthClientError,
+      "value must be a string",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("parseChallenges() agrees with the reference on any text", () => {
+  for (const texts of [hostile, structured]) {
+    fc.assert(
+      fc.property(texts, (text) => {
+        assertEquals(outcome(text), referenceParseChallenges(text));
+      }),
+      { numRuns: 4_000 },
+    );
+  }
+});
+
+Deno.test("parseChallenges() reads or refuses 64 KB of hostile patterns", () => {
+  for (const text of hugeTexts()) outcome(text);
+});
+
+Deno.test("parseChallenges() refuses options that are no object", () => {
+  for (const options of [null, 1, "keep_first"]) {
+    const error = assertThrows(
+      () => parseChallenges("X a=1", options as never),
+      OAuthClientError,
+      "options must be an object",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("parseChallenges() knows three ways with duplicates and no other", () => {
+  for (const duplicates of ["", "first", "keep_all", null, 1, true, {}]) {
+    const error = assertThrows(
+      () => parseChallenges("X a=1", { duplicates } as never),
+      OAuthClientError,
+      'duplicates must be "error", "keep_first" or "keep_last"',
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});

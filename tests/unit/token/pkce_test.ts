@@ -1,0 +1,60 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { stub } from "@std/testing/mock";
+import { createPkcePair, createState } from "../../../mod.ts";
+
+// RFC 7636, appendix B.
+const OCTETS = [
+  ...[116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187],
+  ...[186, 22, 212, 37, 77, 105, 214, 191, 240, 91, 88, 5, 88, 83, 132, 141],
+  121,
+];
+const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/** Makes the random generator give the octets of the appendix. */
+function fixedRandom(): Disposable {
+  return stub(
+    crypto,
+    "getRandomValues",
+    ((array: Uint8Array) => {
+      assertEquals(array.byteLength, OCTETS.length);
+      array.set(OCTETS);
+      return array;
+    }) as typeof crypto.getRandomValues,
+  );
+}
+
+Deno.test("createPkcePair() gives the vector of RFC 7636, appendix B", async () => {
+  using _random = fixedRandom();
+  assertEquals(await createPkcePair(), {
+    codeVerifier: VERIFIER,
+    codeChallenge: CHALLENGE,
+  });
+});
+
+Deno.test("createPkcePair() derives the challenge from the verifier", async () => {
+  for (let i = 0; i < 50; i++) {
+    const { codeVerifier, codeChallenge } = await createPkcePair();
+    assertMatch(codeVerifier, /^[\w-]{43}$/);
+    const digest = await crypto.subtle.digest(
+      "SHA-256",
+      new TextEncoder().encode(codeVerifier),
+    );
+    assertEquals(codeChallenge, encodeBase64Url(new Uint8Array(digest)));
+  }
+});
+
+Deno.test("createPkcePair() makes another pair each time", async () => {
+  const pairs = await Promise.all(Array.from({ length: 100 }, createPkcePair));
+  const secrets = pairs.flatMap((pair) => Object.values(pair));
+  assertEquals(new Set(secrets).size, 200);
+});
+
+Deno.test("createState() holds 256 random bits", () => {
+  const states = Array.from({ length: 100 }, createState);
+  for (const state of states) assertMatch(state, /^[\w-]{43}$/);
+  assertEquals(new Set(states).size, 100);
+  using _random = fixedRandom();
+  assertEquals(createState(), VERIFIER);
+});
