@@ -55,7 +55,6 @@ export * from "./lib/token/cross_app_access.ts";
 export * from "./lib/token/device_flow.ts";
 export * from "./lib/discovery/discover.ts";
 export * from "./lib/client/dpop.ts";
-export * from "./lib/core/error_codes.ts";
 export * from "./lib/core/errors.ts";
 export {
   buildAuthorizationCodeBody,

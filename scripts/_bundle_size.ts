@@ -29,7 +29,6 @@ const TEN_OPERATIONS: IEntry = {
   name: "ours, the first ten operations",
   code: `
     export * from ${lib("core/constants")};
-    export * from ${lib("core/error_codes")};
     export * from ${lib("core/errors")};
     export * from ${lib("core/guards")};
     export * from ${lib("discovery/resource_metadata")};

@@ -1,26 +1,26 @@
 /**
- * The fixed words of the protocols: well-known paths, grant types, token types
- * and the defaults of a registration.
+ * The fixed words of the protocols: well-known paths, grant types, token types,
+ * error codes, and the defaults of a registration.
  *
  * @module
  */
 
-/** Prefix of every well-known path. */
+/** Prefix of every well-known path (RFC 8615, section 3). */
 export const WELL_KNOWN_ROUTE = "/.well-known";
 
-/** Path of protected resource metadata (RFC 9728, section 3). */
+/** Well-known path of protected resource metadata (RFC 9728, section 3). */
 export const AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH =
   "/.well-known/oauth-protected-resource";
 
-/** Path of authorization server metadata (RFC 8414, section 3). */
+/** Well-known path of authorization server metadata (RFC 8414, section 3). */
 export const AUTH_SERVER_METADATA_DISCOVERY_PATH =
   "/.well-known/oauth-authorization-server";
 
-/** Path of OpenID provider metadata (OpenID Connect Discovery 1.0, section 4). */
+/** Well-known path of OpenID provider metadata (OpenID Connect Discovery 1.0, section 4). */
 export const OPENID_CONNECT_DISCOVERY_PATH =
   "/.well-known/openid-configuration";
 
-/** What stands between two values of a `scope` parameter (RFC 6749, section 3.3). */
+/** Separator between the values of a `scope` parameter (RFC 6749, section 3.3). */
 export const AUTH_SCOPE_SEPARATOR = " ";
 
 /** Grant type of a token exchange (RFC 8693, section 2.1). */
@@ -38,18 +38,21 @@ export const TOKEN_TYPE_ACCESS_TOKEN =
 /** Token type identifier of an ID token (RFC 8693, section 3). */
 export const TOKEN_TYPE_ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
 
-/** Token type identifier of an Identity Assertion Authorization Grant. */
+/**
+ * Token type identifier of an Identity Assertion Authorization Grant
+ * (draft-ietf-oauth-identity-assertion-authz-grant, section 4.3).
+ */
 export const TOKEN_TYPE_ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 
 /**
- * Loopback port to prefer for the redirect URI: some servers compare redirect
- * URIs to the letter, port included, so a registered one has to be reused.
+ * Preferred loopback port of the redirect URI. Some servers compare redirect URIs
+ * by exact string match, so a client has to listen on the port that it registered.
  */
 export const DEFAULT_AUTH_FLOW_PORT = 33418;
 
 /**
- * Grant types that {@linkcode fetchDynamicRegistration} asks for, in its order:
- * the code grant, refresh tokens, and the device grant (RFC 8628, section 3.4).
+ * Grant types that {@linkcode fetchDynamicRegistration} registers for, in this
+ * order: authorization code, refresh token and device code (RFC 8628, section 3.4).
  */
 export const REGISTRATION_GRANT_TYPES: readonly string[] = [
   "authorization_code",
@@ -58,15 +61,15 @@ export const REGISTRATION_GRANT_TYPES: readonly string[] = [
 ];
 
 /**
- * Home page that {@linkcode fetchDynamicRegistration} names when the caller
- * gives none. The name is reserved (RFC 2606, section 2), so it is nobody's.
+ * Default `client_uri` of {@linkcode fetchDynamicRegistration}. The host name is
+ * reserved (RFC 2606, section 2), so it can never belong to a third party.
  */
 export const DEFAULT_CLIENT_URI = "https://client.example/";
 
 /**
- * Redirect URIs that {@linkcode fetchDynamicRegistration} registers when the
- * caller gives none. Both https addresses stand under a reserved name
- * (RFC 2606, section 2): an authorization code sent there reaches nobody.
+ * Default `redirect_uris` of {@linkcode fetchDynamicRegistration}. The host names
+ * of the https URLs are reserved (RFC 2606, section 2), so an authorization code
+ * that is sent there cannot reach a third party.
  */
 export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   "https://client.example/redirect",
@@ -74,3 +77,59 @@ export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   "http://127.0.0.1/",
   `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`,
 ];
+
+/** Error codes of a token endpoint (RFC 6749, section 5.2). */
+export const AuthorizationErrorType = {
+  /** A parameter is missing, repeated or malformed. */
+  InvalidRequest: "invalid_request",
+  /** The client is unknown, or its authentication failed. */
+  InvalidClient: "invalid_client",
+  /** The code, token or assertion is invalid, expired, revoked or issued to another client. */
+  InvalidGrant: "invalid_grant",
+  /** The client is not allowed to use this grant type. */
+  UnauthorizedClient: "unauthorized_client",
+  /** The server does not support this grant type. */
+  UnsupportedGrantType: "unsupported_grant_type",
+  /** The scope is unknown, malformed or exceeds the scope that was granted. */
+  InvalidScope: "invalid_scope",
+} as const;
+
+/** One of the error codes of RFC 6749, section 5.2. */
+export type AuthorizationErrorType =
+  typeof AuthorizationErrorType[keyof typeof AuthorizationErrorType];
+
+/** Further error codes of a token request with a device code (RFC 8628, section 3.5). */
+export const AuthorizationDeviceCodeErrorType = {
+  /** The user has not finished; continue polling. */
+  AuthorizationPending: "authorization_pending",
+  /** Continue polling, at an interval that is 5 seconds longer from now on. */
+  SlowDown: "slow_down",
+  /** The user denied the request. */
+  AccessDenied: "access_denied",
+  /** The device code has expired; a new device authorization is needed. */
+  ExpiredToken: "expired_token",
+} as const;
+
+/** One of the error codes of RFC 8628, section 3.5. */
+export type AuthorizationDeviceCodeErrorType =
+  typeof AuthorizationDeviceCodeErrorType[
+    keyof typeof AuthorizationDeviceCodeErrorType
+  ];
+
+/** Error codes of a client registration endpoint (RFC 7591, section 3.2.2). */
+export const AuthorizationRegistrationErrorType = {
+  /** The server rejected a redirect URI. */
+  InvalidRedirectUri: "invalid_redirect_uri",
+  /** The server rejected a member of the client metadata. */
+  InvalidClientMetadata: "invalid_client_metadata",
+  /** The software statement is invalid. */
+  InvalidSoftwareStatement: "invalid_software_statement",
+  /** The server does not accept this software statement. */
+  UnapprovedSoftwareStatement: "unapproved_software_statement",
+} as const;
+
+/** One of the error codes of RFC 7591, section 3.2.2. */
+export type AuthorizationRegistrationErrorType =
+  typeof AuthorizationRegistrationErrorType[
+    keyof typeof AuthorizationRegistrationErrorType
+  ];

@@ -9,7 +9,7 @@ import type {
   AuthorizationDeviceCodeErrorType,
   AuthorizationErrorType,
   AuthorizationRegistrationErrorType,
-} from "./error_codes.ts";
+} from "./constants.ts";
 
 /** Any string, without hiding the literals beside it from an editor. */
 export type AnyString = string & Record<never, never>;
