@@ -81,6 +81,7 @@ export * from "./lib/discovery/server_metadata.ts";
 export * from "./lib/session/single_flight.ts";
 export * from "./lib/token/id_jag_body.ts";
 export * from "./lib/token/token_request.ts";
+export * from "./lib/core/metadata.ts";
 export * from "./lib/core/types.ts";
 export {
   getAuthorizationServerMetadataUrls,
