@@ -17,6 +17,12 @@ export function requireArgument(
   }
 }
 
+/** A string, which may be empty. */
+export function requireString(name: string, value: unknown): string {
+  requireArgument(typeof value === "string", name, "a string");
+  return value as string;
+}
+
 /** A string with at least one character. */
 export function requireText(name: string, value: unknown): string {
   requireArgument(

@@ -4,16 +4,20 @@
  * @module
  */
 
-import { requireArgument, requireObject, requireTexts } from "./_arguments.ts";
-import { OAuthClientError } from "./errors.ts";
+import {
+  requireArgument,
+  requireObject,
+  requireString,
+  requireTexts,
+} from "./_arguments.ts";
+import { ChallengeReader } from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
 type Parameters = IAuthenticationChallenge["params"];
 
 function setParameter(params: Parameters, name: string, value: string): void {
   if (!(name in params)) params[name] = value;
-  // An assignment to `__proto__` would be to the prototype itself, and one to
-  // `toString` would fail where prototypes are frozen.
+  // An assignment to `__proto__` would change the prototype.
   else {
     Object.defineProperty(params, name, {
       value,
@@ -33,261 +37,126 @@ function readParameter(text: string, params: Parameters): void {
   setParameter(params, text.slice(0, equals).trim(), value);
 }
 
+function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
+  if (piece === "") return;
+  const equals = piece.indexOf("=");
+  const space = piece.indexOf(" ");
+  if (equals === -1) {
+    challenges.push({ scheme: piece, params: {} });
+    return;
+  }
+  const startsChallenge = space > 0 && space < equals;
+  if (startsChallenge) {
+    challenges.push({ scheme: piece.slice(0, space), params: {} });
+  }
+  const current = challenges.at(-1);
+  if (!current) return;
+  readParameter(
+    startsChallenge ? piece.slice(space + 1) : piece,
+    current.params,
+  );
+}
+
 /**
- * Splits the value of a `WWW-Authenticate` header into challenges, forgivingly:
- * whatever the server sent, the result is a list.
+ * Splits the value of a `WWW-Authenticate` header into challenges by six simple
+ * rules, and never fails on a string. Prefer {@linkcode findChallenge} to react to
+ * a response, and {@linkcode parseChallenges} to read the grammar of RFC 9110.
  *
  * Commas outside double quotes separate pieces. A piece without `=` is a scheme;
  * a piece such as `Bearer realm="x"` is a scheme with its first parameter; any
- * other piece with `=` is a parameter of the challenge before it. Quotes around
- * a value are taken off; escapes in it stay. Names and schemes keep their letter
- * case, and the last of several parameters of one name wins.
+ * other piece with `=` is a parameter of the challenge before it. One quote is
+ * removed from each end of a value; escapes stay. Names and schemes keep their
+ * letter case. The last of several parameters of one name is kept.
  *
- * @param value The header's value; an empty one holds no challenge.
+ * @param value The header value; an empty one holds no challenge.
  * @throws {OAuthClientError} `invalid_argument`: the value is not a string.
  * @see RFC 9110, section 11.6.1.
  *
- * @example Find the resource metadata that a 401 points to
+ * @example List the schemes that a resource offers
  * ```ts
  * import { parseWWWAuthenticateHeader } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
  * const challenges = parseWWWAuthenticateHeader(
- *   'Negotiate, Bearer realm="api", resource_metadata="https://api.example/m"',
+ *   'Negotiate, Bearer realm="api", error="invalid_token"',
  * );
- * const bearer = challenges.find((one) => one.scheme === "Bearer");
- * assertEquals(bearer?.params.resource_metadata, "https://api.example/m");
+ * const lines = challenges.map(({ scheme, params }) =>
+ *   `${scheme}: ${params.error ?? "no error"}`
+ * );
+ * assertEquals(lines, ["Negotiate: no error", "Bearer: invalid_token"]);
  * ```
  */
 export function parseWWWAuthenticateHeader(
   value: string,
 ): IAuthenticationChallenge[] {
-  requireArgument(typeof value === "string", "value", "a string");
+  requireString("value", value);
   const challenges: IAuthenticationChallenge[] = [];
-
-  const readPiece = (piece: string) => {
-    const equals = piece.indexOf("=");
-    const space = piece.indexOf(" ");
-    if (piece === "") return;
-    if (equals === -1) challenges.push({ scheme: piece, params: {} });
-    else if (space > 0 && space < equals) {
-      challenges.push({ scheme: piece.slice(0, space), params: {} });
-      piece = piece.slice(space + 1);
-    }
-    const params = challenges.at(-1)?.params;
-    if (equals !== -1 && params) readParameter(piece, params);
-  };
-
   let start = 0;
-  let quoted = false;
+  let isQuoted = false;
   for (let index = 0; index < value.length; index++) {
-    const char = value[index];
-    if (char === '"') quoted = !quoted;
-    else if (char === "," && !quoted) {
-      readPiece(value.slice(start, index).trim());
+    const character = value[index];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (character === "," && !isQuoted) {
+      readPiece(value.slice(start, index).trim(), challenges);
       start = index + 1;
     }
   }
-  readPiece(value.slice(start).trim());
+  readPiece(value.slice(start).trim(), challenges);
   return challenges;
 }
 
 /** Options of {@linkcode parseChallenges}. */
 export interface IParseChallengesOptions {
   /**
-   * What a parameter that comes twice in one challenge does: fail (the default),
-   * or leave the first or the last value standing.
+   * What to do with a parameter that occurs twice in one challenge: throw, keep
+   * the first value, or keep the last one.
+   *
+   * @default "error"
    */
   duplicates?: "error" | "keep_first" | "keep_last" | undefined;
 }
 
-// Sticky, so that each reads on from where the last one stopped.
-const SPACES = / */y;
-const BLANKS = /[ \t]*/y;
-const SEPARATORS = /[ \t,]*/y;
-const TOKEN = /[!#$%&'*+\-.^_`|~\w]+/y;
-const TOKEN68 = /[\w\-.~+/]+=*(?=[ \t]*(?:,|$))/y;
-const UNQUOTED = /[^\s,"]+/y;
-const QUOTED_TEXT = /[^"\\]*/y;
-// deno-lint-ignore no-control-regex
-const UNFIT_IN_QUOTES = /[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/;
-
-/** A header's value, the position in it, and the challenges read so far. */
-class ChallengeReader {
-  readonly challenges: IAuthenticationChallenge[] = [];
-  #position = 0;
-  /** Whether the last challenge can have parameters. */
-  #takesParameters = false;
-  /** Those of the last challenge; undefined while there are none. */
-  #parameters: Map<string, string> | undefined;
-
-  /** A forgiving reader passes over what breaks the grammar. */
-  constructor(
-    readonly text: string,
-    readonly duplicates: "error" | "keep_first" | "keep_last",
-    readonly isForgiving: boolean,
-  ) {}
-
-  read(): IAuthenticationChallenge[] {
-    this.#take(SEPARATORS);
-    while (this.#position < this.text.length) {
-      this.#readElement();
-      this.#take(BLANKS);
-      const isEnd = this.#position >= this.text.length;
-      if (!isEnd && !this.#skip(",")) this.#expect("a comma");
-      this.#take(SEPARATORS);
-    }
-    this.#finish();
-    return this.challenges;
-  }
-
-  /** Takes what the pattern finds here, or the empty string. */
-  #take(pattern: RegExp): string {
-    const start = this.#position;
-    pattern.lastIndex = start;
-    // A search that fails sets this to 0.
-    if (pattern.test(this.text)) this.#position = pattern.lastIndex;
-    return this.text.slice(start, this.#position);
-  }
-
-  /** Takes one character if it is the next. */
-  #skip(char: string): boolean {
-    if (this.text[this.#position] !== char) return false;
-    this.#position++;
-    return true;
-  }
-
-  #expect(expected: string): void {
-    if (this.isForgiving) return;
-    throw new OAuthClientError(
-      "invalid_challenge",
-      `Invalid challenge: expected ${expected} at character ${this.#position}`,
-    );
-  }
-
-  /** One element of the list: a challenge's beginning, or a parameter. */
-  #readElement(): void {
-    const name = this.#take(TOKEN);
-    if (name === "") {
-      this.#expect("a scheme or a parameter");
-      this.#position++;
-      return;
-    }
-    const start = this.#position;
-    this.#take(BLANKS);
-    if (this.#takesParameters && this.#skip("=")) this.#readParameter(name);
-    else {
-      this.#position = start;
-      this.#readChallenge(name);
-    }
-  }
-
-  #readChallenge(scheme: string): void {
-    this.#finish();
-    const challenge: IAuthenticationChallenge = { scheme, params: {} };
-    this.challenges.push(challenge);
-    const hasMore = this.#take(this.isForgiving ? BLANKS : SPACES) !== "";
-    this.#takesParameters = hasMore || this.isForgiving;
-    if (!hasMore) return;
-    const token68 = this.#take(TOKEN68);
-    if (token68 !== "") {
-      challenge.token68 = token68;
-      this.#takesParameters = this.isForgiving;
-      return;
-    }
-    const start = this.#position;
-    const name = this.#take(TOKEN);
-    this.#take(BLANKS);
-    if (name !== "" && this.#skip("=")) this.#readParameter(name);
-    else if (name !== "") {
-      this.#expect("=");
-      this.#position = start;
-    }
-  }
-
-  #readParameter(name: string): void {
-    const key = name.toLowerCase();
-    this.#take(BLANKS);
-    const value = this.#skip('"') ? this.#readQuoted() : this.#readUnquoted();
-    this.#parameters ??= new Map();
-    const isDuplicate = this.#parameters.has(key);
-    if (isDuplicate && this.duplicates === "error") {
-      throw new OAuthClientError(
-        "invalid_challenge",
-        `Invalid challenge: parameter ${key} comes twice`,
-      );
-    }
-    if (!isDuplicate || this.duplicates === "keep_last") {
-      this.#parameters.set(key, value);
-    }
-  }
-
-  #readUnquoted(): string {
-    // Tokens may not hold `:` and `/`, but servers forget the quotes around URLs.
-    const value = this.#take(UNQUOTED);
-    if (value === "") this.#expect("a value");
-    return value;
-  }
-
-  #readQuoted(): string {
-    let value = "";
-    for (;;) {
-      value += this.#take(QUOTED_TEXT);
-      if (this.#skip('"')) break;
-      // A quoted-pair: the character behind the backslash is meant literally.
-      this.#position++;
-      if (this.#position >= this.text.length) {
-        this.#expect("a closing quote");
-        break;
-      }
-      value += this.text[this.#position++];
-    }
-    if (UNFIT_IN_QUOTES.test(value)) this.#expect("no control characters");
-    return value;
-  }
-
-  #finish(): void {
-    const challenge = this.challenges.at(-1);
-    // Unlike an assignment, this makes `__proto__` a property like any other.
-    if (challenge && this.#parameters) {
-      challenge.params = Object.fromEntries(this.#parameters);
-    }
-    this.#parameters = undefined;
-  }
-}
-
 /**
- * Reads the value of a `WWW-Authenticate` header by the grammar of RFC 9110: any
- * number of challenges, each with parameters, a token68 or neither; empty list
- * elements; blanks around `=`; escapes within quotes. Time grows linearly with
- * the length.
+ * Parses the value of a `WWW-Authenticate` header strictly by the grammar of RFC
+ * 9110: any number of challenges, each with parameters, a token68 or neither.
+ * Takes time in proportion to the length of the value.
  *
- * Parameter names come in lower case, values unescaped, schemes as they were
- * spelt. Beyond the grammar, an unquoted value may hold any character but blanks,
- * commas and quotes, as in `resource_metadata=https://api.example/m?a=b`.
+ * Parameter names are returned in lower case, values without quotes and escapes,
+ * schemes in the letter case of the header. Prefer {@linkcode findChallenge} to
+ * react to the responses of real servers, which often break the grammar.
  *
- * @param value The header's value; an empty one holds no challenge.
- * @throws {OAuthClientError} `invalid_challenge`: the value breaks the grammar, or
- * a parameter comes twice in a challenge. `invalid_argument`: not a string.
- * @see RFC 9110, sections 11.2 to 11.6.1 and 5.6.
+ * @param value The header value; an empty one holds no challenge.
+ * @throws {OAuthClientError} `invalid_challenge`: the value does not match the
+ * grammar, or a parameter occurs twice in a challenge. An unquoted value must be
+ * a token, which a URL is not. `invalid_argument`: the value is not a string.
+ * @see RFC 9110, sections 5.6 and 11.2 to 11.6.1.
  *
- * @example Two challenges in one header
+ * @example Reject a header that is not valid
  * ```ts
- * import { parseChallenges } from "@oauth-helper/client";
+ * import { OAuthClientError, parseChallenges } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(parseChallenges('Negotiate YII=, bearer Scope = "a \\"b\\""'), [
- *   { scheme: "Negotiate", params: {}, token68: "YII=" },
- *   { scheme: "bearer", params: { scope: 'a "b"' } },
- * ]);
+ * function lint(header: string): string {
+ *   try {
+ *     return `${parseChallenges(header).length} challenges`;
+ *   } catch (error) {
+ *     if (!(error instanceof OAuthClientError)) throw error;
+ *     return error.message;
+ *   }
+ * }
+ * assertEquals(lint('Negotiate YII=, Bearer scope="a b"'), "2 challenges");
+ * assertEquals(
+ *   lint("Bearer resource_metadata=https://api.example/m"),
+ *   "Invalid challenge: expected a comma at character 30",
+ * );
  * ```
  */
 export function parseChallenges(
   value: string,
-  options: IParseChallengesOptions = {},
+  options?: IParseChallengesOptions,
 ): IAuthenticationChallenge[] {
-  requireArgument(typeof value === "string", "value", "a string");
-  const { duplicates = "error" } = requireObject("options", options);
+  requireString("value", value);
+  const { duplicates = "error" } = requireObject("options", options ?? {});
   requireArgument(
     ["error", "keep_first", "keep_last"].includes(duplicates),
     "duplicates",
@@ -296,53 +165,99 @@ export function parseChallenges(
   return new ChallengeReader(value, duplicates, false).read();
 }
 
+/** The part of `Headers` that {@linkcode findChallenge} uses. */
+export interface IChallengeHeaders {
+  /** Returns the value of a header field, several values joined by commas. */
+  get(name: string): string | null;
+}
+
+function headerValue(
+  source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
+): string {
+  if (typeof source === "string") return source;
+  requireObject("source", source);
+  const headers = "headers" in source ? source.headers : source;
+  requireArgument(
+    typeof headers?.get === "function",
+    "source",
+    "a response, headers or a string",
+  );
+  const value: unknown = headers.get("WWW-Authenticate") ?? "";
+  requireArgument(
+    typeof value === "string",
+    "source",
+    "headers with string values",
+  );
+  return value as string;
+}
+
 /**
- * The first challenge of one of these schemes, wherever it stands in the header.
- * What breaks the grammar is passed over, missing commas between parameters
- * among it; of a parameter that comes twice the first value stands.
+ * Returns every challenge of certain schemes, in the order of the header.
  *
- * @param source A response, its headers, or the value of the header.
+ * The reader is lenient: it accepts unquoted URLs and missing commas between
+ * parameters, skips what it cannot read, and keeps the first of two parameters
+ * of one name. What {@linkcode parseChallenges} accepts, it reads alike.
+ *
+ * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.
- * @returns Nothing when the header is missing or holds other schemes only.
+ * @returns An empty list when the header is missing or has other schemes only.
+ * @throws {OAuthClientError} `invalid_argument`: `source` cannot hold a header, or
+ * `schemes` is not an array of strings.
  * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
  *
- * @example Negotiate comes first
+ * @example Look for the metadata URL in all challenges
+ * ```ts
+ * import { findChallenges } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const challenges = findChallenges(
+ *   'DPoP algs="ES256", Bearer resource_metadata="https://api.example/m"',
+ * );
+ * const [url] = challenges.flatMap(({ params }) => params.resource_metadata ?? []);
+ * assertEquals(url, "https://api.example/m");
+ * ```
+ */
+export function findChallenges(
+  source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
+  schemes?: readonly string[],
+): IAuthenticationChallenge[] {
+  const value = headerValue(source);
+  const wanted = requireTexts("schemes", schemes ?? ["Bearer", "DPoP"])
+    .map((scheme) => scheme.toLowerCase());
+  return new ChallengeReader(value, "keep_first", true).read()
+    .filter(({ scheme }) => wanted.includes(scheme.toLowerCase()));
+}
+
+/**
+ * Returns the first of {@linkcode findChallenges}: the first challenge of certain
+ * schemes, read leniently.
+ *
+ * @param source A response, its headers, or the header value.
+ * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.
+ * @returns Undefined when the header is missing or has other schemes only.
+ * @throws {OAuthClientError} `invalid_argument`: `source` cannot hold a header, or
+ * `schemes` is not an array of strings.
+ * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
+ *
+ * @example Find out why a resource rejected a request
  * ```ts
  * import { findChallenge } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
  * const response = new Response(null, {
- *   status: 401,
- *   headers: { "WWW-Authenticate": 'Negotiate, Bearer scope="read"' },
+ *   status: 403,
+ *   headers: {
+ *     "WWW-Authenticate":
+ *       'Negotiate, Bearer error="insufficient_scope" scope="write"',
+ *   },
  * });
- * assertEquals(findChallenge(response)?.params.scope, "read");
+ * const { error, scope } = findChallenge(response)?.params ?? {};
+ * assertEquals([error, scope], ["insufficient_scope", "write"]);
  * ```
  */
 export function findChallenge(
-  source: { headers: ChallengeHeaders } | ChallengeHeaders | string,
-  schemes: readonly string[] = ["Bearer", "DPoP"],
+  source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
+  schemes?: readonly string[],
 ): IAuthenticationChallenge | undefined {
-  if (typeof source !== "string") requireObject("source", source);
-  const headers = typeof source === "object" && "headers" in source
-    ? source.headers
-    : source;
-  const isReadable = typeof headers === "string" ||
-    typeof headers?.get === "function";
-  requireArgument(isReadable, "source", "a response, headers or a string");
-  const value = typeof headers === "string"
-    ? headers
-    : headers.get("WWW-Authenticate") ?? "";
-  requireArgument(typeof value === "string", "source", "headers of texts");
-  const wanted = requireTexts("schemes", schemes).map((scheme) =>
-    scheme.toLowerCase()
-  );
-  return new ChallengeReader(value, "keep_first", true).read().find((
-    { scheme },
-  ) => wanted.includes(scheme.toLowerCase()));
-}
-
-/** What {@linkcode findChallenge} asks of headers; `Headers` will do. */
-export interface ChallengeHeaders {
-  /** The value of a header field, several joined by commas. */
-  get(name: string): string | null;
+  return findChallenges(source, schemes)[0];
 }

@@ -14,7 +14,7 @@ import { requireSafeUrl } from "../core/_endpoint.ts";
 import { requireOptions } from "../http/_request.ts";
 import { canonicalResource } from "./_identifiers.ts";
 import { MetadataSearch } from "./_search.ts";
-import { type ChallengeHeaders, findChallenge } from "../core/challenge.ts";
+import { findChallenge, type IChallengeHeaders } from "../core/challenge.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { selectScopes } from "../core/scopes.ts";
@@ -61,8 +61,8 @@ export interface IDiscoverAuthorizationOptions
   extends IDiscoverAuthorizationServerOptions {
   /** The resource's `401`, its headers, or the value of `WWW-Authenticate`. */
   challenge?:
-    | { headers: ChallengeHeaders }
-    | ChallengeHeaders
+    | { headers: IChallengeHeaders }
+    | IChallengeHeaders
     | string
     | undefined;
   /** Header fields for requests to the resource's own origin only. */

@@ -1,4 +1,4 @@
-/** Texts to be read as `WWW-Authenticate`, for tests of both its readers. */
+/** Values of `WWW-Authenticate` for tests of its parsers. */
 import fc from "fast-check";
 
 /** Any order of the characters that the grammar knows, and of some others. */
@@ -35,7 +35,7 @@ const challenge = fc.tuple(
 export const structured = fc.array(challenge, { maxLength: 3 })
   .map((challenges) => challenges.join(" ,"));
 
-/** Texts of 64 KB that repeat what may open or close something. */
+/** Values of 64 kB that repeat what may open or close something. */
 export function* hugeTexts(): Generator<string> {
   const patterns = [
     ...["a", " ", ",", '"', "=", "\\", "a=", "a ", "a,", " =", '\\"', "a=b,"],

@@ -1,11 +1,11 @@
 /**
- * A second reading of `WWW-Authenticate` for tests of `parseChallenges()`: each
- * rule of RFC 9110 is one function that yields every way to match at a position,
- * and the first reading that reaches the end of the text stands. Slow on purpose.
+ * A second parser of `WWW-Authenticate` for tests of `parseChallenges()`: each rule
+ * of RFC 9110 is one function that yields every match at a position, and the first
+ * match of the whole value is the result. It is slow on purpose.
  */
 import type { IAuthenticationChallenge } from "../../mod.ts";
 
-/** One way to match a rule: what it read, and where it ended. */
+/** One match of a rule: its value, and where it ended. */
 type Match<T> = readonly [value: T, end: number];
 type Matches<T> = Generator<Match<T>>;
 type Rule<T> = (text: string, at: number) => Matches<T>;
@@ -31,9 +31,7 @@ function any(characters: RegExp): Rule<string> {
 /** Section 5.6.2: `token = 1*tchar`. */
 const token = some(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]$/);
 /** Section 5.6.3: `OWS = *( SP / HTAB )`, and `BWS` alike. */
-const blanks = any(/^[ \t]$/);
-/** The extension: neither blanks, nor commas, nor quotes. */
-const unquoted = some(/^[^\s,"]$/);
+const whitespace = any(/^[ \t]$/);
 
 /** Section 11.2: `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`. */
 function* token68(text: string, at: number): Matches<string> {
@@ -47,9 +45,11 @@ function* token68(text: string, at: number): Matches<string> {
 /** Section 5.6.1.2: `#element => [ element ] *( OWS "," OWS [ element ] )`. */
 function list<T>(element: Rule<T>): Rule<T[]> {
   function* rest(text: string, at: number): Matches<T[]> {
-    for (const [, comma] of blanks(text, at)) {
+    for (const [, comma] of whitespace(text, at)) {
       if (text[comma] !== ",") continue;
-      for (const [, start] of blanks(text, comma + 1)) yield* all(text, start);
+      for (const [, start] of whitespace(text, comma + 1)) {
+        yield* all(text, start);
+      }
     }
     yield [[], at];
   }
@@ -71,10 +71,10 @@ interface IReading {
 }
 
 const spaces = some(/^ $/);
-// `qdtext` lacks the quote and the backslash, which are told apart below.
+// `qdtext` excludes the quote and the backslash, which the loop below handles.
 const quotable = /^[\t\x20-\x7e\x80-\xff]$/;
 
-/** Section 5.6.4; a `quoted-pair` is the character it stands for. */
+/** Section 5.6.4; a `quoted-pair` yields the character that it escapes. */
 function* quotedString(text: string, at: number): Matches<string> {
   if (text[at] !== '"') return;
   let value = "";
@@ -87,7 +87,7 @@ function* quotedString(text: string, at: number): Matches<string> {
   }
 }
 
-const values: Rule<string>[] = [token, quotedString, unquoted];
+const values: Rule<string>[] = [token, quotedString];
 
 /** Section 11.2: `token BWS "=" BWS ( token / quoted-string )`. */
 function* authParam(
@@ -95,9 +95,9 @@ function* authParam(
   at: number,
 ): Matches<readonly [string, string]> {
   for (const [name, afterName] of token(text, at)) {
-    for (const [, equals] of blanks(text, afterName)) {
+    for (const [, equals] of whitespace(text, afterName)) {
       if (text[equals] !== "=") continue;
-      for (const [, start] of blanks(text, equals + 1)) {
+      for (const [, start] of whitespace(text, equals + 1)) {
         for (const rule of values) {
           for (const [value, end] of rule(text, start)) {
             yield [[name.toLowerCase(), value], end];
@@ -109,15 +109,6 @@ function* authParam(
 }
 const authParams = list(authParam);
 
-/** Whether a whole element here is a token68, which the extension leaves one. */
-function isToken68(text: string, at: number): boolean {
-  return [...token68(text, at)].some(([, middle]) =>
-    [...blanks(text, middle)].some(([, end]) =>
-      [",", undefined].includes(text[end])
-    )
-  );
-}
-
 /** Section 11.3: `auth-scheme [ 1*SP ( token68 / #auth-param ) ]`. */
 function* challenge(text: string, at: number): Matches<IReading> {
   for (const [scheme, afterScheme] of token(text, at)) {
@@ -125,8 +116,6 @@ function* challenge(text: string, at: number): Matches<IReading> {
       for (const [word, end] of token68(text, start)) {
         yield [{ scheme, token68: word, params: [] }, end];
       }
-      // `a==` alone could be a parameter `a` with the unquoted value `=`.
-      if (isToken68(text, start)) continue;
       for (const [params, end] of authParams(text, start)) {
         yield [{ scheme, params }, end];
       }
@@ -138,16 +127,16 @@ function* challenge(text: string, at: number): Matches<IReading> {
 const challenges = list(challenge);
 
 /**
- * The challenges of a text, or undefined where the grammar has no reading.
+ * Parses challenges; undefined for a value that the grammar does not allow.
  */
 export function referenceParseChallenges(
   value: string,
 ): IAuthenticationChallenge[] | undefined {
-  // Section 5.5: blanks around a field value are not part of it.
+  // Section 5.5: whitespace around a field value is not part of it.
   const text = value.replace(/^[ \t]+|[ \t]+$/g, "");
   for (const [readings, end] of challenges(text, 0)) {
     if (end !== text.length) continue;
-    // Section 11.2: a name must not come twice in a challenge.
+    // Section 11.2: a name must occur only once in a challenge.
     const isTwice = ({ params }: IReading) =>
       new Set(params.map(([name]) => name)).size < params.length;
     if (readings.some(isTwice)) return undefined;
