@@ -71,7 +71,7 @@ export {
   type ITokenBodyOptions,
 } from "./lib/token/grant_body.ts";
 export * from "./lib/core/guards.ts";
-export { getClaimsFromJWT } from "./lib/core/jwt_claims.ts";
+export * from "./lib/core/jwt_claims.ts";
 export * from "./lib/token/pkce.ts";
 export * from "./lib/client/registration.ts";
 export * from "./lib/http/request_options.ts";

@@ -8,7 +8,7 @@
 import { requireObject, requireText } from "../core/_arguments.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { decodeJwt } from "../core/jwt_claims.ts";
+import { decodeJwt } from "../core/_jwt.ts";
 import {
   buildJwtBearerBody,
   buildTokenExchangeBody,

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { decodeJwt } from "../../lib/core/jwt_claims.ts";
+import { decodeJwt } from "../../lib/core/_jwt.ts";
 import {
   buildAuthorizationUrl,
   findChallenge,

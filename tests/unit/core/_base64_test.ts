@@ -1,7 +1,14 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  decodeBase64Url as stdDecode,
+  encodeBase64Url as stdEncode,
+} from "@std/encoding/base64url";
 import fc from "fast-check";
-import { decodeBase64Text } from "../../../lib/core/_base64.ts";
+import {
+  decodeBase64String,
+  decodeBase64Url,
+  encodeBase64Url,
+} from "../../../lib/core/_base64.ts";
 
 const utf8 = new TextEncoder();
 
@@ -9,7 +16,7 @@ function standard(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
-Deno.test("decodeBase64Text() decodes the vectors of RFC 4648, section 10", () => {
+Deno.test("decodeBase64String() decodes the vectors of RFC 4648, section 10", () => {
   for (
     const [base64, text] of [
       ["", ""],
@@ -21,20 +28,20 @@ Deno.test("decodeBase64Text() decodes the vectors of RFC 4648, section 10", () =
       ["Zm9vYmFy", "foobar"],
     ] as const
   ) {
-    assertEquals(decodeBase64Text(base64), text);
-    assertEquals(decodeBase64Text(base64.replaceAll("=", "")), text);
+    assertEquals(decodeBase64String(base64), text);
+    assertEquals(decodeBase64String(base64.replaceAll("=", "")), text);
   }
 });
 
-Deno.test("decodeBase64Text() knows both alphabets, also in one text", () => {
-  // Every six-bit value once would be no UTF-8, so these hold 62 and 63.
-  assertEquals(decodeBase64Text("Pz8+Pz4/"), "??>?>?");
-  assertEquals(decodeBase64Text("Pz8-Pz4_"), "??>?>?");
-  assertEquals(decodeBase64Text("Pz8+Pz4_"), "??>?>?");
-  assertEquals(decodeBase64Text("Pj4-Pz8/Pj4+Pz8_"), ">>>???>>>???");
+Deno.test("decodeBase64String() accepts both alphabets, also in one string", () => {
+  // These hold the six-bit values 62 and 63, which the alphabets write differently.
+  assertEquals(decodeBase64String("Pz8+Pz4/"), "??>?>?");
+  assertEquals(decodeBase64String("Pz8-Pz4_"), "??>?>?");
+  assertEquals(decodeBase64String("Pz8+Pz4_"), "??>?>?");
+  assertEquals(decodeBase64String("Pj4-Pz8/Pj4+Pz8_"), ">>>???>>>???");
 });
 
-Deno.test("decodeBase64Text() decodes UTF-8", () => {
+Deno.test("decodeBase64String() decodes UTF-8", () => {
   for (
     const text of [
       "\u0000",
@@ -49,17 +56,17 @@ Deno.test("decodeBase64Text() decodes UTF-8", () => {
     ]
   ) {
     const bytes = utf8.encode(text);
-    assertEquals(decodeBase64Text(encodeBase64Url(bytes)), text);
-    assertEquals(decodeBase64Text(standard(bytes)), text);
+    assertEquals(decodeBase64String(stdEncode(bytes)), text);
+    assertEquals(decodeBase64String(standard(bytes)), text);
   }
 });
 
-Deno.test("decodeBase64Text() keeps a byte order mark", () => {
-  assertEquals(decodeBase64Text("77u/e30="), "\ufeff{}");
-  assertEquals(decodeBase64Text("77u_e30"), "\ufeff{}");
+Deno.test("decodeBase64String() keeps a byte order mark", () => {
+  assertEquals(decodeBase64String("77u/e30="), "\ufeff{}");
+  assertEquals(decodeBase64String("77u_e30"), "\ufeff{}");
 });
 
-Deno.test("decodeBase64Text() refuses characters outside the alphabets", () => {
+Deno.test("decodeBase64String() rejects characters outside the alphabets", () => {
   for (
     const base64 of [
       " Zm9v",
@@ -80,10 +87,10 @@ Deno.test("decodeBase64Text() refuses characters outside the alphabets", () => {
       "Zm9v\u0000",
       "\u{1f600}",
     ]
-  ) assertThrows(() => decodeBase64Text(base64), Error, "", base64);
+  ) assertThrows(() => decodeBase64String(base64), Error, "", base64);
 });
 
-Deno.test("decodeBase64Text() refuses impossible lengths and padding", () => {
+Deno.test("decodeBase64String() rejects impossible lengths and padding", () => {
   for (
     const base64 of [
       "Z",
@@ -101,10 +108,10 @@ Deno.test("decodeBase64Text() refuses impossible lengths and padding", () => {
       "Z=g=",
       "=Zg=",
     ]
-  ) assertThrows(() => decodeBase64Text(base64), Error, "", base64);
+  ) assertThrows(() => decodeBase64String(base64), Error, "", base64);
 });
 
-Deno.test("decodeBase64Text() refuses what is no UTF-8", () => {
+Deno.test("decodeBase64String() rejects invalid UTF-8", () => {
   for (
     const bytes of [
       [0x80],
@@ -120,26 +127,26 @@ Deno.test("decodeBase64Text() refuses what is no UTF-8", () => {
     ]
   ) {
     const base64 = standard(new Uint8Array(bytes));
-    assertThrows(() => decodeBase64Text(base64), Error, "", base64);
+    assertThrows(() => decodeBase64String(base64), Error, "", base64);
   }
 });
 
-Deno.test("decodeBase64Text() decodes any text that @std/encoding encodes", () => {
+Deno.test("decodeBase64String() decodes every string that @std/encoding encodes", () => {
   const text = fc.string({ unit: "binary", maxLength: 30 });
   fc.assert(
     fc.property(text, (text) => {
       const bytes = utf8.encode(text);
-      const base64Url = encodeBase64Url(bytes);
+      const base64Url = stdEncode(bytes);
       const padding = "=".repeat((4 - base64Url.length % 4) % 4);
       for (
         const base64 of [base64Url, base64Url + padding, standard(bytes)]
-      ) assertEquals(decodeBase64Text(base64), text);
+      ) assertEquals(decodeBase64String(base64), text);
     }),
     { numRuns: 500 },
   );
 });
 
-Deno.test("decodeBase64Text() decodes any bytes as @std/encoding and TextDecoder do", () => {
+Deno.test("decodeBase64String() decodes any bytes as @std/encoding and TextDecoder do", () => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const read = (decode: () => string) => {
     try {
@@ -157,12 +164,59 @@ Deno.test("decodeBase64Text() decodes any bytes as @std/encoding and TextDecoder
   );
   fc.assert(
     fc.property(bytes, (bytes) => {
-      const base64 = encodeBase64Url(new Uint8Array(bytes));
+      const base64 = stdEncode(new Uint8Array(bytes));
       assertEquals(
-        read(() => decodeBase64Text(base64)),
-        read(() => decoder.decode(decodeBase64Url(base64))),
+        read(() => decodeBase64String(base64)),
+        read(() => decoder.decode(stdDecode(base64))),
       );
     }),
     { numRuns: 1000 },
   );
+});
+
+Deno.test("encodeBase64Url() encodes the vectors of RFC 4648, without padding", () => {
+  for (
+    const [text, base64] of [
+      ["", ""],
+      ["f", "Zg"],
+      ["fo", "Zm8"],
+      ["foo", "Zm9v"],
+      ["foob", "Zm9vYg"],
+      ["fooba", "Zm9vYmE"],
+      ["foobar", "Zm9vYmFy"],
+      ["??>?>?", "Pz8-Pz4_"],
+      ["\u00fc", "w7w"],
+      ["\u{1f600}", "8J-YgA"],
+    ] as const
+  ) {
+    assertEquals(encodeBase64Url(text), base64);
+    assertEquals(encodeBase64Url(new TextEncoder().encode(text)), base64);
+  }
+});
+
+Deno.test("encodeBase64Url() encodes every byte as @std/encoding does", () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+  assertEquals(encodeBase64Url(bytes), stdEncode(bytes));
+  assertEquals(encodeBase64Url(bytes.subarray(7, 9)), "Bwg");
+});
+
+Deno.test("encodeBase64Url() encodes random bytes and strings as @std/encoding does", () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (array) => {
+    const bytes = new Uint8Array(array);
+    const encoded = encodeBase64Url(bytes);
+    assertEquals(encoded, stdEncode(bytes));
+    assertMatch(encoded, /^[\w-]*$/);
+    assertEquals(stdDecode(encoded), bytes);
+    assertEquals(decodeBase64Url(encoded), bytes);
+  }));
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
+    assertEquals(encodeBase64Url(text), stdEncode(text));
+    assertEquals(decodeBase64String(encodeBase64Url(text)), text);
+  }));
+});
+
+Deno.test("encodeBase64Url() encodes a megabyte", () => {
+  const bytes = new Uint8Array(1_048_576).fill(0xfb);
+  assertEquals(encodeBase64Url(bytes).slice(0, 8), "-_v7-_v7");
+  assertEquals(encodeBase64Url(bytes).length, Math.ceil(1_048_576 * 4 / 3));
 });

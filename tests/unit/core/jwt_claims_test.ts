@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { getClaimsFromJWT, OAuthClientError } from "../../../mod.ts";
 
 const HEADER = encodeBase64Url('{"alg":"none"}');
-// A letter first: V8 quotes what surrounds it where a value cannot begin.
+// Starts with a letter, as V8 quotes what surrounds an unexpected letter.
 const SECRET = "SECRET0123456789";
 
 const PARTS =
@@ -28,13 +28,13 @@ function padded(base64: string): string {
   return base64 + "=".repeat((4 - base64.length % 4) % 4);
 }
 
-/** A token whose payload is this JSON text. */
+/** A token with this JSON as its payload. */
 function tokenOf(payload: string, signature = "c2ln"): string {
   return `${HEADER}.${encodeBase64Url(payload)}.${signature}`;
 }
 
-/** Reads a token that must be refused. */
-function refusal(token: unknown): OAuthClientError {
+/** The error of a token that must be rejected. */
+function rejection(token: unknown): OAuthClientError {
   const error = assertThrows(
     () => getClaimsFromJWT(token as string),
     OAuthClientError,
@@ -43,7 +43,7 @@ function refusal(token: unknown): OAuthClientError {
   return error;
 }
 
-/** Everything that a person or a log could see of an error. */
+/** Everything that a log could show of an error. */
 function visible(error: OAuthClientError): string {
   const seen = [error.message, error.stack ?? "", JSON.stringify(error)];
   for (let cause = error.cause; cause; cause = (cause as Error).cause) {
@@ -62,7 +62,7 @@ Deno.test("getClaimsFromJWT() reads the payload of the token of RFC 7519, sectio
   });
 });
 
-Deno.test("getClaimsFromJWT() reads both alphabets, padded or not", () => {
+Deno.test("getClaimsFromJWT() accepts both alphabets, with and without padding", () => {
   const names = [">>>???", "a>>>???", "ab>>>???", "ÿþý", "🚀?>"];
   for (const name of names) {
     const json = JSON.stringify({ name });
@@ -101,7 +101,7 @@ Deno.test("getClaimsFromJWT() does not look at the signature", () => {
   }
 });
 
-Deno.test("getClaimsFromJWT() keeps every claim as it stands", () => {
+Deno.test("getClaimsFromJWT() keeps every claim unchanged", () => {
   const claims = {
     sub: "u",
     aud: ["a", "b"],
@@ -127,7 +127,7 @@ Deno.test("getClaimsFromJWT() keeps __proto__ as an own property", () => {
   assertEquals(JSON.stringify(claims), json);
 });
 
-Deno.test("getClaimsFromJWT() refuses anything but three parts", () => {
+Deno.test("getClaimsFromJWT() rejects anything but three parts", () => {
   const payload = encodeBase64Url(JSON.stringify({ jti: SECRET }));
   for (
     const token of [
@@ -141,10 +141,10 @@ Deno.test("getClaimsFromJWT() refuses anything but three parts", () => {
       `${HEADER}.${payload}.s.x.y`,
       ".".repeat(65_536),
     ]
-  ) assertEquals(refusal(token).message, PARTS, token.slice(0, 40));
+  ) assertEquals(rejection(token).message, PARTS, token.slice(0, 40));
 });
 
-Deno.test("getClaimsFromJWT() refuses anything but a string", () => {
+Deno.test("getClaimsFromJWT() rejects anything but a string", () => {
   const token = tokenOf("{}");
   for (
     const value of [
@@ -164,24 +164,24 @@ Deno.test("getClaimsFromJWT() refuses anything but a string", () => {
       { toString: () => token },
       () => token,
     ]
-  ) assertEquals(refusal(value).message, PARTS);
+  ) assertEquals(rejection(value).message, PARTS);
 });
 
-Deno.test("getClaimsFromJWT() refuses a header or payload that is no JSON object", () => {
+Deno.test("getClaimsFromJWT() rejects a header or payload that is not a JSON object", () => {
   for (
     const json of ["null", "[]", '[{"a":1}]', "42", "0", '""', '"{}"', "true"]
   ) {
     const part = encodeBase64Url(json);
     assertEquals(
-      refusal(`${part}.${encodeBase64Url("{}")}.s`).message,
+      rejection(`${part}.${encodeBase64Url("{}")}.s`).message,
       NO_OBJECT.header,
       json,
     );
-    assertEquals(refusal(`${HEADER}.${part}.s`).message, NO_OBJECT.payload);
+    assertEquals(rejection(`${HEADER}.${part}.s`).message, NO_OBJECT.payload);
   }
 });
 
-Deno.test("getClaimsFromJWT() refuses what is not JSON in base64", () => {
+Deno.test("getClaimsFromJWT() rejects what is not JSON in base64", () => {
   const good = encodeBase64Url("{}");
   const bytes = (...list: number[]) => encodeBase64Url(new Uint8Array(list));
   const bad: [what: string, part: string][] = [
@@ -192,11 +192,11 @@ Deno.test("getClaimsFromJWT() refuses what is not JSON in base64", () => {
     ["two values", encodeBase64Url("{}{}")],
     ["JSON with a comment", encodeBase64Url("{}//")],
     ["single quotes", encodeBase64Url("{'a':1}")],
-    ["BOM in the text", encodeBase64Url("\ufeff{}")],
+    ["BOM in the JSON", encodeBase64Url("\ufeff{}")],
     ["BOM before the base64", "\ufeff" + good],
-    ["blank before", " " + good],
-    ["blank after", good + " "],
-    ["blank inside", good[0] + " " + good.slice(1)],
+    ["space before", " " + good],
+    ["space after", good + " "],
+    ["space inside", good[0] + " " + good.slice(1)],
     ["tab", good + "\t"],
     ["line feed", good + "\n"],
     ["bad character", good + "!"],
@@ -214,14 +214,14 @@ Deno.test("getClaimsFromJWT() refuses what is not JSON in base64", () => {
   ];
   for (const [what, part] of bad) {
     for (const token of [`${part}.${good}.s`, `${HEADER}.${part}.s`]) {
-      const { message } = refusal(token);
+      const { message } = rejection(token);
       assert(message.startsWith(`${FAILED}: `), `${what}: ${message}`);
       assert(message.length > `${FAILED}: `.length, what);
     }
   }
 });
 
-Deno.test("getClaimsFromJWT() shows no piece of the token in an error", () => {
+Deno.test("getClaimsFromJWT() quotes no part of the token in an error", () => {
   const texts = [
     SECRET,
     `"${SECRET}"`,
@@ -241,7 +241,7 @@ Deno.test("getClaimsFromJWT() shows no piece of the token in an error", () => {
         `${part}.${part}.${part}.${part}`,
       ]
     ) {
-      const seen = visible(refusal(token));
+      const seen = visible(rejection(token));
       for (
         const secret of [SECRET, SECRET.slice(0, 8), part, part.slice(4, 14)]
       ) {
@@ -251,14 +251,14 @@ Deno.test("getClaimsFromJWT() shows no piece of the token in an error", () => {
   }
 });
 
-Deno.test("getClaimsFromJWT() names no inner message where the failure is no Error", () => {
+Deno.test("getClaimsFromJWT() adds no inner message when the failure is not an Error", () => {
   using _parse = stub(JSON, "parse", () => {
     throw "a string";
   });
-  assertEquals(refusal(tokenOf("{}")).message, FAILED);
+  assertEquals(rejection(tokenOf("{}")).message, FAILED);
 });
 
-/** Any JSON object as text, odd names and lone surrogates (escaped) included. */
+/** JSON objects with odd names and escaped lone surrogates. */
 const jsonObject = fc.dictionary(
   fc.oneof(
     fc.string({ unit: "binary" }),
@@ -267,7 +267,7 @@ const jsonObject = fc.dictionary(
   fc.jsonValue(),
 ).map((claims) => JSON.stringify(claims));
 
-Deno.test("getClaimsFromJWT() reads back any JSON object in either alphabet", () => {
+Deno.test("getClaimsFromJWT() decodes every JSON object in either alphabet", () => {
   fc.assert(
     fc.property(jsonObject, (json) => {
       for (
@@ -286,12 +286,12 @@ Deno.test("getClaimsFromJWT() reads back any JSON object in either alphabet", ()
   );
 });
 
-Deno.test("getClaimsFromJWT() refuses random text with the documented messages", () => {
+Deno.test("getClaimsFromJWT() rejects random strings with the documented messages", () => {
   const unit = fc.constantFrom(..."ey0J9.-_+/= {}");
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 24 }), (token) => {
       const three = token.split(".").length === 3;
-      const { message } = refusal(token);
+      const { message } = rejection(token);
       assert(three ? message.startsWith(FAILED) : message === PARTS, token);
     }),
     { numRuns: 1000 },
