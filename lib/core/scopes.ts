@@ -4,86 +4,100 @@
  * @module
  */
 
-import { requireObject, requireTexts, textsIn } from "./_arguments.ts";
-import { AUTH_SCOPE_SEPARATOR } from "./constants.ts";
+import { requireArgument, requireObject, requireTexts } from "./_arguments.ts";
+import { scopesFrom } from "./_scope_values.ts";
 import type {
-  IAuthenticationChallenge,
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
-} from "./types.ts";
+} from "./metadata.ts";
+import type { IAuthenticationChallenge } from "./types.ts";
 
 const OFFLINE_ACCESS = "offline_access";
 
-function requireOptionalTexts(
-  name: string,
-  value: unknown,
-): readonly string[] | undefined {
-  return value === undefined || value === null
-    ? undefined
-    : requireTexts(name, value);
-}
-
 /**
- * Whether two scope lists hold the same values, in whatever order.
+ * Checks whether two scope lists are equal in any order. Prefer
+ * {@linkcode missingScopes} to check what a token was granted, as it also accepts
+ * the `scope` string of a token and ignores additional scopes.
  *
- * A value that stands twice counts twice. An undefined list equals only
- * another undefined one.
+ * A value that occurs twice counts twice. Undefined equals only undefined.
  *
- * @throws {OAuthClientError} `invalid_argument`: a list is not an array of
- * strings.
+ * @throws {OAuthClientError} `invalid_argument`: a list is not an array of strings.
  * @see RFC 6749, section 3.3: the order of scope values does not matter.
  *
- * @example Was everything granted that was asked for?
+ * @example Reuse a token only for the scopes that it was requested with
  * ```ts
  * import { scopesMatch } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
+ * import { assertEquals } from "@std/assert";
  *
- * const granted = "write read";
- * assert(scopesMatch(["read", "write"], granted.split(" ")));
+ * const cached = [
+ *   { token: "t1", scopes: ["read"] },
+ *   { token: "t2", scopes: ["write", "read"] },
+ * ];
+ * const wanted = ["read", "write"];
+ * const entry = cached.find(({ scopes }) => scopesMatch(scopes, wanted));
+ * assertEquals(entry?.token, "t2");
  * ```
  */
 export function scopesMatch(
   a: readonly string[] | undefined,
   b: readonly string[] | undefined,
 ): boolean {
-  const left = requireOptionalTexts("a", a);
-  const right = requireOptionalTexts("b", b);
+  const left = optionalStrings("a", a);
+  const right = optionalStrings("b", b);
   if (left === right) return true;
   if (!left || !right || left.length !== right.length) return false;
   const sorted = [...right].sort();
   return [...left].sort().every((scope, index) => scope === sorted[index]);
 }
 
-/** Scopes as lists hold them or as they travel: separated by spaces. */
+function optionalStrings(
+  name: string,
+  value: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return value === undefined || value === null
+    ? undefined
+    : requireTexts(name, value);
+}
+
+/** Scope values as an array, or as a string that separates them by spaces. */
 export type ScopeList = string | readonly string[] | undefined;
 
 function valuesOf(name: string, scopes: ScopeList): string[] {
-  const values = typeof scopes === "string"
-    ? scopes.split(AUTH_SCOPE_SEPARATOR)
-    : requireTexts(name, scopes ?? []);
-  return values.filter((value) => value !== "");
+  const isList = scopes === undefined || scopes === null ||
+    typeof scopes === "string" ||
+    (Array.isArray(scopes) &&
+      scopes.every((scope) => typeof scope === "string"));
+  requireArgument(isList, name, "a string or an array of strings");
+  return scopesFrom(scopes);
 }
 
 /**
- * The union of scope lists, each value once, in the order of first appearance.
- * What to ask for when a `403` with `insufficient_scope` names more scopes: those
- * held so far and those of the challenge. A refresh token cannot widen what was
- * granted; a new authorization request is needed.
+ * Returns the union of scope lists: each value once, in the order of first
+ * occurrence.
  *
- * @throws {OAuthClientError} `invalid_argument`: neither text nor an array of
- * strings.
+ * Use it to request more access after a `403` with `insufficient_scope`: merge the
+ * scopes of the token with those of the challenge, and start a new authorization
+ * request, as a refresh token cannot widen what was granted.
+ *
+ * Strings and members of arrays are split at whitespace, as both may come from a
+ * server. Values that RFC 6749, section 3.3, does not allow are left out, so the
+ * result can always be requested.
+ *
+ * @throws {OAuthClientError} `invalid_argument`: a list is neither a string nor an
+ * array of strings.
  * @see RFC 6750, section 3.1; RFC 6749, section 6.
  *
- * @example Step up
+ * @example Find the scopes for a step-up
  * ```ts
- * import { mergeScopes } from "@oauth-helper/client";
+ * import { findChallenge, mergeScopes } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(mergeScopes("read list", ["read", "write"]), [
- *   "read",
- *   "list",
- *   "write",
- * ]);
+ * const token = { access_token: "t1", scope: "read list" };
+ * const challenge = findChallenge(
+ *   'Bearer error="insufficient_scope", scope="read write"',
+ * );
+ * const scopes = mergeScopes(token.scope, challenge?.params.scope);
+ * assertEquals(scopes, ["read", "list", "write"]);
  * ```
  */
 export function mergeScopes(...lists: ScopeList[]): string[] {
@@ -91,19 +105,24 @@ export function mergeScopes(...lists: ScopeList[]): string[] {
 }
 
 /**
- * Those required scopes that were not granted; an empty list means that nothing
- * is missing. A token without a `scope` was granted what was asked for (RFC 6749,
- * section 5.1): pass that instead.
+ * Returns the required scopes that were not granted; an empty list if none is
+ * missing. Both lists are read as by {@linkcode mergeScopes}.
  *
- * @throws {OAuthClientError} `invalid_argument`: neither text nor an array of
- * strings.
+ * A token response without `scope` means that the requested scopes were granted
+ * (RFC 6749, section 5.1): pass those as `granted`.
  *
- * @example See whether a step-up is needed
+ * @throws {OAuthClientError} `invalid_argument`: a list is neither a string nor an
+ * array of strings.
+ * @see RFC 6749, section 3.3.
+ *
+ * @example Check a token before a call
  * ```ts
  * import { missingScopes } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(missingScopes("read write", "read list"), ["write"]);
+ * const token = { access_token: "t1", scope: "read list" };
+ * const missing = missingScopes(["read", "write"], token.scope);
+ * assertEquals(missing, ["write"]);
  * ```
  */
 export function missingScopes(
@@ -111,44 +130,55 @@ export function missingScopes(
   granted: ScopeList,
 ): string[] {
   const held = new Set(valuesOf("granted", granted));
-  return mergeScopes(required).filter((scope) => !held.has(scope));
+  return valuesOf("required", required).filter((scope) => !held.has(scope));
 }
 
-/** What {@linkcode selectScopes} chooses from. */
+/** Options of {@linkcode selectScopes}. */
 export interface ISelectScopesOptions {
-  /** The challenge of the resource. */
-  challenge?: IAuthenticationChallenge | undefined;
+  /** Challenge of the resource. */
+  challenge?: Pick<IAuthenticationChallenge, "params"> | undefined;
   /** Metadata of the resource. */
-  resourceMetadata?: IAuthorizationProtectedResourceMetadata | undefined;
+  resourceMetadata?:
+    | Pick<IAuthorizationProtectedResourceMetadata, "scopes_supported">
+    | undefined;
   /** Metadata of the authorization server; needed for `offlineAccess` only. */
-  serverMetadata?: IAuthorizationServerMetadata | undefined;
+  serverMetadata?:
+    | Pick<IAuthorizationServerMetadata, "scopes_supported">
+    | undefined;
   /**
-   * Asks for `offline_access`, hence usually a refresh token, where the
+   * Whether to add `offline_access`, and so to request a refresh token, if the
    * authorization server lists that scope.
+   *
+   * @default false
    */
   offlineAccess?: boolean | undefined;
 }
 
 /**
- * The scopes to ask for: those of the challenge; else all that the resource's
- * metadata lists; else nothing, which leaves the choice to the server.
+ * Returns the scopes to request: those of the challenge, or else all that the
+ * metadata of the resource lists.
  *
- * @returns Undefined when the `scope` parameter is to be left out.
- * @see Model Context Protocol 2025-11-25, "Authorization", scope selection.
+ * Values are split at whitespace, and those that RFC 6749, section 3.3, does not
+ * allow are left out.
  *
- * @example The challenge decides
+ * @returns Undefined if neither names a scope: leave the `scope` parameter out, and
+ * the server applies its default.
+ * @throws {OAuthClientError} `invalid_argument`: `options` is not an object.
+ * @see Model Context Protocol 2025-11-25, "Authorization", scope selection
+ * strategy; OpenID Connect Core 1.0, section 11.
+ *
+ * @example Request what the challenge names, and a refresh token
  * ```ts
- * import { parseChallenges, selectScopes } from "@oauth-helper/client";
+ * import { findChallenge, selectScopes } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const [challenge] = parseChallenges('Bearer scope="read"');
- * const resourceMetadata = {
- *   resource: "https://api.example/",
- *   scopes_supported: ["read", "write"],
- * };
- * assertEquals(selectScopes({ challenge, resourceMetadata }), ["read"]);
- * assertEquals(selectScopes({ resourceMetadata }), ["read", "write"]);
- * assertEquals(selectScopes({}), undefined);
+ * const scopes = selectScopes({
+ *   challenge: findChallenge('Bearer scope="files:read"'),
+ *   resourceMetadata: { scopes_supported: ["files:read", "files:write"] },
+ *   serverMetadata: { scopes_supported: ["openid", "offline_access"] },
+ *   offlineAccess: true,
+ * });
+ * assertEquals(scopes, ["files:read", "offline_access"]);
  * ```
  */
 export function selectScopes(
@@ -156,13 +186,13 @@ export function selectScopes(
 ): string[] | undefined {
   const { challenge, resourceMetadata, serverMetadata, offlineAccess } =
     requireObject("options", options);
-  const named = mergeScopes(challenge?.params.scope);
-  const scopes = named.length > 0
-    ? named
-    : mergeScopes(textsIn(resourceMetadata?.scopes_supported));
-  const mayBeOffline = offlineAccess &&
-    textsIn(serverMetadata?.scopes_supported)?.includes(OFFLINE_ACCESS);
-  // Asked for alone it would narrow the server's own choice to nothing else.
+  const required = scopesFrom(challenge?.params.scope);
+  const scopes = required.length > 0
+    ? required
+    : scopesFrom(resourceMetadata?.scopes_supported);
+  // Without other scopes, `offline_access` would replace the server's default.
   if (scopes.length === 0) return undefined;
-  return mayBeOffline ? mergeScopes(scopes, [OFFLINE_ACCESS]) : scopes;
+  const addsOfflineAccess = offlineAccess &&
+    scopesFrom(serverMetadata?.scopes_supported).includes(OFFLINE_ACCESS);
+  return addsOfflineAccess ? mergeScopes(scopes, [OFFLINE_ACCESS]) : scopes;
 }

@@ -1,25 +1,32 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { OAuthClientError, scopesMatch } from "../../../mod.ts";
+import {
+  type ISelectScopesOptions,
+  mergeScopes,
+  missingScopes,
+  OAuthClientError,
+  type ScopeList,
+  scopesMatch,
+  selectScopes,
+} from "../../../mod.ts";
+import { untyped } from "../../support/stub_fetch.ts";
 
-type Scopes = string[] | undefined;
-
-Deno.test("scopesMatch() matches one reference with itself, undefined included", () => {
-  const scopes = ["a", "b"];
-  assert(scopesMatch(scopes, scopes));
-  assert(scopesMatch(undefined, undefined));
-  assert(scopesMatch([], []));
-});
-
-Deno.test("scopesMatch() does not match a list with undefined", () => {
-  for (const scopes of [[], ["a"], [""]]) {
-    assertFalse(scopesMatch(scopes, undefined));
-    assertFalse(scopesMatch(undefined, scopes));
-  }
-});
+function assertInvalidArgument(call: () => unknown, message: string): void {
+  const error = assertThrows(call, OAuthClientError);
+  assertEquals(error.code, "invalid_argument");
+  assertEquals(error.message, message);
+}
 
 Deno.test("scopesMatch() compares length and sorted values", () => {
+  type Scopes = string[] | undefined;
+  const same = ["a", "b"];
   const rows: [a: Scopes, b: Scopes, expected: boolean][] = [
+    [undefined, undefined, true],
+    [same, same, true],
+    [[], [], true],
+    [[], undefined, false],
+    [["a"], undefined, false],
+    [[""], undefined, false],
     [["a"], ["a"], true],
     [["a", "b"], ["b", "a"], true],
     [["c", "a", "b"], ["b", "c", "a"], true],
@@ -34,11 +41,11 @@ Deno.test("scopesMatch() compares length and sorted values", () => {
     [["a,b", "c"], ["a", "b,c"], false],
     [[""], [], false],
     [[""], [""], true],
-    // A value that stands twice counts twice.
+    // A value that occurs twice counts twice.
     [["a", "a"], ["a"], false],
     [["a", "a", "b"], ["a", "b", "b"], false],
     [["a", "a", "b"], ["b", "a", "a"], true],
-    // Characters are compared as they are, without normalising.
+    // Characters are compared without normalization.
     [["\u00e9"], ["e\u0301"], false],
     [["10", "9"], ["9", "10"], true],
     [["\ud83d\ude00", "\uffff"], ["\uffff", "\ud83d\ude00"], true],
@@ -49,105 +56,228 @@ Deno.test("scopesMatch() compares length and sorted values", () => {
   }
 });
 
-Deno.test("scopesMatch() leaves its arguments as they were", () => {
-  const a = ["c", "a", "b"];
-  const b = ["b", "c", "a"];
+Deno.test("scopesMatch() does not change its arguments", () => {
+  const a = Object.freeze(["c", "a", "b"]);
+  const b = Object.freeze(["b", "c", "a"]);
   assert(scopesMatch(a, b));
-  assertEquals(a, ["c", "a", "b"]);
-  assertEquals(b, ["b", "c", "a"]);
-  assert(scopesMatch(Object.freeze(["b", "a"]), Object.freeze(["a", "b"])));
 });
 
-Deno.test("scopesMatch() refuses what is no list of strings", () => {
+Deno.test("scopesMatch() rejects what is not a list of strings", () => {
   const wrong: unknown[] = [
-    true,
-    42,
-    1n,
-    "SECRET",
-    Symbol("SECRET"),
-    {},
-    { length: 1, 0: "SECRET" },
-    new Set(["SECRET"]),
-    () => ["SECRET"],
-    [1],
-    [undefined],
-    [null],
-    ["SECRET", null],
-    [["SECRET"]],
-    [new String("SECRET")],
+    ...[true, false, 0, 42, NaN, 1n, "", "SECRET", Symbol("SECRET"), {}],
+    ...[{ length: 1, 0: "SECRET" }, new Set(["SECRET"]), () => ["SECRET"]],
+    ...[[1], [undefined], [null], ["SECRET", null], [["SECRET"]]],
+    ...[[new String("SECRET")], new Array(2)],
   ];
   for (const value of wrong) {
-    for (
-      const [a, b, name] of [
-        [value, ["a"], "a"],
-        [value, undefined, "a"],
-        [["a"], value, "b"],
-        [undefined, value, "b"],
-      ] as const
-    ) {
-      const error = assertThrows(
-        () => scopesMatch(a as string[], b as string[]),
-        OAuthClientError,
+    for (const other of [["a"], undefined]) {
+      assertInvalidArgument(
+        () => scopesMatch(untyped(value), other),
+        "a must be an array of strings",
       );
-      assertEquals(error.code, "invalid_argument");
-      assertEquals(error.message, `${name} must be an array of strings`);
+      assertInvalidArgument(
+        () => scopesMatch(other, untyped(value)),
+        "b must be an array of strings",
+      );
     }
   }
 });
 
-/** Removes each value of one list from the other, one for one. */
+/** Removes each value of one list from the other, one by one. */
 function matchByHand(a: string[], b: string[]): boolean {
-  const left = [...b];
+  const rest = [...b];
   for (const scope of a) {
-    const place = left.indexOf(scope);
+    const place = rest.indexOf(scope);
     if (place === -1) return false;
-    left.splice(place, 1);
+    rest.splice(place, 1);
   }
-  return left.length === 0;
+  return rest.length === 0;
 }
 
-Deno.test("scopesMatch() agrees with taking values away by hand", () => {
+Deno.test("scopesMatch() agrees with a comparison by hand", () => {
   const scopes = fc.array(fc.constantFrom("a", "b", "ab", "", "ä", "10", "9"), {
     maxLength: 4,
   });
   fc.assert(
     fc.property(scopes, scopes, (a, b) => {
       assertEquals(scopesMatch(a, b), matchByHand(a, b));
+      assert(scopesMatch(a, a.toReversed()));
+      assertFalse(scopesMatch(a, [...a, "b"]));
     }),
     { numRuns: 1000 },
   );
 });
 
-Deno.test("scopesMatch() matches every list with each of its orders, and with no longer one", () => {
-  const shuffled = fc.array(fc.string(), { maxLength: 6 }).chain((list) =>
-    fc.tuple(
-      fc.constant(list),
-      fc.shuffledSubarray(list, { minLength: list.length }),
-      fc.string(),
-    )
-  );
-  fc.assert(
-    fc.property(shuffled, ([list, other, more]) => {
-      assert(scopesMatch(list, other));
-      assertFalse(scopesMatch(list, [...other, more]));
-    }),
-    { numRuns: 300 },
+Deno.test("mergeScopes() returns each value once, in the order of first occurrence", () => {
+  const rows: [lists: ScopeList[], expected: string[]][] = [
+    [[], []],
+    [[undefined], []],
+    [["", []], []],
+    [["a"], ["a"]],
+    [["  a   b "], ["a", "b"]],
+    [[["a", "", "b"]], ["a", "b"]],
+    [["b a", ["a", "c"], undefined, "c d"], ["b", "a", "c", "d"]],
+    [["a a A"], ["a", "A"]],
+    // Servers separate by other whitespace, and put two values into one string.
+    [["a,b a\tb\nc"], ["a,b", "a", "b", "c"]],
+    [[["read admin", "read"]], ["read", "admin"]],
+    // RFC 6749, section 3.3, allows neither of these characters.
+    [['a "b" c\\d \u00e9', ["e\u0000", "f"]], ["a", "f"]],
+    [["__proto__ constructor"], ["__proto__", "constructor"]],
+    [["openid https://a.example/.default"], [
+      "openid",
+      "https://a.example/.default",
+    ]],
+  ];
+  for (const [lists, expected] of rows) {
+    assertEquals(mergeScopes(...lists), expected, JSON.stringify(lists));
+  }
+});
+
+Deno.test("mergeScopes() returns the same for arrays and for strings", () => {
+  const scope = fc.string({
+    unit: fc.constantFrom(..."ab:/."),
+    minLength: 1,
+    maxLength: 3,
+  });
+  const lists = fc.array(fc.array(scope, { maxLength: 5 }), { maxLength: 4 });
+  fc.assert(fc.property(lists, (arrays) => {
+    const merged = mergeScopes(...arrays);
+    assertEquals(merged, [...new Set(arrays.flat())]);
+    assertEquals(merged, mergeScopes(...arrays.map((one) => one.join(" "))));
+    assertEquals(merged, mergeScopes(merged, ...arrays));
+    for (const one of arrays) assertEquals(missingScopes(one, merged), []);
+  }));
+});
+
+Deno.test("mergeScopes() returns a list of its own", () => {
+  const held = Object.freeze(["b", "a", "b"]);
+  mergeScopes(held).push("d");
+  assertEquals(mergeScopes(held), ["b", "a"]);
+});
+
+Deno.test("missingScopes() returns what is required and not granted", () => {
+  const rows: [required: ScopeList, granted: ScopeList, string[]][] = [
+    [undefined, undefined, []],
+    ["", "a", []],
+    ["a", undefined, ["a"]],
+    ["a b", "b a", []],
+    ["a b", "b", ["a"]],
+    ["b a c", ["c"], ["b", "a"]],
+    [["a", "a"], [], ["a"]],
+    ["a", "A", ["a"]],
+    ["a", "ab", ["a"]],
+    ["ab", "a b", ["ab"]],
+    [["a", "b"], "a \t b", []],
+    ["a b", ["a b"], []],
+    [["a b"], "b", ["a"]],
+  ];
+  for (const [required, granted, expected] of rows) {
+    assertEquals(
+      missingScopes(required, granted),
+      expected,
+      JSON.stringify([required, granted]),
+    );
+  }
+});
+
+Deno.test("mergeScopes() and missingScopes() reject what is not a scope list", () => {
+  for (const value of [1, true, {}, [1], ["a", null], new Set(["a"])]) {
+    const list: ScopeList = untyped(value);
+    for (
+      const [call, name] of [
+        [() => mergeScopes("a", list), "scopes"],
+        [() => missingScopes("a", list), "granted"],
+        [() => missingScopes(list, "a"), "required"],
+      ] as const
+    ) {
+      const message = `${name} must be a string or an array of strings`;
+      assertInvalidArgument(call, message);
+    }
+  }
+});
+
+const challenge = (scope?: string) => ({
+  params: scope === undefined ? {} as Record<string, string> : { scope },
+});
+/** Metadata with these members, of whatever type. */
+const lists = (scopes_supported?: unknown) => ({
+  scopes_supported: untyped(scopes_supported),
+});
+
+Deno.test("selectScopes() prefers the challenge to the metadata of the resource", () => {
+  const rows: [ISelectScopesOptions, string[] | undefined][] = [
+    [{}, undefined],
+    [{ challenge: challenge("a  b a ") }, ["a", "b"]],
+    [{ challenge: challenge("a"), resourceMetadata: lists(["b"]) }, ["a"]],
+    [{ challenge: challenge(), resourceMetadata: lists(["b", "c", "b"]) }, [
+      "b",
+      "c",
+    ]],
+    [{ challenge: challenge(" "), resourceMetadata: lists(["b"]) }, ["b"]],
+    [{ challenge: challenge('"\\'), resourceMetadata: lists(["b"]) }, ["b"]],
+    [{ resourceMetadata: lists([]) }, undefined],
+    [{ resourceMetadata: lists() }, undefined],
+    [{ challenge: challenge(), resourceMetadata: lists() }, undefined],
+    // Servers publish several values in one string, and other types.
+    [{ resourceMetadata: lists(["read admin", "read"]) }, ["read", "admin"]],
+    [{ resourceMetadata: lists(["b", 1, "\u00e9"]) }, ["b"]],
+    [{ resourceMetadata: lists("b c") }, ["b", "c"]],
+    [{ resourceMetadata: lists({}) }, undefined],
+    // The scopes of the authorization server are those of all its resources.
+    [{ serverMetadata: lists(["x"]) }, undefined],
+    [
+      { serverMetadata: lists(["x"]), resourceMetadata: lists(["b"]) },
+      ["b"],
+    ],
+  ];
+  for (const [options, expected] of rows) {
+    assertEquals(selectScopes(options), expected, JSON.stringify(options));
+  }
+});
+
+Deno.test("selectScopes() adds offline_access where it is wanted and listed", () => {
+  const offline = lists(["openid", "offline_access"]);
+  const rows: [ISelectScopesOptions, isAdded: boolean][] = [
+    [{ offlineAccess: true, serverMetadata: offline }, true],
+    [{ offlineAccess: false, serverMetadata: offline }, false],
+    [{ serverMetadata: offline }, false],
+    [{ offlineAccess: true }, false],
+    ...[undefined, ["openid"], "no_offline_access", {}, [["offline_access"]]]
+      .map((listed): typeof rows[0] => [
+        { offlineAccess: true, serverMetadata: lists(listed) },
+        false,
+      ]),
+  ];
+  for (const [options, isAdded] of rows) {
+    const text = JSON.stringify(options);
+    const expected = isAdded ? ["a", "offline_access"] : ["a"];
+    for (
+      const source of [
+        { challenge: challenge("a") },
+        { resourceMetadata: lists(["a"]) },
+      ]
+    ) assertEquals(selectScopes({ ...options, ...source }), expected, text);
+    // Alone, it would replace the default of the server.
+    assertEquals(selectScopes(options), undefined, text);
+  }
+  const once = { challenge: challenge("offline_access a") };
+  assertEquals(
+    selectScopes({ ...once, serverMetadata: offline, offlineAccess: true }),
+    ["offline_access", "a"],
   );
 });
 
-Deno.test("scopesMatch() refuses what is neither a list nor nothing, falsy or not", () => {
-  for (const value of [false, 0, NaN, "", "read", {}, new Array(2)]) {
-    const list = value as unknown as string[];
-    for (
-      const run of [
-        () => scopesMatch(list, ["read"]),
-        () => scopesMatch(["read"], list),
-      ]
-    ) {
-      assertEquals(
-        assertThrows(run, OAuthClientError).code,
-        "invalid_argument",
-      );
-    }
+Deno.test("selectScopes() returns a list of its own", () => {
+  const scopes = Object.freeze(["a"]);
+  selectScopes({ resourceMetadata: lists(scopes) })?.push("b");
+});
+
+Deno.test("selectScopes() rejects options that are not an object", () => {
+  for (const options of [undefined, null, 1, "a"]) {
+    assertInvalidArgument(
+      () => selectScopes(untyped(options)),
+      "options must be an object",
+    );
   }
 });

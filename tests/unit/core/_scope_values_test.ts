@@ -1,0 +1,84 @@
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { requireScopes, scopesFrom } from "../../../lib/core/_scope_values.ts";
+import { OAuthClientError } from "../../../mod.ts";
+
+/** Every character that RFC 6749, section 3.3, allows in a scope value. */
+const ALLOWED = Array.from({ length: 0x7f }, (_, code) => code)
+  .filter((code) => code > 0x20 && code !== 0x22 && code !== 0x5c)
+  .map((code) => String.fromCharCode(code)).join("");
+
+/** Values that are not scope values, with the way a message quotes them. */
+const UNFIT: [value: string, quoted: string][] = [
+  ["", '""'],
+  [" ", '" "'],
+  ["read admin", '"read admin"'],
+  ['say"', '"say""'],
+  ["a\\b", '"a\\b"'],
+  ["a\tb", '"a?b"'],
+  ["a\nb", '"a?b"'],
+  ["a\u007f", '"a?"'],
+  ["\u00e9", '"?"'],
+  ["a\u202eb", '"a?b"'],
+  ["x ".repeat(500), `"${"x ".repeat(25)}"`],
+];
+
+Deno.test("requireScopes() returns a list of valid scope values", () => {
+  const scopes = Object.freeze(["b", "a", "b", ALLOWED, "https://a.example/x"]);
+  assertEquals(requireScopes("scopes", scopes), [...scopes]);
+  assertEquals(requireScopes("scopes", []), []);
+});
+
+Deno.test("requireScopes() rejects and quotes the start of any other value", () => {
+  for (const [value, quoted] of UNFIT) {
+    const error = assertThrows(
+      () => requireScopes("scopes", ["read", value]),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "invalid_argument");
+    assertEquals(
+      error.message,
+      "scopes must be an array of scope values (RFC 6749, section 3.3), " +
+        `and ${quoted} is not one`,
+    );
+  }
+});
+
+Deno.test("requireScopes() rejects what is not an array of strings", () => {
+  const holes = ["a", , "b"];
+  for (const value of [undefined, null, "read", 1, {}, [1], ["a", {}], holes]) {
+    const error = assertThrows(
+      () => requireScopes("scopes", value),
+      OAuthClientError,
+      "scopes must be an array of strings",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("scopesFrom() splits strings and lists, and drops what is not allowed", () => {
+  const rows: [value: unknown, expected: string[]][] = [
+    ["", []],
+    [" \t\r\n ", []],
+    ["a", ["a"]],
+    ["  b \t a\nb ", ["b", "a"]],
+    [["read admin"], ["read", "admin"]],
+    [["b", "a", "b a", ""], ["b", "a"]],
+    [["a", 1, null, undefined, {}, ["b"], "c"], ["a", "c"]],
+    ['a "b" c\\d e\u0000 f\u00e9 g', ["a", "g"]],
+    ["__proto__ constructor", ["__proto__", "constructor"]],
+    [ALLOWED, [ALLOWED]],
+    ...[undefined, null, 1, true, {}, new Set(["a"])].map((value) =>
+      [value, []] as [unknown, string[]]
+    ),
+  ];
+  for (const [value, expected] of rows) {
+    assertEquals(scopesFrom(value), expected, String(value));
+  }
+});
+
+Deno.test("scopesFrom() returns only what requireScopes() accepts", () => {
+  const scopes = scopesFrom(UNFIT.map(([value]) => value));
+  assertEquals(requireScopes("scopes", scopes), scopes);
+  assert(scopes.includes("admin"));
+  assertFalse(scopes.includes(""));
+});
