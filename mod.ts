@@ -56,20 +56,7 @@ export * from "./lib/token/device_flow.ts";
 export * from "./lib/discovery/discover.ts";
 export * from "./lib/client/dpop.ts";
 export * from "./lib/core/errors.ts";
-export {
-  buildAuthorizationCodeBody,
-  buildClientCredentialsBody,
-  buildDeviceTokenBody,
-  buildJwtBearerBody,
-  buildRefreshTokenBody,
-  buildTokenExchangeBody,
-  type IBuildAuthorizationCodeBodyOptions,
-  type IBuildDeviceTokenBodyOptions,
-  type IBuildJwtBearerBodyOptions,
-  type IBuildRefreshTokenBodyOptions,
-  type IBuildTokenExchangeBodyOptions,
-  type ITokenBodyOptions,
-} from "./lib/token/grant_body.ts";
+export * from "./lib/token/grant_body.ts";
 export * from "./lib/core/guards.ts";
 export * from "./lib/core/jwt_claims.ts";
 export * from "./lib/token/pkce.ts";

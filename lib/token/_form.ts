@@ -1,18 +1,94 @@
-/** Form bodies (RFC 6749, appendix B). */
+/** Bodies of form requests (RFC 6749, appendix B). */
 
-import { requireTexts } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireText,
+  requireTextMembers,
+} from "../core/_arguments.ts";
+import { requireScopes } from "../core/_scope_values.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 
-/** A form with the members that have a value, in the order given. */
-export function formOf(
-  members: [string, string | undefined][],
-): URLSearchParams {
+/** A parameter of a form; undefined if it is left out. */
+export type FormParameter = [name: string, value: string | undefined];
+
+/** Parameters that the authentication of the client sets. */
+const CLIENT_PARAMETERS = [
+  "client_id",
+  "client_secret",
+  "client_assertion",
+  "client_assertion_type",
+];
+
+/** Returns a form of the parameters that are not undefined, in their order. */
+export function formOf(parameters: FormParameter[]): URLSearchParams {
   return new URLSearchParams(
-    members.filter((member): member is [string, string] => Boolean(member[1])),
+    parameters.filter((parameter): parameter is [string, string] =>
+      parameter[1] !== undefined
+    ),
   );
 }
 
-/** Scope values as the `scope` parameter has them. */
+/** Checks the scopes of a caller and joins them to the `scope` parameter. */
 export function joinScopes(scopes: readonly string[]): string {
-  return requireTexts("scopes", scopes).join(AUTH_SCOPE_SEPARATOR);
+  return requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR);
+}
+
+/** Returns the string of a URL; a string is sent unchanged. */
+export function urlString(value: unknown): unknown {
+  return value instanceof URL ? value.href : value;
+}
+
+/**
+ * Returns the further parameters of a caller. None may have the name of a
+ * parameter that the request sets itself, and those without a value are left out
+ * (RFC 6749, section 3.2).
+ */
+export function furtherParameters(
+  parameters: Readonly<Record<string, string>> | undefined,
+  own: readonly string[],
+): [name: string, value: string][] {
+  requireTextMembers("parameters", parameters);
+  const members = Object.entries(parameters ?? {});
+  for (const [name] of members) {
+    requireArgument(
+      !own.includes(name) && !CLIENT_PARAMETERS.includes(name),
+      "parameters",
+      `without ${name}, which this request sets itself`,
+    );
+  }
+  return members.filter(([, value]) => value !== "");
+}
+
+/**
+ * Returns a form of the parameters of one request, then `resource` and `scope`,
+ * then the further parameters of the caller.
+ */
+export function formWith(
+  parameters: FormParameter[],
+  options: {
+    resource?: string | URL | false | undefined;
+    scopes?: readonly string[] | undefined;
+    parameters?: Readonly<Record<string, string>> | undefined;
+  },
+): URLSearchParams {
+  const { resource, scopes } = options;
+  const own: FormParameter[] = [
+    ...parameters,
+    [
+      "resource",
+      resource ? requireText("resource", urlString(resource)) : undefined,
+    ],
+    ["scope", joinScopes(scopes ?? []) || undefined],
+  ];
+  const names = own.map(([name]) => name);
+  return formOf([...own, ...furtherParameters(options.parameters, names)]);
+}
+
+/** Returns the form of a token request. */
+export function grantForm(
+  grantType: string,
+  parameters: FormParameter[],
+  options: Parameters<typeof formWith>[1],
+): URLSearchParams {
+  return formWith([["grant_type", grantType], ...parameters], options);
 }

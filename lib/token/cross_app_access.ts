@@ -9,6 +9,7 @@ import { requireObject, requireText } from "../core/_arguments.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { decodeJwt } from "../core/_jwt.ts";
+import { urlString } from "./_form.ts";
 import {
   buildJwtBearerBody,
   buildTokenExchangeBody,
@@ -193,7 +194,11 @@ export async function fetchIdJag(
       : []),
   ];
   if (resource && claims.resource !== undefined) {
-    expectations.push(["resource", audienceOf(claims.resource), resource]);
+    expectations.push([
+      "resource",
+      audienceOf(claims.resource),
+      urlString(resource),
+    ]);
   }
   for (const [name, actual, expected] of expectations) {
     if (actual !== expected) {

@@ -16,11 +16,8 @@ import type { IFormRequestOptions } from "../client/authentication.ts";
 import { LONGEST_TIMER_MS } from "../http/_request.ts";
 import { quoteServerText } from "../http/_response.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import {
-  buildDeviceTokenBody,
-  formWith,
-  type ITokenBodyOptions,
-} from "./grant_body.ts";
+import { formWith } from "./_form.ts";
+import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 import {
   fetchToken,
   type IFetchTokenOptions,

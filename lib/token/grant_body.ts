@@ -1,6 +1,7 @@
 /**
- * Form bodies of token requests, one for each grant. Who the client is, its
- * authentication adds.
+ * Form bodies of token requests, one builder for each grant. They do not identify
+ * the client: its authentication adds those parameters when the body is sent, for
+ * example by {@linkcode fetchToken}.
  *
  * @module
  */
@@ -10,80 +11,81 @@ import {
   requireArgument,
   requireObject,
   requireText,
-  requireTextMembers,
 } from "../core/_arguments.ts";
-import { formOf, joinScopes } from "./_form.ts";
 import {
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
+import { grantForm, urlString } from "./_form.ts";
 
-/** Members that most token requests share. */
+/** Options that most token requests share. */
 export interface ITokenBodyOptions {
-  /** Resource indicator, as in the authorization request; false for none. */
-  resource?: string | false | undefined;
-  /** Scopes; the parameter is left out when undefined or empty. */
+  /**
+   * Resource indicator (RFC 8707, section 2), as in the authorization request. A
+   * string is sent unchanged, a `URL` as its `href`. The parameter is left out
+   * when false, undefined or empty.
+   */
+  resource?: string | URL | false | undefined;
+  /**
+   * Scope values (RFC 6749, section 3.3), one in each string. The parameter is
+   * left out when undefined or empty.
+   */
   scopes?: readonly string[] | undefined;
-  /** Further parameters; none can replace or repeat one of the body's own. */
+  /**
+   * Further parameters by name; those with an empty value are left out. A name
+   * that the request or the authentication of the client sets is an error, even
+   * if that parameter is not sent in this request.
+   */
   parameters?: Readonly<Record<string, string>> | undefined;
-}
-
-/** A form of a request's own members, the shared ones, and the caller's. */
-export function formWith(
-  members: [string, string][],
-  { resource, scopes = [], parameters = {} }: ITokenBodyOptions,
-): URLSearchParams {
-  const own: [string, string][] = [
-    ...members,
-    ["resource", resource ? requireText("resource", resource) : ""],
-    ["scope", joinScopes(scopes)],
-  ];
-  const names = own.map(([name]) => name);
-  requireTextMembers("parameters", parameters);
-  const further = Object.entries(parameters)
-    .filter(([name]) => !names.includes(name));
-  return formOf([...own, ...further]);
-}
-
-/** A form of a grant. */
-function grantForm(
-  grantType: string,
-  members: [string, string][],
-  options: ITokenBodyOptions,
-): URLSearchParams {
-  return formWith([["grant_type", grantType], ...members], options);
 }
 
 /** Options of {@linkcode buildAuthorizationCodeBody}. */
 export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
-  /** The code that the user brought back. */
+  /** Code of the authorization response. */
   code: string;
-  /** The redirect URI of the authorization request. */
-  redirectUri: string;
-  /** The PKCE verifier of the authorization request. */
+  /** Redirect URI of the authorization request. */
+  redirectUri: string | URL;
+  /** PKCE verifier of the authorization request. */
   codeVerifier: string;
 }
 
 /**
- * Body of the token request that redeems an authorization code. Here, as in the
- * bodies below, the client adds who it is by its authentication.
+ * Returns the body of the token request that redeems an authorization code.
  *
- * @throws {OAuthClientError} `invalid_argument`: a member is missing, empty or of
- * the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
+ * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * has a name that the request sets itself.
  * @see RFC 6749, section 4.1.3; RFC 7636, section 4.5; RFC 8707, section 2.2.
  *
  * @example Redeem a code
  * ```ts
- * import { buildAuthorizationCodeBody } from "@oauth-helper/client";
+ * import {
+ *   buildAuthorizationCodeBody,
+ *   fetchToken,
+ *   publicClient,
+ * } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
+ * const serverMetadata = {
+ *   issuer: "https://as.example",
+ *   token_endpoint: "https://as.example/token",
+ *   response_types_supported: ["code"],
+ * };
  * const body = buildAuthorizationCodeBody({
- *   code: "c0de",
- *   redirectUri: "http://127.0.0.1:8123/callback",
+ *   code: "SplxlOBeZQQYbYS6WxSbIA",
+ *   redirectUri: "http://127.0.0.1:33418/",
  *   codeVerifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
  *   resource: "https://api.example/mcp",
  * });
- * assertEquals(body.get("grant_type"), "authorization_code");
+ * const token = await fetchToken(serverMetadata, body, {
+ *   client: publicClient("my-client"),
+ *   // In place of the server; leave it out to use the global fetch.
+ *   fetch: () =>
+ *     Promise.resolve(
+ *       Response.json({ access_token: "t1", token_type: "Bearer" }),
+ *     ),
+ * });
+ * assertEquals(token.access_token, "t1");
  * ```
  */
 export function buildAuthorizationCodeBody(
@@ -92,7 +94,7 @@ export function buildAuthorizationCodeBody(
   const { code, redirectUri, codeVerifier } = requireObject("options", options);
   return grantForm("authorization_code", [
     ["code", requireText("code", code)],
-    ["redirect_uri", requireText("redirectUri", redirectUri)],
+    ["redirect_uri", requireText("redirectUri", urlString(redirectUri))],
     ["code_verifier", requireText("codeVerifier", codeVerifier)],
   ], options);
 }
@@ -104,20 +106,25 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
 }
 
 /**
- * Body of the token request that refreshes an access token. Scopes can be
- * narrowed here and never widened.
+ * Returns the body of the token request that refreshes an access token. `scopes`
+ * can narrow the granted scope, not widen it. {@linkcode refreshToken} builds and
+ * sends this body, and keeps what the response leaves out.
  *
- * @throws {OAuthClientError} `invalid_argument`: a member is missing, empty or of
- * the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
+ * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * has a name that the request sets itself.
  * @see RFC 6749, section 6.
  *
- * @example Refresh
+ * @example Request a token with fewer scopes
  * ```ts
  * import { buildRefreshTokenBody } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const body = buildRefreshTokenBody({ refreshToken: "r1" });
- * assertEquals(body.toString(), "grant_type=refresh_token&refresh_token=r1");
+ * const body = buildRefreshTokenBody({ refreshToken: "r1", scopes: ["read"] });
+ * assertEquals(
+ *   body.toString(),
+ *   "grant_type=refresh_token&refresh_token=r1&scope=read",
+ * );
  * ```
  */
 export function buildRefreshTokenBody(
@@ -130,46 +137,63 @@ export function buildRefreshTokenBody(
 }
 
 /**
- * Body of the token request of a client that acts for itself.
+ * Returns the body of the token request of a client that acts on its own behalf.
  *
- * @throws {OAuthClientError} `invalid_argument`: a member has the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type, a
+ * scope value is not valid, or `parameters` has a name that the request sets
+ * itself.
  * @see RFC 6749, section 4.4.2.
  *
- * @example A service asks for its own token
+ * @example Request a token for a service, with a parameter of its server
  * ```ts
  * import { buildClientCredentialsBody } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const body = buildClientCredentialsBody({ scopes: ["read"] });
- * assertEquals(body.toString(), "grant_type=client_credentials&scope=read");
+ * const body = buildClientCredentialsBody({
+ *   scopes: ["read"],
+ *   parameters: { audience: "https://api.example" },
+ * });
+ * assertEquals(
+ *   body.toString(),
+ *   "grant_type=client_credentials&scope=read" +
+ *     "&audience=https%3A%2F%2Fapi.example",
+ * );
  * ```
  */
 export function buildClientCredentialsBody(
-  options: ITokenBodyOptions = {},
+  options?: ITokenBodyOptions,
 ): URLSearchParams {
-  return grantForm("client_credentials", [], requireObject("options", options));
+  return grantForm(
+    "client_credentials",
+    [],
+    requireObject("options", options ?? {}),
+  );
 }
 
 /** Options of {@linkcode buildDeviceTokenBody}. */
 export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
-  /** The `device_code` of the device authorization. */
+  /** The `device_code` of the device authorization response. */
   deviceCode: string;
 }
 
 /**
- * Body of one poll for the token of a device authorization.
+ * Returns the body of a token request with a device code.
+ * {@linkcode pollDeviceToken} builds this body, and sends it until the user has
+ * finished.
  *
- * @throws {OAuthClientError} `invalid_argument`: a member is missing, empty or of
- * the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
+ * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * has a name that the request sets itself.
  * @see RFC 8628, section 3.4.
  *
- * @example Poll once
+ * @example Build one poll from a device authorization response
  * ```ts
  * import { buildDeviceTokenBody } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const body = buildDeviceTokenBody({ deviceCode: "d1" });
- * assertEquals(body.get("device_code"), "d1");
+ * const { device_code } = { device_code: "GmRhm", user_code: "WDJB-MJHT" };
+ * const body = buildDeviceTokenBody({ deviceCode: device_code });
+ * assertEquals(body.get("device_code"), "GmRhm");
  * ```
  */
 export function buildDeviceTokenBody(
@@ -183,26 +207,31 @@ export function buildDeviceTokenBody(
 
 /** Options of {@linkcode buildJwtBearerBody}. */
 export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
-  /** A JWT that the authorization server trusts the issuer of. */
+  /** A JWT of an issuer that the authorization server trusts. */
   assertion: string;
 }
 
 /**
- * Body of the token request that redeems an assertion the caller holds: an
- * ID-JAG, or the identity of a workload. When it is refused, neither a retry nor
- * another grant is called for.
+ * Returns the body of the token request that redeems a JWT assertion, such as an
+ * ID-JAG or the identity token of a workload.
  *
- * @throws {OAuthClientError} `invalid_argument`: a member is missing, empty or of
- * the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
+ * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * has a name that the request sets itself.
  * @see RFC 7523, section 2.1.
  *
- * @example A workload shows the token of its platform
+ * @example Exchange the identity token of a workload for an access token
  * ```ts
  * import { buildJwtBearerBody } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
  *
- * const body = buildJwtBearerBody({ assertion: "eyJhbGciOi..." });
- * assertEquals(body.get("assertion"), "eyJhbGciOi...");
+ * function workloadBody(identityToken: string): URLSearchParams {
+ *   return buildJwtBearerBody({
+ *     assertion: identityToken,
+ *     resource: "https://api.example",
+ *     scopes: ["deploy"],
+ *   });
+ * }
+ * console.log([...workloadBody("eyJhbGciOi...").keys()]);
  * ```
  */
 export function buildJwtBearerBody(
@@ -218,53 +247,58 @@ export function buildJwtBearerBody(
 export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
   /** The token to exchange. */
   subjectToken: string;
-  /** What kind of token that is, such as {@linkcode TOKEN_TYPE_ID_TOKEN}. */
+  /** Token type identifier of it, such as {@linkcode TOKEN_TYPE_ID_TOKEN}. */
   subjectTokenType: string;
-  /** What kind of token is wanted; the server chooses when undefined. */
+  /** Token type identifier of the requested token; the server's choice when absent. */
   requestedTokenType?: string | undefined;
-  /** Whom the wanted token is for. */
+  /** Logical name of the service that the requested token is for. */
   audience?: string | undefined;
   /** A token of the party that acts for the subject. */
   actorToken?: string | undefined;
-  /** What kind of token that is; needed with `actorToken`. */
+  /** Token type identifier of it; required with `actorToken`. */
   actorTokenType?: string | undefined;
 }
 
 /**
- * Body of the token request that exchanges one token for another.
+ * Returns the body of the token request that exchanges one token for another.
  *
- * @throws {OAuthClientError} `invalid_argument`: a member is missing, empty or of
- * the wrong type, or one of `actorToken` and `actorTokenType` comes alone.
+ * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
+ * empty, an option has the wrong type, only one of `actorToken` and
+ * `actorTokenType` is given, a scope value is not valid, or `parameters` has a name
+ * that the request sets itself.
  * @see RFC 8693, section 2.1.
  *
- * @example Exchange an ID token for an ID-JAG
+ * @example Exchange a user's token for one that a downstream service accepts
  * ```ts
  * import {
  *   buildTokenExchangeBody,
- *   TOKEN_TYPE_ID_JAG,
- *   TOKEN_TYPE_ID_TOKEN,
+ *   TOKEN_TYPE_ACCESS_TOKEN,
  * } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
  *
- * const body = buildTokenExchangeBody({
- *   subjectToken: "eyJhbGciOi...",
- *   subjectTokenType: TOKEN_TYPE_ID_TOKEN,
- *   requestedTokenType: TOKEN_TYPE_ID_JAG,
- *   audience: "https://as.example",
- * });
- * assertEquals(body.get("audience"), "https://as.example");
+ * function downstreamBody(userToken: string): URLSearchParams {
+ *   return buildTokenExchangeBody({
+ *     subjectToken: userToken,
+ *     subjectTokenType: TOKEN_TYPE_ACCESS_TOKEN,
+ *     audience: "billing",
+ *     scopes: ["invoices:read"],
+ *   });
+ * }
+ * console.log(downstreamBody("eyJhbGciOi...").get("audience"));
  * ```
  */
 export function buildTokenExchangeBody(
   options: IBuildTokenExchangeBodyOptions,
 ): URLSearchParams {
-  const { actorToken, actorTokenType } = requireObject("options", options);
-  // RFC 8693, section 2.1: neither of the two makes sense without the other.
+  const { actorToken, actorTokenType, requestedTokenType, audience } =
+    requireObject("options", options);
+  // RFC 8693, section 2.1: each of the two is required or forbidden by the other.
   requireArgument(
     Boolean(actorToken) === Boolean(actorTokenType),
     "actorToken",
     "given together with actorTokenType",
   );
+  const optional = (name: string, value: unknown) =>
+    optionalText(name, value) || undefined;
   return grantForm(GRANT_TYPE_TOKEN_EXCHANGE, [
     ["subject_token", requireText("subjectToken", options.subjectToken)],
     [
@@ -273,10 +307,10 @@ export function buildTokenExchangeBody(
     ],
     [
       "requested_token_type",
-      optionalText("requestedTokenType", options.requestedTokenType),
+      optional("requestedTokenType", requestedTokenType),
     ],
-    ["audience", optionalText("audience", options.audience)],
-    ["actor_token", optionalText("actorToken", actorToken)],
-    ["actor_token_type", optionalText("actorTokenType", actorTokenType)],
+    ["audience", optional("audience", audience)],
+    ["actor_token", optional("actorToken", actorToken)],
+    ["actor_token_type", optional("actorTokenType", actorTokenType)],
   ], options);
 }

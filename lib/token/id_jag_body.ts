@@ -1,54 +1,68 @@
 /**
- * Form bodies of the two legs of cross-app access, client and all.
+ * Form bodies of the two token requests of cross-app access, client included.
  *
  * @module
  */
 
-import { optionalText, requireText } from "../core/_arguments.ts";
-import { formOf, joinScopes } from "./_form.ts";
 import {
+  optionalText,
+  requireString,
+  requireTexts,
+} from "../core/_arguments.ts";
+import { formOf } from "./_form.ts";
+import {
+  AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
 } from "../core/constants.ts";
 
+/** The `scope` parameter; undefined if the list is empty. */
+function scopeOf(scopes: readonly string[]): string | undefined {
+  return requireTexts("scopes", scopes).length > 0
+    ? scopes.join(AUTH_SCOPE_SEPARATOR)
+    : undefined;
+}
+
 /**
- * Body of the token exchange in which an identity provider turns a user's ID
- * token into an Identity Assertion Authorization Grant (ID-JAG), the first leg
- * of cross-app access.
+ * Returns the body of the token exchange in which an identity provider issues an
+ * Identity Assertion Authorization Grant (ID-JAG) for an ID token, the first
+ * request of cross-app access. Prefer {@linkcode fetchIdJag}, which also
+ * authenticates the client, sends the request and checks the ID-JAG.
  *
  * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
  * `subject_token`, `subject_token_type`, `requested_token_type`, `audience`,
- * `resource`, `scope`.
+ * `resource`, `scope`. Values are sent as given, without a check of their syntax.
  *
  * @param clientId Client identifier at the identity provider.
- * @param clientSecret Its secret; left out when undefined or empty.
- * @param idToken The user's ID token. An access token will not do.
- * @param audience Issuer identifier of the authorization server that is to
- * redeem the ID-JAG.
+ * @param clientSecret Client secret; left out when undefined or empty.
+ * @param idToken ID token of the user. An access token is not allowed.
+ * @param audience Issuer identifier of the authorization server that redeems the
+ * ID-JAG.
  * @param resource Resource indicator; left out when undefined or empty.
- * @param scopes Scope values; left out when there are none.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type,
- * or `clientId`, `idToken` or `audience` is empty.
+ * @param scopes Scope values; left out when the list is empty.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
  * @see RFC 8693, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.3.
  *
- * @example Ask for an ID-JAG
+ * @example Request an ID-JAG with a fetch of your own
  * ```ts
  * import { buildIdJagExchangeBody } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
  *
- * const body = buildIdJagExchangeBody(
- *   "my-client",
- *   undefined,
- *   "eyJhbGciOi...",
- *   "https://as.example",
- *   "https://api.example/mcp",
- *   ["read", "write"],
- * );
- * assertEquals(body.get("scope"), "read write");
- * // await fetch(tokenEndpoint, { method: "POST", body });
+ * async function requestIdJag(tokenEndpoint: string, idToken: string) {
+ *   const body = buildIdJagExchangeBody(
+ *     "my-client",
+ *     undefined,
+ *     idToken,
+ *     "https://as.example",
+ *     "https://api.example/mcp",
+ *     ["read", "write"],
+ *   );
+ *   const response = await fetch(tokenEndpoint, { method: "POST", body });
+ *   if (!response.ok) throw new Error(`Token exchange: ${response.status}`);
+ *   return (await response.json()).access_token;
+ * }
  * ```
  */
 export function buildIdJagExchangeBody(
@@ -60,49 +74,54 @@ export function buildIdJagExchangeBody(
   scopes: readonly string[],
 ): URLSearchParams {
   return formOf([
-    ["client_id", requireText("clientId", clientId)],
-    ["client_secret", optionalText("clientSecret", clientSecret)],
+    ["client_id", requireString("clientId", clientId)],
+    ["client_secret", optionalText("clientSecret", clientSecret) || undefined],
     ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
-    ["subject_token", requireText("idToken", idToken)],
+    ["subject_token", requireString("idToken", idToken)],
     ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
     ["requested_token_type", TOKEN_TYPE_ID_JAG],
-    ["audience", requireText("audience", audience)],
-    ["resource", optionalText("resource", resource)],
-    ["scope", joinScopes(scopes)],
+    ["audience", requireString("audience", audience)],
+    ["resource", optionalText("resource", resource) || undefined],
+    ["scope", scopeOf(scopes)],
   ]);
 }
 
 /**
- * Body of the token request that redeems an ID-JAG at the authorization server
- * of the resource, the second leg of cross-app access.
+ * Returns the body of the token request that redeems an ID-JAG at the
+ * authorization server of the resource, the second request of cross-app access.
+ * Prefer {@linkcode redeemIdJag}, which also authenticates the client, sends the
+ * request, and sends the ID-JAG to no server but its audience.
  *
  * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
- * `assertion`, `resource`, `scope`.
+ * `assertion`, `resource`, `scope`. Values are sent as given, without a check of
+ * their syntax.
  *
  * @param clientId Client identifier at that authorization server, which may
  * differ from the one at the identity provider.
- * @param clientSecret Its secret; left out when undefined or empty.
+ * @param clientSecret Client secret; left out when undefined or empty.
  * @param idJag The ID-JAG, a JWT.
  * @param resource Resource indicator; left out when undefined or empty.
- * @param scopes Scope values; left out when there are none.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type,
- * or `clientId` or `idJag` is empty.
+ * @param scopes Scope values; left out when the list is empty.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
  * @see RFC 7523, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.4.
  *
- * @example Redeem an ID-JAG
+ * @example Redeem an ID-JAG with a fetch of your own
  * ```ts
  * import { buildResourceRedemptionBody } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
  *
- * const body = buildResourceRedemptionBody(
- *   "my-client",
- *   undefined,
- *   "eyJ0eXAiOi...",
- *   undefined,
- *   [],
- * );
- * assertEquals([...body.keys()], ["client_id", "grant_type", "assertion"]);
+ * async function redeem(tokenEndpoint: string, idJag: string) {
+ *   const body = buildResourceRedemptionBody(
+ *     "my-client",
+ *     "my-secret",
+ *     idJag,
+ *     "https://api.example/mcp",
+ *     [],
+ *   );
+ *   const response = await fetch(tokenEndpoint, { method: "POST", body });
+ *   if (!response.ok) throw new Error(`Redemption: ${response.status}`);
+ *   return (await response.json()).access_token;
+ * }
  * ```
  */
 export function buildResourceRedemptionBody(
@@ -113,11 +132,11 @@ export function buildResourceRedemptionBody(
   scopes: readonly string[],
 ): URLSearchParams {
   return formOf([
-    ["client_id", requireText("clientId", clientId)],
-    ["client_secret", optionalText("clientSecret", clientSecret)],
+    ["client_id", requireString("clientId", clientId)],
+    ["client_secret", optionalText("clientSecret", clientSecret) || undefined],
     ["grant_type", GRANT_TYPE_JWT_BEARER],
-    ["assertion", requireText("idJag", idJag)],
-    ["resource", optionalText("resource", resource)],
-    ["scope", joinScopes(scopes)],
+    ["assertion", requireString("idJag", idJag)],
+    ["resource", optionalText("resource", resource) || undefined],
+    ["scope", scopeOf(scopes)],
   ]);
 }

@@ -81,14 +81,37 @@ function camel(name: string): string {
 
 /** A body, the members it must have in order, and the names that are its own. */
 export interface IBuilt {
-  body: URLSearchParams;
-  expected: Member[];
+  /** Builds the body. */
+  build: () => URLSearchParams;
+  /** Undefined where the builder must reject its options. */
+  expected: Member[] | undefined;
   own: string[];
 }
 
+/** Scope values of RFC 6749, section 3.3, most of the time. */
+const scopeValues = fc.oneof(
+  {
+    arbitrary: fc.string({
+      unit: fc.constantFrom(..."aZ0!#$%&'()*+,-./:;<=>?@[]^_`{|}~"),
+      minLength: 1,
+      maxLength: 6,
+    }),
+    weight: 9,
+  },
+  { arbitrary: values, weight: 1 },
+);
+const SCOPE_VALUE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+/** What the authentication of the client sets. */
+const CLIENT_OWN = [
+  ...["client_id", "client_secret", "client_assertion"],
+  "client_assertion_type",
+];
+
 const shared = fc.record({
   resource: fc.oneof(values, fc.constantFrom("", false as const, undefined)),
-  scopes: fc.option(fc.array(values, { maxLength: 3 }), { nil: undefined }),
+  scopes: fc.option(fc.array(scopeValues, { maxLength: 3 }), {
+    nil: undefined,
+  }),
 });
 
 /** What one of the grant builders makes of any values and further parameters. */
@@ -105,22 +128,31 @@ function grant(
     }),
     shared,
     fc.option(extras(own), { nil: undefined }),
-  ).map(([texts, chosen, { resource, scopes }, parameters]) => () => {
+    // Else nearly every body would be rejected.
+    fc.integer({ min: 0, max: 9 }),
+  ).map(([texts, chosen, { resource, scopes }, further, chance]) => () => {
+    const rejected = [...own, ...CLIENT_OWN];
+    const parameters = further && Object.fromEntries(
+      Object.entries(further)
+        .filter(([name]) => chance === 0 || !rejected.includes(name)),
+    );
+    const isRejected =
+      Object.keys(parameters ?? {}).some((name) => rejected.includes(name)) ||
+      scopes?.some((scope) => !SCOPE_VALUE.test(scope));
     const absent = optional.filter((_, index) => !chosen[index]).flat();
     const members = names.map((name, index): Member => [name, texts[index]!])
       .filter(([name]) => !absent.includes(name));
     const options: ITokenOptions = { resource, scopes, parameters };
     const mine = members.map(([name, text]) => [camel(name), text]);
     return {
-      body: build({ ...Object.fromEntries(mine), ...options } as never),
+      build: () => build({ ...Object.fromEntries(mine), ...options } as never),
       own,
-      expected: filled([
+      expected: isRejected ? undefined : filled([
         ["grant_type", grantType],
         ...members,
         ["resource", resource || ""],
         ["scope", (scopes ?? []).join(" ")],
-        ...Object.entries(parameters ?? {})
-          .filter(([name]) => !own.includes(name)),
+        ...Object.entries(parameters ?? {}),
       ]),
     };
   });
@@ -133,7 +165,7 @@ function filled(members: Member[]): Member[] {
 }
 
 const maybe = fc.oneof(values, fc.constantFrom("", undefined));
-const scopeLists = fc.array(values, { maxLength: 3 });
+const scopeLists = fc.array(values, { minLength: 1, maxLength: 3 });
 
 const idJagExchange = fc.tuple(
   ...[values, maybe, values, values, maybe, scopeLists] as const,
@@ -152,7 +184,7 @@ const idJagExchange = fc.tuple(
     ["scope", scopes.join(" ")],
   ];
   return {
-    body: buildIdJagExchangeBody(...args),
+    build: () => buildIdJagExchangeBody(...args),
     own: members.map(([name]) => name),
     expected: filled(members),
   };
@@ -171,7 +203,7 @@ const resourceRedemption = fc.tuple(
     ["scope", scopes.join(" ")],
   ];
   return {
-    body: buildResourceRedemptionBody(...args),
+    build: () => buildResourceRedemptionBody(...args),
     own: members.map(([name]) => name),
     expected: filled(members),
   };

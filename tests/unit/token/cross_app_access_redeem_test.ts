@@ -63,7 +63,7 @@ Deno.test("redeemIdJag() sends the assertion, and Basic credentials in the heade
     client: clientSecretBasic("c-at-as", "s2"),
     resource: "https://api.example/mcp",
     scopes: ["read"],
-    parameters: { assertion: "other", client_id: "c9", x: "1" },
+    parameters: { x: "1" },
   });
   assertEquals(result, { access_token: "t", token_type: "Bearer" });
   assertEquals(requests.length, 1);

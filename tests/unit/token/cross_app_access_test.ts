@@ -61,7 +61,7 @@ Deno.test("fetchIdJag() asks the identity provider with its own credentials", as
     client: clientSecretBasic("c-at-idp", "s"),
     resource: MCP,
     scopes: ["read", "write"],
-    parameters: { tenant: "t1", audience: "https://evil.example" },
+    parameters: { tenant: "t1" },
   });
   assertEquals(requests.length, 1);
   const [request] = requests;
@@ -128,6 +128,9 @@ const GOOD: [
   ["the client asked for", signIdJag(), {}, { resourceClientId: "c-at-as" }],
   ["the resource asked for", signIdJag({ resource: MCP }), {}, {
     resource: MCP,
+  }],
+  ["the resource asked for by a URL", signIdJag({ resource: MCP }), {}, {
+    resource: new URL(MCP),
   }],
   ["that resource in an array", signIdJag({ resource: [MCP] }), {}, {
     resource: MCP,

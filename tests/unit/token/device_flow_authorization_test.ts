@@ -56,7 +56,7 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
       "&client_id=c1",
     ],
     [
-      { parameters: { x: "1", scope: "other" }, scopes: ["a"] },
+      { parameters: { x: "1" }, scopes: ["a"] },
       "scope=a&x=1" +
       "&client_id=c1",
     ],
@@ -260,8 +260,10 @@ Deno.test("fetchDeviceAuthorization() checks scopes, resource and parameters, be
     [{ scopes: "a b" }, "scopes"],
     [{ scopes: [7] }, "scopes"],
     [{ resource: 7 }, "resource"],
-    [{ resource: new URL("https://api.example") }, "resource"],
+    [{ scopes: ["a b"] }, "scopes"],
     [{ parameters: { x: 7 } }, "parameters"],
+    [{ parameters: { client_id: "c2" } }, "parameters"],
+    [{ parameters: { scope: "b" } }, "parameters"],
     [{ parameters: new Map([["x", "1"]]) }, "parameters"],
     [{ parameters: new URLSearchParams("x=1") }, "parameters"],
   ];

@@ -127,7 +127,7 @@ for (const [name, answers, interval, expected] of WAITS) {
 Deno.test("pollDeviceToken() sends the device code each time", async () => {
   const { requests } = await poll([pending, done], {}, {
     resource: "https://api.example",
-    parameters: { x: "1", device_code: "other" },
+    parameters: { x: "1" },
   });
   assertEquals(requests.length, 2);
   for (const { url, body } of requests) {

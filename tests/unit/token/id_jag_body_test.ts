@@ -16,7 +16,7 @@ const TYPES =
   "subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aid_token" +
   "&requested_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aid-jag";
 
-Deno.test("buildIdJagExchangeBody() writes every parameter in its order", () => {
+Deno.test("buildIdJagExchangeBody() returns every parameter in order", () => {
   const body = buildIdJagExchangeBody(
     "client",
     "secret",
@@ -78,7 +78,7 @@ Deno.test("buildIdJagExchangeBody() leaves out each optional parameter on its ow
   assertEquals(keys("s", "r", []), but("scope"));
 });
 
-Deno.test("buildResourceRedemptionBody() writes every parameter in its order", () => {
+Deno.test("buildResourceRedemptionBody() returns every parameter in order", () => {
   const body = buildResourceRedemptionBody(
     "client",
     "secret",
@@ -128,6 +128,20 @@ Deno.test("buildResourceRedemptionBody() leaves out each optional parameter on i
   assertEquals(keys("s", "r", []), but("scope"));
 });
 
+Deno.test("buildIdJagExchangeBody() sends empty strings of required arguments", () => {
+  assertEquals(
+    buildIdJagExchangeBody("", "", "", "", "", [""]).toString(),
+    `client_id=&grant_type=${EXCHANGE}&subject_token=&${TYPES}&audience=&scope=`,
+  );
+});
+
+Deno.test("buildResourceRedemptionBody() sends empty strings of required arguments", () => {
+  assertEquals(
+    buildResourceRedemptionBody("", "", "", "", [""]).toString(),
+    `client_id=&grant_type=${BEARER}&assertion=&scope=`,
+  );
+});
+
 Deno.test("buildIdJagExchangeBody() encodes special characters", () => {
   const odd = "a&b=c+d e%20#?/:;@\"'~*-._\n\u0000äö😀";
   const encoded = "a%26b%3Dc%2Bd+e%2520%23%3F%2F%3A%3B%40%22%27%7E*-._%0A%00" +
@@ -149,7 +163,7 @@ Deno.test("buildResourceRedemptionBody() encodes special characters", () => {
   );
 });
 
-type Kind = "text" | "optional text" | "texts";
+type Kind = "string" | "optional string" | "strings";
 
 const BUILDERS: {
   build: (...args: never[]) => URLSearchParams;
@@ -160,28 +174,28 @@ const BUILDERS: {
     build: buildIdJagExchangeBody,
     right: ["client", "secret", "token", "audience", "resource", ["scope"]],
     args: [
-      ["clientId", "text"],
-      ["clientSecret", "optional text"],
-      ["idToken", "text"],
-      ["audience", "text"],
-      ["resource", "optional text"],
-      ["scopes", "texts"],
+      ["clientId", "string"],
+      ["clientSecret", "optional string"],
+      ["idToken", "string"],
+      ["audience", "string"],
+      ["resource", "optional string"],
+      ["scopes", "strings"],
     ],
   },
   {
     build: buildResourceRedemptionBody,
     right: ["client", "secret", "jag", "resource", ["scope"]],
     args: [
-      ["clientId", "text"],
-      ["clientSecret", "optional text"],
-      ["idJag", "text"],
-      ["resource", "optional text"],
-      ["scopes", "texts"],
+      ["clientId", "string"],
+      ["clientSecret", "optional string"],
+      ["idJag", "string"],
+      ["resource", "optional string"],
+      ["scopes", "strings"],
     ],
   },
 ];
 
-const NO_TEXT: unknown[] = [
+const NO_STRING: unknown[] = [
   true,
   42,
   1n,
@@ -196,9 +210,9 @@ const NO_TEXT: unknown[] = [
 ];
 
 const WRONG: Record<Kind, unknown[]> = {
-  "text": [...NO_TEXT, "", undefined, null, false, 0],
-  "optional text": NO_TEXT,
-  "texts": [
+  "string": [...NO_STRING, undefined, null, false, 0],
+  "optional string": NO_STRING,
+  "strings": [
     undefined,
     null,
     false,
@@ -216,82 +230,86 @@ const WRONG: Record<Kind, unknown[]> = {
   ],
 };
 
+const EXPECTED: Record<Kind, string> = {
+  "string": "a string",
+  "optional string": "a non-empty string",
+  "strings": "an array of strings",
+};
+
 for (const { build, right, args } of BUILDERS) {
   for (const [place, [name, kind]] of args.entries()) {
-    Deno.test(`${build.name}() refuses a wrong ${name} without showing it`, () => {
+    Deno.test(`${build.name}() rejects a wrong ${name} without quoting it`, () => {
       for (const value of WRONG[kind]) {
         const error = assertThrows(
           () => build(...right.with(place, value) as never[]),
           OAuthClientError,
         );
         assertEquals(error.code, "invalid_argument");
-        assertEquals(
-          error.message,
-          kind === "texts"
-            ? `${name} must be an array of strings`
-            : `${name} must be a non-empty string`,
-        );
+        assertEquals(error.message, `${name} must be ${EXPECTED[kind]}`);
       }
     });
   }
 }
 
-Deno.test("buildIdJagExchangeBody() keeps the order of the scopes", () => {
-  const scopes = Object.freeze(["b", "a", "b"]);
+Deno.test("buildIdJagExchangeBody() sends scopes as given", () => {
+  const scopes = Object.freeze(["b", "a", "b", "", "x y", '"']);
   const body = buildIdJagExchangeBody("c", "s", "t", "a", "r", scopes);
-  assertEquals(body.get("scope"), "b a b");
+  assertEquals(body.get("scope"), 'b a b  x y "');
 });
 
-/** Well-formed Unicode, which a form can carry unchanged. */
-const text = fc.string({ unit: "binary" });
-const filled = fc.string({ unit: "binary", minLength: 1 });
-const maybe = fc.option(text, { nil: undefined });
-const scopeList = fc.array(filled, { maxLength: 4 });
+/** Well-formed Unicode, which a form carries unchanged. */
+const strings = fc.string({ unit: "binary" });
+const optional = fc.option(strings, { nil: undefined });
+const scopeLists = fc.array(strings, { maxLength: 4 });
 
-/** Whether the encoded body holds just the members that have a value. */
+/** Checks the parameters of an encoded body; those that are undefined are absent. */
 function assertBody(
   body: URLSearchParams,
-  members: [string, string | undefined][],
+  parameters: [string, string | undefined][],
 ): void {
   assertEquals(
     [...new URLSearchParams(body.toString())],
-    members.filter((member): member is [string, string] => !!member[1]),
+    parameters.filter((one): one is [string, string] => one[1] !== undefined),
   );
 }
 
-Deno.test("buildIdJagExchangeBody() can be read back whatever the arguments", () => {
-  const args = fc.tuple(filled, maybe, filled, filled, maybe, scopeList);
+Deno.test("buildIdJagExchangeBody() encodes any arguments so that they can be read back", () => {
+  const args = fc.tuple(
+    ...[strings, optional, strings, strings, optional, scopeLists] as const,
+  );
   fc.assert(
     fc.property(args, (args) => {
       const [id, secret, token, audience, resource, scopes] = args;
       assertBody(buildIdJagExchangeBody(...args), [
         ["client_id", id],
-        ["client_secret", secret],
+        ["client_secret", secret || undefined],
         ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
         ["subject_token", token],
         ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
         ["requested_token_type", TOKEN_TYPE_ID_JAG],
         ["audience", audience],
-        ["resource", resource],
-        ["scope", scopes.join(" ")],
+        ["resource", resource || undefined],
+        ["scope", scopes.length > 0 ? scopes.join(" ") : undefined],
       ]);
     }),
     { numRuns: 300 },
   );
 });
 
-Deno.test("buildResourceRedemptionBody() can be read back whatever the arguments", () => {
-  const args = fc.tuple(filled, maybe, filled, maybe, scopeList);
+Deno.test("buildResourceRedemptionBody() encodes any arguments so that they can be read back", () => {
+  const args = fc.tuple(
+    ...[strings, optional, strings, optional, scopeLists] as const,
+  );
   fc.assert(
     fc.property(args, (args) => {
       const [id, secret, jag, resource, scopes] = args;
       assertBody(buildResourceRedemptionBody(...args), [
         ["client_id", id],
-        ["client_secret", secret],
+        ["client_secret", secret || undefined],
         ["grant_type", GRANT_TYPE_JWT_BEARER],
         ["assertion", jag],
-        ["resource", resource],
-        ["scope", scopes.join(" ")],
+        ["resource", resource || undefined],
+        ["scope", scopes.length > 0 ? scopes.join(" ") : undefined],
       ]);
     }),
     { numRuns: 300 },
