@@ -1,23 +1,33 @@
 /**
- * Type guards for what servers send. They look at the members that make a
- * document usable and at nothing else, since real servers break the rest.
+ * Type guards for metadata and responses. They check only the members without
+ * which a document is of no use, as servers often break the rest of a standard.
  *
  * @module
  */
 
 import { OAuthClientError } from "./errors.ts";
 import type {
+  IAuthorizationProtectedResourceMetadata,
+  IAuthorizationServerMetadata,
+} from "./metadata.ts";
+import type {
   IAuthorizationAuthorizeResponse,
   IAuthorizationDeviceResponse,
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationErrorResponse,
-  IAuthorizationProtectedResourceMetadata,
   IAuthorizationRegistrationErrorResponse,
-  IAuthorizationServerMetadata,
   IAuthorizationTokenResponse,
 } from "./types.ts";
 
 type Members = Record<string, unknown>;
+
+const URL_MEMBERS = [
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "jwks_uri",
+];
 
 function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null;
@@ -29,18 +39,22 @@ function defines(value: unknown, ...members: string[]): boolean {
 }
 
 /**
- * Whether a value is metadata of a protected resource: `resource` is there, and
- * `scopes_supported`, where defined, is an array.
+ * Checks whether a value is metadata of a protected resource: `resource` is
+ * truthy, and `scopes_supported`, if defined, is an array.
  *
  * @see RFC 9728, section 2.
  *
- * @example Check a document from a cache
+ * @example Read metadata from a cache
  * ```ts
  * import { isAuthorizationProtectedResourceMetadata } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
  *
- * const cached: unknown = JSON.parse('{"resource":"https://api.example/"}');
- * assert(isAuthorizationProtectedResourceMetadata(cached));
+ * function issuersIn(json: string): string[] {
+ *   const cached: unknown = JSON.parse(json);
+ *   return isAuthorizationProtectedResourceMetadata(cached)
+ *     ? cached.authorization_servers ?? []
+ *     : [];
+ * }
+ * console.log(issuersIn('{"resource":"https://api.example/"}'));
  * ```
  */
 export function isAuthorizationProtectedResourceMetadata(
@@ -59,24 +73,30 @@ function invalidServerMetadata(problem: string): OAuthClientError {
 }
 
 /**
- * Whether a value is metadata of an authorization server: an object whose
- * `issuer` and endpoints are http or https addresses. Anything but an object
- * is answered with false; an object at fault throws and says where.
+ * Checks whether a value is metadata of an authorization server: an object with an
+ * `issuer`, whose URLs start with `http://` or `https://`. Returns false for
+ * anything but an object, and throws for an object that fails a check.
  *
- * @throws {OAuthClientError} `invalid_metadata`: `issuer` is missing, or one of
- * `issuer`, `authorization_endpoint`, `token_endpoint`,
- * `registration_endpoint`, `jwks_uri` is not a string that starts with
- * `http://` or `https://`. A member that is absent, `null` or empty is passed
- * over, `issuer` apart.
+ * The checked URLs are `issuer`, `authorization_endpoint`, `token_endpoint`,
+ * `registration_endpoint` and `jwks_uri`. Each of them but `issuer` may be absent,
+ * `null` or empty.
+ *
+ * @throws {OAuthClientError} `invalid_metadata`: `issuer` is missing, or one of the
+ * URLs is not a string that starts with `http://` or `https://`.
  * @see RFC 8414, section 2.
  *
- * @example Check a document from a cache
+ * @example Load metadata from a file, with a clear error
  * ```ts
  * import { isAuthorizationServerMetadata } from "@oauth-helper/client";
- * import { assert, assertThrows } from "@std/assert";
  *
- * assert(isAuthorizationServerMetadata({ issuer: "https://as.example" }));
- * assertThrows(() => isAuthorizationServerMetadata({ issuer: "as.example" }));
+ * function tokenEndpointIn(json: string): string | undefined {
+ *   const metadata: unknown = JSON.parse(json);
+ *   if (!isAuthorizationServerMetadata(metadata)) {
+ *     throw new Error("The file holds no JSON object");
+ *   }
+ *   return metadata.token_endpoint;
+ * }
+ * console.log(tokenEndpointIn('{"issuer":"https://as.example"}'));
  * ```
  */
 export function isAuthorizationServerMetadata(
@@ -84,15 +104,7 @@ export function isAuthorizationServerMetadata(
 ): value is IAuthorizationServerMetadata {
   if (!isObject(value)) return false;
   if (!value.issuer) throw invalidServerMetadata("must have an issuer");
-  for (
-    const field of [
-      "issuer",
-      "authorization_endpoint",
-      "token_endpoint",
-      "registration_endpoint",
-      "jwks_uri",
-    ]
-  ) {
+  for (const field of URL_MEMBERS) {
     const url = value[field];
     if (!url) continue;
     if (typeof url !== "string") {
@@ -108,16 +120,22 @@ export function isAuthorizationServerMetadata(
 }
 
 /**
- * Whether a value answers a client registration: `client_id` is defined.
+ * Checks whether a value is the response to a client registration: `client_id` is
+ * defined.
  *
  * @see RFC 7591, section 3.2.1.
  *
- * @example Check a stored registration
+ * @example Reuse a stored registration
  * ```ts
  * import { isAuthorizationDynamicClientRegistrationResponse } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
  *
- * assert(isAuthorizationDynamicClientRegistrationResponse({ client_id: "c1" }));
+ * function storedClientId(json: string | null): string | undefined {
+ *   const stored: unknown = JSON.parse(json ?? "null");
+ *   return isAuthorizationDynamicClientRegistrationResponse(stored)
+ *     ? stored.client_id
+ *     : undefined;
+ * }
+ * console.log(storedClientId('{"client_id":"c1"}'));
  * ```
  */
 export function isAuthorizationDynamicClientRegistrationResponse(
@@ -127,18 +145,23 @@ export function isAuthorizationDynamicClientRegistrationResponse(
 }
 
 /**
- * Whether a value holds the parameters of a redirect that brings a code: `code`
- * and `state` are defined.
+ * Checks whether a value holds the parameters of a successful authorization
+ * response: `code` and `state` are defined. {@linkcode parseAuthorizationResponse}
+ * also checks that the response belongs to the request.
  *
  * @see RFC 6749, section 4.1.2.
  *
- * @example Read the query of a redirect
+ * @example Distinguish a callback from other requests
  * ```ts
  * import { isAuthorizationAuthorizeResponse } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
  *
- * const redirect = new URL("http://127.0.0.1/?code=c&state=s");
- * assert(isAuthorizationAuthorizeResponse(Object.fromEntries(redirect.searchParams)));
+ * function codeOf(url: URL): string | undefined {
+ *   const parameters: unknown = Object.fromEntries(url.searchParams);
+ *   return isAuthorizationAuthorizeResponse(parameters)
+ *     ? parameters.code
+ *     : undefined;
+ * }
+ * console.log(codeOf(new URL("http://127.0.0.1:33418/favicon.ico")));
  * ```
  */
 export function isAuthorizationAuthorizeResponse(
@@ -148,17 +171,26 @@ export function isAuthorizationAuthorizeResponse(
 }
 
 /**
- * Whether a value is a token endpoint's answer: `access_token` and `token_type`
- * are defined.
+ * Checks whether a value is a successful response of a token endpoint:
+ * `access_token` and `token_type` are defined.
  *
  * @see RFC 6749, section 5.1.
  *
- * @example Tell a token from a refusal
+ * @example Handle the response to a token request of your own
  * ```ts
- * import { isAuthorizationTokenResponse } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
+ * import {
+ *   isAuthorizationErrorResponse,
+ *   isAuthorizationTokenResponse,
+ * } from "@oauth-helper/client";
  *
- * assert(!isAuthorizationTokenResponse({ error: "invalid_grant" }));
+ * async function readToken(response: Response): Promise<string> {
+ *   const body: unknown = await response.json();
+ *   if (isAuthorizationErrorResponse(body)) throw new Error(body.error);
+ *   if (isAuthorizationTokenResponse(body)) return body.access_token;
+ *   throw new Error("Neither a token nor an error");
+ * }
+ * const response = Response.json({ access_token: "t1", token_type: "Bearer" });
+ * console.log(await readToken(response));
  * ```
  */
 export function isAuthorizationTokenResponse(
@@ -168,18 +200,22 @@ export function isAuthorizationTokenResponse(
 }
 
 /**
- * Whether a value is a device authorization endpoint's answer: `device_code`,
- * `user_code`, `verification_uri` and `expires_in` are defined.
+ * Checks whether a value is the response of a device authorization endpoint:
+ * `device_code`, `user_code`, `verification_uri` and `expires_in` are defined.
  *
  * @see RFC 8628, section 3.2.
  *
- * @example Check before showing the user code
+ * @example Show the user code
  * ```ts
  * import { isAuthorizationDeviceResponse } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
  *
- * assert(isAuthorizationDeviceResponse({
- *   device_code: "d",
+ * async function showCode(response: Response): Promise<void> {
+ *   const body: unknown = await response.json();
+ *   if (!isAuthorizationDeviceResponse(body)) throw new Error("No user code");
+ *   console.log(`Open ${body.verification_uri} and enter ${body.user_code}`);
+ * }
+ * await showCode(Response.json({
+ *   device_code: "d1",
  *   user_code: "WDJB-MJHT",
  *   verification_uri: "https://as.example/device",
  *   expires_in: 600,
@@ -199,16 +235,22 @@ export function isAuthorizationDeviceResponse(
 }
 
 /**
- * Whether a value is an OAuth refusal: `error` is defined.
+ * Checks whether a value is an OAuth error response: `error` is defined.
  *
  * @see RFC 6749, section 5.2.
  *
- * @example Tell a refusal from a token
+ * @example Decide whether the user has to sign in again
  * ```ts
- * import { isAuthorizationErrorResponse } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
+ * import {
+ *   AuthorizationErrorType,
+ *   isAuthorizationErrorResponse,
+ * } from "@oauth-helper/client";
  *
- * assert(isAuthorizationErrorResponse({ error: "invalid_grant" }));
+ * function needsSignIn(body: unknown): boolean {
+ *   return isAuthorizationErrorResponse(body) &&
+ *     body.error === AuthorizationErrorType.InvalidGrant;
+ * }
+ * console.log(needsSignIn({ error: "invalid_grant" }));
  * ```
  */
 export function isAuthorizationErrorResponse(
@@ -218,18 +260,25 @@ export function isAuthorizationErrorResponse(
 }
 
 /**
- * Whether a value is the refusal of a client registration: `error` is defined.
+ * Checks whether a value is the error response to a client registration: `error`
+ * is defined.
  *
  * @see RFC 7591, section 3.2.2.
  *
- * @example Read a refusal
+ * @example Explain a failed registration
  * ```ts
- * import { isAuthorizationRegistrationErrorResponse } from "@oauth-helper/client";
- * import { assert } from "@std/assert";
+ * import {
+ *   AuthorizationRegistrationErrorType,
+ *   isAuthorizationRegistrationErrorResponse,
+ * } from "@oauth-helper/client";
  *
- * assert(isAuthorizationRegistrationErrorResponse({
- *   error: "invalid_redirect_uri",
- * }));
+ * function explain(body: unknown): string {
+ *   if (!isAuthorizationRegistrationErrorResponse(body)) return "Unknown error";
+ *   return body.error === AuthorizationRegistrationErrorType.InvalidRedirectUri
+ *     ? "The server does not allow this redirect URI"
+ *     : body.error_description ?? body.error;
+ * }
+ * console.log(explain({ error: "invalid_redirect_uri" }));
  * ```
  */
 export function isAuthorizationRegistrationErrorResponse(

@@ -191,8 +191,10 @@ export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
  * import { buildDeviceTokenBody } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const { device_code } = { device_code: "GmRhm", user_code: "WDJB-MJHT" };
- * const body = buildDeviceTokenBody({ deviceCode: device_code });
+ * function pollBody(response: { device_code: string }): URLSearchParams {
+ *   return buildDeviceTokenBody({ deviceCode: response.device_code });
+ * }
+ * const body = pollBody({ device_code: "GmRhm" });
  * assertEquals(body.get("device_code"), "GmRhm");
  * ```
  */

@@ -1,58 +1,69 @@
 /**
- * The secrets of one authorization request: PKCE and `state`.
+ * Random values of one authorization request: PKCE and `state`.
  *
  * @module
  */
 
 import { encodeBase64Url, hashBase64Url } from "../core/_base64.ts";
 
-/** A PKCE verifier and the challenge made from it (RFC 7636). */
+/** A PKCE code verifier and its code challenge (RFC 7636, section 4). */
 export interface IPkcePair {
-  /** Kept by the client until the token request; 43 characters. */
+  /** Secret that the client keeps until the token request; 43 characters. */
   codeVerifier: string;
-  /** Sent with the authorization request. */
+  /** SHA-256 of the verifier in base64url, for the authorization request. */
   codeChallenge: string;
 }
 
-/** 256 random bits, as RFC 7636, section 7.1, recommends. */
-function random(): string {
+/** 256 random bits in base64url, as RFC 7636, section 7.1, recommends. */
+function randomString(): string {
   return encodeBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 /**
- * Makes a PKCE verifier of 256 random bits and its challenge by method `S256`.
- * Keep the verifier with the request it was made for, and use it once.
+ * Creates a PKCE code verifier of 256 random bits and its code challenge by the
+ * method `S256`. Store the verifier with the request, and use it only once.
  *
  * @see RFC 7636, sections 4.1 and 4.2.
  *
- * @example Prepare an authorization request
+ * @example Start a request that can be finished after a restart
  * ```ts
- * import { createPkcePair } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
+ * import { createPkcePair, createState } from "@oauth-helper/client";
  *
- * const { codeVerifier, codeChallenge } = await createPkcePair();
- * assertEquals([codeVerifier.length, codeChallenge.length], [43, 43]);
+ * async function startRequest(pending: Map<string, string>) {
+ *   const state = createState();
+ *   const { codeVerifier, codeChallenge } = await createPkcePair();
+ *   pending.set(state, codeVerifier);
+ *   return new URLSearchParams({
+ *     state,
+ *     code_challenge: codeChallenge,
+ *     code_challenge_method: "S256",
+ *   });
+ * }
+ * console.log(`${await startRequest(new Map())}`);
  * ```
  */
 export async function createPkcePair(): Promise<IPkcePair> {
-  const codeVerifier = random();
+  const codeVerifier = randomString();
   return { codeVerifier, codeChallenge: await hashBase64Url(codeVerifier) };
 }
 
 /**
- * Makes a `state` of 256 random bits, which ties the redirect back to the
- * request that was sent.
+ * Creates a `state` of 256 random bits in base64url, which binds an authorization
+ * response to its request and so prevents cross-site request forgery. Store it in
+ * the user's own session.
  *
  * @see RFC 6749, section 10.12.
  *
- * @example Prepare an authorization request
+ * @example Set a cookie that a callback is compared with
  * ```ts
  * import { createState } from "@oauth-helper/client";
- * import { assertNotEquals } from "@std/assert";
  *
- * assertNotEquals(createState(), createState());
+ * const headers = new Headers();
+ * const attributes = "Path=/callback; HttpOnly; Secure; SameSite=Lax";
+ * headers.set("Set-Cookie", `state=${createState()}; ${attributes}`);
+ * console.log(new Response(null, { headers }).headers.get("Set-Cookie"));
  * ```
  */
 export function createState(): string {
-  return random();
+  return randomString();
 }

@@ -20,7 +20,7 @@ import {
 type Members = Record<string, unknown>;
 type Guard = (value: unknown) => boolean;
 
-/** The guards that ask for members to be defined, with a right object each. */
+/** The guards that check whether members are defined, each with a valid object. */
 const DEFINING: [guard: Guard, right: Members][] = [
   [isAuthorizationDynamicClientRegistrationResponse, { client_id: "c" }],
   [isAuthorizationAuthorizeResponse, { code: "c", state: "s" }],
@@ -59,7 +59,7 @@ function without(members: Members, name: string): Members {
 }
 
 for (const [guard, right] of GUARDS) {
-  Deno.test(`${guard.name}() answers false to what is not an object`, () => {
+  Deno.test(`${guard.name}() returns false for what is not an object`, () => {
     for (
       const value of [
         undefined,
@@ -80,7 +80,7 @@ for (const [guard, right] of GUARDS) {
     ) assertStrictEquals(guard(value), false, String(value));
   });
 
-  Deno.test(`${guard.name}() answers true to a right object`, () => {
+  Deno.test(`${guard.name}() returns true for a valid object`, () => {
     for (
       const value of [
         right,
@@ -93,7 +93,7 @@ for (const [guard, right] of GUARDS) {
 }
 
 for (const [guard, right] of DEFINING) {
-  Deno.test(`${guard.name}() answers false to an object without the members`, () => {
+  Deno.test(`${guard.name}() returns false for an object without the members`, () => {
     for (
       const value of [
         {},
@@ -110,7 +110,7 @@ for (const [guard, right] of DEFINING) {
   });
 
   for (const member of Object.keys(right)) {
-    Deno.test(`${guard.name}() answers false without ${member}`, () => {
+    Deno.test(`${guard.name}() returns false without ${member}`, () => {
       assertStrictEquals(guard(without(right, member)), false);
       assertStrictEquals(guard({ ...right, [member]: undefined }), false);
       assertStrictEquals(
@@ -119,7 +119,7 @@ for (const [guard, right] of DEFINING) {
       );
     });
 
-    Deno.test(`${guard.name}() takes any defined ${member}`, () => {
+    Deno.test(`${guard.name}() accepts any defined ${member}`, () => {
       for (const value of [null, "", 0, false, 42, {}, [], "x"]) {
         assertStrictEquals(guard({ ...right, [member]: value }), true);
       }
@@ -127,7 +127,7 @@ for (const [guard, right] of DEFINING) {
   }
 }
 
-Deno.test("isAuthorizationProtectedResourceMetadata() answers false without a truthy resource", () => {
+Deno.test("isAuthorizationProtectedResourceMetadata() returns false without a truthy resource", () => {
   assertFalse(isAuthorizationProtectedResourceMetadata({}));
   assertFalse(isAuthorizationProtectedResourceMetadata([]));
   assertFalse(isAuthorizationProtectedResourceMetadata([RESOURCE]));
@@ -140,7 +140,7 @@ Deno.test("isAuthorizationProtectedResourceMetadata() answers false without a tr
   }
 });
 
-Deno.test("isAuthorizationProtectedResourceMetadata() takes any truthy resource", () => {
+Deno.test("isAuthorizationProtectedResourceMetadata() accepts any truthy resource", () => {
   for (const resource of ["x", "ftp://x", " ", 42, true, {}, []]) {
     assertStrictEquals(
       isAuthorizationProtectedResourceMetadata({ resource }),
@@ -149,7 +149,7 @@ Deno.test("isAuthorizationProtectedResourceMetadata() takes any truthy resource"
   }
 });
 
-Deno.test("isAuthorizationProtectedResourceMetadata() wants a defined scopes_supported to be an array", () => {
+Deno.test("isAuthorizationProtectedResourceMetadata() requires a defined scopes_supported to be an array", () => {
   for (const scopes_supported of [undefined, [], ["a"], [1], [null]]) {
     const value = { ...RESOURCE, scopes_supported };
     assert(isAuthorizationProtectedResourceMetadata(value));
@@ -173,7 +173,7 @@ Deno.test("isAuthorizationProtectedResourceMetadata() wants a defined scopes_sup
   }
 });
 
-Deno.test("isAuthorizationProtectedResourceMetadata() looks at no other member", () => {
+Deno.test("isAuthorizationProtectedResourceMetadata() checks no other member", () => {
   assert(isAuthorizationProtectedResourceMetadata({
     ...RESOURCE,
     authorization_servers: "https://as.example",
@@ -182,8 +182,8 @@ Deno.test("isAuthorizationProtectedResourceMetadata() looks at no other member",
   }));
 });
 
-/** The message with which the guard of server metadata refuses an object. */
-function refusal(value: unknown): string {
+/** The message of the error that the guard of server metadata throws. */
+function rejection(value: unknown): string {
   const error = assertThrows(
     () => isAuthorizationServerMetadata(value),
     OAuthClientError,
@@ -192,22 +192,22 @@ function refusal(value: unknown): string {
   return error.message;
 }
 
-Deno.test("isAuthorizationServerMetadata() throws where there is no issuer", () => {
+Deno.test("isAuthorizationServerMetadata() throws for an object without an issuer", () => {
   const message = "Authorization server metadata must have an issuer";
   for (const value of [{}, [], [SERVER], Object.create(null), new Map()]) {
-    assertEquals(refusal(value), message);
+    assertEquals(rejection(value), message);
   }
   for (const issuer of [undefined, null, "", 0, false, NaN, 0n]) {
-    assertEquals(refusal({ issuer }), message, String(issuer));
+    assertEquals(rejection({ issuer }), message, String(issuer));
     assertEquals(
-      refusal({ issuer, token_endpoint: "https://as.example/token" }),
+      rejection({ issuer, token_endpoint: "https://as.example/token" }),
       message,
     );
   }
 });
 
 for (const field of URL_FIELDS) {
-  Deno.test(`isAuthorizationServerMetadata() throws where ${field} is truthy and no string`, () => {
+  Deno.test(`isAuthorizationServerMetadata() throws if ${field} is truthy and not a string`, () => {
     for (
       const value of [
         true,
@@ -223,13 +223,13 @@ for (const field of URL_FIELDS) {
       ]
     ) {
       assertEquals(
-        refusal({ ...SERVER, [field]: value }),
+        rejection({ ...SERVER, [field]: value }),
         `Authorization server metadata '${field}' must be a string`,
       );
     }
   });
 
-  Deno.test(`isAuthorizationServerMetadata() throws where ${field} is no http or https address`, () => {
+  Deno.test(`isAuthorizationServerMetadata() throws if ${field} is not an http or https URL`, () => {
     for (
       const value of [
         "as.example",
@@ -249,14 +249,14 @@ for (const field of URL_FIELDS) {
       ]
     ) {
       assertEquals(
-        refusal({ ...SERVER, [field]: value }),
+        rejection({ ...SERVER, [field]: value }),
         `Authorization server metadata '${field}' must start with http:// or https://`,
         value,
       );
     }
   });
 
-  Deno.test(`isAuthorizationServerMetadata() takes an http or https address as ${field}`, () => {
+  Deno.test(`isAuthorizationServerMetadata() accepts an http or https URL as ${field}`, () => {
     for (
       const value of [
         "https://as.example/x?y#z",
@@ -271,7 +271,7 @@ for (const field of URL_FIELDS) {
   });
 }
 
-Deno.test("isAuthorizationServerMetadata() passes over falsy addresses other than the issuer", () => {
+Deno.test("isAuthorizationServerMetadata() skips falsy URLs other than the issuer", () => {
   for (const field of URL_FIELDS.slice(1)) {
     for (const value of [undefined, null, "", 0, false, NaN]) {
       assertStrictEquals(
@@ -283,7 +283,7 @@ Deno.test("isAuthorizationServerMetadata() passes over falsy addresses other tha
   }
 });
 
-Deno.test("isAuthorizationServerMetadata() looks at no other member", () => {
+Deno.test("isAuthorizationServerMetadata() checks no other member", () => {
   assert(isAuthorizationServerMetadata({
     ...SERVER,
     response_types_supported: null,

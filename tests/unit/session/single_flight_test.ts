@@ -34,14 +34,14 @@ Deno.test("createSingleFlight() runs again when the task has settled", async () 
   const task = async () => ++runs;
   assertEquals(await singleFlight("k", task), 1);
   assertEquals(await singleFlight("k", task), 2);
-  // Also for a caller that goes on as soon as it has the outcome.
+  // Also for a caller that continues as soon as it has the result.
   const chained = singleFlight("k", task).then(() => singleFlight("k", task));
   assertEquals(await chained, 4);
 });
 
-Deno.test("createSingleFlight() shares a failure and forgets it", async () => {
+Deno.test("createSingleFlight() shares a failure and runs again after it", async () => {
   const singleFlight = createSingleFlight<number>();
-  const failure = new Error("refused");
+  const failure = new Error("failed");
   const tasks: (() => Promise<number>)[] = [
     () => Promise.reject(failure),
     () => {
@@ -58,7 +58,7 @@ Deno.test("createSingleFlight() shares a failure and forgets it", async () => {
   }
 });
 
-Deno.test("createSingleFlight() keeps keys and guards apart", async () => {
+Deno.test("createSingleFlight() keeps keys and instances apart", async () => {
   const one = createSingleFlight<string>();
   const two = createSingleFlight<string>();
   const gates = ["", "a", "A", "__proto__", "constructor"].map((key) => ({
@@ -72,7 +72,7 @@ Deno.test("createSingleFlight() keeps keys and guards apart", async () => {
   assertEquals(await Promise.all(calls), gates.map(({ key }) => `1${key}`));
 });
 
-Deno.test("createSingleFlight() lets a task ask for other keys", async () => {
+Deno.test("createSingleFlight() allows a task to call it with other keys", async () => {
   const singleFlight = createSingleFlight<string>();
   const outcome = await singleFlight("a", async () => {
     const inner = await singleFlight("b", () => Promise.resolve("b"));
@@ -81,7 +81,7 @@ Deno.test("createSingleFlight() lets a task ask for other keys", async () => {
   assertEquals(outcome, "ab");
 });
 
-Deno.test("createSingleFlight() starts the task at once", () => {
+Deno.test("createSingleFlight() starts the task synchronously", () => {
   const singleFlight = createSingleFlight<void>();
   let hasStarted = false;
   void singleFlight("k", () => {
@@ -89,4 +89,20 @@ Deno.test("createSingleFlight() starts the task at once", () => {
     return Promise.resolve();
   });
   assert(hasStarted);
+});
+
+Deno.test("createSingleFlight() makes a task that joins its own key wait for itself", async () => {
+  const singleFlight = createSingleFlight<string>();
+  let isSettled = false;
+  let ranInner = false;
+  const outer = singleFlight("k", async () => {
+    await Promise.resolve();
+    return await singleFlight("k", () => {
+      ranInner = true;
+      return Promise.resolve("inner");
+    });
+  });
+  void outer.finally(() => isSettled = true);
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  assertEquals([isSettled, ranInner], [false, false]);
 });

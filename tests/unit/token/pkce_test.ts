@@ -12,7 +12,7 @@ const OCTETS = [
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/** Makes the random generator give the octets of the appendix. */
+/** Replaces the random generator by the octets of the appendix. */
 function fixedRandom(): Disposable {
   return stub(
     crypto,
@@ -25,7 +25,7 @@ function fixedRandom(): Disposable {
   );
 }
 
-Deno.test("createPkcePair() gives the vector of RFC 7636, appendix B", async () => {
+Deno.test("createPkcePair() returns the vector of RFC 7636, appendix B", async () => {
   using _random = fixedRandom();
   assertEquals(await createPkcePair(), {
     codeVerifier: VERIFIER,
@@ -45,13 +45,13 @@ Deno.test("createPkcePair() derives the challenge from the verifier", async () =
   }
 });
 
-Deno.test("createPkcePair() makes another pair each time", async () => {
+Deno.test("createPkcePair() returns another pair each time", async () => {
   const pairs = await Promise.all(Array.from({ length: 100 }, createPkcePair));
   const secrets = pairs.flatMap((pair) => Object.values(pair));
   assertEquals(new Set(secrets).size, 200);
 });
 
-Deno.test("createState() holds 256 random bits", () => {
+Deno.test("createState() returns 256 random bits", () => {
   const states = Array.from({ length: 100 }, createState);
   for (const state of states) assertMatch(state, /^[\w-]{43}$/);
   assertEquals(new Set(states).size, 100);
