@@ -1,17 +1,15 @@
 /**
- * Everything an OAuth client needs between a `401` and a token, as plain
- * functions over web-standard `fetch`, `URL` and `URLSearchParams`.
+ * Everything an OAuth client needs between a `401` and a token, as plain functions
+ * over web-standard `fetch`, `URL` and `URLSearchParams`.
  *
- * The road: a resource answers `401` with a challenge.
- * {@linkcode discoverAuthorization} finds out which authorization server to ask and
- * what for; {@linkcode selectClient}, {@linkcode registerClient} and
- * {@linkcode selectClientAuthentication} make the client known there;
- * {@linkcode buildAuthorizationUrl} sends the user off,
- * {@linkcode parseAuthorizationResponse} reads what comes back, and
- * {@linkcode fetchToken} gets the token. Each of these is made of smaller functions
- * that can be used alone.
+ * {@linkcode discoverAuthorization} discovers the authorization server of a resource
+ * that answers with `401`. {@linkcode selectClient}, {@linkcode registerClient} and
+ * {@linkcode selectClientAuthentication} provide a client for it.
+ * {@linkcode buildAuthorizationUrl} builds the URL for the user,
+ * {@linkcode parseAuthorizationResponse} parses the callback, and
+ * {@linkcode fetchToken} fetches the token. Each of them can be used alone.
  *
- * @example From a `401` to the address for the user
+ * @example From a `401` to the URL for the user
  * ```ts
  * import {
  *   buildAuthorizationUrl,
@@ -21,7 +19,7 @@
  *   registerClient,
  * } from "@oauth-helper/client";
  *
- * async function startAt(target: string, redirectUri: string): Promise<URL> {
+ * export async function startLogin(target: string, redirectUri: string) {
  *   const { serverMetadata, resource, scopes } = await discoverAuthorization(
  *     target,
  *     { challenge: await fetch(target) },
@@ -30,48 +28,48 @@
  *     client_name: "My client",
  *     redirect_uris: [redirectUri],
  *   });
- *   const { codeChallenge } = await createPkcePair();
- *   return buildAuthorizationUrl(serverMetadata, {
+ *   const state = createState();
+ *   const { codeVerifier, codeChallenge } = await createPkcePair();
+ *   const url = buildAuthorizationUrl(serverMetadata, {
  *     clientId: client_id,
  *     redirectUri,
- *     state: createState(),
+ *     state,
  *     codeChallenge,
  *     scopes,
  *     resource,
  *   });
+ *   return { url, state, codeVerifier };
  * }
- * console.log(startAt.name);
  * ```
  *
  * @module
  */
 
-export * from "./lib/token/authorization_request.ts";
 export * from "./lib/core/challenge.ts";
-export * from "./lib/client/authentication.ts";
-export * from "./lib/client/selection.ts";
 export * from "./lib/core/constants.ts";
-export * from "./lib/token/cross_app_access.ts";
-export * from "./lib/token/device_flow.ts";
-export * from "./lib/discovery/discover.ts";
-export * from "./lib/client/dpop.ts";
 export * from "./lib/core/errors.ts";
-export * from "./lib/token/grant_body.ts";
 export * from "./lib/core/guards.ts";
 export * from "./lib/core/jwt_claims.ts";
-export * from "./lib/token/pkce.ts";
-export * from "./lib/client/registration.ts";
-export * from "./lib/http/request_options.ts";
-export * from "./lib/discovery/resource_metadata.ts";
-export * from "./lib/core/scopes.ts";
-export * from "./lib/discovery/server_metadata.ts";
-export * from "./lib/session/single_flight.ts";
-export * from "./lib/token/id_jag_body.ts";
-export * from "./lib/token/token_request.ts";
 export * from "./lib/core/metadata.ts";
+export * from "./lib/core/scopes.ts";
 export * from "./lib/core/types.ts";
-export {
-  getAuthorizationServerMetadataUrls,
-  getDefaultMetadataForUrl,
-  getResourceMetadataUrls,
-} from "./lib/discovery/metadata_urls.ts";
+export * from "./lib/http/request_options.ts";
+export * from "./lib/discovery/discover.ts";
+export * from "./lib/discovery/discover_server.ts";
+export * from "./lib/discovery/metadata_urls.ts";
+export * from "./lib/discovery/resource_metadata.ts";
+export * from "./lib/discovery/server_metadata.ts";
+export * from "./lib/client/authentication.ts";
+export * from "./lib/client/authentication_selection.ts";
+export * from "./lib/client/client_assertion.ts";
+export * from "./lib/client/dpop.ts";
+export * from "./lib/client/registration.ts";
+export * from "./lib/client/selection.ts";
+export * from "./lib/token/authorization_request.ts";
+export * from "./lib/token/cross_app_access.ts";
+export * from "./lib/token/device_flow.ts";
+export * from "./lib/token/grant_body.ts";
+export * from "./lib/token/id_jag_body.ts";
+export * from "./lib/token/pkce.ts";
+export * from "./lib/token/token_request.ts";
+export * from "./lib/session/single_flight.ts";

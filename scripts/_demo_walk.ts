@@ -1,6 +1,6 @@
 /** The road as a list of steps, and what is handed on from step to step. */
 import type {
-  ClientAuthentication,
+  IClientAuthentication,
   IAuthenticationChallenge,
   IAuthorizationJWTClaims,
   IAuthorizationServerMetadata,
@@ -28,7 +28,7 @@ export interface IWalk {
   /** What the resource calls itself, for requests to its server. */
   resource?: string;
   /** The client that has registered itself. */
-  client?: ClientAuthentication;
+  client?: IClientAuthentication;
   /** The newest token. */
   token?: IToken;
   claims?: IAuthorizationJWTClaims;

@@ -1,10 +1,10 @@
-/** Signing of the small JWTs that a client sends (RFC 7515). */
+/** Signing of JWTs (RFC 7515). */
 
 import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 
-/** The name of a key's algorithm in JOSE, and how web crypto signs with it. */
+/** Returns the JOSE name of a key's algorithm, and its parameters for signing. */
 function algorithmOf(
   key: WebCryptoKey,
 ): { alg: string; parameters: AlgorithmIdentifier | EcdsaParams } {
@@ -35,7 +35,7 @@ function algorithmOf(
   );
 }
 
-/** Signs a JWT; `alg` is that of the key. */
+/** Signs a JWT. Its `alg` follows from the key. */
 export async function signJwt(
   header: Record<string, unknown>,
   claims: Record<string, unknown>,
@@ -52,7 +52,7 @@ export async function signJwt(
   return `${input}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
-/** Whether a JWT made by {@linkcode signJwt} is of this key's private half. */
+/** Checks whether a JWT of {@linkcode signJwt} was signed with this key's pair. */
 export async function verifies(
   jwt: string,
   key: WebCryptoKey,
@@ -66,7 +66,7 @@ export async function verifies(
       new TextEncoder().encode(jwt.slice(0, end)),
     );
   } catch {
-    // Of another algorithm than the signature.
+    // The key is of another algorithm than the signature.
     return false;
   }
 }

@@ -1,75 +1,67 @@
 /**
- * How a client shows a token endpoint who it is (RFC 6749, section 2.3).
+ * Client authentication at the endpoints of an authorization server (RFC 6749,
+ * section 2.3).
  *
  * @module
  */
 
 import {
   requireArgument,
+  requireNonEmptyString,
   requireObject,
-  requireText,
-  textsIn,
 } from "../core/_arguments.ts";
 import { encodeBase64 } from "../core/_base64.ts";
-import { signJwt } from "./_jws.ts";
-import type { IDpop } from "./dpop.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import type {
-  IAuthorizationDynamicClientRegistrationResponse,
-  IAuthorizationServerMetadata,
-  WebCryptoKey,
-} from "../core/types.ts";
+import type { IDpop } from "./dpop.ts";
 
-const CLIENT_ASSERTION_TYPE =
-  "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-
-/** A client and its way of authenticating; made by the functions of this file. */
-export interface ClientAuthentication {
+/** A client and its authentication method. */
+export interface IClientAuthentication {
   /** Identifier of the client. */
   readonly clientId: string;
-  /** The method's name in `token_endpoint_auth_methods_supported`. */
+  /** Name of the method in `token_endpoint_auth_methods_supported`. */
   readonly method: string;
-  /** The only issuer that these credentials are for; any when undefined. */
+  /** The only issuer that the credentials may be sent to; any when undefined. */
   readonly issuer?: string | undefined;
-  /** Puts the credentials into a request that is about to be sent. */
-  authenticate(
-    request: IAuthenticatedRequest,
-  ): void | Promise<void>;
+  /** Adds the credentials to a request before it is sent. */
+  authenticate(request: IAuthenticatedRequest): void | Promise<void>;
 }
 
-/** A request to a token or device authorization endpoint, still unsent. */
+/** A request to an endpoint that authenticates the client, before it is sent. */
 export interface IAuthenticatedRequest {
-  /** The server that it goes to. */
-  readonly serverMetadata: IAuthorizationServerMetadata;
-  /** The form in its body. */
+  /** The server that the request is for. */
+  readonly serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint"
+  >;
+  /** The form in the request body. */
   readonly body: URLSearchParams;
-  /** Its header fields. */
+  /** The header fields. */
   readonly headers: Record<string, string>;
 }
 
-/** Options of every request to a token or device authorization endpoint. */
+/** Options of every request to an endpoint that authenticates the client. */
 export interface IFormRequestOptions extends IRequestOptions {
-  /** The client and its credentials; none when the body holds them already. */
-  client?: ClientAuthentication | undefined;
+  /** The client and its credentials; absent if the body contains them already. */
+  client?: IClientAuthentication | undefined;
   /** Binds the token to a key. */
   dpop?: IDpop | undefined;
-  /** Takes an http endpoint that is not on loopback. */
+  /** Accepts http endpoints that are not on loopback, and any on loopback. */
   allowHttp?: boolean | undefined;
 }
 
-/** Options of the client authentications. */
+/** Options of the client authentication methods. */
 export interface IClientAuthenticationOptions {
   /**
-   * Issuer that the client is registered with. A request to any other server
-   * then fails with `issuer_mismatch` before it is made.
+   * Issuer that the client is registered with. A request to any other issuer
+   * fails with `issuer_mismatch` before it is made.
    */
   issuer?: string | undefined;
 }
 
 /**
- * Names the client in a body and takes out what another method has put there: a
- * request carries no more than one (RFC 6749, section 2.3).
+ * Replaces the client and its credentials in a body: a request must not use more
+ * than one authentication method (RFC 6749, section 2.3).
  */
 function identify(body: URLSearchParams, clientId: string | undefined): void {
   for (
@@ -84,27 +76,46 @@ function identify(body: URLSearchParams, clientId: string | undefined): void {
 }
 
 /**
- * A public client: `client_id` in the body and nothing secret.
+ * Returns a public client: requests contain its `client_id` and no credentials.
  *
- * @param clientId Identifier of the client.
- * @throws {OAuthClientError} `invalid_argument`: no identifier.
+ * @param clientId Identifier of the client, not empty.
+ * @param options The issuer that the client is bound to.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * `clientId` is empty.
  * @see RFC 6749, section 3.2.1; RFC 7591, section 2 (`none`).
  *
- * @example A client that registered without a secret
+ * @example Redeem an authorization code as a public client
  * ```ts
- * import { publicClient } from "@oauth-helper/client";
+ * import {
+ *   buildAuthorizationCodeBody,
+ *   fetchToken,
+ *   publicClient,
+ * } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const client = publicClient("c1", { issuer: "https://as.example" });
- * assertEquals(client.method, "none");
+ * const { access_token } = await fetchToken(
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
+ *   buildAuthorizationCodeBody("c0de", "v3rifier", "http://127.0.0.1:8123/"),
+ *   {
+ *     client: publicClient("c1", { issuer: "https://as.example" }),
+ *     // Replaces the server.
+ *     fetch: (_url, { body }) =>
+ *       Promise.resolve(
+ *         new URLSearchParams(body).get("client_id") === "c1"
+ *           ? Response.json({ access_token: "t0ken", token_type: "Bearer" })
+ *           : Response.json({ error: "invalid_client" }, { status: 401 }),
+ *       ),
+ *   },
+ * );
+ * assertEquals(access_token, "t0ken");
  * ```
  */
 export function publicClient(
   clientId: string,
-  options: IClientAuthenticationOptions = {},
-): ClientAuthentication {
-  const { issuer } = requireObject("options", options);
-  requireText("clientId", clientId);
+  options?: IClientAuthenticationOptions,
+): IClientAuthentication {
+  const { issuer } = requireObject("options", options ?? {});
+  requireNonEmptyString("clientId", clientId);
   return {
     clientId,
     method: "none",
@@ -114,28 +125,49 @@ export function publicClient(
 }
 
 /**
- * A client that sends `client_id` and `client_secret` in the body.
+ * Returns a client that sends `client_id` and `client_secret` in the body.
  *
- * @throws {OAuthClientError} `invalid_argument`: no identifier or no secret.
+ * @param clientId Identifier of the client, not empty.
+ * @param clientSecret Secret of the client, not empty.
+ * @param options The issuer that the credentials are bound to.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * `clientId` or `clientSecret` is empty.
  * @see RFC 6749, section 2.3.1.
  *
- * @example A server that lists client_secret_post only
+ * @example Request a token where the server expects the secret in the body
  * ```ts
- * import { clientSecretPost } from "@oauth-helper/client";
+ * import {
+ *   buildClientCredentialsBody,
+ *   clientSecretPost,
+ *   fetchToken,
+ * } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const client = clientSecretPost("c1", "s3cret");
- * assertEquals(client.method, "client_secret_post");
+ * const { access_token } = await fetchToken(
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
+ *   buildClientCredentialsBody(),
+ *   {
+ *     client: clientSecretPost("c1", "s3cret", { issuer: "https://as.example" }),
+ *     // Replaces the server.
+ *     fetch: (_url, { body }) =>
+ *       Promise.resolve(
+ *         new URLSearchParams(body).get("client_secret") === "s3cret"
+ *           ? Response.json({ access_token: "t0ken", token_type: "Bearer" })
+ *           : Response.json({ error: "invalid_client" }, { status: 401 }),
+ *       ),
+ *   },
+ * );
+ * assertEquals(access_token, "t0ken");
  * ```
  */
 export function clientSecretPost(
   clientId: string,
   clientSecret: string,
-  options: IClientAuthenticationOptions = {},
-): ClientAuthentication {
-  const { issuer } = requireObject("options", options);
-  requireText("clientId", clientId);
-  requireText("clientSecret", clientSecret);
+  options?: IClientAuthenticationOptions,
+): IClientAuthentication {
+  const { issuer } = requireObject("options", options ?? {});
+  requireNonEmptyString("clientId", clientId);
+  requireNonEmptyString("clientSecret", clientSecret);
   return {
     clientId,
     method: "client_secret_post",
@@ -151,44 +183,68 @@ export function clientSecretPost(
 export interface IClientSecretBasicOptions
   extends IClientAuthenticationOptions {
   /**
-   * Whether identifier and secret are form-encoded before they are joined, as
-   * the standard says; some servers expect them as they are. True when absent.
+   * Form-encodes identifier and secret before they are joined, as RFC 6749
+   * requires. Some servers expect them unencoded.
+   *
+   * @default {true}
    */
   formEncode?: boolean | undefined;
 }
 
 /**
- * A client that sends its credentials in the `Authorization` header, scheme
- * `Basic`, and none of them in the body.
+ * Returns a client that sends its credentials in the `Authorization` header, with
+ * the scheme `Basic`, and none in the body.
  *
- * @throws {OAuthClientError} `invalid_argument`: no identifier or no secret.
- * @see RFC 6749, section 2.3.1; RFC 7617.
+ * @param clientId Identifier of the client, not empty.
+ * @param clientSecret Secret of the client, not empty.
+ * @param options The encoding, and the issuer that the credentials are bound to.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type,
+ * `clientId` or `clientSecret` is empty, or a `clientId` that is not form-encoded
+ * contains a colon.
+ * @see RFC 6749, section 2.3.1; RFC 7617, section 2.
  *
- * @example What most servers expect of a client with a secret
+ * @example Request a token for a service
  * ```ts
- * import { clientSecretBasic } from "@oauth-helper/client";
+ * import {
+ *   buildClientCredentialsBody,
+ *   clientSecretBasic,
+ *   fetchToken,
+ * } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const client = clientSecretBasic("c1", "s3cret");
- * assertEquals(client.method, "client_secret_basic");
+ * const { access_token } = await fetchToken(
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
+ *   buildClientCredentialsBody({ scopes: ["read"] }),
+ *   {
+ *     client: clientSecretBasic("c1", "s3cret", { issuer: "https://as.example" }),
+ *     // Replaces the server.
+ *     fetch: (_url, { headers }) =>
+ *       Promise.resolve(
+ *         headers.Authorization === `Basic ${btoa("c1:s3cret")}`
+ *           ? Response.json({ access_token: "t0ken", token_type: "Bearer" })
+ *           : Response.json({ error: "invalid_client" }, { status: 401 }),
+ *       ),
+ *   },
+ * );
+ * assertEquals(access_token, "t0ken");
  * ```
  */
 export function clientSecretBasic(
   clientId: string,
   clientSecret: string,
-  options: IClientSecretBasicOptions = {},
-): ClientAuthentication {
-  const { issuer, formEncode = true } = requireObject("options", options);
+  options?: IClientSecretBasicOptions,
+): IClientAuthentication {
+  const { issuer, formEncode = true } = requireObject("options", options ?? {});
+  requireNonEmptyString("clientId", clientId);
+  requireNonEmptyString("clientSecret", clientSecret);
   requireArgument(
-    formEncode || !String(clientId).includes(":"),
+    formEncode || !clientId.includes(":"),
     "clientId",
-    "without a colon where it is not form-encoded (RFC 7617, section 2)",
+    "without a colon if it is not form-encoded (RFC 7617, section 2)",
   );
-  const encode = (text: string) =>
-    formEncode ? new URLSearchParams({ "": text }).toString().slice(1) : text;
-  const pair = `${encode(requireText("clientId", clientId))}:${
-    encode(requireText("clientSecret", clientSecret))
-  }`;
+  const encode = (value: string) =>
+    formEncode ? new URLSearchParams({ "": value }).toString().slice(1) : value;
+  const pair = `${encode(clientId)}:${encode(clientSecret)}`;
   const credentials = encodeBase64(new TextEncoder().encode(pair));
   return {
     clientId,
@@ -199,165 +255,4 @@ export function clientSecretBasic(
       headers.Authorization = `Basic ${credentials}`;
     },
   };
-}
-
-/** Options of {@linkcode privateKeyJwt}. */
-export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
-  /** `kid` of the key, as in the client's JWK Set. */
-  keyId?: string | undefined;
-  /** `aud` of the assertion; the server's issuer identifier when absent. */
-  audience?: string | undefined;
-  /** Seconds that an assertion is valid for; 60 when absent. */
-  lifetime?: number | undefined;
-  /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
-  now?: (() => number) | undefined;
-}
-
-/**
- * A client that signs a fresh assertion for every request. The key may be, and
- * better is, non-extractable; `alg` follows from it: ES256, ES384, ES512, EdDSA,
- * RS256 to RS512, PS256 to PS512.
- *
- * @param clientId Identifier of the client.
- * @param key Private key for `sign`.
- * @throws {OAuthClientError} `invalid_argument`: no identifier, or the key is not
- * for signing.
- * @see RFC 7523, sections 2.2 and 3; OpenID Connect Core 1.0, section 9.
- *
- * @example Sign with a key made here
- * ```ts
- * import { privateKeyJwt } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
- *
- * const { privateKey } = await crypto.subtle.generateKey(
- *   { name: "ECDSA", namedCurve: "P-256" },
- *   false,
- *   ["sign", "verify"],
- * );
- * const client = privateKeyJwt("c1", privateKey, { keyId: "k1" });
- * assertEquals(client.method, "private_key_jwt");
- * ```
- */
-export function privateKeyJwt(
-  clientId: string,
-  key: WebCryptoKey,
-  options: IPrivateKeyJwtOptions = {},
-): ClientAuthentication {
-  const { issuer, keyId, audience, lifetime = 60, now = Date.now } =
-    requireObject("options", options);
-  requireArgument(
-    Number.isFinite(lifetime) && lifetime > 0,
-    "lifetime",
-    "a positive number of seconds",
-  );
-  requireText("clientId", clientId);
-  requireArgument(
-    key?.type === "private" && key.usages.includes("sign"),
-    "key",
-    "a private CryptoKey for signing",
-  );
-  return {
-    clientId,
-    method: "private_key_jwt",
-    issuer,
-    async authenticate({ body, serverMetadata }) {
-      const iat = Math.floor(now() / 1000);
-      const assertion = await signJwt(
-        { typ: "JWT", ...(keyId && { kid: keyId }) },
-        {
-          iss: clientId,
-          sub: clientId,
-          aud: audience ?? serverMetadata.issuer,
-          jti: crypto.randomUUID(),
-          iat,
-          exp: iat + lifetime,
-        },
-        key,
-      );
-      identify(body, clientId);
-      body.set("client_assertion_type", CLIENT_ASSERTION_TYPE);
-      body.set("client_assertion", assertion);
-    },
-  };
-}
-
-/** What {@linkcode selectClientAuthentication} needs of a registration. */
-export interface IClientCredentials extends
-  Pick<
-    IAuthorizationDynamicClientRegistrationResponse,
-    "client_id" | "client_secret" | "token_endpoint_auth_method"
-  > {
-  /** Issuer that the client is registered with, where it is known. */
-  issuer?: string;
-}
-
-/**
- * The client authentication for a registered client, bound to this server's
- * issuer: the method of the registration; else, with a secret, the header where
- * the server takes it, the body where it takes that, and the first method that it
- * lists where it takes neither; else none.
- *
- * @throws {OAuthClientError} `unsupported`: the method is none of `none`,
- * `client_secret_basic` and `client_secret_post`; for `private_key_jwt` call
- * {@linkcode privateKeyJwt}. `issuer_mismatch`: the registration names another
- * issuer. `invalid_argument`: the method needs a secret and there is none.
- * @see RFC 8414, section 2 (`token_endpoint_auth_methods_supported`).
- *
- * @example A client with a secret, a server that wants it in the body
- * ```ts
- * import { selectClientAuthentication } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
- *
- * const { method } = selectClientAuthentication(
- *   {
- *     issuer: "https://as.example",
- *     response_types_supported: ["code"],
- *     token_endpoint_auth_methods_supported: ["client_secret_post", "none"],
- *   },
- *   { client_id: "c1", client_secret: "s3cret" },
- * );
- * assertEquals(method, "client_secret_post");
- * ```
- */
-export function selectClientAuthentication(
-  serverMetadata: IAuthorizationServerMetadata,
-  registration: IClientCredentials,
-): ClientAuthentication {
-  const { client_id, client_secret } = requireObject(
-    "registration",
-    registration,
-  );
-  const { issuer } = requireObject("serverMetadata", serverMetadata);
-  if (registration.issuer !== undefined && registration.issuer !== issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `The client of ${registration.issuer} is not used at ${issuer}`,
-    );
-  }
-  const listed =
-    textsIn(serverMetadata.token_endpoint_auth_methods_supported) ??
-      ["client_secret_basic"];
-  const method = registration.token_endpoint_auth_method ??
-    (!client_secret
-      ? "none"
-      : listed.includes("client_secret_basic")
-      ? "client_secret_basic"
-      : listed.includes("client_secret_post")
-      ? "client_secret_post"
-      : listed[0] ?? "none");
-  switch (method) {
-    case "none":
-      return publicClient(client_id, { issuer });
-    case "client_secret_basic":
-      return clientSecretBasic(client_id, client_secret ?? "", { issuer });
-    case "client_secret_post":
-      return clientSecretPost(client_id, client_secret ?? "", { issuer });
-  }
-  // Servers register what they please, in a member that is to be a text.
-  const shown = typeof method === "string" ? ` ${method}` : "";
-  throw new OAuthClientError(
-    "unsupported",
-    `Client authentication${shown} needs more than a registration, ` +
-      `for ${issuer}`,
-  );
 }

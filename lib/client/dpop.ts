@@ -1,6 +1,6 @@
 /**
- * Demonstrating proof of possession (RFC 9449): tokens that are of use only to
- * the holder of a key.
+ * DPoP (RFC 9449): access tokens that are bound to a key, and proofs of possession
+ * of that key.
  *
  * @module
  */
@@ -8,60 +8,67 @@
 import {
   requireArgument,
   requireHttpUrl,
+  requireNonEmptyString,
   requireObject,
-  requireText,
 } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
-import { signJwt, verifies } from "./_jws.ts";
-import { findChallenge } from "../core/challenge.ts";
+import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import type { IWebCryptoKeyPair, WebCryptoKey } from "../core/types.ts";
+import { signJwt, verifies } from "./_jws.ts";
 
-/** What a request that is to be proven looks like. */
+/** Nonces are kept for this many origins, so that the map cannot grow forever. */
+const MAX_NONCES = 100;
+
+/** The request that a proof is for. */
 export interface IDpopRequest {
   /** HTTP method. */
   method: string;
-  /** Address; its query and fragment take no part in the proof. */
-  url: string;
-  /** The access token that goes with the request; none at a token endpoint. */
+  /** URL; its query and fragment are not part of the proof. */
+  url: string | URL;
+  /** Access token sent with the request; absent in a token request. */
   accessToken?: string | undefined;
 }
 
-/** A reply as {@linkcode IDpop.noteReply} reads it; a `Response` will do. */
-export interface IDpopReply {
+/** The members of a response that {@linkcode IDpop.noteResponse} reads. */
+export interface IDpopResponse {
   /** HTTP status. */
   readonly status: number;
   /** Header fields. */
-  readonly headers: { get(name: string): string | null };
+  readonly headers: IChallengeHeaders;
 }
 
-/** A key pair, and the nonces that servers gave for it. */
+/** A key pair, and the last DPoP nonce of each server. */
 export interface IDpop {
-  /** JWK thumbprint of the public key (RFC 7638), as in `cnf.jkt` of a token. */
+  /** JWK thumbprint of the public key (RFC 7638): the `cnf.jkt` of bound tokens. */
   readonly thumbprint: string;
-  /** A fresh proof for one request. */
+  /** Returns a new proof for one request. */
   createProof(request: IDpopRequest): Promise<string>;
   /**
-   * The header fields for one request: `DPoP` with a fresh proof and, with an
-   * access token, `Authorization`.
+   * Returns the header fields for one request: `DPoP` with a new proof and, if
+   * there is an access token, `Authorization`.
    */
   createHeaders(request: IDpopRequest): Promise<Record<string, string>>;
   /**
-   * Remembers the nonce that a reply brings, for its origin. True when the
-   * server refused for the lack of it, so that the request is to be made once
-   * more, with fresh header fields.
+   * Stores the nonce of a response for the origin of its URL. Returns true if a
+   * resource requires this nonce: then send the request once more, with new header
+   * fields. {@linkcode fetchToken} does the same for token requests by itself.
    */
-  noteReply(url: string, reply: IDpopReply): boolean;
+  noteResponse(url: string | URL, response: IDpopResponse): boolean;
 }
 
 /** Options of {@linkcode createDpop}. */
 export interface ICreateDpopOptions {
-  /** Keys to use; a fresh non-extractable P-256 pair when absent. */
+  /** Key pair for signing; a new non-extractable P-256 pair when absent. */
   keyPair?: IWebCryptoKeyPair | undefined;
-  /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
   now?: (() => number) | undefined;
 }
 
-/** The public members of a key, in the order of RFC 7638, section 3.3. */
+/** Returns the required members of a public key, in the order of RFC 7638, section 3.3. */
 async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
   const { crv, e, kty, n, x, y } = await crypto.subtle.exportKey("jwk", key);
   const members = Object.entries({ crv, e, kty, n, x, y });
@@ -70,7 +77,7 @@ async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
   );
 }
 
-/** Whether two keys belong together, as far as the public one lets itself use. */
+/** Checks whether two keys are a pair, as far as the public key can be used. */
 async function isPair(
   privateKey: WebCryptoKey,
   publicKey: WebCryptoKey,
@@ -81,27 +88,53 @@ async function isPair(
   return await verifies(await signJwt({}, {}, privateKey), publicKey);
 }
 
-/** A method as `fetch` sends it: these six in capitals, others as they are. */
+/** Returns a method as `fetch` sends it: these six in capitals, others unchanged. */
 function methodName(method: string): string {
   return /^(delete|get|head|options|post|put)$/i.test(method)
     ? method.toUpperCase()
     : method;
 }
 
+/** Stores a nonce; beyond the limit, the origin that responded longest ago is dropped. */
+function keepNonce(
+  nonces: Map<string, string>,
+  origin: string,
+  nonce: string,
+): void {
+  nonces.delete(origin);
+  nonces.set(origin, nonce);
+  const [oldest] = nonces.keys();
+  if (nonces.size > MAX_NONCES && oldest !== undefined) nonces.delete(oldest);
+}
+
 /**
- * Makes what is needed to prove possession of a key: pass it to
- * {@linkcode fetchToken} and use it for calls with the token. One of them serves
- * any number of servers and tokens; it keeps nothing but the key and, for each
- * origin, the last nonce.
+ * Creates DPoP proofs with one key, for {@linkcode fetchToken} and for requests with
+ * the token that it returns.
  *
- * @throws {OAuthClientError} `invalid_argument`: the keys are not a pair for
- * signing with ECDSA, Ed25519 or RSA.
+ * The same object can be used for any number of servers and tokens. It keeps the
+ * key and the last nonces of 100 origins.
+ *
+ * @param options The key pair and the clock.
+ * @throws {OAuthClientError} `invalid_argument`: `keyPair` is not a pair of keys for
+ * signing with ECDSA, Ed25519 or RSA, or its public key is not extractable.
  * @see RFC 9449, sections 4.2, 7.1, 8 and 9.
  *
  * @example Call a resource with a bound token
  * ```ts
- * import { createDpop } from "@oauth-helper/client";
+ * import { createDpop, getClaimsFromJWT } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
+ *
+ * // Replaces a resource that requires a nonce in every proof.
+ * function fetch(_url: string, init: { headers: Record<string, string> }) {
+ *   const hasNonce = getClaimsFromJWT(init.headers.DPoP ?? "").nonce === "n1";
+ *   return new Response(hasNonce ? "Hello" : "", {
+ *     status: hasNonce ? 200 : 401,
+ *     headers: {
+ *       "DPoP-Nonce": "n1",
+ *       ...(!hasNonce && { "WWW-Authenticate": 'DPoP error="use_dpop_nonce"' }),
+ *     },
+ *   });
+ * }
  *
  * const dpop = await createDpop();
  *
@@ -111,19 +144,18 @@ function methodName(method: string): string {
  *       headers: await dpop.createHeaders({ method: "GET", url, accessToken }),
  *     });
  *   const response = await send();
- *   if (!dpop.noteReply(url, response)) return response;
+ *   if (!dpop.noteResponse(url, response)) return response;
  *   await response.body?.cancel();
  *   return await send();
  * }
- * assertEquals(dpop.thumbprint.length, 43);
- * assertEquals(call.length, 2);
+ *
+ * const response = await call("https://api.example/mcp", "t0ken");
+ * assertEquals(await response.text(), "Hello");
  * ```
  */
-export async function createDpop(
-  options: ICreateDpopOptions = {},
-): Promise<IDpop> {
-  const { now = Date.now } = requireObject("options", options);
-  const { privateKey, publicKey } = options.keyPair ??
+export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
+  const { keyPair, now = Date.now } = requireObject("options", options ?? {});
+  const { privateKey, publicKey } = keyPair ??
     await crypto.subtle.generateKey(
       { name: "ECDSA", namedCurve: "P-256" },
       false,
@@ -149,7 +181,7 @@ export async function createDpop(
       { typ: "dpop+jwt", jwk },
       {
         jti: crypto.randomUUID(),
-        htm: methodName(requireText("method", method)),
+        htm: methodName(requireNonEmptyString("method", method)),
         htu: target.href,
         iat: Math.floor(now() / 1000),
         ...(nonce !== undefined && { nonce }),
@@ -169,13 +201,15 @@ export async function createDpop(
         ...(accessToken && { Authorization: `DPoP ${accessToken}` }),
       };
     },
-    noteReply(url, { status, headers }) {
+    noteResponse(url, { status, headers }) {
       const nonce = headers.get("DPoP-Nonce");
       if (!nonce) return false;
-      nonces.set(requireHttpUrl("url", url).origin, nonce);
-      // A token endpoint says so in its body, which fetchToken reads.
+      keepNonce(nonces, requireHttpUrl("url", url).origin, nonce);
+      // The error response of a token endpoint has this code in its body instead,
+      // which fetchToken reads (RFC 9449, section 8).
       return status === 401 &&
-        findChallenge(headers, ["DPoP"])?.params.error === "use_dpop_nonce";
+        findChallenges(headers, ["DPoP"])
+          .some(({ params }) => params.error === "use_dpop_nonce");
     },
   };
 }

@@ -5,15 +5,13 @@
  */
 
 import {
+  requireNonEmptyString,
   requireObject,
-  requireText,
-  requireTexts,
-  textsIn,
+  requireString,
+  requireStrings,
 } from "../core/_arguments.ts";
-import { requireEndpoint } from "../core/_endpoint.ts";
-import { exchange, mergeHeaders, requireOptions } from "../http/_request.ts";
-import { type IReply, parseJson, quoteServerText } from "../http/_response.ts";
-import { parseUrl } from "../core/_url.ts";
+import { stringsIn, withoutNulls } from "../core/_members.ts";
+import { parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -21,106 +19,59 @@ import {
   REGISTRATION_GRANT_TYPES,
 } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import {
-  isAuthorizationDynamicClientRegistrationResponse,
-  isAuthorizationRegistrationErrorResponse,
-} from "../core/guards.ts";
-import type { IKnownClient } from "./selection.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
-  IAuthorizationRegistrationErrorResponse,
-  IAuthorizationServerMetadata,
 } from "../core/types.ts";
+import { mergeHeaders, requireOptions } from "../http/_request.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
+import { postRegistration } from "./_registration_request.ts";
+import type { IKnownClient } from "./selection.ts";
 
 /** Options of {@linkcode fetchDynamicRegistration}. */
 export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
-  /** Home page of your client; {@linkcode DEFAULT_CLIENT_URI} when absent. */
-  clientUri?: string | undefined;
-  /** Where users come back to; {@linkcode DEFAULT_REDIRECT_URIS} when absent. */
-  redirectUris?: readonly string[] | undefined;
-  /** Further members of the request; they win over the library's own. */
+  /** URL of your home page; {@linkcode DEFAULT_CLIENT_URI} when absent. */
+  clientUri?: string | URL | undefined;
+  /** Your redirect URIs; {@linkcode DEFAULT_REDIRECT_URIS} when absent. */
+  redirectUris?: readonly (string | URL)[] | undefined;
+  /** Further members of the request; they replace those of the library. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
-/** A member of a refusal as text; servers send other things as well. */
-function textOf(reply: IReply, value: unknown): string | undefined {
-  return value === undefined || typeof value === "string"
-    ? value
-    : reply.quoteJson(value);
+/** Returns a URL as a string, and any other value unchanged. */
+function urlToString(value: unknown): unknown {
+  return value instanceof URL ? value.href : value;
 }
 
-/** The error of a reply that is not 2xx. */
-async function refusalOf(
-  endpoint: string,
-  reply: IReply,
-): Promise<OAuthClientError> {
-  const body = parseJson(await reply.body() ?? "");
-  const failed = `Registration to ${quoteServerText(endpoint)} failed: `;
-  if (!isAuthorizationRegistrationErrorResponse(body)) {
-    return reply.error(
-      "unexpected_status",
-      failed + reply.quote(await reply.text()),
-    );
-  }
-  const error = textOf(reply, body.error) ?? "";
-  const error_description = textOf(reply, body.error_description);
-  const details = error_description ? `${error}: ${error_description}` : error;
-  return reply.error("server_error", failed + reply.quote(details), {
-    error,
-    error_description,
-  });
-}
-
-/** Client metadata as it is sent. */
-function toJson(name: string, client: unknown): string {
-  let json: string | undefined;
-  let cause: unknown;
-  try {
-    json = JSON.stringify(client);
-  } catch (failure) {
-    cause = failure;
-  }
-  if (json?.startsWith("{")) return json;
-  throw new OAuthClientError(
-    "invalid_argument",
-    `${name} must be fit for JSON`,
-    { cause },
-  );
-}
-
-function supportedGrantTypes(
-  { grant_types_supported }: IAuthorizationServerMetadata,
-): string[] {
-  return Array.isArray(grant_types_supported)
-    ? grant_types_supported.filter((type) =>
-      REGISTRATION_GRANT_TYPES.includes(type)
-    )
-    : [...REGISTRATION_GRANT_TYPES];
+function supportedGrantTypes(listed: unknown): string[] {
+  return stringsIn(listed)
+    ?.filter((type) => REGISTRATION_GRANT_TYPES.includes(type)) ??
+    [...REGISTRATION_GRANT_TYPES];
 }
 
 /**
- * Registers a public native client.
+ * Registers a public native client with fixed defaults. Prefer
+ * {@linkcode registerClient}, which sends your metadata and returns a client that is
+ * bound to its issuer.
  *
- * Asks for the code, refresh and device grants, as far as the server lists them;
- * response type `code`; no client authentication. No credentials are sent unless
- * `options.headers` has them, and a redirect is not followed. Give your own
- * `clientUri` and `redirectUris`: the https addresses of the defaults belong to
- * nobody.
+ * The request names the grant types `authorization_code`, `refresh_token` and
+ * device code, as far as the server lists them, the response type `code`, and no
+ * client authentication. It contains no credentials unless `options.headers` does,
+ * and redirects are not followed. Set `clientUri` and `redirectUris`: the https URLs
+ * of the defaults are placeholders.
  *
  * @param serverMetadata Metadata with a `registration_endpoint`.
- * @param clientName Name of the client to show to people.
- * @param scopes Scope values that the client may ask for; none are named when
- * undefined.
- * @param options The client's addresses, further client metadata, and what every
- * request takes.
- * @returns The registration; of its members only `client_id` is certain.
- * @throws {OAuthClientError} `unsupported`: no `registration_endpoint`.
- * `server_error`: the server refused and said why in `error`.
- * `unexpected_status`: it refused without a reason. `invalid_response`: the reply
- * has no `client_id`. `invalid_argument`: an argument has the wrong type or is
- * empty. `network_error`: no reply came.
+ * @param clientName Display name of the client.
+ * @param scopes Scope values that the client may request; left out if undefined.
+ * @param options URLs of the client, further client metadata, and the options of
+ * every request.
+ * @returns The registration. Only `client_id` is certain to be present.
+ * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
+ * `oauth_error`: the server returned an error code. `unexpected_status`: the status
+ * is not 2xx, and there is no error code. `invalid_response`: there is no
+ * `client_id`. `invalid_argument`: an argument has the wrong type. `network_error`,
+ * `timeout`, `response_too_large`, `redirect_refused`, `url_refused`.
  * @see RFC 7591, section 3; OpenID Connect Dynamic Client Registration 1.0.
  *
  * @example Register with your own redirect URI
@@ -129,17 +80,13 @@ function supportedGrantTypes(
  * import { assertEquals } from "@std/assert";
  *
  * const registration = await fetchDynamicRegistration(
- *   {
- *     issuer: "https://as.example",
- *     registration_endpoint: "https://as.example/register",
- *     response_types_supported: ["code"],
- *   },
+ *   { registration_endpoint: "https://as.example/register" },
  *   "My client",
  *   ["read"],
  *   {
  *     clientUri: "https://my-client.example/",
  *     redirectUris: ["http://127.0.0.1:8123/callback"],
- *     // Stands in for the server.
+ *     // Replaces the server.
  *     fetch: (_url, { body }) =>
  *       Promise.resolve(
  *         Response.json({ client_id: "c1", ...JSON.parse(body ?? "") }),
@@ -151,84 +98,64 @@ function supportedGrantTypes(
  * ```
  */
 export async function fetchDynamicRegistration(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "registration_endpoint" | "grant_types_supported"
+  >,
   clientName: string,
   scopes?: readonly string[],
   options?: IFetchDynamicRegistrationOptions,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
-  const endpoint = requireObject("serverMetadata", serverMetadata)
-    .registration_endpoint;
-  if (!endpoint) {
+  const { registration_endpoint, grant_types_supported } = requireObject(
+    "serverMetadata",
+    serverMetadata,
+  );
+  if (!registration_endpoint) {
     throw new OAuthClientError(
       "unsupported",
       "Server does not support dynamic registration",
     );
   }
   const {
-    clientUri,
-    redirectUris,
+    clientUri = DEFAULT_CLIENT_URI,
+    redirectUris = DEFAULT_REDIRECT_URIS,
     clientMetadata,
     headers,
     ...requestOptions
   } = requireOptions(options);
-  const client: IAuthorizationDynamicClientRegistrationRequest = {
-    client_name: requireText("clientName", clientName),
-    client_uri: requireText("clientUri", clientUri ?? DEFAULT_CLIENT_URI),
-    grant_types: supportedGrantTypes(serverMetadata),
+  const metadata: IAuthorizationDynamicClientRegistrationRequest = {
+    client_name: requireString("clientName", clientName),
+    client_uri: requireString("clientUri", urlToString(clientUri)),
+    grant_types: supportedGrantTypes(grant_types_supported),
     response_types: ["code"],
-    redirect_uris: [
-      ...requireTexts("redirectUris", redirectUris ?? DEFAULT_REDIRECT_URIS),
-    ],
+    redirect_uris: requireStrings(
+      "redirectUris",
+      Array.isArray(redirectUris)
+        ? redirectUris.map(urlToString)
+        : redirectUris,
+    ),
     ...(scopes && {
-      scope: requireTexts("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
+      scope: requireStrings("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
     }),
     token_endpoint_auth_method: "none",
     application_type: "native",
     ...requireObject("clientMetadata", clientMetadata ?? {}),
   };
   return await postRegistration(
-    requireText("registration_endpoint", endpoint),
+    requireString("registration_endpoint", registration_endpoint),
     mergeHeaders({ "Content-Type": "application/json" }, headers),
-    toJson("clientMetadata", client),
+    metadata,
     requestOptions,
   );
 }
 
-async function postRegistration(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  options: IRequestOptions,
-): Promise<IAuthorizationDynamicClientRegistrationResponse> {
-  const request = { url, purpose: "registration", headers, body } as const;
-  return await exchange(request, options, async (reply) => {
-    if (!reply.ok) throw await refusalOf(url, reply);
-    const body = await reply.json();
-    if (isAuthorizationDynamicClientRegistrationResponse(body)) return body;
-    // Some servers refuse with a 200.
-    const { error, error_description } =
-      isAuthorizationRegistrationErrorResponse(body)
-        ? body
-        : {} as IAuthorizationRegistrationErrorResponse;
-    throw reply.error(
-      error === undefined ? "invalid_response" : "server_error",
-      "Invalid authorization dynamic client registration response: " +
-        reply.quoteJson(body),
-      {
-        error: textOf(reply, error),
-        error_description: textOf(reply, error_description),
-      },
-    );
-  });
-}
-
 /** Options of {@linkcode registerClient}. */
 export interface IRegisterClientOptions extends IRequestOptions {
-  /** Takes an http endpoint that is not on loopback. */
+  /** Accepts an http endpoint that is not on loopback, and any on loopback. */
   allowHttp?: boolean | undefined;
 }
 
-/** `native` for what comes back to a program, `web` for what comes to a site. */
+/** Returns `web` if every redirect URI is https, else `native`. */
 function applicationTypeOf(redirectUris: unknown): "native" | "web" {
   const isWeb = (uri: unknown) => parseUrl(String(uri))?.protocol === "https:";
   return Array.isArray(redirectUris) && redirectUris.length > 0 &&
@@ -237,12 +164,11 @@ function applicationTypeOf(redirectUris: unknown): "native" | "web" {
     : "native";
 }
 
-/** A way of authenticating, where the server does not take the default one. */
+/** Returns the authentication method, if the default is not supported. */
 function authMethodFor(
-  { token_endpoint_auth_methods_supported: listed }:
-    IAuthorizationServerMetadata,
+  listed: unknown,
 ): IAuthorizationDynamicClientRegistrationRequest {
-  const methods = textsIn(listed) ?? ["client_secret_basic"];
+  const methods = stringsIn(listed) ?? ["client_secret_basic"];
   const method = ["client_secret_basic", "client_secret_post", "none"]
     .find((one) => methods.includes(one));
   return method === undefined || method === "client_secret_basic"
@@ -251,22 +177,28 @@ function authMethodFor(
 }
 
 /**
- * Registers a client with the metadata given. Two members are added where they
- * are missing: `application_type`, which is `web` when every redirect URI is https
- * and else `native`; and `token_endpoint_auth_method`, where the server does not
- * list the default, `client_secret_basic`.
+ * Registers a client with your metadata.
  *
- * The answer names the issuer that it belongs to. Keep it as it is, and hand it to
- * {@linkcode selectClient} next time; an `invalid_client` from a token request
- * later on means that the server has forgotten it.
+ * Two members are added if they are absent: `application_type`, which is `web` if
+ * every redirect URI is https and `native` otherwise; and
+ * `token_endpoint_auth_method`, if the server does not list the default
+ * `client_secret_basic`.
+ *
+ * Store the result for {@linkcode selectClient}. If a later token request fails with
+ * `invalid_client`, the server has deleted the registration.
  *
  * @param serverMetadata Metadata with a `registration_endpoint`.
- * @param request Client metadata. To be given refresh tokens, list
- * `refresh_token` in `grant_types`.
- * @returns The registration with its `issuer`; `client_id` is a string with
- * something in it.
- * @throws {OAuthClientError} As {@linkcode fetchDynamicRegistration};
- * `url_refused`: the endpoint is not https, nor http on loopback.
+ * @param request Client metadata. For refresh tokens, include `refresh_token` in
+ * `grant_types`.
+ * @param options The options of every request.
+ * @returns The registration with the `issuer` of the server. `client_id` is a
+ * non-empty string; members that are `null` are left out.
+ * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
+ * `url_refused`: the endpoint must not be used. `oauth_error`: the server returned an
+ * error code. `unexpected_status`: the status is not 2xx, and there is no error code.
+ * `invalid_response`: there is no usable `client_id`. `invalid_argument`: an argument
+ * has the wrong type. `network_error`, `timeout`, `response_too_large`,
+ * `redirect_refused`.
  * @see RFC 7591, sections 2 and 3.
  *
  * @example Register a native client
@@ -278,7 +210,6 @@ function authMethodFor(
  *   {
  *     issuer: "https://as.example",
  *     registration_endpoint: "https://as.example/register",
- *     response_types_supported: ["code"],
  *   },
  *   {
  *     client_name: "My client",
@@ -287,50 +218,60 @@ function authMethodFor(
  *     token_endpoint_auth_method: "none",
  *   },
  *   {
- *     // Stands in for the server.
+ *     // Replaces the server.
  *     fetch: (_url, { body }) =>
  *       Promise.resolve(
  *         Response.json({ client_id: "c1", ...JSON.parse(body ?? "") }),
  *       ),
  *   },
  * );
- * assertEquals(client.client_id, "c1");
+ * assertEquals([client.issuer, client.client_id], ["https://as.example", "c1"]);
  * ```
  */
 export async function registerClient(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    | "issuer"
+    | "registration_endpoint"
+    | "token_endpoint_auth_methods_supported"
+  >,
   request: IAuthorizationDynamicClientRegistrationRequest,
   options?: IRegisterClientOptions,
 ): Promise<IKnownClient> {
   const { allowHttp, headers, ...requestOptions } = requireOptions(options);
-  const { redirect_uris } = requireObject("request", request);
+  const { application_type, redirect_uris } = requireObject("request", request);
+  const { issuer, token_endpoint_auth_methods_supported } = requireObject(
+    "serverMetadata",
+    serverMetadata,
+  );
+  requireNonEmptyString("serverMetadata.issuer", issuer);
   const url = requireEndpoint(
-    requireObject("serverMetadata", serverMetadata),
+    serverMetadata,
     "registration_endpoint",
     allowHttp,
   );
+  const metadata = {
+    ...authMethodFor(token_endpoint_auth_methods_supported),
+    ...request,
+    application_type: application_type ?? applicationTypeOf(redirect_uris),
+  };
+  const json = "application/json";
   const registration = await postRegistration(
     url,
-    mergeHeaders({
-      Accept: "application/json",
-      "Content-Type": "application/json",
-    }, headers),
-    toJson("request", {
-      ...authMethodFor(serverMetadata),
-      ...request,
-      application_type: request.application_type ??
-        applicationTypeOf(redirect_uris),
-    }),
+    mergeHeaders({ Accept: json, "Content-Type": json }, headers),
+    metadata,
     requestOptions,
   );
-  if (typeof registration.client_id !== "string" || !registration.client_id) {
+  const client = withoutNulls({ ...registration, issuer }) as IKnownClient;
+  if (typeof client.client_id !== "string" || client.client_id === "") {
     throw new OAuthClientError(
       "invalid_response",
       `Registration at ${
-        quoteServerText(url)
-      } gave a client_id that is not a text`,
+        quoteUrl(url)
+      } failed: expected a client_id that is a ` +
+        "non-empty string",
       { url },
     );
   }
-  return { ...registration, issuer: serverMetadata.issuer };
+  return client;
 }

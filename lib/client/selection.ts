@@ -1,133 +1,176 @@
 /**
- * Which client to be at an authorization server.
+ * The choice of a client for an authorization server.
  *
  * @module
  */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
+import { numberMember } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
-import type {
-  IAuthorizationDynamicClientRegistrationResponse,
-  IAuthorizationServerMetadata,
-} from "../core/types.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 
-/** A client known before: registered by hand, or earlier by the program. */
+/** A registered client, with the issuer that it is registered with. */
 export interface IKnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
-  /** Issuer that the client is registered with; it is never used at another. */
+  /** Issuer of the server. The client must not be used at any other. */
   issuer: string;
 }
 
 /** Options of {@linkcode selectClient}. */
 export interface ISelectClientOptions {
-  /** Clients kept from before, of whatever issuers. */
+  /** Clients stored earlier, of any issuers. */
   knownClients?: readonly IKnownClient[] | undefined;
   /**
-   * Where your client id metadata document stands: an https URL with a path. It
-   * serves as `client_id` at every server that takes such documents.
+   * URL of your client metadata document: https with a path, without a fragment
+   * or credentials, in canonical form (as `URL` writes it). It is the `client_id`
+   * at every server that supports such documents.
    */
-  clientMetadataUrl?: string | undefined;
-  /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
+  clientMetadataUrl?: string | URL | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
   now?: (() => number) | undefined;
 }
 
 /**
- * What to do next: use a known client, use the address of the client's metadata
- * document, register, or ask the user for a client.
+ * The result of {@linkcode selectClient}. `kind` is one of these:
+ *
+ * - `known_client`: use the stored client.
+ * - `client_metadata_document`: use the client that the document describes.
+ * - `register`: register a client with {@linkcode registerClient}.
+ * - `ask_user`: no way is left but to ask the user for a client.
  */
 export type ClientSelection =
-  | {
-    /** The client is at hand. */
-    kind: "known_client" | "client_metadata_document";
-    /** What identifies it. */
-    client: IAuthorizationDynamicClientRegistrationResponse;
-  }
-  | {
-    /** Nothing is at hand. */
-    kind: "register" | "ask_user";
-  };
+  | { kind: "known_client"; client: IKnownClient }
+  | { kind: "client_metadata_document"; client: IKnownClient }
+  | { kind: "register" }
+  | { kind: "ask_user" };
 
-/** Whether a secret is of no use any more; some servers send digits as a text. */
-function isExpired(expiresAt: unknown, now: () => number): boolean {
-  const seconds = typeof expiresAt === "string" ? Number(expiresAt) : expiresAt;
-  // RFC 7591, section 3.2.1: 0 is for a secret that does not expire.
-  return typeof seconds === "number" && seconds !== 0 &&
-    seconds <= now() / 1000;
+/** Checks whether the secret of a client has expired. */
+function isExpired(client: IKnownClient, now: () => number): boolean {
+  const seconds = numberMember({ ...client }, "client_secret_expires_at") ?? 0;
+  // 0 means that the secret does not expire (RFC 7591, section 3.2.1).
+  return seconds !== 0 && seconds <= now() / 1000;
 }
 
-/** Whether an address may be a client identifier (an https URL with a path). */
-function isClientIdUrl(address: string): boolean {
-  const url = parseUrl(address);
-  // The same text must stand in the document, so only the canonical form will do.
-  return url?.href === address && url.protocol === "https:" &&
-    url.pathname !== "/" && !address.includes("#") &&
-    !url.username && !url.password;
+/** Returns the URL of a client metadata document. */
+function requireClientMetadataUrl(value: string | URL): string {
+  const text = String(value);
+  const url = parseUrl(text);
+  requireArgument(
+    // The document repeats the URL as `client_id`, and both are compared as strings.
+    url?.href === text && url.protocol === "https:" && url.pathname !== "/" &&
+      !text.includes("#") && !url.username && !url.password,
+    "clientMetadataUrl",
+    "an https URL with a path, without fragment and credentials, in canonical form",
+  );
+  return text;
 }
 
 /**
- * Chooses a client for a server, in this order: one known for its issuer, unless
- * its secret has expired; the client id metadata document where the server takes
- * them; a registration where it offers one; the user.
+ * Selects a client for a server, by this order: a known client of its issuer whose
+ * secret has not expired; your client metadata document, if the server supports
+ * such documents; registration, if the server has an endpoint for it; the user.
  *
- * @returns The kind of client, and the client where there is one already.
+ * @param serverMetadata Metadata of the server.
+ * @param options The clients to select from.
+ * @returns The kind of the client, and the client itself unless it has to be
+ * registered or asked for.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * `clientMetadataUrl` cannot be a `client_id`.
  * @see Model Context Protocol 2025-11-25, "Authorization", client registration;
  * draft-ietf-oauth-client-id-metadata-document, section 3.
  *
- * @example A server that takes client id metadata documents
+ * @example Use a stored client, or register one
  * ```ts
- * import { selectClient } from "@oauth-helper/client";
+ * import {
+ *   type IAuthorizationServerMetadata,
+ *   type IKnownClient,
+ *   registerClient,
+ *   selectClient,
+ * } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const clientMetadataUrl = "https://my-client.example/oauth/client.json";
- * const serverMetadata = {
+ * const stored: IKnownClient[] = [
+ *   { issuer: "https://as.example", client_id: "c1" },
+ * ];
+ *
+ * async function clientFor(
+ *   serverMetadata: IAuthorizationServerMetadata,
+ * ): Promise<IKnownClient> {
+ *   const selection = selectClient(serverMetadata, { knownClients: stored });
+ *   switch (selection.kind) {
+ *     case "known_client":
+ *     case "client_metadata_document":
+ *       return selection.client;
+ *     case "register": {
+ *       const client = await registerClient(serverMetadata, {
+ *         client_name: "My client",
+ *         redirect_uris: ["http://127.0.0.1:8123/callback"],
+ *       });
+ *       stored.push(client);
+ *       return client;
+ *     }
+ *     case "ask_user":
+ *       throw new Error(`Please register a client at ${serverMetadata.issuer}`);
+ *   }
+ * }
+ *
+ * const { client_id } = await clientFor({
  *   issuer: "https://as.example",
  *   response_types_supported: ["code"],
- *   client_id_metadata_document_supported: true,
- * };
- * assertEquals(selectClient(serverMetadata, { clientMetadataUrl }), {
- *   kind: "client_metadata_document",
- *   client: {
- *     client_id: clientMetadataUrl,
- *     token_endpoint_auth_method: "none",
- *   },
  * });
- * assertEquals(selectClient(serverMetadata, {}), { kind: "ask_user" });
+ * assertEquals(client_id, "c1");
  * ```
  */
 export function selectClient(
-  serverMetadata: IAuthorizationServerMetadata,
-  options: ISelectClientOptions,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    | "issuer"
+    | "registration_endpoint"
+    | "client_id_metadata_document_supported"
+  >,
+  options?: ISelectClientOptions,
 ): ClientSelection {
   requireObject("serverMetadata", serverMetadata);
-  const { clientMetadataUrl, now = Date.now, ...rest } = requireObject(
+  const { issuer, registration_endpoint, ...server } = serverMetadata;
+  requireNonEmptyString("serverMetadata.issuer", issuer);
+  const { knownClients, clientMetadataUrl, now = Date.now } = requireObject(
     "options",
-    options,
+    options ?? {},
   );
-  const knownClients = requireObject("knownClients", rest.knownClients ?? []);
+  const clients = knownClients ?? [];
   requireArgument(
-    Array.isArray(knownClients) &&
-      knownClients.every((one) => typeof one === "object" && one !== null),
+    Array.isArray(clients) &&
+      clients.every((client) => typeof client === "object" && client !== null),
     "knownClients",
-    "an array of registrations",
+    "an array of clients",
   );
-  const client = knownClients.find(({ issuer, client_secret_expires_at }) =>
-    issuer === serverMetadata.issuer &&
-    !isExpired(client_secret_expires_at, now)
+  const documentUrl = clientMetadataUrl === undefined ||
+      clientMetadataUrl === null
+    ? undefined
+    : requireClientMetadataUrl(clientMetadataUrl);
+
+  const client = clients.find((one) =>
+    one.issuer === issuer && !isExpired(one, now)
   );
   if (client) return { kind: "known_client", client };
-  if (
-    serverMetadata.client_id_metadata_document_supported === true &&
-    clientMetadataUrl && isClientIdUrl(clientMetadataUrl)
-  ) {
+  if (documentUrl && server.client_id_metadata_document_supported === true) {
     return {
       kind: "client_metadata_document",
       client: {
-        client_id: clientMetadataUrl,
+        issuer,
+        client_id: documentUrl,
         token_endpoint_auth_method: "none",
       },
     };
   }
-  return {
-    kind: serverMetadata.registration_endpoint ? "register" : "ask_user",
-  };
+  return { kind: registration_endpoint ? "register" : "ask_user" };
 }

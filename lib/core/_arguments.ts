@@ -1,96 +1,89 @@
-/** Checks of what callers pass in, all with the same documented failure. */
+/** Checks of what callers pass in; each fails with `invalid_argument`. */
 
-import { parseUrl } from "./_url.ts";
+import { parseHttpUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 
-/** Fails unless the check holds. The value itself is never shown. */
-export function requireArgument(
-  holds: boolean,
+/** The error of an argument. The value itself is never shown. */
+export function invalidArgument(
   name: string,
   expected: string,
-): void {
-  if (!holds) {
-    throw new OAuthClientError(
-      "invalid_argument",
-      `${name} must be ${expected}`,
-    );
-  }
+): OAuthClientError {
+  const message = `${name} must be ${expected}`;
+  return new OAuthClientError("invalid_argument", message);
 }
 
-/** A string, which may be empty. */
+/** Fails unless the condition holds. */
+export function requireArgument(
+  condition: boolean,
+  name: string,
+  expected: string,
+): asserts condition {
+  if (!condition) throw invalidArgument(name, expected);
+}
+
+/** Returns a string, which may be empty. */
 export function requireString(name: string, value: unknown): string {
-  requireArgument(typeof value === "string", name, "a string");
-  return value as string;
+  if (typeof value !== "string") throw invalidArgument(name, "a string");
+  return value;
 }
 
-/** A string with at least one character. */
-export function requireText(name: string, value: unknown): string {
-  requireArgument(
-    typeof value === "string" && value !== "",
-    name,
-    "a non-empty string",
-  );
-  return value as string;
+/** Returns a string that is not empty. */
+export function requireNonEmptyString(name: string, value: unknown): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw invalidArgument(name, "a non-empty string");
 }
 
-/** A string, or nothing, which is as good as an empty one. */
-export function optionalText(name: string, value: unknown): string {
-  return value === undefined || value === null || value === ""
+/** Returns a string; undefined, `null` and the empty string give the empty one. */
+export function optionalString(name: string, value: unknown): string {
+  return value === undefined || value === null
     ? ""
-    : requireText(name, value);
+    : requireString(name, value);
 }
 
-/** An array of strings. */
-export function requireTexts(name: string, value: unknown): string[] {
-  requireArgument(
-    // A spread makes the holes of a list members, which `every` would skip.
-    Array.isArray(value) && [...value].every((one) => typeof one === "string"),
-    name,
-    "an array of strings",
-  );
-  return value as string[];
+/** Returns an array of strings. */
+export function requireStrings(name: string, value: unknown): string[] {
+  const isStrings = Array.isArray(value) &&
+    // Spreading turns holes into members; `every` alone would skip them.
+    [...value].every((one) => typeof one === "string");
+  if (!isStrings) throw invalidArgument(name, "an array of strings");
+  return value;
 }
 
-/** An object. */
+/** Returns an object. */
 export function requireObject<T>(name: string, value: T): NonNullable<T> {
-  requireArgument(typeof value === "object" && !!value, name, "an object");
-  return value!;
+  if (typeof value === "object" && value) return value;
+  throw invalidArgument(name, "an object");
 }
 
-/** Texts by name; a `Headers` or a `Map` would look like none at all. */
-export function requireTextMembers(name: string, value: unknown): void {
-  requireArgument(
-    value === undefined ||
-      (typeof value === "object" && value !== null &&
-        typeof (value as { get?: unknown }).get !== "function" &&
-        Object.values(value).every((field) => typeof field === "string")),
-    name,
-    "a plain object of strings",
-  );
+/** Returns a function, or undefined where there is none. */
+export function optionalFunction<T>(name: string, value: T): T {
+  if (typeof (value ?? invalidArgument) === "function") return value;
+  throw invalidArgument(name, "a function");
 }
 
-/** A value as an http or https URL that shows no credentials, if it is one. */
-export function parseHttpUrl(value: unknown): URL | undefined {
-  const url = typeof value === "string" ? parseUrl(value) : undefined;
-  const isFit = url !== undefined && /^https?:$/.test(url.protocol) &&
-    !url.username && !url.password;
-  return isFit ? url : undefined;
+/**
+ * Returns strings by name, none if undefined. A `Headers` or a `Map` is refused,
+ * because it would seem to have none.
+ */
+export function requireStringMembers(
+  name: string,
+  value: unknown,
+): Readonly<Record<string, string>> {
+  if (value === undefined) return {};
+  const isStrings = typeof value === "object" && value !== null &&
+    !Array.isArray(value) &&
+    typeof (value as { get?: unknown }).get !== "function" &&
+    Object.values(value).every((member) => typeof member === "string");
+  if (!isStrings) throw invalidArgument(name, "a plain object of strings");
+  return value as Record<string, string>;
 }
 
-/** An absolute http or https URL that shows no credentials. */
+/** Returns a URL, given as a string or a `URL`. */
 export function requireHttpUrl(name: string, value: unknown): URL {
   const url = parseHttpUrl(value);
-  requireArgument(
-    url !== undefined,
+  if (url) return url;
+  throw invalidArgument(
     name,
     "an absolute http or https URL without credentials",
   );
-  return url!;
-}
-
-/** The texts of a list that a server sent; undefined when it is no list. */
-export function textsIn(value: unknown): string[] | undefined {
-  return Array.isArray(value)
-    ? value.filter((member) => typeof member === "string")
-    : undefined;
 }

@@ -1,6 +1,6 @@
 /** Checks of scope values (RFC 6749, section 3.3). */
 
-import { requireArgument, requireTexts } from "./_arguments.ts";
+import { requireArgument, requireStrings } from "./_arguments.ts";
 
 const SCOPE_VALUE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
@@ -11,7 +11,7 @@ function quoteStart(value: string): string {
 
 /** Checks scopes from a caller: an array of valid scope values. */
 export function requireScopes(name: string, value: unknown): string[] {
-  const scopes = requireTexts(name, value);
+  const scopes = requireStrings(name, value);
   const unfit = scopes.find((scope) => !SCOPE_VALUE.test(scope));
   requireArgument(
     unfit === undefined,

@@ -1,9 +1,12 @@
-/** Parsing of addresses. */
+/** Whether a URL may be used, for what, and how it is shown. */
+
+import { quote } from "./_quote.ts";
+import { OAuthClientError } from "./errors.ts";
+import type { IAuthorizationServerMetadata } from "./metadata.ts";
 
 /**
- * The URL that a text stands for; undefined when it stands for none. In place of
- * `URL.canParse`, which Node 20 gets wrong for texts beyond ASCII once it has
- * compiled it.
+ * Parses a URL; returns undefined if it is not one. It stands in for
+ * `URL.canParse`, which Node 20 gets wrong for non-ASCII strings.
  */
 export function parseUrl(text: string, base?: string): URL | undefined {
   try {
@@ -13,26 +16,134 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
+/** Parses an http or https URL without credentials, given as string or `URL`. */
+export function parseHttpUrl(value: unknown): URL | undefined {
+  if (typeof value !== "string" && !(value instanceof URL)) return undefined;
+  const url = parseUrl(String(value));
+  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
+  return isHttp && !url.username && !url.password ? url : undefined;
+}
+
+/** Checks whether a URL may be shown as a link, by its scheme. */
+export function isWebUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url);
+}
+
+/** Quotes a URL, or what a server sent in place of one, without credentials. */
+export function quoteUrl(value: unknown): string {
+  if (typeof value !== "string") return typeof value;
+  // Credentials end at an `@`, which is rare elsewhere in a URL.
+  const isClean = !value.includes("@") || parseHttpUrl(value) !== undefined;
+  return quote(
+    isClean ? value : value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@"),
+  );
+}
+
 /**
- * An address as it may be shown: its scheme, what stands in for credentials if it
- * has any, and what follows the last `@`.
+ * Checks whether a URL stays on this machine. The unspecified address counts
+ * because operating systems connect it to loopback.
  */
-export function withoutCredentials(address: string, standIn = ""): string {
-  const url = parseUrl(address);
-  return url && !url.username && !url.password
-    ? address
-    : address.replace(/^(\w+:\/\/)?.*@/s, `$1${standIn}`);
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost\.?|.+\.localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/
+    .test(hostname);
 }
 
-/** An address that a user may be sent to, by its scheme; undefined for others. */
-export function webUrl(address: string | undefined): string | undefined {
-  const { protocol = "" } = parseUrl(address ?? "") ?? {};
-  return /^https?:$/.test(protocol) ? address : undefined;
+/** What decides whether a URL may be used. */
+export interface IUrlRules {
+  /** Accepts http and loopback everywhere. */
+  allowHttp?: boolean | undefined;
+  /** Accepts loopback, where http is as safe as https. */
+  allowLoopback?: boolean | undefined;
 }
 
-/** A value that a server sent for an identifier, as it may be shown. */
-export function shownUrl(value: unknown): unknown {
-  return typeof value === "string"
-    ? withoutCredentials(value, "[redacted]@")
-    : value;
+/**
+ * Fails unless a request, or the user's browser, may be sent to this URL: https,
+ * or http on loopback; loopback only where the rules allow it, so that no remote
+ * server can direct the client at a service of its own machine.
+ */
+export function requireSafeUrl(
+  name: string,
+  value: unknown,
+  { allowHttp = false, allowLoopback = false }: IUrlRules,
+): URL {
+  const refuse = (expected: string) =>
+    new OAuthClientError(
+      "url_refused",
+      `${name} is not used: expected ${expected}, got ${
+        typeof value === "string"
+          ? JSON.stringify(quoteUrl(value).slice(0, 200))
+          : quoteUrl(value)
+      }`,
+    );
+  // The URL parser drops tabs and line breaks, which no proper URL contains.
+  // deno-lint-ignore no-control-regex
+  const isClean = typeof value === "string" && !/[\x00-\x20\x7f]/.test(value);
+  const url = isClean ? parseUrl(value) : undefined;
+  if (!url) throw refuse("an absolute URL");
+  if (url.username || url.password) throw refuse("a URL without credentials");
+  const isHttp = url.protocol === "http:";
+  if (!isHttp && url.protocol !== "https:") throw refuse("an https URL");
+  if (allowHttp) return url;
+  if (isLoopback(url)) {
+    if (allowLoopback) return url;
+    throw refuse(
+      "a URL that is not on loopback, as the server that named it is not " +
+        "(set allowHttp to allow it)",
+    );
+  }
+  if (isHttp) {
+    throw refuse(
+      "an https URL, or http on loopback (set allowHttp to allow it)",
+    );
+  }
+  return url;
+}
+
+/** The members of server metadata that requests, or users, are sent to. */
+export const ENDPOINT_NAMES = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "device_authorization_endpoint",
+  "revocation_endpoint",
+  "pushed_authorization_request_endpoint",
+] as const;
+
+/** One of these members. */
+export type EndpointName = typeof ENDPOINT_NAMES[number];
+
+/** What the choice of an endpoint needs of server metadata. */
+export type EndpointMetadata<Name extends EndpointName = EndpointName> = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | Name
+>;
+
+/**
+ * Returns the rules for URLs that a server names: only a server on loopback may
+ * refer to loopback.
+ */
+export function rulesFor(
+  issuer: string,
+  allowHttp: boolean | undefined,
+): IUrlRules {
+  const url = parseUrl(issuer);
+  return { allowHttp, allowLoopback: url !== undefined && isLoopback(url) };
+}
+
+/** Returns an endpoint of a server; fails if it is missing or must not be used. */
+export function requireEndpoint<Name extends EndpointName>(
+  serverMetadata: EndpointMetadata<Name>,
+  name: Name,
+  allowHttp: boolean | undefined,
+): string {
+  const { issuer, [name]: url } =
+    serverMetadata as IAuthorizationServerMetadata;
+  if (!url) {
+    throw new OAuthClientError(
+      "unsupported",
+      `Authorization server ${quoteUrl(issuer)} has no ${name}`,
+    );
+  }
+  requireSafeUrl(`The ${name}`, url, rulesFor(issuer, allowHttp));
+  return url;
 }

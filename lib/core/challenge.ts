@@ -8,7 +8,7 @@ import {
   requireArgument,
   requireObject,
   requireString,
-  requireTexts,
+  requireStrings,
 } from "./_arguments.ts";
 import { ChallengeReader } from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
@@ -222,7 +222,7 @@ export function findChallenges(
   schemes?: readonly string[],
 ): IAuthenticationChallenge[] {
   const value = headerValue(source);
-  const wanted = requireTexts("schemes", schemes ?? ["Bearer", "DPoP"])
+  const wanted = requireStrings("schemes", schemes ?? ["Bearer", "DPoP"])
     .map((scheme) => scheme.toLowerCase());
   return new ChallengeReader(value, "keep_first", true).read()
     .filter(({ scheme }) => wanted.includes(scheme.toLowerCase()));

@@ -1,33 +1,35 @@
 /**
- * The one error class of this library and the codes it carries.
+ * The error class of this library and its codes.
  *
  * @module
  */
 
 /**
- * Stable codes of {@linkcode OAuthClientError}. A message may be reworded
- * between versions where no contract fixes it; a code is not.
+ * Stable codes of {@linkcode OAuthClientError}. Messages may change between
+ * versions, except those that a contract fixes; codes do not.
  *
- * - `invalid_argument`: an argument has the wrong type, is empty, or is no URL.
- * - `invalid_challenge`: a `WWW-Authenticate` header cannot be read.
+ * - `invalid_argument`: an argument has the wrong type, is empty, or is not a URL.
+ * - `invalid_challenge`: a `WWW-Authenticate` header field is malformed.
  * - `invalid_jwt`: a JWT cannot be decoded.
- * - `invalid_metadata`: a metadata document has a member of the wrong kind.
- * - `identifier_mismatch`: a document speaks of somebody else.
- * - `unexpected_status`: the reply's status is not the one that brings an answer.
+ * - `invalid_metadata`: a metadata document is malformed.
+ * - `identifier_mismatch`: the `resource` or `issuer` of a metadata document does
+ *   not match the expected identifier.
+ * - `unexpected_status`: the status of the response is not the expected one.
  * - `invalid_response`: the status is right and the content is not.
- * - `server_error`: the server named an OAuth error; it stands in `error`.
+ * - `oauth_error`: the server returned an OAuth error code; see `error`.
  * - `unsupported`: the server lacks an endpoint or a capability.
- * - `network_error`: no reply came, or it broke off.
- * - `timeout`: the reply, body included, took longer than `timeoutMs`.
- * - `response_too_large`: the body is larger than `maxBytes`.
- * - `redirect_refused`: the reply is a redirect that is not followed.
- * - `url_refused`: an address is not one that a request, or a user, may be sent to.
- * - `discovery_failed`: no address led to usable metadata; see `attempts`.
- * - `invalid_authorization_response`: the redirect back is not an answer to the
- *   request: another `state`, no `code`, or a parameter twice.
- * - `issuer_mismatch`: a message comes from, or was meant for, another issuer.
- * - `expired`: the user took longer than the device code lives.
- * - `invalid_id_jag`: an ID-JAG is not what was asked for.
+ * - `network_error`: there was no response, or it was incomplete.
+ * - `timeout`: the request, response body included, took longer than `timeoutMs`.
+ * - `response_too_large`: the response body is larger than `maxBytes`.
+ * - `redirect_refused`: the response is a redirect that must not be followed.
+ * - `url_refused`: a URL must not be used for a request or for the user's browser.
+ * - `discovery_failed`: no URL led to usable metadata; see `attempts`.
+ * - `invalid_authorization_response`: the authorization response does not belong
+ *   to the request: another `state`, no `code`, or a repeated parameter.
+ * - `issuer_mismatch`: a response comes from another issuer, or credentials are
+ *   bound to another issuer.
+ * - `expired`: the device code expired before the user had finished.
+ * - `invalid_id_jag`: an ID-JAG does not match the request for it.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -37,7 +39,7 @@ export type OAuthClientErrorCode =
   | "identifier_mismatch"
   | "unexpected_status"
   | "invalid_response"
-  | "server_error"
+  | "oauth_error"
   | "unsupported"
   | "network_error"
   | "timeout"
@@ -50,100 +52,150 @@ export type OAuthClientErrorCode =
   | "expired"
   | "invalid_id_jag";
 
-/** What an {@linkcode OAuthClientError} tells beside its message. */
+/** The details of an {@linkcode OAuthClientError}. */
 export interface IOAuthClientErrorDetails {
-  /** The address that was asked. */
+  /** URL of the request, without credentials. */
   readonly url?: string | undefined;
-  /** HTTP status of the reply. */
+  /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** The server's own error code (RFC 6749, section 5.2). */
+  /** Error code of the server (RFC 6749, section 5.2). */
   readonly error?: string | undefined;
-  /** The server's explanation of its error code. */
+  /** Description of the error code by the server. */
   readonly error_description?: string | undefined;
-  /** Address of a page about the server's error code. */
+  /** URL of a page about the error code. */
   readonly error_uri?: string | undefined;
-  /** Whole seconds until a retry is welcome, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfter?: number | undefined;
-  /** The whole body of the server's refusal, as an object. */
+  /** Members of the error response, without tokens. */
   readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
-  /** Every address that a discovery tried, in order. */
+  /** Every URL that a discovery requested, in order. */
   readonly attempts?: readonly IDiscoveryAttempt[] | undefined;
-  /** What led to this error. */
+  /** The cause of this error. */
   readonly cause?: unknown;
 }
 
-/** One address that a discovery tried. */
+/** A URL that a discovery requested. */
 export interface IDiscoveryAttempt {
-  /** The address, as it was requested. */
+  /** The URL, as it was requested. */
   readonly url: string;
-  /** Why nothing came of it; undefined for the address that answered. */
+  /** Why there was no usable metadata; undefined for the URL that had it. */
   readonly error?: Error | undefined;
 }
 
+/** The same for every copy of this library in a program. */
+const BRAND = Symbol.for("@oauth-helper/client.OAuthClientError");
+
 /**
- * Every failure that this library finds: an `Error` with a stable
- * {@linkcode OAuthClientError.code | code} and what is known of the exchange.
- * Neither the message nor a member ever holds a token, secret, code, assertion
- * or verifier of at least four characters that the caller passed in, nor what a
- * header field such as `Authorization`, `Cookie` or `X-Api-Key` carried, however
- * the server spelt it. `cause` is what your own fetch threw, as it threw it.
+ * The error that this library throws: an `Error` with a stable
+ * {@linkcode OAuthClientError.code | code} and the details of the exchange.
  *
- * Two failures are not of this class: an aborted operation ends with the reason
- * of the caller's signal, and several failed attempts come as one
- * `AggregateError` that holds them.
+ * A value of at least 8 characters that was sent to the server in a form body or
+ * in a header field (such as a token, a code, a client secret or a cookie) occurs
+ * neither in the message nor in a member, as it was sent or percent-encoded,
+ * form-encoded or JSON-escaped. Exceptions are values that are not secret, such as
+ * `scope`, `client_id` or `redirect_uri`, and the `error` code of the server.
+ * `cause` is what your own `fetch` threw, unchanged.
  *
- * @example Tell a server's refusal from a broken network
+ * Two kinds of failures are not of this class: an aborted operation rejects with
+ * the reason of the caller's signal, and several failed attempts of
+ * {@linkcode fetchResourceMetadata} or {@linkcode fetchAuthorizationServerMetadata}
+ * with an `AggregateError`.
+ *
+ * @example Distinguish an error response from a network failure
  * ```ts
  * import { OAuthClientError } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
  *
- * function explain(failure: unknown): string {
- *   if (!(failure instanceof OAuthClientError)) throw failure;
- *   return failure.code === "server_error"
- *     ? `${failure.url} refused: ${failure.error}`
- *     : `${failure.code}: ${failure.message}`;
+ * function explain(error: unknown): string {
+ *   if (!(error instanceof OAuthClientError)) throw error;
+ *   return error.code === "oauth_error"
+ *     ? `${error.url} returned ${error.error}`
+ *     : `${error.code}: ${error.message}`;
  * }
- * console.log(explain(new OAuthClientError("network_error", "Cable cut")));
+ *
+ * const error = new OAuthClientError("oauth_error", "Token request failed", {
+ *   url: "https://as.example/token",
+ *   error: "invalid_grant",
+ * });
+ * assertEquals(explain(error), "https://as.example/token returned invalid_grant");
  * ```
  */
 export class OAuthClientError extends Error {
   /** `"OAuthClientError"`. */
   override readonly name = "OAuthClientError";
-  /** What kind of failure this is. */
+  /** The kind of failure. */
   readonly code: OAuthClientErrorCode;
-  /** The address that was asked, without credentials. */
+  /** URL of the request, without credentials. */
   declare readonly url?: string;
-  /** HTTP status of the reply. */
+  /** HTTP status of the response. */
   declare readonly status?: number;
-  /** The server's own error code (RFC 6749, section 5.2). */
+  /** Error code of the server (RFC 6749, section 5.2). */
   declare readonly error?: string;
-  /** The server's explanation of its error code. */
+  /** Description of the error code by the server. */
   declare readonly error_description?: string;
-  /** Address of a page about the server's error code. */
+  /** URL of a page about the error code. */
   declare readonly error_uri?: string;
-  /** Whole seconds until a retry is welcome, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`. */
   declare readonly retryAfter?: number;
-  /** The whole body of the server's refusal, as an object. */
+  /** Members of the error response, without tokens. */
   declare readonly errorResponse?: Readonly<Record<string, unknown>>;
-  /** Every address that a discovery tried, in order. */
+  /** Every URL that a discovery requested, in order. */
   declare readonly attempts?: readonly IDiscoveryAttempt[];
 
   /**
-   * Makes an error; members that are undefined are left out.
+   * Creates an error. Details that are undefined are left out.
    *
-   * @param code What kind of failure this is.
-   * @param message What failed, where, and what was expected.
-   * @param details What is known of the exchange.
+   * @param code The kind of failure.
+   * @param message The failed action, the URL, what came and what was expected.
+   * @param details The details of the exchange.
    */
   constructor(
     code: OAuthClientErrorCode,
     message: string,
-    details: IOAuthClientErrorDetails = {},
+    details?: IOAuthClientErrorDetails,
   ) {
-    const { cause, ...rest } = details;
+    const { cause, ...rest } = details ?? {};
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
     for (const [name, value] of Object.entries(rest)) {
       if (value !== undefined) Object.assign(this, { [name]: value });
     }
+    Object.defineProperty(this, BRAND, { value: true });
   }
+
+  /**
+   * Returns the members for `JSON.stringify`, the message included. The `cause`
+   * and the stack are left out.
+   */
+  toJSON(): Record<string, unknown> {
+    const { message, ...members } = this as Record<string, unknown>;
+    return { ...members, message };
+  }
+}
+
+/**
+ * Checks whether a value is an {@linkcode OAuthClientError}. In contrast to
+ * `instanceof` it also recognizes errors of another copy of this library, such as
+ * the CommonJS build beside the ES module build.
+ *
+ * @example Retry later if the server asks for it
+ * ```ts
+ * import { isOAuthClientError, OAuthClientError } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * function retryDelayMs(error: unknown): number | undefined {
+ *   return isOAuthClientError(error) && error.retryAfter !== undefined
+ *     ? error.retryAfter * 1000
+ *     : undefined;
+ * }
+ *
+ * const error = new OAuthClientError("unexpected_status", "Busy", {
+ *   status: 503,
+ *   retryAfter: 30,
+ * });
+ * assertEquals(retryDelayMs(error), 30_000);
+ * ```
+ */
+export function isOAuthClientError(value: unknown): value is OAuthClientError {
+  return value instanceof Error && BRAND in value;
 }

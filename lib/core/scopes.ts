@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireArgument, requireObject, requireTexts } from "./_arguments.ts";
+import {
+  requireArgument,
+  requireObject,
+  requireStrings,
+} from "./_arguments.ts";
 import { scopesFrom } from "./_scope_values.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
@@ -56,7 +60,7 @@ function optionalStrings(
 ): readonly string[] | undefined {
   return value === undefined || value === null
     ? undefined
-    : requireTexts(name, value);
+    : requireStrings(name, value);
 }
 
 /** Scope values as an array, or as a string that separates them by spaces. */

@@ -11,11 +11,6 @@ import type {
   AuthorizationRegistrationErrorType,
 } from "./constants.ts";
 
-export type {
-  IAuthorizationProtectedResourceMetadata,
-  IAuthorizationServerMetadata,
-} from "./metadata.ts";
-
 /** Any string; unlike `string`, it leaves an editor the literals beside it to suggest. */
 export type AnyString = string & Record<never, never>;
 

@@ -1,35 +1,89 @@
-/** When two identifiers mean the same, and what identifies a resource. */
+/** Identifiers of resources and issuers, and the well-known URLs made of them. */
 
 import { parseUrl } from "../core/_url.ts";
+import {
+  AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
+  OPENID_CONNECT_DISCOVERY_PATH,
+} from "../core/constants.ts";
 
-/** Whether a document about `resource` speaks of the target (RFC 9728, 3.3). */
+const withoutSlash = (text: string) =>
+  text.endsWith("/") ? text.slice(0, -1) : text;
+
+/**
+ * Inserts a well-known path between the host and the path of a URL. The strings
+ * are joined, not resolved, so that a path that begins with `//` keeps its host.
+ */
+export function insertWellKnownPath(wellKnownPath: string, url: URL): string {
+  const path = url.pathname === "/" ? "" : url.pathname;
+  return url.origin + wellKnownPath + path;
+}
+
+/** Appends the path of OpenID Connect Discovery to an issuer. */
+export function appendOpenIdPath(issuer: string): string {
+  return withoutSlash(issuer) + OPENID_CONNECT_DISCOVERY_PATH;
+}
+
+/** Moves the preferred URL to the front, if it is one of the URLs. */
+export function preferFirst(
+  urls: readonly string[],
+  preferred: string | undefined,
+): string[] {
+  return preferred !== undefined && urls.includes(preferred)
+    ? [preferred, ...urls.filter((url) => url !== preferred)]
+    : [...urls];
+}
+
+/** Parses a resource identifier: an http or https URL without a fragment. */
+function parseResource(resource: string): URL | undefined {
+  // The URL parser repairs whitespace, backslashes and a missing `//`.
+  const isClean = /^https?:\/\/[^\s\\/#][^\s\\#]*$/i.test(resource);
+  const url = isClean ? parseUrl(resource) : undefined;
+  return url && !url.username && !url.password ? url : undefined;
+}
+
+/**
+ * Checks whether the `resource` of a metadata document is for the target
+ * (RFC 9728, section 3.3): the target itself or, unless the match is `exact`, a
+ * parent path whose own well-known URL is where the document was found. Another
+ * URL could belong to a tenant, who must not obtain tokens for the whole host.
+ */
 export function coversTarget(
   resource: string,
   target: URL,
+  metadataUrl: string,
   match: "parent" | "exact",
 ): boolean {
-  // The parser mends what is no identifier: blanks, backslashes, a missing `//`.
-  if (!/^https?:\/\/[^\s\\/][^\s\\]*$/i.test(resource)) return false;
-  const url = parseUrl(resource);
-  if (url?.origin !== target.origin || url.username || url.password) {
-    return false;
-  }
+  const url = parseResource(resource);
+  if (url?.origin !== target.origin) return false;
   if (url.pathname + url.search === target.pathname + target.search) {
     return true;
   }
-  const parent = url.pathname.replace(/\/$/, "");
-  return match === "parent" && !url.search &&
-    `${target.pathname}/`.startsWith(`${parent}/`);
+  const path = withoutSlash(url.pathname);
+  if (match === "exact" || url.search) return false;
+  if (`${target.pathname}/`.startsWith(`${path}/`)) {
+    const wellKnownUrl = insertWellKnownPath(
+      AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
+      url,
+    );
+    const isSlashOnly = path === withoutSlash(target.pathname);
+    return isSlashOnly ||
+      withoutSlash(parseUrl(metadataUrl)?.href ?? "") ===
+        withoutSlash(wellKnownUrl);
+  }
+  return false;
 }
 
-/** Whether two issuers are the same, but for the slash of an empty path. */
+/** Checks whether two issuers are the same, but for one slash at the end. */
 export function isSameIssuer(a: string, b: string): boolean {
-  const bare = (issuer: string) =>
-    /^https?:\/\/[^/?#]+\/$/.test(issuer) ? issuer.slice(0, -1) : issuer;
-  return bare(a) === bare(b);
+  return withoutSlash(a) === withoutSlash(b);
 }
 
-/** The target's address as an identifier: no fragment, no slash for no path. */
+/** Checks whether an issuer has neither query nor fragment (RFC 8414, section 2). */
+export function isIssuer(issuer: string): boolean {
+  return parseUrl(issuer) !== undefined && !/[?#]/.test(issuer);
+}
+
+/** Returns the identifier of a target: no fragment, no slash for an empty path. */
 export function canonicalResource(target: URL): string {
   const path = target.pathname === "/" ? "" : target.pathname;
   return target.origin + path + target.search;

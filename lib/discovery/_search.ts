@@ -1,195 +1,164 @@
-/** Strict search for metadata: what is found must speak of whom it was asked. */
+/** Requests one URL after another until one returns usable metadata. */
 
-import { discover } from "./_attempts.ts";
-import { ENDPOINT_NAMES, requireSafeUrl } from "../core/_endpoint.ts";
-import { mergeHeaders } from "../http/_request.ts";
-import { coversTarget, isSameIssuer } from "./_identifiers.ts";
+import { quote } from "../core/_quote.ts";
+import { type IUrlRules, quoteUrl } from "../core/_url.ts";
 import {
-  type IReply,
-  quoteServerText,
-  withoutNulls,
-} from "../http/_response.ts";
-import {
-  parseUrl,
-  shownUrl,
-  webUrl,
-  withoutCredentials,
-} from "../core/_url.ts";
-import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
-import {
-  isAuthorizationProtectedResourceMetadata,
-  isAuthorizationServerMetadata,
-} from "../core/guards.ts";
+  type IDiscoveryAttempt,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
+import type { IDiscoveryResult } from "../core/types.ts";
+import { redact, secretsOf } from "../http/_redact.ts";
+import { request } from "../http/_request.ts";
+import { type IResponse, responseError } from "../http/_response.ts";
 import type {
   IRequestOptions,
   RequestPurpose,
 } from "../http/request_options.ts";
-import {
-  getAuthorizationServerMetadataUrls,
-  getResourceMetadataUrls,
-  preferFirst,
-} from "./metadata_urls.ts";
 
-/** Options of a whole search. */
+/** What a document is: metadata, or why it cannot be used. */
+export interface IVerdict<Metadata> {
+  readonly metadata?: Metadata;
+  readonly code?: OAuthClientErrorCode;
+  readonly problem?: string;
+  readonly cause?: unknown;
+}
+
+/** A URL where metadata may be, and the check of a document found there. */
+export interface ICandidate<Metadata> {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The URLs that may be requested; any if undefined. */
+  readonly rules?: IUrlRules;
+  readonly check: (document: unknown) => IVerdict<Metadata>;
+}
+
+/** The metadata that was found, if any, and every URL that was requested. */
+export interface ISearchResult<Metadata> {
+  readonly metadata?: Metadata;
+  /** The URL of the metadata, as it was requested. */
+  readonly url?: string;
+  readonly attempts: IDiscoveryAttempt[];
+}
+
+/** Options of a search. */
 export interface ISearchOptions extends IRequestOptions {
-  allowHttp?: boolean | undefined;
+  /** Ends the search at metadata of another identifier. */
+  endOnMismatch?: boolean | undefined;
 }
 
-/** How metadata of a resource is searched for. */
-export interface IResourceSearch {
-  resourceMetadataUrl: string | undefined;
-  resourceMatch: "parent" | "exact" | undefined;
-  headers: Readonly<Record<string, string>> | undefined;
+/** The error of a response that is not usable metadata. */
+function attemptError(
+  purpose: RequestPurpose,
+  { url, headers }: Pick<ICandidate<unknown>, "url" | "headers">,
+  response: IResponse,
+  { code, problem, cause }: IVerdict<unknown>,
+): OAuthClientError {
+  const { status, text, statusText, failure } = response;
+  const secrets = secretsOf(headers);
+  const message = problem ??
+    `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
+      `from ${quoteUrl(url)}: ${status} ${redact(text ?? statusText, secrets)}`;
+  const isUnexpected = status !== 200 && failure?.code !== "redirect_refused";
+  return responseError(
+    response,
+    code ?? (isUnexpected ? "unexpected_status" : failure?.code) ??
+      "invalid_metadata",
+    problem === undefined ? message : redact(message, secrets),
+    { cause: failure ?? cause },
+  );
 }
 
-/** How metadata of an authorization server is searched for. */
-export interface IServerSearch {
-  trustedIssuers: readonly string[] | undefined;
-  preferredUrl: string | undefined;
-  headers: Readonly<Record<string, string>> | undefined;
+/** Requests one URL and checks the document found there. */
+async function attempt<Metadata>(
+  purpose: RequestPurpose,
+  candidate: ICandidate<Metadata>,
+  options: ISearchOptions,
+): Promise<{ metadata?: Metadata; error?: OAuthClientError }> {
+  const { url, headers, rules, check } = candidate;
+  try {
+    const response = await request({ url, purpose, rules, headers }, options);
+    const { status, json, failure } = response;
+    const verdict = status === 200 && !failure ? check(json) : {};
+    if (verdict.metadata) return { metadata: verdict.metadata };
+    return { error: attemptError(purpose, candidate, response, verdict) };
+  } catch (error) {
+    // An abort ends the search with the caller's own reason.
+    options.signal?.throwIfAborted();
+    if (error instanceof OAuthClientError) return { error };
+    throw error;
+  }
 }
 
-const JSON_ONLY = { Accept: "application/json" };
-
-/** Metadata without addresses such as `javascript:`, which a user might be shown. */
-function withoutOddAddresses<T extends object>(metadata: T): T {
-  const isOdd = ([name, value]: [string, unknown]) =>
-    /_(uri|endpoint|documentation)$/.test(name) &&
-    typeof value === "string" && !webUrl(value);
-  return Object.entries(metadata).some(isOdd)
-    ? Object.fromEntries(
-      Object.entries(metadata).filter((member) => !isOdd(member)),
-    ) as T
-    : metadata;
+/**
+ * Requests the URLs in order until one returns usable metadata. A timeout ends the
+ * search, because the remaining URLs are usually on the same server.
+ *
+ * @throws {OAuthClientError} `timeout`.
+ */
+export async function search<Metadata>(
+  purpose: RequestPurpose,
+  candidates: readonly ICandidate<Metadata>[],
+  options: ISearchOptions,
+): Promise<ISearchResult<Metadata>> {
+  const attempts: IDiscoveryAttempt[] = [];
+  for (const candidate of candidates) {
+    const { url } = candidate;
+    const { metadata, error } = await attempt(purpose, candidate, options);
+    if (error?.code === "timeout") throw error;
+    attempts.push({ url: quoteUrl(url), ...(error && { error }) });
+    if (metadata) return { metadata, url, attempts };
+    if (options.endOnMismatch && error?.code === "identifier_mismatch") break;
+  }
+  return { attempts };
 }
 
-/** What came of an address, in a few words and without the body of a reply. */
-function summaryOf(error: Error | undefined): string {
-  if (!(error instanceof OAuthClientError)) return String(error?.message);
+/**
+ * Returns the result of a search as the literal functions do: failures of `fetch`
+ * as they were thrown; a single failure thrown as it is, several in one error.
+ */
+export function toDiscoveryResult<Metadata>(
+  purpose: RequestPurpose,
+  { metadata, url, attempts }: ISearchResult<Metadata>,
+): IDiscoveryResult<Metadata> {
+  const errors = attempts.flatMap(({ error }) => {
+    if (!(error instanceof OAuthClientError)) return [];
+    const { code, status, cause } = error;
+    const isThrown = code === "network_error" && status === undefined;
+    return [isThrown && cause instanceof Error ? cause : error];
+  });
+  if (metadata && url !== undefined) {
+    return { metadata, discoveryUrl: url, errors };
+  }
+  if (errors.length === 1) throw errors[0];
+  throw new AggregateError(
+    errors,
+    `Failed to fetch ${purpose.replaceAll("_", " ")} from all attempted URLs`,
+  );
+}
+
+/** The outcome of an attempt in a few words, without the body of a response. */
+function summaryOf({ url, error }: IDiscoveryAttempt): string {
+  if (!(error instanceof OAuthClientError)) return url;
   const { code, status, cause, message } = error;
-  if (code === "identifier_mismatch") return message;
-  if (code === "unexpected_status") return String(status);
-  return cause instanceof Error ? `${code}: ${cause.message}` : code;
+  if (code === "identifier_mismatch") return `${url} (${message})`;
+  if (code === "unexpected_status") return `${url} (${status})`;
+  const { message: reason } = cause instanceof OAuthClientError
+    ? cause
+    : code === "invalid_metadata"
+    ? { message: code }
+    : error;
+  return `${url} (${reason.replace(`Request to ${url} `, "")})`;
 }
 
-/** One search: its options, and every address that it tried. */
-export class MetadataSearch {
-  readonly attempts: IDiscoveryAttempt[] = [];
-
-  constructor(readonly options: ISearchOptions) {}
-
-  /** The failure of the whole, with what came of every address. */
-  failed(problem: string, cause?: unknown): OAuthClientError {
-    const { attempts } = this;
-    const answers = attempts.filter(({ error }) => error)
-      .map(({ url, error }) => `${url} (${summaryOf(error)})`);
-    const tried = answers.join(", ") || "nothing";
-    return new OAuthClientError(
-      "discovery_failed",
-      quoteServerText(`${problem}. Tried: ${tried}`),
-      { attempts, ...(cause !== undefined && { cause }) },
-    );
-  }
-
-  /** The first accepted document of these addresses; undefined for none. */
-  async #first<Metadata>(
-    purpose: RequestPurpose,
-    urls: readonly string[],
-    headersFor: (url: string) => Record<string, string>,
-    accept: (body: unknown, reply: IReply, url: string) => Metadata | undefined,
-    onFailure: (failure: Error) => void = () => {},
-  ) {
-    const name = `The address of ${purpose.replaceAll("_", " ")}`;
-    const attempts = urls.map((url) => ({
-      url,
-      headers: headersFor(url),
-      check: () => void requireSafeUrl(name, url, this.options.allowHttp),
-      accept: (body: unknown, reply: IReply) =>
-        accept(withoutNulls(body), reply, url),
-    }));
-    try {
-      const found = await discover(purpose, attempts, {
-        ...this.options,
-        onFailure: (url, error) => {
-          this.attempts.push({ url: withoutCredentials(url), error });
-          onFailure(error);
-        },
-      });
-      this.attempts.push({ url: found.discoveryUrl });
-      return found;
-    } catch (failure) {
-      this.options.signal?.throwIfAborted();
-      const { code } = failure as OAuthClientError;
-      if (code === "discovery_failed" || code === "timeout") throw failure;
-      return undefined;
-    }
-  }
-
-  /** Metadata of the resource; a document about another resource ends it all. */
-  async findResource(
-    target: URL,
-    { resourceMetadataUrl, resourceMatch = "parent", headers }: IResourceSearch,
-  ) {
-    return await this.#first(
-      "resource_metadata",
-      getResourceMetadataUrls(target.href, resourceMetadataUrl),
-      (url) =>
-        mergeHeaders(
-          JSON_ONLY,
-          parseUrl(url)?.origin === target.origin ? headers : undefined,
-        ),
-      (body, reply, url) => {
-        if (!isAuthorizationProtectedResourceMetadata(body)) return undefined;
-        const { resource } = body;
-        if (
-          typeof resource === "string" &&
-          coversTarget(resource, target, resourceMatch)
-        ) return withoutOddAddresses(body);
-        throw reply.error(
-          "identifier_mismatch",
-          `Resource metadata from ${url} speaks of ` +
-            `${reply.quoteJson(shownUrl(resource))}, not of ${target.href}`,
-        );
-      },
-      (failure) => {
-        if ((failure as OAuthClientError).code === "identifier_mismatch") {
-          throw this.failed(
-            `${target.href} is described as another resource`,
-            failure,
-          );
-        }
-      },
-    );
-  }
-
-  /** Metadata of a server that says of itself what it was called. */
-  async findServer(
-    issuer: string,
-    { trustedIssuers = [], preferredUrl, headers }: IServerSearch,
-  ) {
-    const requestHeaders = mergeHeaders(JSON_ONLY, headers, JSON_ONLY);
-    return await this.#first(
-      "authorization_server_metadata",
-      preferFirst(getAuthorizationServerMetadataUrls(issuer), preferredUrl),
-      () => requestHeaders,
-      (body, reply, url) => {
-        if (!isAuthorizationServerMetadata(body)) return undefined;
-        if (
-          !isSameIssuer(body.issuer, issuer) &&
-          !trustedIssuers.includes(body.issuer)
-        ) {
-          throw reply.error(
-            "identifier_mismatch",
-            `Authorization server metadata from ${url} is of the issuer ` +
-              `${reply.quoteJson(shownUrl(body.issuer))}, not of ${issuer}`,
-          );
-        }
-        for (const name of ENDPOINT_NAMES) {
-          if (!body[name]) continue;
-          requireSafeUrl(`The ${name}`, body[name], this.options.allowHttp);
-        }
-        return withoutOddAddresses(body);
-      },
-    );
-  }
+/** The error of a strict discovery, with the outcome of every attempt. */
+export function discoveryError(
+  problem: string,
+  attempts: readonly IDiscoveryAttempt[],
+  cause?: unknown,
+): OAuthClientError {
+  const tried = attempts.filter(({ error }) => error).map(summaryOf);
+  const message = `${problem}. Tried: ${tried.join(", ") || "nothing"}`;
+  const details = { attempts, cause };
+  return new OAuthClientError("discovery_failed", quote(message), details);
 }

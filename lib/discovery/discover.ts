@@ -1,113 +1,94 @@
 /**
- * From a `401` to everything that is needed next, in one call.
+ * Strict discovery: from a `401` to an authorization server.
  *
  * @module
  */
 
 import {
+  optionalFunction,
   requireArgument,
   requireHttpUrl,
-  requireTexts,
-  textsIn,
+  requireStringMembers,
 } from "../core/_arguments.ts";
-import { requireSafeUrl } from "../core/_endpoint.ts";
-import { requireOptions } from "../http/_request.ts";
-import { canonicalResource } from "./_identifiers.ts";
-import { MetadataSearch } from "./_search.ts";
-import { findChallenge, type IChallengeHeaders } from "../core/challenge.ts";
+import { stringsIn } from "../core/_members.ts";
+import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
+import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
-import { selectScopes } from "../core/scopes.ts";
 import type {
-  IAuthenticationChallenge,
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
-} from "../core/types.ts";
+} from "../core/metadata.ts";
+import { selectScopes } from "../core/scopes.ts";
+import type { IAuthenticationChallenge } from "../core/types.ts";
+import { requireOptions } from "../http/_request.ts";
+import { canonicalResource } from "./_identifiers.ts";
+import { discoveryError } from "./_search.ts";
+import { searchResource, searchServer } from "./_strict_search.ts";
+import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
 import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
-
-/** Options of {@linkcode discoverAuthorizationServer}. */
-export interface IDiscoverAuthorizationServerOptions
-  extends Omit<IRequestOptions, "headers"> {
-  /** Header fields for requests to the authorization server. */
-  additionalHeaders?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Issuers that may stand in the metadata of a server that was named
-   * differently, for servers known to contradict themselves.
-   */
-  trustedIssuers?: readonly string[] | undefined;
-  /**
-   * The `serverMetadataUrl` of an earlier discovery. It is asked first, and
-   * usually alone, if it is one of the addresses in question.
-   */
-  preferredServerMetadataUrl?: string | undefined;
-  /** Takes http addresses that are not on loopback. */
-  allowHttp?: boolean | undefined;
-}
-
-/** An authorization server that says of itself what it was called. */
-export interface IAuthorizationServer {
-  /** Issuer as the server's own metadata has it: bind what is stored to it. */
-  issuer: string;
-  /** Metadata of the authorization server, its endpoints fit for use. */
-  serverMetadata: IAuthorizationServerMetadata;
-  /** Where that was found. */
-  serverMetadataUrl: string;
-  /** Every address that was tried, in order. */
-  attempts: IDiscoveryAttempt[];
-}
 
 /** Options of {@linkcode discoverAuthorization}. */
 export interface IDiscoverAuthorizationOptions
   extends IDiscoverAuthorizationServerOptions {
-  /** The resource's `401`, its headers, or the value of `WWW-Authenticate`. */
+  /** The `401` of the resource, its headers, or its `WWW-Authenticate` value. */
   challenge?:
     | { headers: IChallengeHeaders }
     | IChallengeHeaders
     | string
     | undefined;
-  /** Header fields for requests to the resource's own origin only. */
+  /** Header fields for requests to the origin of the resource only. */
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Which `resource` the metadata may name: the target or a parent of it on its
-   * origin (`parent`, when absent), or the target alone.
+   * Which `resource` the metadata may have: the target, or also a parent path
+   * that publishes the metadata at its own well-known URL.
+   *
+   * @default {"parent"}
    */
   resourceMatch?: "parent" | "exact" | undefined;
-  /** Chooses among the servers that the resource names; the first when absent. */
+  /**
+   * Issuer identifier of the authorization server, for a resource that is known to
+   * publish no metadata. The metadata of the resource is then not requested.
+   */
+  authorizationServer?: string | URL | undefined;
+  /** Selects one of the servers in the metadata of the resource; else the first. */
   selectAuthorizationServer?:
     | ((authorizationServers: readonly string[]) => string)
     | undefined;
-  /** Asks for `offline_access` where the server lists it. */
+  /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
 }
 
-/** Everything that is needed to ask for a token. */
+/** What a client needs to request a token. */
 export interface IAuthorizationContext {
   /**
-   * Resource indicator to send in the authorization and the token request: what
-   * the resource's metadata says, byte for byte; else the target's address.
+   * Resource indicator for the authorization and token requests (RFC 8707): the
+   * `resource` of the metadata byte for byte, else the URL of the target.
    */
   resource: string;
-  /** Issuer as the server's own metadata has it: bind what is stored to it. */
+  /** Issuer of the server's metadata: bind what you store to it. */
   issuer: string;
-  /** Metadata of the authorization server, its endpoints fit for use. */
+  /** Metadata of the authorization server. Its endpoints may be used. */
   serverMetadata: IAuthorizationServerMetadata;
-  /** Where that was found; undefined when the server publishes none. */
+  /** URL of that metadata; undefined if the endpoints are assumed. */
   serverMetadataUrl?: string;
-  /** Who named the server: the resource's metadata, or nobody. */
-  source: "resource_metadata" | "fallback";
+  /**
+   * What named the authorization server: the metadata of the resource, the option
+   * `authorizationServer`, or neither (`fallback`: the origin of the resource).
+   */
+  source: "resource_metadata" | "option" | "fallback";
   /** Metadata of the resource. */
   resourceMetadata?: IAuthorizationProtectedResourceMetadata;
-  /** The challenge that was read. */
+  /** The challenge that was used. */
   challenge?: IAuthenticationChallenge;
-  /** Scopes to ask for; undefined to let the server choose. */
+  /** Scopes to request; undefined to leave the choice to the server. */
   scopes?: string[];
-  /** Every address that was tried, in order. */
+  /** Every URL that was requested, in order. */
   attempts: IDiscoveryAttempt[];
 }
 
 /**
- * Whether an address told that nothing is published there. A server that is down,
- * or says something of use that is wrong, has not told that.
+ * Checks whether a response said that nothing is published at a URL. A server that
+ * is down, or that publishes metadata that must not be used, has not said so.
  */
 function isUnpublished({ error }: IDiscoveryAttempt): boolean {
   if (error === undefined) return true;
@@ -117,20 +98,47 @@ function isUnpublished({ error }: IDiscoveryAttempt): boolean {
     (code === "invalid_metadata" && cause === undefined);
 }
 
-/** The servers that a resource names; undefined when it does so in no way known. */
-function serversNamed(
+/** Returns the servers that a resource lists; undefined if the list is malformed. */
+function serversOf(
   metadata: IAuthorizationProtectedResourceMetadata | undefined,
 ): string[] | undefined {
   const servers: unknown = metadata?.authorization_servers ?? [];
-  // Some resources leave out the brackets around their only server.
-  const list = typeof servers === "string" ? [servers] : servers;
-  const texts = textsIn(list);
-  return Array.isArray(list) && texts?.length === list.length
-    ? texts
+  // Some resources publish their only server as a string.
+  if (typeof servers === "string") return [servers];
+  const strings = stringsIn(servers);
+  return strings?.length === (servers as unknown[]).length
+    ? strings
     : undefined;
 }
 
-/** What the 2025-03-26 revision assumes of a server without metadata. */
+/** Selects a server among those that the resource lists; undefined for none. */
+function selectServer(
+  resource: URL,
+  metadata: IAuthorizationProtectedResourceMetadata | undefined,
+  attempts: readonly IDiscoveryAttempt[],
+  { selectAuthorizationServer: select }: IDiscoverAuthorizationOptions,
+): string | undefined {
+  const servers = serversOf(metadata);
+  if (!servers) {
+    throw discoveryError(
+      `The authorization_servers in the metadata of ${
+        quoteUrl(resource.href)
+      } ` +
+        "are not an array of strings",
+      attempts,
+    );
+  }
+  if (!select || servers.length === 0) return servers[0];
+  const selected = select(servers);
+  requireArgument(
+    servers.includes(selected),
+    "The result of selectAuthorizationServer",
+    "one of the given servers",
+  );
+  return selected;
+}
+
+/** The endpoints of a server without metadata (MCP revision 2025-03-26). */
 function assumedMetadata(target: URL): IAuthorizationServerMetadata {
   return {
     ...getDefaultMetadataForUrl(target),
@@ -141,36 +149,40 @@ function assumedMetadata(target: URL): IAuthorizationServerMetadata {
 }
 
 /**
- * Finds what a client needs to ask for a token: which authorization server the
- * resource names, that server's metadata, the resource indicator and the scopes.
+ * Discovers what a client needs to request a token for a resource: the
+ * authorization server, its metadata, the resource indicator and the scopes.
  *
- * In this order: metadata of the resource at the address that the challenge named
- * and at the well-known ones; metadata of the first authorization server that
- * they name, or that you select. A resource without metadata is taken to be its
- * own authorization server, as the 2025-03-26 revision of the Model Context
- * Protocol has it, with {@linkcode getDefaultMetadataForUrl} where that publishes
- * nothing either. `source` tells which it was.
+ * The metadata of the resource is requested at the URL in the challenge and at the
+ * well-known URLs, then the metadata of the first authorization server that it
+ * lists, or that you select. A resource without metadata is assumed to be its own
+ * authorization server, as in revision 2025-03-26 of the Model Context Protocol,
+ * with the endpoints of {@linkcode getDefaultMetadataForUrl} if it publishes no
+ * server metadata either. `source` says which of these it was.
  *
- * Strict where {@linkcode fetchResourceMetadata} and
- * {@linkcode fetchAuthorizationServerMetadata} are literal: the metadata's
- * `resource` must be the target or a parent on its origin, and one that is not
- * ends the discovery; the `issuer` must be the one named, an empty path with or
- * without its slash; the endpoints that a request or the user is sent to must be
- * https, or http on loopback; members that are `null`, and addresses of neither
- * http nor https, count as absent. Endpoints are assumed only where every address
- * has told that nothing is there, by 4xx or by something that is no metadata.
+ * The rules are stricter than those of {@linkcode fetchResourceMetadata} and
+ * {@linkcode fetchAuthorizationServerMetadata}:
  *
- * @param targetResource The address of the resource.
- * @param options The challenge, and what every request takes.
- * @throws {OAuthClientError} `discovery_failed`: no address led to usable
- * metadata; the message names each with its status or code, `attempts` holds the
- * errors. `url_refused`: the resource, or the authorization server that it names,
- * is not https, nor http on loopback. `invalid_argument`: not a URL, or an option
- * of the wrong type.
+ * - The `resource` of the metadata must be the target, or a parent path that
+ *   publishes the document at its own well-known URL. Metadata of another resource
+ *   ends the discovery.
+ * - The `issuer` must be the identifier that was named, but for one slash at its end
+ *   (`trustedIssuers` lifts this for a server).
+ * - All URLs must be https, or http on loopback. Loopback is accepted only if the
+ *   target is on loopback as well (`allowHttp` lifts both).
+ * - Members that are `null`, and URLs that are not http or https, count as absent.
+ * - Endpoints are assumed only if the challenge named no metadata, and every response
+ *   said that nothing is published: a status 4xx, or a document that is no metadata.
+ *
+ * @param targetResource URL of the resource.
+ * @param options The challenge, the rules, and the options of every request.
+ * @throws {OAuthClientError} `discovery_failed`: no URL led to usable metadata; the
+ * message has the outcome for each URL, `attempts` the errors. `timeout`.
+ * `url_refused`: the resource, or the server that it lists, must not be used.
+ * `invalid_argument`: not a URL, or an option has the wrong type.
  * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol
  * 2025-11-25, "Authorization".
  *
- * @example From a `401` to the address for the user
+ * @example From a `401` to the issuer and the scopes
  * ```ts
  * import { discoverAuthorization } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
@@ -187,77 +199,77 @@ function assumedMetadata(target: URL): IAuthorizationServerMetadata {
  * };
  * const context = await discoverAuthorization("https://api.example/mcp", {
  *   challenge: 'Bearer resource_metadata="https://api.example/meta", scope="read"',
- *   // Stands in for both servers.
+ *   // Replaces both servers.
  *   fetch: (url) => Promise.resolve(Response.json(documents[url])),
  * });
  * assertEquals(context.issuer, "https://as.example");
  * assertEquals(context.scopes, ["read"]);
- * assertEquals(context.attempts.length, 2);
  * ```
  */
 export async function discoverAuthorization(
-  targetResource: string,
+  targetResource: string | URL,
   options?: IDiscoverAuthorizationOptions,
 ): Promise<IAuthorizationContext> {
-  const {
-    challenge: source,
-    sameOriginHeaders,
+  const given = requireOptions(options);
+  const { allowHttp, resourceMatch, authorizationServer, offlineAccess } =
+    given;
+  const { sameOriginHeaders, additionalHeaders, trustedIssuers } = given;
+  requireStringMembers("trustedIssuers", trustedIssuers);
+  const { selectAuthorizationServer } = given;
+  optionalFunction("selectAuthorizationServer", selectAuthorizationServer);
+  const target = requireHttpUrl("targetResource", targetResource);
+  const rules = {
+    allowHttp,
+    allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
+      isLoopback(requireHttpUrl("authorizationServer", authorizationServer))),
+  };
+  requireSafeUrl("targetResource", String(targetResource), rules);
+  const challenges = given.challenge === undefined
+    ? []
+    : findChallenges(given.challenge);
+  const challenge = challenges.find(({ params }) => params.resource_metadata) ??
+    challenges[0];
+  const resourceMetadataUrl = challenge?.params.resource_metadata;
+
+  const found = authorizationServer === undefined
+    ? await searchResource({
+      target,
+      rules,
+      resourceMetadataUrl,
+      resourceMatch,
+      sameOriginHeaders,
+    }, given)
+    : { attempts: [] };
+  const { metadata: resourceMetadata, attempts } = found;
+  const mismatch = attempts.at(-1)?.error;
+  if ((mismatch as OAuthClientError)?.code === "identifier_mismatch") {
+    const problem = `${target.href} is not the resource of its metadata`;
+    throw discoveryError(problem, attempts, mismatch);
+  }
+  const named = authorizationServer === undefined
+    ? selectServer(target, resourceMetadata, attempts, given)
+    : String(authorizationServer);
+  const issuer = named ?? target.origin;
+  requireSafeUrl("The authorization server", issuer, rules);
+
+  const server = await searchServer({
+    issuer,
+    rules,
+    trustedIssuers,
+    preferredUrl: given.preferredServerMetadataUrl,
     additionalHeaders,
-    resourceMatch,
-    trustedIssuers,
-    preferredServerMetadataUrl: preferredUrl,
-    selectAuthorizationServer = (servers: readonly string[]) =>
-      servers[0] ?? "",
-    offlineAccess,
-    ...searchOptions
-  } = requireOptions(options);
-  const { allowHttp } = searchOptions;
-  requireHttpUrl("targetResource", targetResource);
-  requireTexts("trustedIssuers", trustedIssuers ?? []);
-  requireArgument(
-    typeof selectAuthorizationServer === "function",
-    "options.selectAuthorizationServer",
-    "a function",
-  );
-  const target = requireSafeUrl("targetResource", targetResource, allowHttp);
-  const challenge = source === undefined ? undefined : findChallenge(source);
-
-  const search = new MetadataSearch(searchOptions);
-  const found = await search.findResource(target, {
-    resourceMetadataUrl: challenge?.params.resource_metadata,
-    resourceMatch,
-    headers: sameOriginHeaders,
-  });
-  const resourceMetadata = found?.metadata;
-  const servers = serversNamed(resourceMetadata);
-  if (!servers) {
-    throw search.failed(
-      `Metadata of ${target.href} does not list its authorization servers ` +
-        "as texts",
+  }, given);
+  attempts.push(...server.attempts);
+  const mayAssume = named === undefined && !resourceMetadataUrl &&
+    attempts.every(isUnpublished);
+  if (!server.metadata && !mayAssume) {
+    throw discoveryError(
+      `No metadata of the authorization server ${quoteUrl(issuer)} for ` +
+        target.href,
+      attempts,
     );
   }
-  const isNamed = servers.length > 0;
-  const named = isNamed ? selectAuthorizationServer(servers) : target.origin;
-  requireArgument(
-    !isNamed || servers.includes(named),
-    "The choice of selectAuthorizationServer",
-    "one of the servers named",
-  );
-  requireSafeUrl("The authorization server", named, allowHttp);
-
-  const server = await search.findServer(named, {
-    trustedIssuers,
-    preferredUrl,
-    headers: additionalHeaders,
-  });
-  // Endpoints are assumed only where every address has told that nothing is there:
-  // metadata of a resource that is down may name another server.
-  if (!server && (isNamed || !search.attempts.every(isUnpublished))) {
-    throw search.failed(
-      `No metadata of the authorization server ${named} for ${target.href}`,
-    );
-  }
-  const serverMetadata = server?.metadata ?? assumedMetadata(target);
+  const serverMetadata = server.metadata ?? assumedMetadata(target);
   const scopes = selectScopes({
     challenge,
     resourceMetadata,
@@ -268,72 +280,15 @@ export async function discoverAuthorization(
     resource: resourceMetadata?.resource ?? canonicalResource(target),
     issuer: serverMetadata.issuer,
     serverMetadata,
-    ...(server && { serverMetadataUrl: server.discoveryUrl }),
-    source: isNamed ? "resource_metadata" : "fallback",
+    ...(server.url !== undefined && { serverMetadataUrl: server.url }),
+    source: authorizationServer !== undefined
+      ? "option"
+      : named === undefined
+      ? "fallback"
+      : "resource_metadata",
     ...(resourceMetadata && { resourceMetadata }),
     ...(challenge && { challenge }),
     ...(scopes && { scopes }),
-    attempts: search.attempts,
-  };
-}
-
-/**
- * Finds the metadata of an authorization server whose issuer is known, such as a
- * user's identity provider, under the same strict rules as
- * {@linkcode discoverAuthorization}.
- *
- * @param issuer The issuer identifier.
- * @param options Header fields, and what every request takes.
- * @throws {OAuthClientError} `discovery_failed`: no address led to metadata of this
- * issuer. `url_refused`: the issuer is not https, nor http on loopback.
- * `invalid_argument`: not a URL, or an option of the wrong type.
- * @see RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3.
- *
- * @example Find the identity provider's token endpoint
- * ```ts
- * import { discoverAuthorizationServer } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
- *
- * const { serverMetadata } = await discoverAuthorizationServer(
- *   "https://idp.example",
- *   {
- *     // Stands in for the server.
- *     fetch: () =>
- *       Promise.resolve(Response.json({
- *         issuer: "https://idp.example",
- *         token_endpoint: "https://idp.example/token",
- *       })),
- *   },
- * );
- * assertEquals(serverMetadata.token_endpoint, "https://idp.example/token");
- * ```
- */
-export async function discoverAuthorizationServer(
-  issuer: string,
-  options?: IDiscoverAuthorizationServerOptions,
-): Promise<IAuthorizationServer> {
-  const {
-    additionalHeaders,
-    trustedIssuers,
-    preferredServerMetadataUrl: preferredUrl,
-    ...searchOptions
-  } = requireOptions(options);
-  requireHttpUrl("issuer", issuer);
-  requireTexts("trustedIssuers", trustedIssuers ?? []);
-  requireSafeUrl("issuer", issuer, searchOptions.allowHttp);
-  const search = new MetadataSearch(searchOptions);
-  const found = await search.findServer(issuer, {
-    trustedIssuers,
-    preferredUrl,
-    headers: additionalHeaders,
-  });
-  if (!found) {
-    throw search.failed(`No metadata of the authorization server ${issuer}`);
-  }
-  return {
-    issuer: found.metadata.issuer,
-    serverMetadata: found.metadata,
-    serverMetadataUrl: found.discoveryUrl,
-    attempts: search.attempts,
+    attempts,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Where metadata stands: addresses derived from other addresses.
+ * The URLs where metadata may be published.
  *
  * @module
  */
@@ -10,45 +10,22 @@ import {
   AUTH_SERVER_METADATA_DISCOVERY_PATH,
   OPENID_CONNECT_DISCOVERY_PATH,
 } from "../core/constants.ts";
-import type { IAuthorizationServerMetadata } from "../core/types.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { insertWellKnownPath } from "./_identifiers.ts";
 
 /**
- * Puts a well-known path between the host and the path of a URL. Text is joined
- * and nothing resolved, so that a path beginning with `//` stays on its host.
- */
-export function insertWellKnownPath(wellKnownPath: string, url: URL): string {
-  const path = url.pathname === "/" ? "" : url.pathname;
-  return url.origin + wellKnownPath + path;
-}
-
-/** Puts the path of OpenID discovery after an issuer, with one slash between. */
-export function appendOpenIdPath(issuer: string): string {
-  return issuer +
-    OPENID_CONNECT_DISCOVERY_PATH.slice(issuer.endsWith("/") ? 1 : 0);
-}
-
-/** The addresses with the preferred one first, if it is one of them. */
-export function preferFirst(
-  urls: readonly string[],
-  preferred: string | undefined,
-): string[] {
-  return preferred !== undefined && urls.includes(preferred)
-    ? [preferred, ...urls.filter((url) => url !== preferred)]
-    : [...urls];
-}
-
-/**
- * Where metadata of a resource may stand, each address once, in the order to try:
- * the one that a challenge named; the well-known path with the resource's own
- * path and query behind it; the bare well-known path.
+ * Returns the URLs where metadata of a protected resource may be published, in the
+ * order to request them: the `resource_metadata` of the challenge; the well-known
+ * URL with the path and query of the resource; the well-known URL of the origin.
+ * Each URL occurs once.
  *
- * @param targetResource The address of the resource.
- * @param resourceMetadataUrl What the challenge's `resource_metadata` said.
- * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http
- * or https URL.
+ * @param targetResource URL of the resource.
+ * @param resourceMetadataUrl The `resource_metadata` of the challenge.
+ * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http or
+ * https URL.
  * @see RFC 9728, sections 3.1 and 5.1.
  *
- * @example Without a challenge
+ * @example List the well-known URLs of a resource
  * ```ts
  * import { getResourceMetadataUrls } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
@@ -60,14 +37,14 @@ export function preferFirst(
  * ```
  */
 export function getResourceMetadataUrls(
-  targetResource: string,
-  resourceMetadataUrl?: string,
+  targetResource: string | URL,
+  resourceMetadataUrl?: string | URL,
 ): string[] {
   const target = requireHttpUrl("targetResource", targetResource);
   const path = AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH;
   return [
     ...new Set([
-      ...(resourceMetadataUrl ? [resourceMetadataUrl] : []),
+      ...(resourceMetadataUrl ? [String(resourceMetadataUrl)] : []),
       insertWellKnownPath(path, target) + target.search,
       target.origin + path,
     ]),
@@ -75,15 +52,17 @@ export function getResourceMetadataUrls(
 }
 
 /**
- * Where metadata of an authorization server may stand, each address once, in the
- * order to try: RFC 8414's path before the issuer's own, OpenID's before it, and
- * OpenID's behind it. An issuer without a path has two such addresses.
+ * Returns the URLs where metadata of an authorization server may be published, in
+ * the order to request them: the well-known URL of RFC 8414, then that of OpenID
+ * Connect, each with the path of the issuer inserted; the path of OpenID Connect
+ * appended to the issuer. Each URL occurs once, so that an issuer without a path has
+ * two.
  *
- * @param issuer The issuer identifier.
+ * @param issuer Issuer identifier.
  * @throws {OAuthClientError} `invalid_argument`: not an http or https URL.
  * @see RFC 8414, section 3.1; OpenID Connect Discovery 1.0, section 4.1.
  *
- * @example A tenant's issuer
+ * @example List the URLs for the issuer of a tenant
  * ```ts
  * import { getAuthorizationServerMetadataUrls } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
@@ -95,10 +74,12 @@ export function getResourceMetadataUrls(
  * ]);
  * ```
  */
-export function getAuthorizationServerMetadataUrls(issuer: string): string[] {
+export function getAuthorizationServerMetadataUrls(
+  issuer: string | URL,
+): string[] {
   const url = requireHttpUrl("issuer", issuer);
-  // RFC 8414, section 3.1: a slash at the end goes before a path is inserted.
-  // Cutting the text keeps a path that begins with `//` on its host.
+  // RFC 8414, section 3.1, removes a slash at the end before it inserts the path.
+  // Cutting the string keeps the host of a path that begins with `//`.
   const path = url.pathname.replace(/\/$/, "");
   return [
     ...new Set([
@@ -110,15 +91,14 @@ export function getAuthorizationServerMetadataUrls(issuer: string): string[] {
 }
 
 /**
- * Metadata to assume for an authorization server that publishes none: the three
- * endpoints at the root of its origin.
+ * Returns metadata for an authorization server that publishes none: the endpoints
+ * `/authorize`, `/token` and `/register` of its origin.
  *
- * @param authorizationServer The server's address; becomes the `issuer` as it
- * stands.
- * @throws {OAuthClientError} `invalid_argument`: not an http or https `URL`.
+ * @param authorizationServer URL of the server; it becomes the `issuer`.
+ * @throws {OAuthClientError} `invalid_argument`: not an http or https URL.
  * @see Model Context Protocol 2025-03-26, "Authorization", section 2.3.3.
  *
- * @example Go on without metadata
+ * @example Continue without metadata
  * ```ts
  * import { getDefaultMetadataForUrl } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
@@ -128,12 +108,9 @@ export function getAuthorizationServerMetadataUrls(issuer: string): string[] {
  * ```
  */
 export function getDefaultMetadataForUrl(
-  authorizationServer: URL,
+  authorizationServer: URL | string,
 ): IAuthorizationServerMetadata {
-  const issuer = requireHttpUrl(
-    "authorizationServer",
-    authorizationServer?.href,
-  );
+  const issuer = requireHttpUrl("authorizationServer", authorizationServer);
   return {
     issuer: issuer.toString(),
     authorization_endpoint: new URL("/authorize", issuer).toString(),

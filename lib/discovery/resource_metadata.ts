@@ -4,85 +4,87 @@
  * @module
  */
 
-import { optionalText, requireHttpUrl } from "../core/_arguments.ts";
-import { discover } from "./_attempts.ts";
-import { mergeHeaders, requireOptions } from "../http/_request.ts";
-import type { IReply } from "../http/_response.ts";
-import { parseUrl, shownUrl } from "../core/_url.ts";
+import { optionalString, requireHttpUrl } from "../core/_arguments.ts";
+import { quoteJson } from "../core/_quote.ts";
+import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
 import { isAuthorizationProtectedResourceMetadata } from "../core/guards.ts";
+import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
+import type { IDiscoveryResult } from "../core/types.ts";
+import { mergeHeaders, requireOptions } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import type {
-  IAuthorizationProtectedResourceMetadata,
-  IDiscoveryResult,
-} from "../core/types.ts";
-import { insertWellKnownPath } from "./metadata_urls.ts";
+import { insertWellKnownPath } from "./_identifiers.ts";
+import {
+  type ICandidate,
+  type IVerdict,
+  search,
+  toDiscoveryResult,
+} from "./_search.ts";
 
 /** Options of {@linkcode fetchResourceMetadata}. */
 export interface IFetchResourceMetadataOptions
   extends Omit<IRequestOptions, "headers"> {
   /**
-   * Header fields for those requests only whose address has the origin of the
-   * target resource, so that credentials reach nobody else.
+   * Header fields for those requests only whose URL has the origin of the target
+   * resource, so that credentials are not sent to other origins.
    */
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Whether two identifiers are the same URL once both are parsed. */
-function isSameUrl(a: unknown, b: string): boolean {
-  return typeof a === "string" && parseUrl(a)?.href === new URL(b).href;
-}
+type Metadata = IAuthorizationProtectedResourceMetadata;
 
-/** The document, if it is metadata of the resource that was asked for. */
-function judge(
+/** Checks whether a document is metadata of the expected resource. */
+function check(
+  document: unknown,
   url: string,
   expected: string,
-  body: unknown,
-  reply: IReply,
-): IAuthorizationProtectedResourceMetadata {
-  if (!isAuthorizationProtectedResourceMetadata(body)) {
-    throw reply.error(
-      "invalid_metadata",
-      `Invalid resource metadata from ${url}. Expected a 'resource' and ` +
-        `'scopes_supported' absent or an array, got ${reply.quoteJson(body)}`,
-    );
+): IVerdict<Metadata> {
+  if (!isAuthorizationProtectedResourceMetadata(document)) {
+    return {
+      code: "invalid_metadata",
+      problem: `Invalid resource metadata from ${quoteUrl(url)}. Expected a ` +
+        "'resource', and 'scopes_supported' absent or an array, got " +
+        quoteJson(document),
+    };
   }
-  const resource = reply.quoteJson(shownUrl(body.resource));
-  if (!isSameUrl(body.resource, expected)) {
-    throw reply.error(
-      "identifier_mismatch",
-      `Resource metadata 'resource' property value ${resource} does not match ` +
-        `expected value "${expected}" for URL ${url}. Per RFC 9728, section ` +
-        "3.3, the values must match",
-    );
-  }
-  return body;
+  const { resource } = document as { resource: unknown };
+  const isMatch = typeof resource === "string" &&
+    parseUrl(resource)?.href === parseUrl(expected)?.href;
+  return isMatch ? { metadata: document } : {
+    code: "identifier_mismatch",
+    problem: `Resource metadata 'resource' property value ` +
+      `"${
+        quoteUrl(resource)
+      }" does not match expected value "${expected}" for ` +
+      `URL ${quoteUrl(url)}. Per RFC 9728, section 3.3, the values must match`,
+  };
 }
 
 /**
- * Finds the metadata of a protected resource and checks that it speaks of this
- * resource.
+ * Fetches the metadata of a protected resource, with the literal rules of
+ * RFC 9728: prefer {@linkcode discoverAuthorization}, which also accepts the parent
+ * paths that real servers publish and continues to the authorization server.
  *
- * Up to three addresses are tried, and the first good document wins: the one
- * that a challenge named; the well-known path with the resource's own path
- * behind it, unless that is `/`; the bare well-known path. The document's
- * `resource` must equal the target, at the last address the target's origin,
- * both compared as parsed URLs. Every request asks for JSON; a reply counts
- * with status 200 only, and redirects are followed within their origin.
+ * Up to three URLs are requested in this order, until one returns the metadata:
+ * the `resource_metadata` of the challenge; the well-known URL with the path of
+ * the resource, unless that path is `/`; the well-known URL of the origin. The
+ * `resource` of the document must equal the target, and at the last URL the origin
+ * of the target, both compared as parsed URLs. The status must be 200. Redirects
+ * are followed within their origin.
  *
- * @param targetResource The address of the resource.
- * @param resourceMetadataUrl What the challenge's `resource_metadata` said.
- * @param options Header fields for the resource's own origin, and what every
- * request takes.
- * @returns The metadata, the address it came from, and the failures before.
- * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http
- * or https URL, or an argument has the wrong type. When one address was tried,
- * its failure: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
- * `url_refused`, or what `fetch` threw.
- * @throws {AggregateError} The failures, when several addresses were tried.
+ * @param targetResource URL of the resource.
+ * @param resourceMetadataUrl The `resource_metadata` of the challenge.
+ * @param options Header fields for the origin of the resource, and the options of
+ * every request.
+ * @returns The metadata, the URL it came from, and the errors of earlier attempts.
+ * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http or
+ * https URL, or an argument has the wrong type. `timeout`. If one URL was requested,
+ * its error: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
+ * `redirect_refused`, `url_refused`, or what `fetch` threw.
+ * @throws {AggregateError} The errors, if several URLs were requested.
  * @see RFC 9728, sections 3.1 and 3.3.
  *
- * @example Follow a challenge
+ * @example Fetch the metadata that a challenge refers to
  * ```ts
  * import { fetchResourceMetadata } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
@@ -91,7 +93,7 @@ function judge(
  *   "https://api.example/mcp",
  *   "https://api.example/metadata",
  *   {
- *     // Stands in for the server.
+ *     // Replaces the server.
  *     fetch: () =>
  *       Promise.resolve(Response.json({
  *         resource: "https://api.example/mcp",
@@ -104,32 +106,32 @@ function judge(
  * ```
  */
 export async function fetchResourceMetadata(
-  targetResource: string,
-  resourceMetadataUrl: string | undefined,
+  targetResource: string | URL,
+  resourceMetadataUrl: string | URL | undefined,
   options?: IFetchResourceMetadataOptions,
-): Promise<IDiscoveryResult<IAuthorizationProtectedResourceMetadata>> {
+): Promise<IDiscoveryResult<Metadata>> {
   const target = requireHttpUrl("targetResource", targetResource);
-  const named = optionalText("resourceMetadataUrl", resourceMetadataUrl);
+  const named = resourceMetadataUrl instanceof URL
+    ? resourceMetadataUrl.href
+    : optionalString("resourceMetadataUrl", resourceMetadataUrl);
   const { sameOriginHeaders, ...requestOptions } = requireOptions(options);
-
-  const attempt = (url: string, expected: string) => ({
+  const accept = { Accept: "application/json" };
+  const sameOrigin = mergeHeaders(accept, sameOriginHeaders);
+  const candidate = (url: string, expected: string): ICandidate<Metadata> => ({
     url,
-    headers: mergeHeaders(
-      { Accept: "application/json" },
-      parseUrl(url)?.origin === target.origin ? sameOriginHeaders : undefined,
-    ),
-    accept: (body: unknown, reply: IReply) => judge(url, expected, body, reply),
+    headers: parseUrl(url)?.origin === target.origin ? sameOrigin : accept,
+    check: (document) => check(document, url, expected),
   });
   const path = AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH;
-  return await discover(
-    "resource_metadata",
-    [
-      ...(named ? [attempt(named, targetResource)] : []),
-      ...(target.pathname === "/"
-        ? []
-        : [attempt(insertWellKnownPath(path, target), targetResource)]),
-      attempt(target.origin + path, target.origin),
-    ],
-    requestOptions,
+  const expected = String(targetResource);
+  const candidates = [candidate(target.origin + path, target.origin)];
+  if (target.pathname !== "/") {
+    candidates.unshift(candidate(insertWellKnownPath(path, target), expected));
+  }
+  if (named) candidates.unshift(candidate(named, expected));
+  const purpose = "resource_metadata";
+  return toDiscoveryResult(
+    purpose,
+    await search(purpose, candidates, requestOptions),
   );
 }

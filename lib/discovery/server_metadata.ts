@@ -6,23 +6,21 @@
  */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
-import { discover } from "./_attempts.ts";
-import { mergeHeaders, requireOptions } from "../http/_request.ts";
 import {
   AUTH_SERVER_METADATA_DISCOVERY_PATH,
   OPENID_CONNECT_DISCOVERY_PATH,
 } from "../core/constants.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IDiscoveryResult } from "../core/types.ts";
+import { mergeHeaders, requireOptions } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import type {
-  IAuthorizationServerMetadata,
-  IDiscoveryResult,
-} from "../core/types.ts";
 import {
   appendOpenIdPath,
   insertWellKnownPath,
   preferFirst,
-} from "./metadata_urls.ts";
+} from "./_identifiers.ts";
+import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
 
 /** Options of {@linkcode fetchAuthorizationServerMetadata}. */
 export interface IFetchAuthorizationServerMetadataOptions
@@ -30,42 +28,54 @@ export interface IFetchAuthorizationServerMetadataOptions
   /** Header fields for every request; `Accept` stays `application/json`. */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * The `discoveryUrl` of an earlier discovery of this server. It is asked first,
-   * and usually alone, if it is one of the addresses in question.
+   * The `discoveryUrl` of an earlier discovery of this server. It is requested
+   * first, and usually alone, if it is one of the possible URLs.
    */
-  preferredUrl?: string | undefined;
+  preferredServerMetadataUrl?: string | undefined;
 }
 
-function accept(body: unknown): IAuthorizationServerMetadata | undefined {
-  return isAuthorizationServerMetadata(body) ? body : undefined;
+type Metadata = IAuthorizationServerMetadata;
+
+/** Checks whether a document is metadata of an authorization server. */
+function check(document: unknown): IVerdict<Metadata> {
+  try {
+    return isAuthorizationServerMetadata(document)
+      ? { metadata: document }
+      : {};
+  } catch (cause) {
+    return { cause };
+  }
 }
 
 /**
- * Finds the metadata of an authorization server.
+ * Fetches the metadata of an authorization server without comparing its `issuer`:
+ * prefer {@linkcode discoverAuthorizationServer}, which refuses metadata of another
+ * issuer.
  *
- * Three addresses are tried, and the first good document wins: RFC 8414's
- * well-known path with the issuer's own path behind it; OpenID's with the same;
- * OpenID's behind the whole issuer. A document is good when the status is 200
- * and {@linkcode isAuthorizationServerMetadata} says so. That its `issuer` is the
- * one asked for is not checked. Redirects are followed within their origin.
+ * Three URLs are requested in this order, until one returns metadata: the
+ * well-known URL of RFC 8414 and that of OpenID Connect, each with the path of the
+ * issuer inserted; the path of OpenID Connect appended to the issuer. The status
+ * must be 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects are
+ * followed within their origin.
  *
- * @param authorizationServer The issuer identifier, an http or https URL.
- * @param options Header fields for every request, and what every request takes.
- * @returns The metadata, the address it came from, and the failures before.
- * @throws {OAuthClientError} `invalid_argument`: `authorizationServer` is not an
- * http or https URL, or an option has the wrong type.
- * @throws {AggregateError} The three failures: `unexpected_status`,
- * `invalid_metadata` with the reason as its `cause`, or what `fetch` threw.
+ * @param authorizationServer Issuer identifier, an http or https URL.
+ * @param options Header fields for every request, and the options of every request.
+ * @returns The metadata, the URL it came from, and the errors of earlier attempts.
+ * @throws {OAuthClientError} `invalid_argument`: `authorizationServer` is not an http
+ * or https URL, or an option has the wrong type. `timeout`.
+ * @throws {AggregateError} The three errors: `unexpected_status`,
+ * `invalid_metadata` with the reason as its `cause`, `redirect_refused`, or what
+ * `fetch` threw.
  * @see RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
  *
- * @example Find the token endpoint
+ * @example Fetch the token endpoint
  * ```ts
  * import { fetchAuthorizationServerMetadata } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
  * const { metadata, discoveryUrl, errors } =
  *   await fetchAuthorizationServerMetadata("https://as.example/tenant", {
- *     // Stands in for a server that knows OpenID's address only.
+ *     // Replaces a server that publishes OpenID Connect metadata only.
  *     fetch: (url) =>
  *       Promise.resolve(
  *         url.endsWith("/tenant/.well-known/openid-configuration")
@@ -73,7 +83,7 @@ function accept(body: unknown): IAuthorizationServerMetadata | undefined {
  *             issuer: "https://as.example/tenant",
  *             token_endpoint: "https://as.example/tenant/token",
  *           })
- *           : new Response("Not here", { status: 404 }),
+ *           : new Response("Not found", { status: 404 }),
  *       ),
  *   });
  * assertEquals(metadata.token_endpoint, "https://as.example/tenant/token");
@@ -85,23 +95,24 @@ function accept(body: unknown): IAuthorizationServerMetadata | undefined {
  * ```
  */
 export async function fetchAuthorizationServerMetadata(
-  authorizationServer: string,
+  authorizationServer: string | URL,
   options?: IFetchAuthorizationServerMetadataOptions,
-): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
+): Promise<IDiscoveryResult<Metadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
-  const { additionalHeaders, preferredUrl, ...requestOptions } = requireOptions(
-    options,
-  );
-  const accepted = { Accept: "application/json" };
+  const { additionalHeaders, preferredServerMetadataUrl, ...requestOptions } =
+    requireOptions(options);
+  const accept = { Accept: "application/json" };
   // First for the spelling of the name, last for the value.
-  const headers = mergeHeaders(accepted, additionalHeaders, accepted);
-  return await discover(
-    "authorization_server_metadata",
-    preferFirst([
-      insertWellKnownPath(AUTH_SERVER_METADATA_DISCOVERY_PATH, issuer),
-      insertWellKnownPath(OPENID_CONNECT_DISCOVERY_PATH, issuer),
-      appendOpenIdPath(authorizationServer),
-    ], preferredUrl).map((url) => ({ url, headers, accept })),
-    requestOptions,
+  const headers = mergeHeaders(accept, additionalHeaders, accept);
+  const urls = preferFirst([
+    insertWellKnownPath(AUTH_SERVER_METADATA_DISCOVERY_PATH, issuer),
+    insertWellKnownPath(OPENID_CONNECT_DISCOVERY_PATH, issuer),
+    appendOpenIdPath(String(authorizationServer)),
+  ], preferredServerMetadataUrl);
+  const candidates = urls.map((url) => ({ url, headers, check }));
+  const purpose = "authorization_server_metadata";
+  return toDiscoveryResult(
+    purpose,
+    await search(purpose, candidates, requestOptions),
   );
 }

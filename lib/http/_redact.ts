@@ -1,184 +1,176 @@
-/** Secrets of a request, and taking them out of what a server says back. */
+/** What must be kept secret in errors: the values that a request has sent. */
 
-const MAX_DEPTH = 20;
-/** Shorter ones would be found in any text, and keep nothing secret. */
-const MIN_LENGTH = 4;
-/** Of a longer one so many characters are looked for, and what follows goes too. */
-const MAX_LENGTH = 64;
-const SECRET_PARAMETERS = [
-  "actor_token",
-  "assertion",
-  "client_assertion",
-  "client_secret",
-  "code",
-  "code_verifier",
-  "device_code",
-  "password",
-  "refresh_token",
-  "software_statement",
-  "subject_token",
-];
-const SECRET_HEADER = /auth|cookie|dpop|key|secret|session|signature|token/i;
-const HTML_NAMES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-};
+import { isMembers, type Members } from "../core/_members.ts";
+import { cut, printable, quote } from "../core/_quote.ts";
 
-/** What a header field must keep to itself. */
-function secretsInHeader(name: string, value: string): string[] {
-  if (/cookie/i.test(name)) {
-    return value.split(";").map((pair) => pair.replace(/^[^=]*=/, ""));
-  }
-  if (!/authorization$/i.test(name)) return [value];
-  const credentials = value.trim().replace(/^\S+\s+/, "");
-  return [credentials, ...secretsInBasic(credentials)];
+/** Shorter values would match by accident, and are no protection when guessed. */
+const MIN_LENGTH = 8;
+const MAX_DEPTH = 4;
+/** An error response with a larger body is not repeated as an object. */
+const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
+
+/** Parameters of a form, or members of a client registration, that are public. */
+const PUBLIC_PARAMETER =
+  /^(grant_type|scope|resource|client_id|redirect_uri|audience|\w+_type|client_name|client_uri|redirect_uris|grant_types|response_types|token_endpoint_auth_method|contacts|(logo|tos|policy|jwks)_uri|software_(id|version))$/;
+/** Header fields that are public. */
+const PUBLIC_HEADER =
+  /^(accept(-.*)?|content-type|user-agent|mcp-protocol-version)$/i;
+/** Members of a response that hold tokens. */
+const TOKEN_MEMBER = /^(access|refresh|id)_token$/;
+
+/** The values of a header field: the whole, its parts, decoded Basic credentials. */
+function headerValues(value: string): string[] {
+  const parts = value.split(/[\s;,]+/);
+  return [
+    value,
+    ...parts,
+    ...parts.map((part) => part.replace(/^[^=]*=/, "")),
+    ...(/^basic$/i.test(parts[0] ?? "") ? basicValues(parts[1] ?? "") : []),
+  ];
 }
 
-/** The secret of `Basic` credentials, as it was before either encoding. */
-function secretsInBasic(credentials: string): string[] {
+/** The client secret of Basic credentials, which is form-encoded within them. */
+function basicValues(credentials: string): string[] {
   try {
-    const bytes = Uint8Array.from(atob(credentials), (c) => c.charCodeAt(0));
-    const secret = new TextDecoder().decode(bytes).replace(/^[^:]*:?/, "");
-    return [secret, ...new URLSearchParams(`=${secret}`).values()];
+    const pair = atob(credentials);
+    const secret = pair.slice(pair.indexOf(":") + 1);
+    return [pair, secret, ...new URLSearchParams(`=${secret}`).values()];
   } catch {
-    // Not `Basic`.
     return [];
   }
 }
 
-/** The members of a body, which is a form or, in a registration, JSON. */
-function membersOf(body: string): [name: string, value: unknown][] {
-  return body.startsWith("{")
+/** The values of a form, or of the JSON object of a client registration. */
+function bodyValues(body: string): string[] {
+  const members: [string, unknown][] = body.startsWith("{")
     ? Object.entries(JSON.parse(body))
     : [...new URLSearchParams(body)];
+  return members
+    .filter(([name]) => !PUBLIC_PARAMETER.test(name))
+    .map(([, value]) => typeof value === "string" ? value : "");
 }
 
-/** The value in base64, alone and with the characters of the other alphabet. */
-function inBase64(secret: string): string[] {
-  try {
-    const base64 = btoa(secret).replace(/=+$/, "");
-    return [base64, base64.replaceAll("+", "-").replaceAll("/", "_")];
-  } catch {
-    // It has characters beyond Latin-1.
-    return [];
-  }
-}
-
-/** A pattern for this text and no other. */
-const literal = (text: string) => text.replace(/[^\w\s]/g, "\\$&");
-
-const hex = (code: number, digits: number) =>
-  code.toString(16).padStart(digits, "0");
-
-/** A character in all that it may come back as: plain, or escaped somehow. */
-function charPattern(char: string): string {
-  const code = char.codePointAt(0) ?? 0;
-  const units = char.split("").map((unit) =>
-    `\\\\{1,4}u${hex(unit.charCodeAt(0), 4)}`
-  );
-  const bytes = [...new TextEncoder().encode(char)]
-    .map((byte) => `%${hex(byte, 2)}`);
-  const forms = [
-    `\\\\{0,4}${literal(char)}`,
-    units.join(""),
-    bytes.join(""),
-    `&#0{0,4}${code};`,
-    `&#x0{0,4}${hex(code, 1)};`,
-    ...(char === " " ? ["\\+"] : []),
-    ...(char in HTML_NAMES ? [HTML_NAMES[char]] : []),
-  ];
-  return `(?:${forms.join("|")})`;
-}
-
-/**
- * A secret with backslashes in its usual spellings. Between its own and those of
- * escapes a search by characters would try them all, without an end.
- */
-function asWritten(secret: string): string {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const form = new URLSearchParams({ "": secret });
-  const spellings = [
-    JSON.stringify(json).slice(1, -1),
-    json,
-    secret,
-    form.toString().slice(1),
+/** A value as it was sent, percent-encoded, form-encoded and JSON-escaped. */
+function encodingsOf(value: string): string[] {
+  // Replaces lone surrogates, which encodeURIComponent does not accept.
+  const form = new URLSearchParams({ "": value });
+  return [
+    value,
     encodeURIComponent(form.get("") ?? ""),
+    form.toString().slice(1),
+    JSON.stringify(value).slice(1, -1),
   ];
-  return spellings.map(literal).join("|");
 }
 
-/**
- * A short word by itself, for it may stand in a longer one, such as an error code.
- * A letter that ends an escape is no part of it.
- */
-function asWord(pattern: string): string {
-  const isAfterEscape = "(?<=\\\\[nrt]|%[\\da-f]{2}|\\\\u[\\da-f]{4})";
-  return `(?:(?<![a-z_])|${isAfterEscape})${pattern}(?![a-z_])`;
-}
-
-/**
- * Finds all that a request must keep to itself, however it is encoded; undefined
- * when that is nothing.
- */
-function patternOf(
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): RegExp | undefined {
-  const inHeaders = Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
-    .flatMap(([name, value]) => secretsInHeader(name, value));
-  const inBody = membersOf(body)
-    .filter(([name]) => SECRET_PARAMETERS.includes(name))
-    .map(([, value]) => String(value));
-  const patterns = [...inHeaders, ...inBody]
-    .filter((secret) => secret.length >= MIN_LENGTH)
-    .flatMap((secret) => [secret, ...inBase64(secret)])
-    // One may begin with another.
-    .sort((a, b) => b.length - a.length)
-    .map((secret) => {
-      if (secret.includes("\\")) return asWritten(secret);
-      const start = [...secret.slice(0, MAX_LENGTH)].map(charPattern).join("");
-      if (secret.length > MAX_LENGTH) return `${start}[\\w\\-.~+/=%\\\\]*`;
-      return /^[a-z_]{1,15}$/i.test(secret) ? asWord(start) : start;
-    });
-  return patterns.length > 0
-    ? new RegExp([...new Set(patterns)].join("|"), "gi")
-    : undefined;
-}
-
-/** Takes a request's secrets out of a value, of the texts within it too. */
-export type Redact = <T>(value: T) => T;
-
-/**
- * Makes the function that takes out what these header fields and this body must
- * keep to themselves. What is nested too deep is left out.
- */
-export function redactorOf(
+/** Returns the values that a request sends and that errors must not repeat. */
+export function secretsOf(
   headers: Readonly<Record<string, string>>,
   body = "",
-): Redact {
-  // Most requests succeed, and then nobody asks.
-  let search: { pattern: RegExp | undefined } | undefined;
-  const redact = (value: unknown, depth: number): unknown => {
-    if (depth > MAX_DEPTH) return "[left out]";
-    if (typeof value === "string" || typeof value === "number") {
-      search ??= { pattern: patternOf(headers, body) };
-      if (!search.pattern) return value;
-      const text = String(value).replace(search.pattern, "[redacted]");
-      return text === String(value) ? value : text;
+): string[] {
+  const inHeaders = Object.entries(headers)
+    .filter(([name]) => !PUBLIC_HEADER.test(name))
+    .flatMap(([, value]) => headerValues(value));
+  const values = [...inHeaders, ...bodyValues(body)]
+    .filter((value) => value.length >= MIN_LENGTH);
+  // Longer values come first, since one value may begin with another.
+  return [...new Set(values.flatMap(encodingsOf))]
+    .sort((a, b) => b.length - a.length);
+}
+
+/**
+ * Finds a secret in text that was cut, and so may end within the secret. Returns
+ * its position and length.
+ */
+function findSecret(
+  text: string,
+  secret: string,
+  from = 0,
+): [position: number, length: number] | undefined {
+  const start = secret.slice(0, MIN_LENGTH);
+  for (
+    let position = text.indexOf(start, from);
+    position !== -1;
+    position = text.indexOf(start, position + 1)
+  ) {
+    if (text.startsWith(secret, position)) return [position, secret.length];
+    const rest = text.length - position;
+    if (rest < secret.length && secret.startsWith(text.slice(position))) {
+      return [position, rest];
     }
-    if (typeof value !== "object" || value === null) return value;
-    return Array.isArray(value)
-      ? value.map((member) => redact(member, depth + 1))
-      : Object.fromEntries(
-        Object.entries(value).map(([name, member]) => [
-          redact(name, depth),
-          redact(member, depth + 1),
-        ]),
-      );
-  };
-  return (value) => redact(value, 0) as typeof value;
+  }
+  return undefined;
+}
+
+/** Replaces secrets in a body for a message, cut to 2,000 characters. */
+export function redact(body: string, secrets: readonly string[]): string {
+  let text = cut(body);
+  const isCut = text.length < body.length;
+  for (const secret of secrets) {
+    let found = findSecret(text, secret);
+    while (found) {
+      const [position, length] = found;
+      const end = position + length;
+      text = `${text.slice(0, position)}[redacted]${text.slice(end)}`;
+      found = findSecret(text, secret, position);
+    }
+  }
+  return quote(isCut ? `${text}…` : text);
+}
+
+/**
+ * Returns text of a server for a person to read; undefined if it contains a
+ * secret. It is left out whole, because the rest could be an encoding of it.
+ */
+export function cleanText(
+  text: string | undefined,
+  secrets: readonly string[],
+): string | undefined {
+  if (text === undefined) return undefined;
+  const short = cut(text);
+  if (short.length < MIN_LENGTH) return printable(short);
+  return secrets.some((secret) => findSecret(short, secret))
+    ? undefined
+    : printable(short);
+}
+
+function withoutSecrets(
+  value: unknown,
+  secrets: readonly string[],
+  depth: number,
+): unknown {
+  if (typeof value === "string") return cleanText(value, secrets);
+  if (typeof value === "number") {
+    return cleanText(String(value), secrets) === undefined ? undefined : value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === MAX_DEPTH) return undefined;
+  return Array.isArray(value)
+    ? value.map((one) => withoutSecrets(one, secrets, depth + 1))
+    : membersWithoutSecrets(value as Members, secrets, depth + 1);
+}
+
+function membersWithoutSecrets(
+  members: Members,
+  secrets: readonly string[],
+  depth: number,
+): Members {
+  return Object.fromEntries(
+    Object.entries(members)
+      .filter(([name]) =>
+        !TOKEN_MEMBER.test(name) && cleanText(name, secrets) === name
+      )
+      .map(([name, value]) => [name, withoutSecrets(value, secrets, depth)])
+      .filter(([, value]) => value !== undefined),
+  );
+}
+
+/** Returns the members of an error response without tokens and secrets. */
+export function cleanErrorResponse(
+  json: unknown,
+  text: string,
+  secrets: readonly string[],
+): Members | undefined {
+  return isMembers(json) && text.length <= MAX_ERROR_RESPONSE_CHARACTERS
+    ? membersWithoutSecrets(json, secrets, 0)
+    : undefined;
 }

@@ -1,303 +1,164 @@
-/** Reading a reply, as JSON or as text for a message. */
+/** A response whose body has been read. */
 
 import {
   type IOAuthClientErrorDetails,
   OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
-import type { Redact } from "./_redact.ts";
-import { readBytes } from "./_stream.ts";
-import { webUrl } from "../core/_url.ts";
+import { isWebUrl, quoteUrl } from "../core/_url.ts";
 import type { IFetchResponse } from "./request_options.ts";
+import { readBytes } from "./_stream.ts";
 
-const MAX_QUOTED_CHARACTERS = 2_000;
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
-const HALF_PAIR = /[\ud800-\udbff]$/;
-// What a server gives out in a registration, by whatever name.
-const SECRET_NAME = /^(client_?secret|registration_?access_?token)$/i;
-const SECRET_IN_TEXT =
-  /((?:client_?secret|registration_?access_?token)(?:\\*")?\s*[:=]\s*(?:\\*")?)(?:\\+[^"\\]|[^"\\&\s])+/gi;
-
-/** A reply whose body is still to be read. */
-export interface IReply {
+/** A finished response. Nothing of it is left to be read. */
+export interface IResponse {
+  /** URL of the request. */
+  readonly url: string;
   readonly status: number;
   readonly ok: boolean;
-  /** The value of a header field. */
-  header(name: string): string | undefined;
-  /** The body as JSON; undefined when it is anything else. */
-  json(): Promise<unknown>;
-  /** The body as text, undefined when it is not UTF-8; fails as the reading does. */
-  content(): Promise<string | undefined>;
-  /** The body as text; undefined when it cannot be read. */
-  body(): Promise<string | undefined>;
-  /** The body as text; the status text when it cannot be read. */
-  text(): Promise<string>;
-  /** A text for a message, without the request's secrets. */
-  quote(text: string): string;
-  /** A value as JSON for a message, without the request's secrets. */
-  quoteJson(value: unknown): string;
-  /** An error that tells of this reply, without the request's secrets. */
-  error(
-    code: OAuthClientErrorCode,
-    message: string,
-    details?: IOAuthClientErrorDetails,
-  ): OAuthClientError;
+  readonly statusText: string;
+  readonly headers: { get(name: string): string | null };
+  /** The body as JSON; undefined if it is anything else. */
+  readonly json?: unknown;
+  /** The body as text; undefined if a caller's `fetch` gave JSON alone. */
+  readonly text?: string;
+  /** Why the body is missing, or why a redirect was not followed. */
+  readonly failure?: OAuthClientError;
 }
 
-/** Server text for a message: control characters shown, length limited. */
-export function quoteServerText(text: string): string {
-  const cut = text.length > MAX_QUOTED_CHARACTERS
-    ? text.slice(0, MAX_QUOTED_CHARACTERS).replace(HALF_PAIR, "") + "…"
-    : text;
-  return cut.replace(
-    // deno-lint-ignore no-control-regex
-    /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g,
-    (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"),
-  );
+/** How a body is read. */
+export interface IReading {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Whether the response has the expected status. */
+  readonly isExpected: boolean;
 }
 
-/** What somebody threw, which may refuse to be made a text. */
-export function quoteThrown(thrown: unknown): string {
+type Body = Pick<IResponse, "json" | "text">;
+
+const FORM = "application/x-www-form-urlencoded";
+const NO_HEADERS = { get: () => null };
+const utf8 = /* @__PURE__ */ new TextDecoder();
+const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
+
+/** Checks whether a response holds a form, by its media type. */
+export function isForm({ headers }: Pick<IFetchResponse, "headers">): boolean {
+  return headers?.get("Content-Type")?.toLowerCase().startsWith(FORM) ?? false;
+}
+
+/** Parses JSON; a byte order mark before it is ignored (RFC 8259, section 8.1). */
+function parseJson(text: string): Body {
   try {
-    const { cause } = thrown as Error ?? {};
-    // Some runtimes tell in the cause what went wrong, and only there.
-    const reason = cause instanceof Error ? ` (${cause.message})` : "";
-    return quoteServerText(String(thrown) + reason);
+    return { text, json: JSON.parse(text.replace(/^\ufeff/, "")) };
   } catch {
-    return "something that is no error was thrown";
+    return { text };
   }
 }
 
-/** A value as JSON for a message, secrets that a server may send left out. */
-export function quoteJson(value: unknown): string {
+function decode(bytes: Uint8Array): Body {
   try {
-    const text = JSON.stringify(
-      value,
-      (name, member) => SECRET_NAME.test(name) ? "[redacted]" : member,
-    ) ?? "no JSON";
-    // Some servers put their JSON into a text.
-    return quoteServerText(text.replace(SECRET_IN_TEXT, "$1[redacted]"));
+    return parseJson(strictUtf8.decode(bytes));
   } catch {
-    // Deep enough nesting overflows the stack here, though it was parsed.
-    return "JSON nested too deep";
+    // Not UTF-8, hence not JSON, but it may be readable in a message.
+    return { text: utf8.decode(bytes) };
   }
 }
 
-/**
- * The value of a JSON text; undefined when it is anything else, or not UTF-8. A
- * byte order mark before the text is passed over (RFC 8259, section 8.1).
- */
-export function parseJson(content: string | Uint8Array): unknown {
-  try {
-    return JSON.parse(
-      typeof content === "string"
-        ? content.replace(/^\ufeff/, "")
-        : strictUtf8.decode(content),
-    );
-  } catch {
-    return undefined;
-  }
+/** Closes the connection of a response whose body is not needed. */
+export function discard({ body }: IFetchResponse): void {
+  const stream = body as Partial<ReadableStream> | null | undefined;
+  // A body that is locked or broken off has no connection left to close.
+  if (typeof stream?.cancel === "function") stream.cancel().catch(() => {});
 }
 
-/** The value without those members that are `null`, which servers send for none. */
-export function withoutNulls(body: unknown): unknown {
-  return typeof body === "object" && body !== null && !Array.isArray(body) &&
-      Object.values(body).includes(null)
-    ? Object.fromEntries(
-      Object.entries(body).filter(([, value]) => value !== null),
-    )
-    : body;
-}
-
-/** Seconds of `Retry-After` (RFC 9110, section 10.2.3); undefined for rubbish. */
-function parseRetryAfter(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
+/** Returns seconds from `Retry-After` (RFC 9110, section 10.2.3). */
+function parseRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  // The parser of dates makes something of nearly every text with a digit in it.
+  // Date.parse makes a date of almost any string with a digit in it.
   if (!/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(value)) return undefined;
-  // The form of asctime() names no zone, and means this one as the others do.
+  // The asctime form has no time zone, and is in UTC like the others.
   const date = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
   const seconds = Math.ceil((date - Date.now()) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** A header field of a reply, whose headers may be anything. */
-export function headerOf(
-  { headers }: IFetchResponse,
-  name: string,
-): string | undefined {
-  const value: unknown = typeof headers?.get === "function"
-    ? headers.get(name)
-    : undefined;
-  return typeof value === "string" ? value : undefined;
+/** Creates an error about a response. */
+export function responseError(
+  { url, status, headers }: Pick<IResponse, "url" | "status" | "headers">,
+  code: OAuthClientErrorCode,
+  message: string,
+  details: IOAuthClientErrorDetails = {},
+): OAuthClientError {
+  const { error_uri = "" } = details;
+  return new OAuthClientError(code, message, {
+    url,
+    status,
+    retryAfter: parseRetryAfter(headers.get("Retry-After")),
+    ...details,
+    error_uri: isWebUrl(error_uri) ? error_uri : undefined,
+  });
 }
 
-/** Closes the connection of a reply that is not going to be read. */
-export async function discard(response: IFetchResponse): Promise<void> {
-  try {
-    await (response.body as ReadableStream | null | undefined)?.cancel?.();
-  } catch {
-    // Somebody else reads it, or it has broken off: nothing is left to close.
+/** Reads a body that is a stream, up to the limit. */
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  declaredBytes: number,
+  { maxBytes, signal }: IReading,
+): Promise<Body | undefined> {
+  const bytes = await readBytes(stream, maxBytes, signal, declaredBytes);
+  return bytes && decode(bytes);
+}
+
+/** Reads a body; returns undefined if it is larger than the limit. */
+async function readBody(
+  response: IFetchResponse,
+  reading: IReading,
+): Promise<Body | undefined> {
+  const { headers, body, bodyUsed } = response;
+  const declaredBytes = Number(headers?.get("Content-Length") ?? 0);
+  if (declaredBytes > reading.maxBytes) {
+    discard(response);
+    return undefined;
   }
-}
-
-/** Whether a reply has nothing but its methods to be read by. */
-function lacksBody(response: IFetchResponse): boolean {
-  try {
-    return response.body === undefined;
-  } catch {
-    // Reading will meet it again, and tell.
-    return false;
-  }
-}
-
-/** The body as a stream, where there is one that nobody has read from. */
-function streamOf(
-  { body, bodyUsed }: IFetchResponse,
-): ReadableStream<Uint8Array> | undefined {
   const stream = body as ReadableStream<Uint8Array> | null | undefined;
-  return typeof stream?.getReader === "function" && !stream.locked && !bodyUsed
-    ? stream
-    : undefined;
+  if (typeof stream?.getReader === "function" && !bodyUsed && !stream.locked) {
+    return await readStream(stream, declaredBytes, reading);
+  }
+  // A minimal response of a caller's fetch is read by one of its methods, once.
+  if (body === undefined && reading.isExpected && !isForm(response)) {
+    return { json: await response.json() };
+  }
+  const text = String(await response.text());
+  return text.length > reading.maxBytes ? undefined : parseJson(text);
 }
 
-/** How a reply is to be read. */
-export interface IReading {
-  /** Most bytes of the body. */
-  maxBytes: number;
-  /** Ends the reading. */
-  signal: AbortSignal;
-  /** Takes out the request's secrets, if it has any. */
-  redact?: Redact | undefined;
-  /** Why a redirect was not followed, if this is one. */
-  refusedRedirect?: OAuthClientError | undefined;
-}
-
-/**
- * Prepares the reading of a reply. A stream is read once, and counted; a minimal
- * reply of a caller's fetch is read through its own `text()` and `json()`.
- */
-export function openReply(
+/** Reads a response to its end. A body that cannot be read is a `failure`. */
+export async function readResponse(
   url: string,
   response: IFetchResponse,
-  { maxBytes, signal, redact = (value) => value, refusedRedirect }: IReading,
-): IReply {
-  const { status } = response;
-  const error: IReply["error"] = (code, message, details = {}) =>
-    new OAuthClientError(refusedRedirect?.code ?? code, redact(message), {
-      url,
-      status,
-      retryAfter: parseRetryAfter(headerOf(response, "retry-after")),
-      ...(refusedRedirect && { cause: refusedRedirect }),
-      ...details,
-      error: redact(details.error),
-      error_description: redact(details.error_description),
-      error_uri: webUrl(redact(details.error_uri)),
-      errorResponse: redact(details.errorResponse),
-    });
-  const brokeOff = (cause: unknown) =>
-    error(
-      "network_error",
-      `The reply of ${quoteServerText(url)} broke off`,
-      { cause },
-    );
-  const tooLarge = () =>
-    error(
-      "response_too_large",
-      `The reply of ${quoteServerText(url)} is larger than ${maxBytes} bytes`,
-    );
-
-  const declaredBytes = (): number => {
-    const declared = Number(headerOf(response, "content-length"));
-    if (declared <= maxBytes || Number.isNaN(declared)) return declared;
-    discard(response);
-    throw tooLarge();
-  };
-
-  const readStream = async (): Promise<Uint8Array | undefined> => {
-    const declared = declaredBytes();
-    const stream = streamOf(response);
-    if (!stream) return undefined;
-    let bytes: Uint8Array | undefined;
-    try {
-      bytes = await readBytes(stream, maxBytes, signal, declared);
-    } catch (cause) {
-      throw brokeOff(cause);
-    }
-    if (!bytes) throw tooLarge();
-    return bytes;
-  };
-  /** Whether a minimal reply has given its body to its own `json()`. */
-  let isRead = false;
-  let reading: Promise<Uint8Array | string> | undefined;
-  const read = () =>
-    reading ??= (async () => {
-      const bytes = await readStream();
-      if (bytes) return bytes;
-      const text = String(await response.text());
-      // What was not counted on the way is at least not read any further.
-      if (text.length > maxBytes) throw tooLarge();
-      return text;
-    })();
-  const body = async () => {
-    try {
-      const bytes = await read();
-      return typeof bytes === "string"
-        ? bytes
-        : new TextDecoder().decode(bytes);
-    } catch {
-      return undefined;
-    }
-  };
-
-  return {
+  reading: IReading,
+): Promise<IResponse> {
+  const { status, ok = status >= 200 && status < 300, statusText, headers } =
+    response;
+  const head = {
+    url,
     status,
-    ok: response.ok ?? (status >= 200 && status < 300),
-    body,
-    text: async () => {
-      const { statusText } = response;
-      return await body() ?? (typeof statusText === "string" ? statusText : "");
-    },
-    header: (name) => headerOf(response, name),
-    quote: (text) => quoteServerText(redact(text)),
-    quoteJson: (value) => quoteJson(redact(value)),
-    async content() {
-      let content: Uint8Array | string;
-      try {
-        content = await read();
-      } catch (failure) {
-        if (failure instanceof OAuthClientError) throw failure;
-        // Of what has no text, or gave it to json(), there is none to lose.
-        if (isRead || typeof response.text !== "function") return undefined;
-        throw brokeOff(failure);
-      }
-      if (typeof content === "string") return content;
-      try {
-        return strictUtf8.decode(content);
-      } catch {
-        return undefined;
-      }
-    },
-    async json() {
-      // A minimal reply of a caller's fetch may have one method or both.
-      if (lacksBody(response)) {
-        declaredBytes();
-        try {
-          const value = await response.json();
-          isRead = true;
-          return value;
-        } catch (failure) {
-          // It was read, and is no JSON; otherwise the text is left.
-          isRead = failure instanceof SyntaxError;
-        }
-      }
-      try {
-        return parseJson(await read());
-      } catch (failure) {
-        if (failure instanceof OAuthClientError) throw failure;
-        return undefined;
-      }
-    },
-    error,
+    ok,
+    statusText: statusText ?? "",
+    headers: headers ?? NO_HEADERS,
   };
+  const fail = (code: OAuthClientErrorCode, problem: string, cause?: unknown) =>
+    responseError(head, code, `Response of ${quoteUrl(url)} ${problem}`, {
+      cause,
+    });
+  try {
+    const body = await readBody(response, reading);
+    if (body) return { ...head, ...body };
+    const problem = `is larger than ${reading.maxBytes} bytes`;
+    return { ...head, failure: fail("response_too_large", problem) };
+  } catch (cause) {
+    reading.signal.throwIfAborted();
+    const failure = fail("network_error", "cannot be read to its end", cause);
+    return { ...head, failure };
+  }
 }

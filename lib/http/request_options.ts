@@ -1,6 +1,5 @@
 /**
- * What a caller can set on every network call, and the little that is asked of
- * a fetch function.
+ * Options of every network call, and the requirements for a fetch function.
  *
  * @module
  */
@@ -13,14 +12,14 @@ export interface IFetchInit {
   headers: Record<string, string>;
   /** Body of a `POST`. */
   body?: string;
-  /** Always `manual`: redirects are judged one by one. */
+  /** Always `manual`: each redirect is checked before it is followed. */
   redirect?: "manual";
-  /** Aborts on time-out and when the caller's signal does. */
+  /** Aborts on timeout and when the caller's signal aborts. */
   signal?: AbortSignal;
 }
 
 /**
- * What a fetch function must answer with; a `Response` will do. The optional
+ * The response of a fetch function; a `Response` satisfies it. The optional
  * members are used where they are present.
  */
 export interface IFetchResponse {
@@ -30,15 +29,15 @@ export interface IFetchResponse {
   readonly statusText: string;
   /** Whether the status is 2xx. */
   readonly ok?: boolean;
-  /** Address of the reply, after redirects. */
+  /** URL of the response, after redirects. */
   readonly url?: string;
   /** `opaqueredirect` where a browser hides a redirect. */
   readonly type?: string;
   /** Header fields. */
   readonly headers?: { get(name: string): string | null };
-  /** The body; read as a stream where it is one, up to the limit. */
+  /** The body; a stream is read up to the limit. */
   readonly body?: unknown;
-  /** Whether somebody has read from the body. */
+  /** Whether the body has been read already. */
   readonly bodyUsed?: boolean;
   /** Reads the body as JSON. */
   json(): Promise<unknown>;
@@ -49,7 +48,7 @@ export interface IFetchResponse {
 /** The part of `fetch` that this library uses. */
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
-/** What a request is for, as told to {@linkcode IRequestOptions.allowUrl}. */
+/** The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. */
 export type RequestPurpose =
   | "resource_metadata"
   | "authorization_server_metadata"
@@ -57,35 +56,38 @@ export type RequestPurpose =
   | "device_authorization"
   | "token";
 
-/** Options that every network call of this library takes. */
+/** Options of every network call of this library. */
 export interface IRequestOptions {
-  /** Used in place of the global `fetch`, which is looked up at each call. */
+  /** Replaces the global `fetch`, which is looked up at each call. */
   fetch?: IFetch | undefined;
-  /** Ends the whole operation at once, with the signal's own reason. */
+  /** Aborts the whole operation at once, with the signal's own reason. */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for one request, its redirects and its body together, however
-   * busy it is; 10,000 when absent, `Infinity` for no limit. A time-out ends the
-   * whole operation with `timeout`.
+   * Milliseconds for one request with its redirects and its response body. An
+   * operation of several requests has this time for each of them. `Infinity` for
+   * no limit. A timeout ends the whole operation with `timeout`.
+   *
+   * @default {10_000}
    */
   timeoutMs?: number | undefined;
   /**
-   * Most bytes of a body, after decompression; 1,048,576 when absent. A larger
-   * one is not read on and fails with `response_too_large`.
+   * Maximum size of a response body in bytes, after decompression. A larger body
+   * is not read further and fails with `response_too_large`.
+   *
+   * @default {1_048_576}
    */
   maxBytes?: number | undefined;
   /**
-   * Asked before every request and every redirect hop: the place for a list of
-   * allowed hosts, or for a look at where a name resolves to. An answer other
-   * than true keeps the request from being made, which then fails with
-   * `url_refused`.
+   * Called before every request and every redirect, for example to check a list
+   * of allowed hosts or the IP address of a host. Any result other than `true`
+   * prevents the request, which then fails with `url_refused`.
    */
   allowUrl?:
     | ((url: URL, purpose: RequestPurpose) => boolean | Promise<boolean>)
     | undefined;
   /**
-   * Header fields to add to the request. They win over the library's own, save
-   * for the `Content-Type` and the credentials of a request for a token.
+   * Header fields to add to the request. They replace those of the library,
+   * except the `Content-Type` and the credentials of a token request.
    */
   headers?: Readonly<Record<string, string>> | undefined;
 }

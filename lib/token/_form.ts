@@ -2,8 +2,8 @@
 
 import {
   requireArgument,
-  requireText,
-  requireTextMembers,
+  requireNonEmptyString,
+  requireStringMembers,
 } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
@@ -47,7 +47,7 @@ export function furtherParameters(
   parameters: Readonly<Record<string, string>> | undefined,
   own: readonly string[],
 ): [name: string, value: string][] {
-  requireTextMembers("parameters", parameters);
+  requireStringMembers("parameters", parameters);
   const members = Object.entries(parameters ?? {});
   for (const [name] of members) {
     requireArgument(
@@ -76,7 +76,9 @@ export function formWith(
     ...parameters,
     [
       "resource",
-      resource ? requireText("resource", urlString(resource)) : undefined,
+      resource
+        ? requireNonEmptyString("resource", urlString(resource))
+        : undefined,
     ],
     ["scope", joinScopes(scopes ?? []) || undefined],
   ];

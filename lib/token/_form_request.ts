@@ -1,166 +1,181 @@
-/** Posting a form to an endpoint of an authorization server. */
+/** Requests that post a form to an endpoint of an authorization server. */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import { type EndpointName, requireEndpoint } from "../core/_endpoint.ts";
-import { exchange, mergeHeaders, requireOptions } from "../http/_request.ts";
 import {
-  type IReply,
-  quoteServerText,
+  isMembers,
+  type Members,
+  stringMember,
   withoutNulls,
-} from "../http/_response.ts";
+} from "../core/_members.ts";
+import {
+  type EndpointMetadata,
+  type EndpointName,
+  quoteUrl,
+  requireEndpoint,
+} from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
 import type {
-  ClientAuthentication,
+  IClientAuthentication,
   IFormRequestOptions,
 } from "../client/authentication.ts";
-import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/types.ts";
-
-/** The members of a reply's body; a member that is `null` counts as absent. */
-export type ReplyMembers = Record<string, unknown>;
+import { underClock } from "../http/_clock.ts";
+import { cleanErrorResponse, cleanText, secretsOf } from "../http/_redact.ts";
+import { mergeHeaders, requireOptions, send } from "../http/_request.ts";
+import { type IResponse, isForm, responseError } from "../http/_response.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
 
 const FORM = "application/x-www-form-urlencoded";
+/** The characters of an error code (RFC 6749, section 5.2). */
+const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}$/;
 
-function isAbsent(option: unknown): boolean {
-  return option === undefined || option === null;
+type FormEndpointName = Extract<
+  EndpointName,
+  "token_endpoint" | "device_authorization_endpoint"
+>;
+
+/** The purpose of a request to each endpoint, and its name in messages. */
+const REQUESTS: Record<
+  FormEndpointName,
+  { purpose: RequestPurpose; name: string }
+> = {
+  token_endpoint: { purpose: "token", name: "Token request" },
+  device_authorization_endpoint: {
+    purpose: "device_authorization",
+    name: "Device authorization request",
+  },
+};
+
+/** A successful response to a form, and its members. */
+export interface IFormResponse {
+  readonly response: IResponse;
+  /** The members of the body; those that are `null` count as absent. */
+  readonly members: Members;
 }
 
-/** Reads JSON or, where the media type says so, a form. */
-async function membersOf(reply: IReply): Promise<ReplyMembers> {
-  const isForm = reply.header("content-type")?.toLowerCase().startsWith(FORM);
-  const body = isForm
-    ? Object.fromEntries(new URLSearchParams(await reply.content()))
-    // Of a body that is no JSON, one that cannot be read at all is told apart.
-    : await reply.json() ?? await reply.content();
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    return {};
-  }
-  return withoutNulls(body) as ReplyMembers;
+/** A response with what was sent, which its errors must not repeat. */
+interface IExchange extends IFormResponse {
+  readonly headers: Record<string, string>;
+  readonly body: string;
 }
 
-/** A member that is a string; anything else counts as absent. */
-export function textMember(
-  members: ReplyMembers,
-  name: string,
-): string | undefined {
-  const value = members[name];
-  return typeof value === "string" ? value : undefined;
+/** Returns an error code that is well-formed (RFC 6749, section 5.2). */
+export function errorCodeOf(value: string | undefined): string | undefined {
+  return value !== undefined && ERROR_CODE.test(value) ? value : undefined;
 }
 
-/** A member that is a number of seconds, or such a number in digits. */
-export function secondsMember(
-  members: ReplyMembers,
-  name: string,
-): number | undefined {
-  const value = members[name];
-  const seconds = typeof value === "string" && /^\d+$/.test(value)
-    ? Number(value)
-    : value;
-  return typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0
-    ? seconds
-    : undefined;
+/** Reads a body as a form or as JSON. */
+function membersOf(response: IResponse): Members {
+  const value = isForm(response)
+    ? Object.fromEntries(new URLSearchParams(response.text))
+    : withoutNulls(response.json);
+  return isMembers(value) ? value : {};
 }
 
-/** Fails unless the reply is a success; its `error` counts at any status. */
+/** Fails unless the response is a success; an `error` counts at any status. */
 function requireSuccess(
-  url: string,
-  reply: IReply,
-  members: ReplyMembers,
+  name: string,
+  { response, members, headers, body }: IExchange,
 ): void {
-  if (members.error !== undefined && members.error !== "") {
-    const error = textMember(members, "error") ??
-      reply.quoteJson(members.error);
-    const error_description = textMember(members, "error_description");
-    const said = error_description ? `${error}: ${error_description}` : error;
-    throw reply.error(
-      "server_error",
-      `Request to ${quoteServerText(url)} was refused: ${reply.quote(said)}`,
-      {
-        error,
-        error_description,
-        error_uri: textMember(members, "error_uri"),
-        errorResponse: members,
-      },
-    );
+  const { url, status, ok, text = "", failure } = response;
+  const failed = `${name} to ${quoteUrl(url)} failed:`;
+  const errorMember = stringMember(members, "error");
+  if (errorMember !== undefined) {
+    const secrets = secretsOf(headers, body);
+    const error = errorCodeOf(errorMember);
+    const message = `${failed} ${status}${error ? ` ${error}` : ""}`;
+    const clean = (member: string) =>
+      cleanText(stringMember(members, member), secrets);
+    throw responseError(response, "oauth_error", message, {
+      error,
+      error_description: clean("error_description"),
+      error_uri: clean("error_uri"),
+      errorResponse: cleanErrorResponse(members, text, secrets),
+    });
   }
-  if (!reply.ok) {
-    throw reply.error(
-      "unexpected_status",
-      `Request to ${quoteServerText(url)} failed: expected status 200, got ` +
-        reply.status,
-    );
+  if (failure) throw failure;
+  if (!ok) {
+    const message = `${failed} expected status 200, got ${status}`;
+    throw responseError(response, "unexpected_status", message);
   }
 }
 
-/** Puts the client's credentials in, unless they belong to another issuer. */
-async function authenticate(
-  client: ClientAuthentication | undefined,
-  serverMetadata: IAuthorizationServerMetadata,
-  body: URLSearchParams,
-  headers: Record<string, string>,
-): Promise<void> {
-  const { issuer } = serverMetadata;
-  if (client?.issuer !== undefined && client.issuer !== issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `The client of ${client.issuer} is not shown to ${issuer}`,
-    );
-  }
-  await client?.authenticate({ serverMetadata, body, headers });
+/** Fails if the client is registered with another issuer. */
+function requireOwnIssuer(
+  client: IClientAuthentication | undefined,
+  issuer: string,
+): void {
+  if (client?.issuer === undefined || client.issuer === issuer) return;
+  throw new OAuthClientError(
+    "issuer_mismatch",
+    `Client credentials for issuer ${quoteUrl(client.issuer)} must not be ` +
+      `sent to issuer ${quoteUrl(issuer)}`,
+  );
+}
+
+/** Sends a form once, with fresh credentials and a fresh DPoP proof. */
+async function sendForm(
+  url: string,
+  purpose: RequestPurpose,
+  serverMetadata: EndpointMetadata<"token_endpoint">,
+  form: URLSearchParams,
+  { client, dpop, headers: further, ...options }: IFormRequestOptions,
+): Promise<IExchange> {
+  return await underClock(url, options, async (signal) => {
+    const parameters = new URLSearchParams(form);
+    const own: Record<string, string> = { "Content-Type": FORM };
+    await client?.authenticate({
+      serverMetadata,
+      body: parameters,
+      headers: own,
+    });
+    signal.throwIfAborted();
+    if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
+    signal.throwIfAborted();
+    const headers = mergeHeaders({ Accept: "application/json" }, further, own);
+    const body = parameters.toString();
+    const request = { url, purpose, headers, body };
+    const response = await send(request, options, signal);
+    return { response, members: membersOf(response), headers, body };
+  });
 }
 
 /**
- * Posts a form and reads the members of a successful reply. With DPoP the
- * request is made once more when the server asks for a nonce.
+ * Posts a form to an endpoint and returns the members of a successful response.
+ * With DPoP the request is repeated once if the server requires a nonce (RFC 9449,
+ * section 8).
  */
-export async function postForm<T>(
-  serverMetadata: IAuthorizationServerMetadata,
-  endpoint: EndpointName,
+export async function postForm(
+  serverMetadata: EndpointMetadata<FormEndpointName>,
+  endpoint: FormEndpointName,
   form: URLSearchParams,
   options: IFormRequestOptions | undefined,
-  read: (members: ReplyMembers, reply: IReply, url: string) => T,
-): Promise<T> {
-  const { client, dpop, allowHttp, headers: further, ...requestOptions } =
-    requireOptions(options);
+): Promise<IFormResponse> {
+  const { allowHttp, ...given } = requireOptions(options);
+  const { client, dpop } = given;
   requireObject("serverMetadata", serverMetadata);
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   requireArgument(
-    isAbsent(client) || typeof client?.authenticate === "function",
-    "client",
-    "a ClientAuthentication",
+    typeof (client?.authenticate ?? requireArgument) === "function",
+    "options.client",
+    "an IClientAuthentication",
   );
   requireArgument(
-    isAbsent(dpop) || typeof dpop?.createProof === "function",
-    "dpop",
-    "what createDpop() made",
+    typeof (dpop?.createProof ?? requireArgument) === "function",
+    "options.dpop",
+    "the result of createDpop()",
   );
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
-  const purpose = endpoint === "token_endpoint"
-    ? "token"
-    : "device_authorization";
-
-  const send = async (isRetry: boolean): Promise<T> => {
-    const body = new URLSearchParams(form);
-    const own: Record<string, string> = { "Content-Type": FORM };
-    await authenticate(client, serverMetadata, body, own);
-    if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
-    const headers = mergeHeaders({ Accept: "application/json" }, further, own);
-    const result = await exchange(
-      { url, purpose, headers, body: body.toString() },
-      requestOptions,
-      async (reply) => {
-        const members = await membersOf(reply);
-        dpop?.noteReply(url, {
-          status: reply.status,
-          headers: { get: (name) => reply.header(name) ?? null },
-        });
-        const wantsNonce = members.error === "use_dpop_nonce" &&
-          reply.header("DPoP-Nonce") !== undefined;
-        if (dpop && wantsNonce && !isRetry) return undefined;
-        requireSuccess(url, reply, members);
-        return { value: read(members, reply, url) };
-      },
-    );
-    return result ? result.value : await send(true);
-  };
-  return await send(false);
+  requireOwnIssuer(client, serverMetadata.issuer);
+  const { purpose, name } = REQUESTS[endpoint];
+  let exchange = await sendForm(url, purpose, serverMetadata, form, given);
+  const { members, response } = exchange;
+  dpop?.noteResponse(url, response);
+  const needsNonce = members.error === "use_dpop_nonce" &&
+    response.headers.get("DPoP-Nonce");
+  if (dpop && needsNonce) {
+    exchange = await sendForm(url, purpose, serverMetadata, form, given);
+    dpop.noteResponse(url, exchange.response);
+  }
+  requireSuccess(name, exchange);
+  return exchange;
 }

@@ -1,83 +1,87 @@
 /**
- * The authorization request that a user's browser carries, and its answer
- * (RFC 6749, section 4.1).
+ * The authorization request and its response (RFC 6749, section 4.1).
  *
  * @module
  */
 
 import {
+  requireArgument,
+  requireNonEmptyString,
   requireObject,
-  requireText,
-  requireTextMembers,
-  requireTexts,
-  textsIn,
 } from "../core/_arguments.ts";
-import { requireEndpoint } from "../core/_endpoint.ts";
-import { quoteServerText } from "../http/_response.ts";
-import { parseUrl, webUrl } from "../core/_url.ts";
+import { stringsIn } from "../core/_members.ts";
+import { printable, quote } from "../core/_quote.ts";
+import { requireScopes } from "../core/_scope_values.ts";
+import { isWebUrl, parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type {
-  IAuthorizationAuthorizeResponse,
-  IAuthorizationServerMetadata,
-} from "../core/types.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
+import { furtherParameters } from "./_form.ts";
+import { errorCodeOf } from "./_form_request.ts";
 
 /** Options of {@linkcode buildAuthorizationUrl}. */
 export interface IBuildAuthorizationUrlOptions {
   /** Identifier of the client. */
   clientId: string;
-  /** Where the user comes back to. */
-  redirectUri: string;
+  /** Redirect URI, which receives the authorization response. */
+  redirectUri: string | URL;
   /** From {@linkcode createState}. */
   state: string;
   /** From {@linkcode createPkcePair}. */
   codeChallenge: string;
-  /** Scopes to ask for; the server chooses when undefined or empty. */
+  /** Scopes to request; if undefined or empty, the server chooses. */
   scopes?: readonly string[] | undefined;
   /**
-   * Resource indicator, byte for byte as the resource's metadata has it; false
-   * for a server that refuses the parameter.
+   * Resource indicator, byte for byte as in the metadata of the resource (RFC 8707);
+   * `false` for a server that rejects the parameter.
    */
   resource?: string | false | undefined;
-  /** Goes on with a server that does not say which PKCE methods it knows. */
+  /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
-  /** Takes an http endpoint that is not on loopback. */
+  /** Accepts an http endpoint that is not on loopback, and any on loopback. */
   allowHttp?: boolean | undefined;
-  /** Further parameters; none can replace one of the above. */
+  /** Further parameters, such as `prompt`; none may be one of the above. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Fails unless the server knows PKCE by `S256`. */
+/** What {@linkcode buildAuthorizationUrl} uses of server metadata. */
+export type AuthorizationRequestMetadata = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "authorization_endpoint" | "code_challenge_methods_supported"
+>;
+
+/** Fails unless the server supports PKCE with `S256`. */
 function requirePkce(
-  { issuer, code_challenge_methods_supported }: IAuthorizationServerMetadata,
+  { issuer, code_challenge_methods_supported }: AuthorizationRequestMetadata,
   assumePkce: boolean | undefined,
 ): void {
-  const listed = textsIn(code_challenge_methods_supported);
-  const isKnown = listed?.includes("S256") ?? assumePkce;
-  if (!isKnown) {
-    throw new OAuthClientError(
-      "unsupported",
-      `Authorization server ${issuer} does not list the PKCE method S256 in ` +
-        "code_challenge_methods_supported" +
-        (listed ? "" : "; where it is known to work, set assumePkce"),
-    );
-  }
+  const methods = stringsIn(code_challenge_methods_supported);
+  if (methods?.includes("S256") ?? assumePkce) return;
+  throw new OAuthClientError(
+    "unsupported",
+    `Authorization server ${quoteUrl(issuer)} does not list S256 in ` +
+      "code_challenge_methods_supported" +
+      (methods ? "" : " (set assumePkce if it is known to support PKCE)"),
+  );
 }
 
 /**
- * The address to open in the user's browser for the code grant with PKCE.
+ * Builds the URL of an authorization request with PKCE, to be opened in the user's
+ * browser.
  *
- * Record `state`, the PKCE verifier and the server's metadata before the user
+ * Store `state`, the code verifier, the redirect URI and the issuer before the user
  * leaves: {@linkcode parseAuthorizationResponse} and the token request need them.
- * Parameters that the endpoint's own address has are kept, but for ours, which
- * are replaced, or left out where there is no value for them.
+ * Parameters in the query of the endpoint are kept, except those that this function
+ * sets.
  *
- * @throws {OAuthClientError} `unsupported`: no `authorization_endpoint`, or no
- * PKCE by `S256`. `url_refused`: the endpoint is not https, nor http on loopback.
- * `invalid_argument`: an option is missing or of the wrong type.
+ * @throws {OAuthClientError} `unsupported`: no `authorization_endpoint`, or no PKCE
+ * with `S256`. `url_refused`: the endpoint is not https, nor http on loopback.
+ * `invalid_argument`: an option is missing or has the wrong type, or `parameters`
+ * has one of the parameters that this function sets.
  * @see RFC 6749, section 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2.
  *
- * @example Send the user off
+ * @example Send the user to the authorization endpoint
  * ```ts
  * import {
  *   buildAuthorizationUrl,
@@ -90,7 +94,6 @@ function requirePkce(
  * const url = buildAuthorizationUrl({
  *   issuer: "https://as.example",
  *   authorization_endpoint: "https://as.example/authorize?tenant=t1",
- *   response_types_supported: ["code"],
  *   code_challenge_methods_supported: ["S256"],
  * }, {
  *   clientId: "c1",
@@ -99,115 +102,139 @@ function requirePkce(
  *   codeChallenge,
  *   scopes: ["read"],
  *   resource: "https://api.example/mcp",
+ *   parameters: { prompt: "consent" },
  * });
  * assertEquals(url.searchParams.get("tenant"), "t1");
  * assertEquals(url.searchParams.get("code_challenge_method"), "S256");
  * ```
  */
 export function buildAuthorizationUrl(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: AuthorizationRequestMetadata,
   options: IBuildAuthorizationUrlOptions,
 ): URL {
-  const { allowHttp, resource, scopes = [] } = requireObject(
-    "options",
-    options,
-  );
+  const { allowHttp, resource, scopes = [], assumePkce, parameters } =
+    requireObject("options", options);
   requireObject("serverMetadata", serverMetadata);
   const endpoint = "authorization_endpoint";
   const url = new URL(requireEndpoint(serverMetadata, endpoint, allowHttp));
-  requirePkce(serverMetadata, options.assumePkce);
-  // Kept apart from the URL, which would parse itself anew at each change.
-  const query = new URLSearchParams(url.search);
-  const { parameters = {} } = options;
-  requireTextMembers("parameters", parameters);
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value) query.set(name, value);
-  }
+  requirePkce(serverMetadata, assumePkce);
+  const { clientId, redirectUri, state, codeChallenge } = options;
   const own = {
     response_type: "code",
-    client_id: requireText("clientId", options.clientId),
-    redirect_uri: requireText("redirectUri", options.redirectUri),
-    state: requireText("state", options.state),
-    code_challenge: requireText("codeChallenge", options.codeChallenge),
+    client_id: requireNonEmptyString("clientId", clientId),
+    redirect_uri: requireNonEmptyString("redirectUri", urlString(redirectUri)),
+    state: requireNonEmptyString("state", state),
+    code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
     code_challenge_method: "S256",
-    scope: requireTexts("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
-    resource: resource ? requireText("resource", resource) : "",
+    scope: requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
+    resource: resource ? requireNonEmptyString("resource", resource) : "",
   };
+  // Separate from the URL, which would be parsed again at each change.
+  const query = new URLSearchParams(url.search);
+  for (const [name, value] of furtherParameters(parameters, Object.keys(own))) {
+    if (value) query.set(name, value);
+  }
   for (const [name, value] of Object.entries(own)) {
     if (value) query.set(name, value);
     else query.delete(name);
   }
   url.search = query.toString();
-  // RFC 6749, section 3.1: an endpoint has no fragment.
+  // An endpoint has no fragment (RFC 6749, section 3.1).
   url.hash = "";
   return url;
 }
 
-/** What was recorded when the authorization request was sent. */
+function urlString(value: string | URL): string {
+  return value instanceof URL ? value.href : value;
+}
+
+/** What was stored with the authorization request. */
 export interface IExpectedAuthorizationResponse {
-  /** The request's `state`. */
+  /** The `state` of the request. */
   state: string;
-  /** Metadata of the server that the user was sent to. */
-  serverMetadata: IAuthorizationServerMetadata;
+  /** Metadata of the server to which the user was sent. */
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "authorization_response_iss_parameter_supported"
+  >;
 }
 
 /**
- * Who sent the answer (RFC 9207, section 2.4). All four cases: a server that
- * promises `iss` must send its own; one that does not may send its own or none.
+ * Fails unless the response comes from the expected issuer. A server that
+ * announces `iss` must send it; any other may (RFC 9207, section 2.4).
  */
 function requireIssuer(
   iss: string | undefined,
-  {
-    issuer,
-    authorization_response_iss_parameter_supported: isPromised,
-  }: IAuthorizationServerMetadata,
+  { issuer, ...metadata }: IExpectedAuthorizationResponse["serverMetadata"],
 ): void {
-  if (iss === issuer || (iss === undefined && isPromised !== true)) return;
+  // Servers publish "true" in place of true; only false means unsupported.
+  const isAnnounced =
+    (metadata.authorization_response_iss_parameter_supported ?? false) !==
+      false;
+  if (iss === issuer || (iss === undefined && !isAnnounced)) return;
   throw new OAuthClientError(
     "issuer_mismatch",
-    `Authorization response is not from ${issuer}: its iss ` +
+    `Authorization response is not from ${quoteUrl(issuer)}: its iss ` +
       (iss === undefined
-        ? "is missing, though the server promises one"
-        : "names another issuer"),
+        ? "is missing, although the server announces it"
+        : "is another issuer"),
   );
 }
 
+/** Returns the parameters of an authorization response. */
+function parametersOf(source: unknown): URLSearchParams {
+  if (source instanceof URLSearchParams) return source;
+  const { url } = Object(source) as { url?: unknown };
+  const text = source instanceof URL
+    ? source.href
+    : typeof source === "string"
+    ? source
+    : url;
+  requireArgument(
+    typeof text === "string",
+    "callback",
+    "a string, a URL, URLSearchParams or a Request",
+  );
+  const parsed = parseUrl(text);
+  if (parsed) return parsed.searchParams;
+  // A path with a query, or a query alone, whose values may have question marks.
+  const query = /^[^?=#&]*\?/.test(text)
+    ? text.slice(text.indexOf("?") + 1)
+    : text;
+  return new URLSearchParams(query.replace(/#.*$/s, ""));
+}
+
 /**
- * Reads the address that the user came back to.
+ * Parses the authorization response: the URL to which the user was redirected.
  *
- * Checks in this order: no parameter comes twice; `state` is the one sent; `iss`
- * is the recorded issuer, compared as plain text; then whether the server
- * refused. Of an answer that fails a check nothing is shown or acted on.
+ * The checks are made in this order: no parameter is repeated; `state` is that of
+ * the request; `iss` is the issuer, compared as a string; no `error`. The parameters
+ * of a response that fails a check are neither used nor put into the error.
  *
- * @param callbackUrl The whole address, or its query.
- * @param expected What was recorded with the request.
+ * @param callback The URL or its query, or the request that a server received.
+ * @param expected What was stored with the authorization request.
  * @returns `code` for the token request, and `state`.
- * @throws {OAuthClientError} `invalid_authorization_response`: a parameter comes
- * twice, `state` differs, or neither `code` nor `error` is there.
- * `issuer_mismatch`: `iss` is wrong or missing. `server_error`: the server or the
- * user refused; see `error`, `error_description`, `error_uri`.
+ * @throws {OAuthClientError} `invalid_authorization_response`: a parameter is
+ * repeated, `state` differs, or there is neither `code` nor `error`.
+ * `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server or the user
+ * refused; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
+ * callback has another type.
  * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9207, section 2.4.
  *
- * @example The user comes back
+ * @example Read the code from the callback
  * ```ts
  * import { parseAuthorizationResponse } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
  * const { code } = parseAuthorizationResponse(
  *   "http://127.0.0.1:8123/callback?code=c0de&state=s1&iss=https://as.example",
- *   {
- *     state: "s1",
- *     serverMetadata: {
- *       issuer: "https://as.example",
- *       response_types_supported: ["code"],
- *     },
- *   },
+ *   { state: "s1", serverMetadata: { issuer: "https://as.example" } },
  * );
  * assertEquals(code, "c0de");
  * ```
  */
 export function parseAuthorizationResponse(
-  callbackUrl: string | URL | URLSearchParams,
+  callback: string | URL | URLSearchParams | Request,
   expected: IExpectedAuthorizationResponse,
 ): IAuthorizationAuthorizeResponse {
   const invalid = (problem: string) =>
@@ -215,48 +242,34 @@ export function parseAuthorizationResponse(
       "invalid_authorization_response",
       `Authorization response ${problem}`,
     );
-  const state = requireText("expected.state", expected?.state);
+  const state = requireNonEmptyString("expected.state", expected?.state);
   const { serverMetadata } = expected;
-  requireText("serverMetadata.issuer", serverMetadata?.issuer);
-  const parameters = queryOf(callbackUrl);
+  const { issuer } = requireObject("serverMetadata", serverMetadata);
+  requireNonEmptyString("serverMetadata.issuer", issuer);
+  const parameters = parametersOf(callback);
   const names = [...parameters.keys()];
   if (new Set(names).size < names.length) {
-    throw invalid("has a parameter more than once");
+    throw invalid("has a repeated parameter");
   }
   const read = (name: string) => parameters.get(name) ?? undefined;
+  if (read("state") !== state) throw invalid("has another state");
+  requireIssuer(read("iss"), serverMetadata);
   const code = read("code");
-  const error = read("error");
-  const iss = read("iss");
-  if (read("state") !== state) {
-    throw invalid("does not carry the state of the request");
-  }
-  requireIssuer(iss, serverMetadata);
-  if (error !== undefined) {
-    const { issuer } = serverMetadata;
-    const description = read("error_description");
+  if (read("error")) {
+    const error = errorCodeOf(read("error"));
+    const error_uri = read("error_uri") ?? "";
+    const error_description = printable(read("error_description") ?? "");
+    const details = [error, error_description].filter(Boolean).join(": ");
     throw new OAuthClientError(
-      "server_error",
-      `Authorization at ${issuer} was refused: ` +
-        quoteServerText(description ? `${error}: ${description}` : error),
+      "oauth_error",
+      `Authorization at ${quoteUrl(issuer)} failed: ${quote(details)}`,
       {
         error,
-        error_description: description,
-        error_uri: webUrl(read("error_uri")),
+        error_description: error_description || undefined,
+        error_uri: isWebUrl(error_uri) ? error_uri : undefined,
       },
     );
   }
   if (!code) throw invalid("has neither code nor error");
   return { code, state };
-}
-
-function queryOf(source: string | URL | URLSearchParams): URLSearchParams {
-  if (source instanceof URLSearchParams) return source;
-  const text = String(source);
-  const url = parseUrl(text);
-  if (url) return url.searchParams;
-  // A path with a query, or a query; a value in it may hold a question mark.
-  const query = /^[^?=#&]*\?/.test(text)
-    ? text.slice(text.indexOf("?") + 1)
-    : text;
-  return new URLSearchParams(query.replace(/#.*$/s, ""));
 }

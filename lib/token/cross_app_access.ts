@@ -1,15 +1,16 @@
 /**
- * Cross-app access: an identity provider vouches for its user at another
- * authorization server, by an Identity Assertion Authorization Grant (ID-JAG).
+ * Cross-app access: an identity provider issues an Identity Assertion Authorization
+ * Grant (ID-JAG) for its user, which another authorization server redeems.
  *
  * @module
  */
 
-import { requireObject, requireText } from "../core/_arguments.ts";
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { decodeJwt } from "../core/_jwt.ts";
+import { quoteUrl } from "../core/_url.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { decodeJwt } from "../core/_jwt.ts";
-import { urlString } from "./_form.ts";
+import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import {
   buildJwtBearerBody,
   buildTokenExchangeBody,
@@ -19,53 +20,52 @@ import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
+  type TokenRequestMetadata,
 } from "./token_request.ts";
-import type {
-  IAuthorizationJWTClaims,
-  IAuthorizationServerMetadata,
-} from "../core/types.ts";
 
 const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
 
 /** Claims of an ID-JAG, decoded and not verified. */
 export interface IIdJagClaims extends IAuthorizationJWTClaims {
-  /** The client at the authorization server that is to redeem the ID-JAG. */
+  /** Identifier of the client at the authorization server that redeems the ID-JAG. */
   client_id: string;
-  /** The issuer identifier of that server. */
+  /** Issuer identifier of that server. */
   aud: string | string[];
   /** Expiry, in seconds since the Unix epoch. */
   exp: number;
-  /** Issued at, in seconds since the Unix epoch. */
+  /** Time of issue, in seconds since the Unix epoch. */
   iat: number;
 }
 
-/** An ID-JAG that is what was asked for. */
+/** An ID-JAG that matches the request for it, plain JSON. */
 export interface IIdJag {
-  /** The JWT; for the server in `audience` and no other. */
+  /** The JWT. It must not be sent to any other server than `audience`. */
   assertion: string;
-  /** What it says. */
+  /** Its claims. */
   claims: IIdJagClaims;
-  /** Issuer identifier of the server that is to redeem it. */
+  /** Issuer identifier of the server that redeems it. */
   audience: string;
   /** When it expires, in seconds since the Unix epoch. */
   expires_at: number;
-  /** What was granted, separated by spaces, where the provider said so. */
+  /** The granted scopes, separated by spaces, if the response has them. */
   scope?: string;
 }
 
 /** Options of {@linkcode fetchIdJag}. */
 export interface IFetchIdJagOptions
   extends IFetchTokenOptions, ITokenBodyOptions {
-  /** What the identity provider gave for the user: usually an ID token. */
+  /** Token of the user from the identity provider, usually an ID token. */
   subjectToken: string;
   /**
-   * What that is; an ID token when absent. A refresh token or a SAML assertion
-   * go by their own token type identifiers.
+   * Type of `subjectToken`; refresh tokens and SAML assertions have token type
+   * identifiers of their own (RFC 8693, section 3).
+   *
+   * @default {TOKEN_TYPE_ID_TOKEN}
    */
   subjectTokenType?: string | undefined;
   /** Issuer identifier of the server that is to redeem the ID-JAG. */
   audience: string;
-  /** The client's identifier at that server; compared when given. */
+  /** Identifier of the client at that server, to be compared with the ID-JAG. */
   resourceClientId?: string | undefined;
 }
 
@@ -73,12 +73,12 @@ function invalidIdJag(problem: string): OAuthClientError {
   return new OAuthClientError("invalid_id_jag", `Invalid ID-JAG: ${problem}`);
 }
 
-/** The one audience of a JWT; undefined when there are several or none. */
-function audienceOf(aud: unknown): unknown {
-  return Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
+/** Returns the only member of a list; any other value as it is. */
+function single(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/** Header and claims, as far as they must be there whoever asked. */
+/** Decodes an ID-JAG and checks the type and the required claims. */
 function decodeIdJag(assertion: string): IIdJagClaims {
   let decoded: ReturnType<typeof decodeJwt>;
   try {
@@ -87,16 +87,14 @@ function decodeIdJag(assertion: string): IIdJagClaims {
     throw invalidIdJag("it is not a JWT");
   }
   const { header, claims } = decoded;
-  // RFC 7515, section 4.1.9: `application/` may stand before it.
+  // `application/` may precede the type (RFC 7515, section 4.1.9).
   const typ = typeof header.typ === "string" ? header.typ : "";
-  if (
-    typ.toLowerCase().replace(/^application\//, "") !== ID_JAG_JWT_TYPE
-  ) {
+  if (typ.toLowerCase().replace(/^application\//, "") !== ID_JAG_JWT_TYPE) {
     throw invalidIdJag(`its typ is not ${ID_JAG_JWT_TYPE}`);
   }
   for (const name of ["iss", "sub", "jti", "client_id"]) {
     if (typeof claims[name] !== "string" || claims[name] === "") {
-      throw invalidIdJag(`its claim ${name} is missing or not a text`);
+      throw invalidIdJag(`its claim ${name} is missing or not a string`);
     }
   }
   for (const name of ["iat", "exp"]) {
@@ -107,48 +105,66 @@ function decodeIdJag(assertion: string): IIdJagClaims {
   return claims as IIdJagClaims;
 }
 
+/** Returns the thumbprint of the key to which an ID-JAG is bound (RFC 9449). */
+function thumbprintIn({ cnf }: IIdJagClaims): unknown {
+  return typeof cnf === "object" && cnf !== null && "jkt" in cnf
+    ? cnf.jkt
+    : undefined;
+}
+
+/** Fails unless a claim has the requested value. */
+function requireClaim(name: string, actual: unknown, expected: unknown): void {
+  if (actual !== expected) {
+    throw invalidIdJag(`its ${name} is not the requested one`);
+  }
+}
+
 /**
- * First leg: asks the user's identity provider for an ID-JAG, and checks that it
- * is one and for whom. Its signature is for the redeeming server to verify.
+ * Fetches an ID-JAG from the identity provider of the user, the first leg of
+ * cross-app access, and checks that it matches the request. Its signature is
+ * verified by the server that redeems it.
  *
  * @param idpMetadata Metadata of the identity provider.
- * @param options The subject's token, the audience, scopes and resource, and the
- * client's authentication at the identity provider.
- * @throws {OAuthClientError} `invalid_id_jag`: the answer is not an ID-JAG, or for
- * another audience, client, resource or key, or has expired. `server_error`: the
- * provider refused; `insufficient_user_authentication` asks for a new sign-in
- * with the `max_age` and `acr_values` of `errorResponse`. Else as
+ * @param options The token of the user, the audience, scopes and resource, and the
+ * client authentication at the identity provider.
+ * @throws {OAuthClientError} `invalid_id_jag`: the response is not an ID-JAG, has
+ * another audience, client, resource or key, or has expired. `oauth_error`: the
+ * provider returned an error; `insufficient_user_authentication` requires a new login
+ * with the `max_age` and `acr_values` of `errorResponse`. Further codes as for
  * {@linkcode fetchToken}.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 3 and 4.3;
  * RFC 8693, section 2.2.1; RFC 9470, section 3.
  *
- * @example Ask for an ID-JAG
+ * @example Call a resource on behalf of the user of an identity provider
  * ```ts
- * import { clientSecretBasic, fetchIdJag, redeemIdJag } from "@oauth-helper/client";
- * import type { IAuthorizationServerMetadata } from "@oauth-helper/client";
+ * import {
+ *   clientSecretBasic,
+ *   discoverAuthorizationServer,
+ *   fetchIdJag,
+ *   redeemIdJag,
+ * } from "@oauth-helper/client";
  *
- * async function accessOnBehalf(
- *   idp: IAuthorizationServerMetadata,
- *   server: IAuthorizationServerMetadata,
- *   idToken: string,
- * ): Promise<string> {
- *   const idJag = await fetchIdJag(idp, {
+ * export async function callOnBehalf(idToken: string): Promise<Response> {
+ *   const idp = await discoverAuthorizationServer("https://idp.example");
+ *   const server = await discoverAuthorizationServer("https://as.example");
+ *   const idJag = await fetchIdJag(idp.serverMetadata, {
  *     client: clientSecretBasic("client-at-the-idp", "s3cret"),
  *     subjectToken: idToken,
  *     audience: server.issuer,
  *     resource: "https://api.example/mcp",
  *     scopes: ["read"],
  *   });
- *   const token = await redeemIdJag(server, idJag, {
+ *   const token = await redeemIdJag(server.serverMetadata, idJag, {
  *     client: clientSecretBasic("client-at-the-as", "0ther"),
  *   });
- *   return token.access_token;
+ *   return await fetch("https://api.example/mcp", {
+ *     headers: { Authorization: `Bearer ${token.access_token}` },
+ *   });
  * }
- * console.log(accessOnBehalf.name);
  * ```
  */
 export async function fetchIdJag(
-  idpMetadata: IAuthorizationServerMetadata,
+  idpMetadata: TokenRequestMetadata,
   options: IFetchIdJagOptions,
 ): Promise<IIdJag> {
   const {
@@ -165,46 +181,31 @@ export async function fetchIdJag(
     subjectToken,
     subjectTokenType,
     requestedTokenType: TOKEN_TYPE_ID_JAG,
-    audience: requireText("audience", audience),
+    audience: requireNonEmptyString("audience", audience),
     resource,
     scopes,
     parameters,
   });
   const token = await fetchToken(idpMetadata, body, rest);
   const { access_token, issued_token_type, token_type, scope } = token;
-  if (issued_token_type !== TOKEN_TYPE_ID_JAG) {
-    throw invalidIdJag("its issued_token_type is another one");
-  }
+  requireClaim("issued_token_type", issued_token_type, TOKEN_TYPE_ID_JAG);
   if (token_type.toLowerCase() !== "n_a") {
     throw invalidIdJag("its token_type is not N_A");
   }
   const claims = decodeIdJag(access_token);
   const { now = Date.now, dpop } = rest;
-  const expectations: [string, unknown, unknown][] = [
-    ["iss", claims.iss, idpMetadata.issuer],
-    ["aud", audienceOf(claims.aud), audience],
-    ["client_id", claims.client_id, resourceClientId ?? claims.client_id],
-    // RFC 9449, section 6: without this claim anybody could use the ID-JAG.
-    ...(dpop
-      ? [["cnf.jkt", thumbprintIn(claims), dpop.thumbprint] as [
-        string,
-        unknown,
-        unknown,
-      ]]
-      : []),
-  ];
+  requireClaim("iss", claims.iss, idpMetadata.issuer);
+  requireClaim("aud", single(claims.aud), audience);
+  requireClaim(
+    "client_id",
+    claims.client_id,
+    resourceClientId ?? claims.client_id,
+  );
   if (resource && claims.resource !== undefined) {
-    expectations.push([
-      "resource",
-      audienceOf(claims.resource),
-      urlString(resource),
-    ]);
+    requireClaim("resource", single(claims.resource), String(resource));
   }
-  for (const [name, actual, expected] of expectations) {
-    if (actual !== expected) {
-      throw invalidIdJag(`its ${name} is not the one asked for`);
-    }
-  }
+  // Without this claim the ID-JAG could be used with any key (RFC 9449, section 6).
+  if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
   return {
     assertion: access_token,
@@ -215,69 +216,76 @@ export async function fetchIdJag(
   };
 }
 
-/** The key that an ID-JAG is bound to (RFC 7800, section 3.1). */
-function thumbprintIn({ cnf }: IIdJagClaims): unknown {
-  return typeof cnf === "object" && cnf !== null && "jkt" in cnf
-    ? cnf.jkt
-    : undefined;
-}
-
 /** Options of {@linkcode redeemIdJag}. */
 export interface IRedeemIdJagOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Second leg: redeems an ID-JAG for an access token. While it has not expired it
- * may be redeemed again, which stands in for a refresh token; after that ask for
- * a new one.
+ * Redeems an ID-JAG for an access token, the second leg of cross-app access. An
+ * ID-JAG that has not expired may be redeemed again in place of a refresh; after that
+ * fetch a new one.
+ *
+ * The claims of the assertion itself are checked, not the stored ones.
  *
  * @param serverMetadata The server that the ID-JAG is for.
- * @param idJag From {@linkcode fetchIdJag}.
- * @param options The client's authentication at this server.
- * @throws {OAuthClientError} `issuer_mismatch`: the ID-JAG is for another server;
- * it has not been sent. `invalid_id_jag`: it is for another client or another key
- * than those in `options`, or has expired; it has not been sent. Else as
- * {@linkcode fetchToken}.
+ * @param idJag The result of {@linkcode fetchIdJag}.
+ * @param options The client authentication at this server.
+ * @throws {OAuthClientError} Before the request: `issuer_mismatch`: the ID-JAG is for
+ * another server. `invalid_id_jag`: it is for another client or key than those in
+ * `options`, or has expired. Further codes as for {@linkcode fetchToken}.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, section 4.4; RFC 7523,
  * section 2.1.
  *
- * @example Both legs
+ * @example Redeem a stored ID-JAG, and report when a new one is needed
  * ```ts
- * import { redeemIdJag } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
+ * import {
+ *   clientSecretBasic,
+ *   type IIdJag,
+ *   OAuthClientError,
+ *   redeemIdJag,
+ * } from "@oauth-helper/client";
  *
- * // See fetchIdJag.
- * assertEquals(redeemIdJag.length, 3);
+ * export async function tokenFor(idJag: IIdJag): Promise<string | undefined> {
+ *   try {
+ *     const token = await redeemIdJag({
+ *       issuer: "https://as.example",
+ *       token_endpoint: "https://as.example/token",
+ *     }, idJag, { client: clientSecretBasic("c1", "s3cret") });
+ *     return token.access_token;
+ *   } catch (error) {
+ *     const isUseless = error instanceof OAuthClientError &&
+ *       (error.code === "invalid_id_jag" || error.error === "invalid_grant");
+ *     if (isUseless) return undefined;
+ *     throw error;
+ *   }
+ * }
  * ```
  */
 export async function redeemIdJag(
-  serverMetadata: IAuthorizationServerMetadata,
-  idJag: IIdJag,
+  serverMetadata: TokenRequestMetadata,
+  idJag: Pick<IIdJag, "assertion">,
   options: IRedeemIdJagOptions,
 ): Promise<IToken> {
   const { resource, scopes, parameters, ...rest } = requireObject(
     "options",
     options,
   );
-  const { assertion, audience, expires_at } = requireObject("idJag", idJag);
-  const claims = requireObject("idJag.claims", idJag.claims);
+  const { assertion } = requireObject("idJag", idJag);
   const { issuer } = requireObject("serverMetadata", serverMetadata);
-  if (audience !== issuer) {
+  requireNonEmptyString("idJag.assertion", assertion);
+  const claims = decodeIdJag(assertion);
+  if (single(claims.aud) !== issuer) {
     throw new OAuthClientError(
       "issuer_mismatch",
-      `The ID-JAG for ${audience} is not shown to ${issuer}`,
+      `An ID-JAG for another issuer must not be sent to ${quoteUrl(issuer)}`,
     );
   }
   const { client, dpop, now = Date.now } = rest;
-  if (dpop && thumbprintIn(claims) !== dpop.thumbprint) {
-    throw invalidIdJag("its cnf.jkt is not the key of the request");
-  }
+  if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
   if (client && client.clientId !== claims.client_id) {
-    throw invalidIdJag(`it is not for the client ${client.clientId}`);
+    throw invalidIdJag("its client_id is not that of the client");
   }
-  if ((expires_at ?? claims.exp) <= now() / 1000) {
-    throw invalidIdJag("it has expired");
-  }
+  if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
   const body = buildJwtBearerBody({ assertion, resource, scopes, parameters });
   return await fetchToken(serverMetadata, body, rest);
 }

@@ -1,38 +1,51 @@
 /**
- * The device authorization grant (RFC 8628): the user signs in on another
- * device, while this one asks whether it is done.
+ * The device authorization grant (RFC 8628): the user signs in on another device,
+ * while this one polls for the token.
  *
  * @module
  */
 
 import {
+  optionalFunction,
   requireArgument,
+  requireNonEmptyString,
   requireObject,
-  requireText,
 } from "../core/_arguments.ts";
-import { requireSafeUrl } from "../core/_endpoint.ts";
-import { postForm, secondsMember, textMember } from "./_form_request.ts";
-import type { IFormRequestOptions } from "../client/authentication.ts";
-import { LONGEST_TIMER_MS } from "../http/_request.ts";
-import { quoteServerText } from "../http/_response.ts";
+import { type Members, numberMember, stringMember } from "../core/_members.ts";
+import { printable } from "../core/_quote.ts";
+import {
+  type EndpointMetadata,
+  quoteUrl,
+  requireSafeUrl,
+  rulesFor,
+} from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationDeviceResponse } from "../core/types.ts";
+import type {
+  IClientAuthentication,
+  IFormRequestOptions,
+} from "../client/authentication.ts";
+import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
+import { responseError } from "../http/_response.ts";
 import { formWith } from "./_form.ts";
+import { postForm } from "./_form_request.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
+  type TokenRequestMetadata,
 } from "./token_request.ts";
-import type {
-  IAuthorizationDeviceResponse,
-  IAuthorizationServerMetadata,
-} from "../core/types.ts";
 
 const DEFAULT_INTERVAL = 5;
 const SLOW_DOWN_INCREMENT = 5;
-/** Less than that, and a server would be polled without a break. */
-const LEAST_INTERVAL = 0.1;
-/** Errors about the grant itself, which count at whatever status. */
+/** With less, an interval of 0 would poll the server without a pause. */
+const MIN_INTERVAL = 0.1;
+/** The longest wait after lost connections, so that the user's token is fetched. */
+const MAX_BACK_OFF = 60;
+/** Seconds before the expiry at which a delayed poll is made after all. */
+const LAST_POLL_MARGIN = 2;
+/** Errors about the grant, which count at any status. */
 const GRANT_ERRORS = [
   "access_denied",
   "authorization_pending",
@@ -42,7 +55,7 @@ const GRANT_ERRORS = [
   "slow_down",
 ];
 
-/** A device authorization endpoint's answer, with the end of its codes. */
+/** A device authorization response with the expiry of its codes, plain JSON. */
 export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
   /** When both codes expire, in seconds since the Unix epoch. */
   expires_at: number;
@@ -51,39 +64,58 @@ export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
 /** Options of {@linkcode fetchDeviceAuthorization}. */
 export interface IFetchDeviceAuthorizationOptions
   extends IFormRequestOptions, ITokenBodyOptions {
-  /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
+  /** The client and its credentials: the request must identify the client. */
+  client: IClientAuthentication;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
   now?: (() => number) | undefined;
 }
 
+/** Returns the members that a person sees; undefined if one must not be shown. */
+function readCodes(members: Members) {
+  const device_code = stringMember(members, "device_code");
+  const user_code = stringMember(members, "user_code");
+  // Drafts of RFC 8628, and some servers to this day, name it `..._url`.
+  const verification_uri = stringMember(members, "verification_uri") ??
+    stringMember(members, "verification_url");
+  const expires_in = numberMember(members, "expires_in");
+  return device_code && user_code && printable(user_code) === user_code &&
+      verification_uri && expires_in !== undefined && expires_in > 0
+    ? { device_code, user_code, verification_uri, expires_in }
+    : undefined;
+}
+
 /**
- * Starts a device authorization. Show the user `user_code` and
- * `verification_uri`, or a QR code of `verification_uri_complete`, then call
+ * Starts a device authorization. Show `user_code` and `verification_uri` to the
+ * user, or a QR code of `verification_uri_complete`, then call
  * {@linkcode pollDeviceToken}.
  *
- * @param serverMetadata The server with its `device_authorization_endpoint`.
- * @param options The client's authentication, scopes, resource, and what every
- * request takes.
- * @throws {OAuthClientError} `unsupported`: no such endpoint.
- * `invalid_response`: a required member is missing. `url_refused`: the endpoint,
- * or an address that the user would be sent to, is not https, nor http on
- * loopback. Else as {@linkcode fetchToken}.
+ * @param serverMetadata Metadata with a `device_authorization_endpoint`.
+ * @param options The client authentication, scopes, resource, and the options of
+ * every request.
+ * @throws {OAuthClientError} `unsupported`: no such endpoint. `invalid_response`: a
+ * required member is missing, or `user_code` has control or bidi characters.
+ * `url_refused`: the endpoint, or a URL for the user, is not https, nor http on
+ * loopback. Further codes as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.1 and 3.2.
  *
- * @example Ask for a code to show
+ * @example Show the code to the user
  * ```ts
  * import { fetchDeviceAuthorization, publicClient } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const { user_code } = await fetchDeviceAuthorization(
+ * const { user_code, verification_uri } = await fetchDeviceAuthorization(
  *   {
  *     issuer: "https://as.example",
  *     device_authorization_endpoint: "https://as.example/device",
- *     response_types_supported: [],
  *   },
  *   {
  *     client: publicClient("c1"),
  *     scopes: ["read"],
- *     // Stands in for the server.
+ *     // Replaces the server.
  *     fetch: () =>
  *       Promise.resolve(Response.json({
  *         device_code: "d1",
@@ -93,66 +125,53 @@ export interface IFetchDeviceAuthorizationOptions
  *       })),
  *   },
  * );
+ * console.log(`Open ${verification_uri} and enter ${user_code}`);
  * assertEquals(user_code, "WDJB-MJHT");
  * ```
  */
 export async function fetchDeviceAuthorization(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: EndpointMetadata<"device_authorization_endpoint">,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
   const { now = Date.now, scopes, resource, parameters, ...formOptions } =
     requireObject("options", options);
-  const body = formWith([], { resource, scopes, parameters });
-  return await postForm(
+  requireObject("options.client", formOptions.client);
+  const { members, response } = await postForm(
     serverMetadata,
     "device_authorization_endpoint",
-    body,
+    formWith([], { resource, scopes, parameters }),
     formOptions,
-    (members, reply, url) => {
-      const expires_in = secondsMember(members, "expires_in");
-      const device_code = textMember(members, "device_code");
-      const user_code = textMember(members, "user_code");
-      // Drafts of the standard, and Google to this day, spell it with `url`.
-      const verification_uri = textMember(members, "verification_uri") ??
-        textMember(members, "verification_url");
-      if (!device_code || !user_code || !verification_uri || !expires_in) {
-        throw reply.error(
-          "invalid_response",
-          `The reply of ${
-            quoteServerText(url)
-          } lacks device_code, user_code, ` +
-            "verification_uri or expires_in",
-        );
-      }
-      const complete = textMember(members, "verification_uri_complete");
-      const { allowHttp } = formOptions;
-      const addresses = {
-        verification_uri,
-        verification_uri_complete: complete,
-      };
-      for (const [name, address] of Object.entries(addresses)) {
-        if (!address) continue;
-        try {
-          requireSafeUrl(`The ${name}`, address, allowHttp);
-        } catch (failure) {
-          throw reply.error("url_refused", (failure as Error).message);
-        }
-      }
-      const interval = secondsMember(members, "interval");
-      return {
-        device_code,
-        user_code,
-        verification_uri,
-        ...(complete && { verification_uri_complete: complete }),
-        expires_in,
-        expires_at: Math.floor(now() / 1000 + expires_in),
-        ...(interval !== undefined && { interval }),
-      };
-    },
   );
+  const codes = readCodes(members);
+  if (!codes) {
+    throw responseError(
+      response,
+      "invalid_response",
+      `Device authorization response of ${quoteUrl(response.url)} has no ` +
+        "usable device_code, user_code, verification_uri or expires_in",
+    );
+  }
+  const complete = stringMember(members, "verification_uri_complete");
+  const rules = rulesFor(serverMetadata.issuer, formOptions.allowHttp);
+  try {
+    requireSafeUrl("The verification_uri", codes.verification_uri, rules);
+    if (complete) {
+      requireSafeUrl("The verification_uri_complete", complete, rules);
+    }
+  } catch (error) {
+    const { message } = error as OAuthClientError;
+    throw responseError(response, "url_refused", message);
+  }
+  const interval = numberMember(members, "interval");
+  return {
+    ...codes,
+    expires_at: Math.floor(now() / 1000 + codes.expires_in),
+    ...(complete && { verification_uri_complete: complete }),
+    ...(interval !== undefined && { interval }),
+  };
 }
 
-/** What {@linkcode IPollDeviceTokenOptions.onPending} is told. */
+/** The argument of {@linkcode IPollDeviceTokenOptions.onPending}. */
 export interface IDevicePollProgress {
   /** Polls made so far. */
   polls: number;
@@ -160,42 +179,38 @@ export interface IDevicePollProgress {
   interval: number;
   /** Seconds until the codes expire. */
   remaining: number;
-  /** The failure of the last poll, when it was one of the network. */
+  /** The error of the last poll, if it was a failure of the network or the server. */
   error?: OAuthClientError;
 }
 
 /** Options of {@linkcode pollDeviceToken}. */
 export interface IPollDeviceTokenOptions
   extends IFetchTokenOptions, ITokenBodyOptions {
-  /** Called after every poll that found the user not done yet. */
+  /** Called after every poll while the user has not finished. */
   onPending?: ((progress: IDevicePollProgress) => void) | undefined;
-  /** Waits so many milliseconds, or until the signal aborts. */
+  /** Waits for the given milliseconds, or until the signal aborts. */
   delay?:
     | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)
     | undefined;
 }
 
+/** Waits with a timer, which is cleared when the signal aborts. */
 async function defaultDelay(
   milliseconds: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  signal?.throwIfAborted();
-  const done = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    await new Promise<void>((resolve, reject) => {
-      timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER_MS));
-      signal?.addEventListener("abort", () => reject(signal.reason), {
-        signal: done.signal,
-      });
-    });
+    await underSignal(signal, () =>
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER_MS));
+      }));
   } finally {
     clearTimeout(timer);
-    done.abort();
   }
 }
 
-/** Whether a failure says nothing about the grant, only about the way there. */
+/** Checks whether a failure says nothing about the grant. */
 function isTransient(
   { code, status = 0, error = "" }: OAuthClientError,
 ): boolean {
@@ -203,38 +218,39 @@ function isTransient(
     ((status >= 500 || status === 429) && !GRANT_ERRORS.includes(error));
 }
 
+/** Returns the interval of the server in seconds, or the default. */
+function intervalOf({ interval }: IDeviceAuthorization): number {
+  return typeof interval === "number" && interval > 0
+    ? Math.max(interval, MIN_INTERVAL)
+    : DEFAULT_INTERVAL;
+}
+
 /**
- * Polls until the user has signed in.
+ * Polls for the token until the user has signed in.
  *
- * Waits before each poll: `interval` seconds, 5 when the server names none. Every
- * `slow_down` makes it 5 seconds more for good. A poll that fails on the way, by
- * a lost connection, a status of 5xx or 429, doubles the wait until one gets
- * through.
+ * Each poll is preceded by a wait of `interval` seconds, which `slow_down` makes 5
+ * seconds longer for good. A poll that fails because of the network, or with status
+ * 5xx or 429, doubles the wait, up to 60 seconds, until a poll succeeds.
  *
- * @param serverMetadata The server with its `token_endpoint`.
- * @param authorization From {@linkcode fetchDeviceAuthorization}.
- * @param options The same client authentication; `signal` ends the waiting at
- * once.
- * @throws {OAuthClientError} `expired`: the codes have expired. `server_error`:
- * the server ended it, with `access_denied` when the user said no. Else as
- * {@linkcode fetchToken}.
+ * @param serverMetadata Metadata with a `token_endpoint`.
+ * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
+ * @param options The same client authentication; `signal` ends the wait at once.
+ * @throws {OAuthClientError} `expired`: the codes have expired. `oauth_error`: the
+ * server ended the flow, with `access_denied` if the user refused. Further codes as
+ * for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.3 to 3.5.
  *
- * @example The user needs a moment
+ * @example Poll until the user has finished
  * ```ts
  * import { pollDeviceToken, publicClient } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const answers = [
+ * const responses = [
  *   Response.json({ error: "authorization_pending" }, { status: 400 }),
  *   Response.json({ access_token: "t0ken", token_type: "Bearer" }),
  * ];
  * const token = await pollDeviceToken(
- *   {
- *     issuer: "https://as.example",
- *     token_endpoint: "https://as.example/token",
- *     response_types_supported: [],
- *   },
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
  *   {
  *     device_code: "d1",
  *     user_code: "WDJB-MJHT",
@@ -245,8 +261,8 @@ function isTransient(
  *   {
  *     client: publicClient("c1"),
  *     onPending: ({ remaining }) => console.log(`${remaining} s left`),
- *     // These stand in for the server and for the time.
- *     fetch: () => Promise.resolve(answers.shift()!),
+ *     // These replace the server and the timer.
+ *     fetch: () => Promise.resolve(responses.shift()!),
  *     delay: () => Promise.resolve(),
  *   },
  * );
@@ -254,7 +270,7 @@ function isTransient(
  * ```
  */
 export async function pollDeviceToken(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: TokenRequestMetadata,
   authorization: IDeviceAuthorization,
   options: IPollDeviceTokenOptions,
 ): Promise<IToken> {
@@ -266,6 +282,8 @@ export async function pollDeviceToken(
     parameters,
     ...rest
   } = requireObject("options", options);
+  optionalFunction("options.delay", delay);
+  optionalFunction("options.onPending", onPending);
   requireObject("serverMetadata", serverMetadata);
   const { device_code, expires_at } = requireObject(
     "authorization",
@@ -277,7 +295,7 @@ export async function pollDeviceToken(
     "a number of seconds",
   );
   const body = buildDeviceTokenBody({
-    deviceCode: requireText("device_code", device_code),
+    deviceCode: requireNonEmptyString("device_code", device_code),
     resource,
     scopes,
     parameters,
@@ -287,37 +305,30 @@ export async function pollDeviceToken(
   const expired = (cause?: OAuthClientError) =>
     new OAuthClientError(
       "expired",
-      `The device code of ${serverMetadata.issuer} expired before the user ` +
-        "had signed in",
+      `The device code of ${quoteUrl(serverMetadata.issuer)} expired before ` +
+        "the user had signed in",
       cause && { cause, error: cause.error },
     );
-  const asked: unknown = authorization.interval;
-  let interval = typeof asked === "number" && asked > 0
-    ? Math.max(asked, LEAST_INTERVAL)
-    : DEFAULT_INTERVAL;
+  let interval = intervalOf(authorization);
   let wait = interval;
   for (let polls = 1;; polls++) {
     const left = remaining();
-    if (left <= 0) throw expired();
-    await delay(Math.min(wait, left) * 1000, signal);
-    signal?.throwIfAborted();
-    // A poll before its time would only be told to slow down.
-    if (left < wait) throw expired();
+    // A longer wait after lost connections must not miss the last seconds.
+    const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_MARGIN));
+    if (pause >= left) throw expired();
+    await underSignal(signal, () => delay(pause * 1000, signal));
     try {
       return await fetchToken(serverMetadata, body, rest);
     } catch (failure) {
+      signal?.throwIfAborted();
       if (!(failure instanceof OAuthClientError)) throw failure;
       const { error } = failure;
+      const isLost = isTransient(failure);
       if (error === "expired_token") throw expired(failure);
       if (error === "slow_down") interval += SLOW_DOWN_INCREMENT;
-      const isLost = isTransient(failure);
-      if (
-        !isLost && error !== "authorization_pending" && error !== "slow_down"
-      ) {
-        throw failure;
-      }
+      else if (error !== "authorization_pending" && !isLost) throw failure;
       wait = isLost
-        ? Math.max(interval, Math.min(wait * 2, remaining()))
+        ? Math.max(interval, Math.min(wait * 2, MAX_BACK_OFF))
         : interval;
       onPending?.({
         polls,

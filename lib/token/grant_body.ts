@@ -7,10 +7,10 @@
  */
 
 import {
-  optionalText,
+  optionalString,
   requireArgument,
+  requireNonEmptyString,
   requireObject,
-  requireText,
 } from "../core/_arguments.ts";
 import {
   GRANT_TYPE_JWT_BEARER,
@@ -93,9 +93,12 @@ export function buildAuthorizationCodeBody(
 ): URLSearchParams {
   const { code, redirectUri, codeVerifier } = requireObject("options", options);
   return grantForm("authorization_code", [
-    ["code", requireText("code", code)],
-    ["redirect_uri", requireText("redirectUri", urlString(redirectUri))],
-    ["code_verifier", requireText("codeVerifier", codeVerifier)],
+    ["code", requireNonEmptyString("code", code)],
+    [
+      "redirect_uri",
+      requireNonEmptyString("redirectUri", urlString(redirectUri)),
+    ],
+    ["code_verifier", requireNonEmptyString("codeVerifier", codeVerifier)],
   ], options);
 }
 
@@ -132,7 +135,7 @@ export function buildRefreshTokenBody(
 ): URLSearchParams {
   const { refreshToken } = requireObject("options", options);
   return grantForm("refresh_token", [
-    ["refresh_token", requireText("refreshToken", refreshToken)],
+    ["refresh_token", requireNonEmptyString("refreshToken", refreshToken)],
   ], options);
 }
 
@@ -203,7 +206,7 @@ export function buildDeviceTokenBody(
 ): URLSearchParams {
   const { deviceCode } = requireObject("options", options);
   return grantForm("urn:ietf:params:oauth:grant-type:device_code", [
-    ["device_code", requireText("deviceCode", deviceCode)],
+    ["device_code", requireNonEmptyString("deviceCode", deviceCode)],
   ], options);
 }
 
@@ -241,7 +244,7 @@ export function buildJwtBearerBody(
 ): URLSearchParams {
   const { assertion } = requireObject("options", options);
   return grantForm(GRANT_TYPE_JWT_BEARER, [
-    ["assertion", requireText("assertion", assertion)],
+    ["assertion", requireNonEmptyString("assertion", assertion)],
   ], options);
 }
 
@@ -300,12 +303,15 @@ export function buildTokenExchangeBody(
     "given together with actorTokenType",
   );
   const optional = (name: string, value: unknown) =>
-    optionalText(name, value) || undefined;
+    optionalString(name, value) || undefined;
   return grantForm(GRANT_TYPE_TOKEN_EXCHANGE, [
-    ["subject_token", requireText("subjectToken", options.subjectToken)],
+    [
+      "subject_token",
+      requireNonEmptyString("subjectToken", options.subjectToken),
+    ],
     [
       "subject_token_type",
-      requireText("subjectTokenType", options.subjectTokenType),
+      requireNonEmptyString("subjectTokenType", options.subjectTokenType),
     ],
     [
       "requested_token_type",

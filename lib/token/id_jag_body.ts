@@ -5,9 +5,9 @@
  */
 
 import {
-  optionalText,
+  optionalString,
   requireString,
-  requireTexts,
+  requireStrings,
 } from "../core/_arguments.ts";
 import { formOf } from "./_form.ts";
 import {
@@ -20,7 +20,7 @@ import {
 
 /** The `scope` parameter; undefined if the list is empty. */
 function scopeOf(scopes: readonly string[]): string | undefined {
-  return requireTexts("scopes", scopes).length > 0
+  return requireStrings("scopes", scopes).length > 0
     ? scopes.join(AUTH_SCOPE_SEPARATOR)
     : undefined;
 }
@@ -75,13 +75,16 @@ export function buildIdJagExchangeBody(
 ): URLSearchParams {
   return formOf([
     ["client_id", requireString("clientId", clientId)],
-    ["client_secret", optionalText("clientSecret", clientSecret) || undefined],
+    [
+      "client_secret",
+      optionalString("clientSecret", clientSecret) || undefined,
+    ],
     ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
     ["subject_token", requireString("idToken", idToken)],
     ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
     ["requested_token_type", TOKEN_TYPE_ID_JAG],
     ["audience", requireString("audience", audience)],
-    ["resource", optionalText("resource", resource) || undefined],
+    ["resource", optionalString("resource", resource) || undefined],
     ["scope", scopeOf(scopes)],
   ]);
 }
@@ -133,10 +136,13 @@ export function buildResourceRedemptionBody(
 ): URLSearchParams {
   return formOf([
     ["client_id", requireString("clientId", clientId)],
-    ["client_secret", optionalText("clientSecret", clientSecret) || undefined],
+    [
+      "client_secret",
+      optionalString("clientSecret", clientSecret) || undefined,
+    ],
     ["grant_type", GRANT_TYPE_JWT_BEARER],
     ["assertion", requireString("idJag", idJag)],
-    ["resource", optionalText("resource", resource) || undefined],
+    ["resource", optionalString("resource", resource) || undefined],
     ["scope", scopeOf(scopes)],
   ]);
 }

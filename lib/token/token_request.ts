@@ -1,83 +1,85 @@
 /**
- * The token request (RFC 6749, section 3.2), and what becomes of its answer.
+ * The token request and the token that it returns (RFC 6749, section 3.2).
  *
  * @module
  */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
-import { joinScopes } from "./_form.ts";
-import {
-  postForm,
-  type ReplyMembers,
-  secondsMember,
-  textMember,
-} from "./_form_request.ts";
-import type { IFormRequestOptions } from "../client/authentication.ts";
-import { quoteServerText } from "../http/_response.ts";
+import { optionalFunction, requireObject } from "../core/_arguments.ts";
+import { type Members, numberMember, stringMember } from "../core/_members.ts";
+import { requireScopes } from "../core/_scope_values.ts";
+import { type EndpointMetadata, quoteUrl } from "../core/_url.ts";
+import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import { getClaimsFromJWT } from "../core/jwt_claims.ts";
+import type { IAuthorizationTokenResponse } from "../core/types.ts";
+import type { IFormRequestOptions } from "../client/authentication.ts";
+import { responseError } from "../http/_response.ts";
+import { postForm } from "./_form_request.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
-import type {
-  IAuthorizationServerMetadata,
-  IAuthorizationTokenResponse,
-} from "../core/types.ts";
 
-/** A token endpoint's answer, made fit for keeping. */
+/** What {@linkcode fetchToken} uses of server metadata. */
+export type TokenRequestMetadata = EndpointMetadata<"token_endpoint">;
+
+/** A token response in a uniform shape, plain JSON. */
 export interface IToken extends IAuthorizationTokenResponse {
   /** When the token expires, in seconds since the Unix epoch. */
   expires_at?: number;
-  /** Whatever else the server said. */
+  /** Further members of the response. */
   [member: string]: unknown;
 }
 
 /** Options of {@linkcode fetchToken}. */
 export interface IFetchTokenOptions extends IFormRequestOptions {
-  /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
   now?: (() => number) | undefined;
 }
 
-/** The members of an answer, with those repaired that servers get wrong. */
-function toToken(members: ReplyMembers, now: () => number): IToken {
-  const { expires_in: _, expires_at, refresh_token, scope, id_token, ...rest } =
-    members;
-  const expiresIn = secondsMember(members, "expires_in");
-  const texts = Object.entries({ refresh_token, scope, id_token })
-    .filter(([, value]) => typeof value === "string" && value !== "");
+/** Creates a token from a response, and repairs what servers get wrong. */
+function toToken(members: Members, now: () => number): IToken {
+  // The server's own `expires_at` has no standard and other meanings.
+  const { expires_in: _in, expires_at: _at, ...rest } = members;
+  for (const name of ["refresh_token", "scope", "id_token"]) {
+    if (stringMember(rest, name) === undefined) delete rest[name];
+  }
+  const seconds = numberMember(members, "expires_in");
+  const expires_in = seconds === undefined ? undefined : Math.max(0, seconds);
   return {
     ...rest,
-    ...(Number.isFinite(expires_at) && { expires_at: expires_at as number }),
-    access_token: textMember(members, "access_token") ?? "",
-    // RFC 6749 requires a type, some servers forget it, and all mean this one.
-    token_type: textMember(members, "token_type") || "Bearer",
-    ...Object.fromEntries(texts),
-    ...(expiresIn !== undefined && {
-      expires_in: expiresIn,
-      expires_at: Math.floor(now() / 1000 + expiresIn),
+    access_token: stringMember(members, "access_token") ?? "",
+    // Some servers leave out the type, which RFC 6749 requires, and mean Bearer.
+    token_type: stringMember(members, "token_type") ?? "Bearer",
+    ...(expires_in !== undefined && {
+      expires_in,
+      expires_at: Math.floor(now() / 1000 + expires_in),
     }),
   };
 }
 
 /**
- * Asks for a token with a body of one of the `build...Body` functions.
+ * Sends a token request with the form of one of the `build...Body` functions.
  *
- * The answer is read as real servers give it: an `error` counts at any status; a
- * form is read as a form; a missing `token_type` means `Bearer`; `expires_in` may
- * be a number in digits, and is dropped when it is neither; members that are
- * `null` are dropped; members unknown here are kept. `expires_at` is stamped on
- * receipt.
+ * Deviations of real servers are accepted: an `error` counts at any status; a form
+ * is read where the media type says so; a missing `token_type` means `Bearer`;
+ * `expires_in` may be a string of digits, is dropped if it is no number, and counts
+ * as 0 if it is negative; members that are `null` are dropped. Further members are
+ * kept. `expires_at` is set when the response arrives.
  *
- * @param serverMetadata The server with its `token_endpoint`.
+ * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
- * @param options The client's authentication, DPoP, and what every request takes.
- * @throws {OAuthClientError} `server_error`: the server refused; see `error`,
- * `error_description` and `errorResponse`. `unexpected_status`: it failed without
- * a reason. `invalid_response`: no `access_token`, or one that is not bound to the
- * DPoP key. `issuer_mismatch`: the client belongs to another issuer.
- * `unsupported`: no `token_endpoint`. `url_refused`: the endpoint is not https, nor
- * http on loopback. `network_error`: no reply came. `invalid_argument`: an argument
- * has the wrong type.
+ * @param options The client authentication, DPoP, and the options of every request.
+ * @throws {OAuthClientError} `oauth_error`: the server returned an error; see
+ * `error`, `error_description` and `errorResponse`. `unexpected_status`: the status
+ * is not 2xx, and there is no error. `invalid_response`: no `access_token`, or one
+ * that is not bound to the DPoP key. `issuer_mismatch`: the client is registered with
+ * another issuer. `unsupported`: no `token_endpoint`. `url_refused`: the endpoint is
+ * not https, nor http on loopback. `redirect_refused`. `network_error`, `timeout`,
+ * `response_too_large`. `invalid_argument`: an argument has the wrong type.
  * @see RFC 6749, sections 5.1 and 5.2; RFC 9449, section 5.
  *
- * @example A service asks for its own token
+ * @example Request a token with the client credentials grant
  * ```ts
  * import {
  *   buildClientCredentialsBody,
@@ -87,16 +89,12 @@ function toToken(members: ReplyMembers, now: () => number): IToken {
  * import { assertEquals } from "@std/assert";
  *
  * const token = await fetchToken(
- *   {
- *     issuer: "https://as.example",
- *     token_endpoint: "https://as.example/token",
- *     response_types_supported: [],
- *   },
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
  *   buildClientCredentialsBody({ scopes: ["read"] }),
  *   {
  *     client: clientSecretBasic("c1", "s3cret", { issuer: "https://as.example" }),
  *     now: () => 1_000_000,
- *     // Stands in for the server.
+ *     // Replaces the server.
  *     fetch: () =>
  *       Promise.resolve(
  *         Response.json({ access_token: "t0ken", expires_in: "3600" }),
@@ -108,40 +106,39 @@ function toToken(members: ReplyMembers, now: () => number): IToken {
  * ```
  */
 export async function fetchToken(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: TokenRequestMetadata,
   body: URLSearchParams,
-  options: IFetchTokenOptions = {},
+  options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { now = Date.now, ...formOptions } = requireObject("options", options);
-  // Looked at now, and not once there is a token to lose.
-  requireArgument(typeof now === "function", "options.now", "a function");
-  return await postForm(
+  const { now = Date.now, ...formOptions } = requireObject(
+    "options",
+    options ?? {},
+  );
+  // Checked before the request, which could return a token that would be lost.
+  optionalFunction("options.now", now);
+  const { members, response } = await postForm(
     serverMetadata,
     "token_endpoint",
     body,
     formOptions,
-    (members, reply, url) => {
-      if (!textMember(members, "access_token")) {
-        throw reply.error(
-          "invalid_response",
-          `The reply of ${quoteServerText(url)} holds no access_token`,
-        );
-      }
-      const token = toToken(members, now);
-      // RFC 9449, section 5: such a token would be of use to whoever finds it.
-      // `N_A` comes with what is no access token (RFC 8693, section 2.2.1).
-      if (options.dpop && !/^(dpop|n_a)$/i.test(token.token_type)) {
-        throw reply.error(
-          "invalid_response",
-          `The reply of ${
-            quoteServerText(url)
-          } holds a token that is not bound to the DPoP ` +
-            `key: its token_type is ${reply.quote(token.token_type)}`,
-        );
-      }
-      return token;
-    },
   );
+  const invalid = (problem: string) =>
+    responseError(
+      response,
+      "invalid_response",
+      `Token response of ${quoteUrl(response.url)} ${problem}`,
+    );
+  if (stringMember(members, "access_token") === undefined) {
+    throw invalid("has no access_token");
+  }
+  const token = toToken(members, now);
+  // Without the binding, anybody who finds the token could use it (RFC 9449,
+  // section 5). `N_A` is the type of a token that is not an access token (RFC 8693,
+  // section 2.2.1).
+  if (formOptions.dpop && !/^(dpop|n_a)$/i.test(token.token_type)) {
+    throw invalid("has a token that is not bound to the DPoP key");
+  }
+  return token;
 }
 
 /** Options of {@linkcode refreshToken}. */
@@ -149,30 +146,29 @@ export interface IRefreshTokenOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Refreshes a token. What the answer leaves out, the old one supplies: a server
- * that does not rotate returns no refresh token, and the old one stays in use.
+ * Refreshes a token. What the response leaves out is taken from the old token: a
+ * server that does not rotate refresh tokens returns none, and the old one stays in
+ * use.
  *
- * An `invalid_grant` in the error's `error` means that the refresh token is of no
- * more use; a `network_error` or an `unexpected_status` says nothing about it.
- * Two refreshes with one token at a time can cost both: see
- * {@linkcode createSingleFlight}.
+ * An `invalid_grant` in the `error` of the failure means that the refresh token can
+ * no longer be used; a `network_error`, a `timeout` or an `unexpected_status` says
+ * nothing about it. Two refreshes with one refresh token at the same time can revoke
+ * all tokens of the user: see {@linkcode createSingleFlight}.
  *
- * @param token What {@linkcode fetchToken} returned, with its `refresh_token`.
- * @throws {OAuthClientError} `invalid_argument`: no `refresh_token`. Else as
- * {@linkcode fetchToken}.
+ * @param serverMetadata Metadata with a `token_endpoint`.
+ * @param token The result of {@linkcode fetchToken}, with its `refresh_token`.
+ * @param options The client authentication, scopes, and the options of every request.
+ * @throws {OAuthClientError} `invalid_argument`: no `refresh_token`. Further codes as
+ * for {@linkcode fetchToken}.
  * @see RFC 6749, section 6; RFC 9700, section 4.14.2.
  *
- * @example Refresh at a server that does not rotate
+ * @example Refresh at a server that does not rotate refresh tokens
  * ```ts
  * import { publicClient, refreshToken } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
  * const token = await refreshToken(
- *   {
- *     issuer: "https://as.example",
- *     token_endpoint: "https://as.example/token",
- *     response_types_supported: [],
- *   },
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
  *   { refresh_token: "r1" },
  *   {
  *     client: publicClient("c1"),
@@ -183,14 +179,14 @@ export interface IRefreshTokenOptions
  * ```
  */
 export async function refreshToken(
-  serverMetadata: IAuthorizationServerMetadata,
+  serverMetadata: TokenRequestMetadata,
   token: Pick<IToken, "refresh_token" | "scope">,
-  options: IRefreshTokenOptions = {},
+  options?: IRefreshTokenOptions,
 ): Promise<IToken> {
   const { refresh_token = "", scope } = requireObject("token", token);
   const { resource, scopes, parameters, ...rest } = requireObject(
     "options",
-    options,
+    options ?? {},
   );
   const body = buildRefreshTokenBody({
     refreshToken: refresh_token,
@@ -199,21 +195,31 @@ export async function refreshToken(
     parameters,
   });
   const fresh = await fetchToken(serverMetadata, body, rest);
-  // RFC 6749, section 5.1: no scope in the answer means the one asked for.
-  const asked = scopes?.length ? joinScopes(scopes) : scope;
-  return { refresh_token, ...(asked && { scope: asked }), ...fresh };
+  // A response without a scope grants the requested one (RFC 6749, section 5.1).
+  const requested = scopes?.length
+    ? requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR)
+    : scope;
+  return { refresh_token, ...(requested && { scope: requested }), ...fresh };
 }
 
 /** Options of {@linkcode isTokenExpired}. */
 export interface IIsTokenExpiredOptions {
-  /** Seconds before the end at which a token counts as expired; 30 when absent. */
-  skew?: number | undefined;
   /**
-   * Takes the `exp` of an access token that is a JWT as a hint where the server
-   * did not say how long the token lives.
+   * Seconds before its expiry at which a token counts as expired.
+   *
+   * @default {30}
+   */
+  skewSeconds?: number | undefined;
+  /**
+   * Uses the `exp` claim of an access token that is a JWT as a hint, if the server
+   * sent no `expires_in`.
    */
   readJwt?: boolean | undefined;
-  /** The time in milliseconds since the Unix epoch; `Date.now` when absent. */
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
   now?: (() => number) | undefined;
 }
 
@@ -226,12 +232,12 @@ function jwtExpiry(accessToken: string): unknown {
 }
 
 /**
- * Whether a token has expired or is about to. A token of unknown lifetime counts
- * as good: the resource will tell.
+ * Checks whether a token has expired or is about to expire. A token of unknown
+ * lifetime counts as valid, until the resource answers with `401`.
  *
  * @see RFC 6749, section 5.1 (`expires_in`).
  *
- * @example Before a call
+ * @example Check a token before a call
  * ```ts
  * import { isTokenExpired } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
@@ -243,15 +249,16 @@ function jwtExpiry(accessToken: string): unknown {
  */
 export function isTokenExpired(
   token: Pick<IToken, "access_token" | "expires_at">,
-  options: IIsTokenExpiredOptions = {},
+  options?: IIsTokenExpiredOptions,
 ): boolean {
-  const { skew = 30, readJwt = false, now = Date.now } = requireObject(
+  const { skewSeconds = 30, readJwt = false, now = Date.now } = requireObject(
     "options",
-    options,
+    options ?? {},
   );
   const { access_token, expires_at } = requireObject("token", token);
   const expiresAt = typeof expires_at === "number"
     ? expires_at
     : readJwt && jwtExpiry(access_token);
-  return typeof expiresAt === "number" && now() / 1000 >= expiresAt - skew;
+  return typeof expiresAt === "number" &&
+    now() / 1000 >= expiresAt - skewSeconds;
 }

@@ -231,7 +231,7 @@ async function post(method: string, body: string): Promise<Response> {
     return await fetch(target, { method: "POST", headers, body, signal });
   };
   const response = await send();
-  if (!dpop?.noteReply(target, response)) return response;
+  if (!dpop?.noteResponse(target, response)) return response;
   await response.body?.cancel();
   return await send();
 }
@@ -249,7 +249,7 @@ async function call(method: string, params: object, id?: number) {
     if (status !== 401 && !isStepUp) throw new Error(`${method}: ${status}`);
     if (attempt === MAX_ATTEMPTS) {
       const message = `${method} was refused ${attempt} times`;
-      throw new oauth.OAuthClientError("server_error", message, { error });
+      throw new oauth.OAuthClientError("oauth_error", message, { error });
     }
     await authorize(response);
   }

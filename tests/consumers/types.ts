@@ -1,6 +1,6 @@
 /** What a TypeScript consumer writes; it is type-checked, and never run. */
 import {
-  type ClientAuthentication,
+  type IClientAuthentication,
   createDpop,
   createPkcePair,
   discoverAuthorization,
@@ -42,7 +42,7 @@ export async function authorize(target: string): Promise<IToken> {
     false,
     ["sign", "verify"],
   );
-  const authentication: ClientAuthentication = privateKeyJwt("c1", privateKey);
+  const authentication: IClientAuthentication = privateKeyJwt("c1", privateKey);
   return await fetchToken(context.serverMetadata, new URLSearchParams(), {
     client: authentication,
     dpop: await createDpop(),

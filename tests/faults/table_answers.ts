@@ -33,7 +33,7 @@ const REGISTRATIONS: ICase[] = WRONG.flatMap((client_id): ICase[] => [
         status: "400 No",
         body: JSON.stringify({ error: client_id, error_description: [1] }),
       }),
-      outcome: { code: ["server_error", "unexpected_status"] },
+      outcome: { code: ["oauth_error", "unexpected_status"] },
       requests: 1,
     }),
   ),
@@ -105,7 +105,7 @@ const ERRORS: ICase[] = WRONG.map((error) => ({
     body: JSON.stringify({ error, error_description: {}, error_uri: 1 }),
   }),
   outcome: {
-    code: error === null || error === "" ? "unexpected_status" : "server_error",
+    code: error === null || error === "" ? "unexpected_status" : "oauth_error",
   },
   requests: 1,
 }));
@@ -193,11 +193,11 @@ const ID_JAGS: ICase[] = [
 
 /** A server that says back what it was sent. */
 const ECHOES: ICase[] = ([
-  ["fetchToken", "server_error"],
-  ["fetchDeviceAuthorization", "server_error"],
-  ["fetchIdJag", "server_error"],
-  ["redeemIdJag", "server_error"],
-  ["registerClient", "server_error"],
+  ["fetchToken", "oauth_error"],
+  ["fetchDeviceAuthorization", "oauth_error"],
+  ["fetchIdJag", "oauth_error"],
+  ["redeemIdJag", "oauth_error"],
+  ["registerClient", "oauth_error"],
 ] as [OperationName, string][]).map(([operation, code]) => ({
   operation,
   fault: "an error_description with the credentials that were sent",

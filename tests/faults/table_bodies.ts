@@ -229,7 +229,7 @@ const FAULTS: IFault[] = [
       body: `{"error":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`,
     }),
     ...NOT_METADATA,
-    request: "server_error",
+    request: "oauth_error",
   },
   {
     name: "a million keys",
@@ -315,7 +315,7 @@ const FAULTS: IFault[] = [
       }),
     }),
     attempt: "unexpected_status",
-    request: "server_error",
+    request: "oauth_error",
     status: 400,
   },
   {

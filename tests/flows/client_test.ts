@@ -9,7 +9,7 @@ import {
 import { exportJWK } from "jose";
 import {
   buildClientCredentialsBody,
-  type ClientAuthentication,
+  type IClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
   fetchDeviceAuthorization,
@@ -40,7 +40,7 @@ const machine = {
 /** The client's own token, for the resource. */
 function fetchOwnToken(
   { context }: IFlowServers,
-  client: ClientAuthentication,
+  client: IClientAuthentication,
 ) {
   const { resource, scopes } = context;
   const body = buildClientCredentialsBody({ resource, scopes });
@@ -49,7 +49,7 @@ function fetchOwnToken(
 
 async function assertInvalidClient(attempt: () => Promise<unknown>) {
   const failure = await assertRejects(attempt, OAuthClientError);
-  assertEquals(failure.code, "server_error");
+  assertEquals(failure.code, "oauth_error");
   assertEquals([failure.error, failure.status], ["invalid_client", 401]);
 }
 
@@ -97,7 +97,7 @@ Deno.test("clientSecretBasic() without form encoding is refused by oidc-provider
     () => fetchOwnToken(servers, client),
     OAuthClientError,
   );
-  assertEquals([failure.code, failure.status], ["server_error", 400]);
+  assertEquals([failure.code, failure.status], ["oauth_error", 400]);
 });
 
 for (const method of ["client_secret_basic", "client_secret_post"]) {

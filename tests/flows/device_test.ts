@@ -125,7 +125,7 @@ Deno.test("pollDeviceToken() tells that the user said no", async () => {
     OAuthClientError,
   );
   assertEquals([failure.code, failure.error], [
-    "server_error",
+    "oauth_error",
     "access_denied",
   ]);
   assertEquals(waits.length, 2);

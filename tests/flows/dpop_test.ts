@@ -44,11 +44,11 @@ async function call(
       headers: await dpop.createHeaders({ method: "GET", url, accessToken }),
     });
   let response = await send();
-  const isRefused = dpop.noteReply(url, response);
+  const isRefused = dpop.noteResponse(url, response);
   if (isRefused) {
     await response.body?.cancel();
     response = await send();
-    dpop.noteReply(url, response);
+    dpop.noteResponse(url, response);
   }
   const { status } = response;
   const text = await response.text();
@@ -194,7 +194,7 @@ Deno.test("createDpop() makes tokens that serve nobody else", async () => {
       () => refreshToken(serverMetadata, token, { client, dpop: wrong }),
       OAuthClientError,
     );
-    assertEquals(failure.code, "server_error");
+    assertEquals(failure.code, "oauth_error");
   }
 });
 
@@ -234,7 +234,7 @@ for (const [alg, algorithm] of Object.entries(keys)) {
       () => fetchToken(serverMetadata, body, { client }),
       OAuthClientError,
     );
-    assertEquals(failure.code, "server_error");
+    assertEquals(failure.code, "oauth_error");
     assert(!failure.message.includes(secret));
   });
 }

@@ -62,7 +62,7 @@ Deno.test("fetchToken() tells that oidc-provider refuses a resource not asked fo
     OAuthClientError,
   );
   assertEquals([failure.code, failure.error], [
-    "server_error",
+    "oauth_error",
     "invalid_target",
   ]);
 });
@@ -82,7 +82,7 @@ Deno.test("parseAuthorizationResponse() tells that oidc-provider refuses the res
     OAuthClientError,
   );
   assertEquals([failure.code, failure.error], [
-    "server_error",
+    "oauth_error",
     "invalid_target",
   ]);
 });
@@ -109,7 +109,7 @@ Deno.test("fetchToken() tells that oidc-provider refuses another verifier", asyn
       ),
     OAuthClientError,
   );
-  assertEquals(failure.code, "server_error");
+  assertEquals(failure.code, "oauth_error");
   assertEquals(failure.error, "invalid_grant");
   assertEquals(failure.status, 400);
   assertEquals(failure.url, serverMetadata.token_endpoint);
@@ -133,7 +133,7 @@ Deno.test("parseAuthorizationResponse() tells that the user said no", async () =
     () => parseAuthorizationResponse(callback, expected),
     OAuthClientError,
   );
-  assertEquals(failure.code, "server_error");
+  assertEquals(failure.code, "oauth_error");
   assertEquals(failure.error, "access_denied");
   assertEquals(failure.error_description, "End-User aborted interaction");
 });

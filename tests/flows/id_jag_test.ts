@@ -170,7 +170,7 @@ Deno.test("fetchIdJag() tells what the identity provider asks of the user", asyn
     () => fetchIdJag(idpContext.serverMetadata, options),
     OAuthClientError,
   );
-  assertEquals(failure.code, "server_error");
+  assertEquals(failure.code, "oauth_error");
   assertEquals(failure.errorResponse, idp.answer);
   assert(!JSON.stringify(failure).includes(options.subjectToken));
 });
@@ -263,7 +263,7 @@ Deno.test("redeemIdJag() tells that the server no longer trusts the provider", a
     OAuthClientError,
   );
   assertEquals([failure.code, failure.error], [
-    "server_error",
+    "oauth_error",
     "invalid_grant",
   ]);
 });

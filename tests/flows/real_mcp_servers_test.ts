@@ -206,7 +206,7 @@ Deno.test("fetchDynamicRegistration() tells what the MCP SDK refuses", async () 
       () => fetchDynamicRegistration(metadata, "My client", [], options),
       OAuthClientError,
     );
-  assertEquals([code, status], ["server_error", 400]);
+  assertEquals([code, status], ["oauth_error", 400]);
   assertStringIncludes(error_description ?? "", '"redirect_uris"');
   assertEquals(error, "invalid_client_metadata");
   const failed = `Registration to ${server.origin}/register failed: `;

@@ -220,7 +220,7 @@ for (const [what, error, description, scopes, options] of refusals) {
       failure.message,
       `Registration to ${endpoint} failed: ${error}: ${description}`,
     );
-    assertEquals(failure.code, "server_error");
+    assertEquals(failure.code, "oauth_error");
     assertEquals(failure.error, error);
     assertEquals(failure.error_description, description);
     assertEquals(failure.status, 400);

@@ -23,7 +23,7 @@ import {
 
 async function assertInvalidGrant(refresh: () => Promise<unknown>) {
   const failure = await assertRejects(refresh, OAuthClientError);
-  assertEquals(failure.code, "server_error");
+  assertEquals(failure.code, "oauth_error");
   assertEquals([failure.error, failure.status], ["invalid_grant", 400]);
 }
 

@@ -128,7 +128,7 @@ Deno.test("fetchToken() tells that the server has forgotten its client (pain 13)
         }),
       OAuthClientError,
     );
-    assertEquals([error.code, error.error], ["server_error", "invalid_client"]);
+    assertEquals([error.code, error.error], ["oauth_error", "invalid_client"]);
   }
 });
 

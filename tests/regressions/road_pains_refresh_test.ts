@@ -85,7 +85,7 @@ Deno.test("refreshToken() keeps the old refresh token, and tells invalid_grant f
     [json({ access_token: "t" }), ["r1"]],
     [json({ access_token: "t", refresh_token: "r2" }), ["r2"]],
     [json({ error: "invalid_grant" }, { status: 400 }), [
-      "server_error",
+      "oauth_error",
       "invalid_grant",
     ]],
     [failing(new TypeError("Cable cut")), ["network_error", undefined]],

@@ -202,7 +202,7 @@ Deno.test("fetchToken() sees the error of a 200 (pain 10)", async () => {
   for (const [answer, error] of answers) {
     const failure = await ask(answer);
     assertInstanceOf(failure, OAuthClientError);
-    assertEquals([failure.code, failure.error], ["server_error", error]);
+    assertEquals([failure.code, failure.error], ["oauth_error", error]);
   }
 });
 
@@ -239,7 +239,7 @@ Deno.test("isTokenExpired() knows the end of a token that was stored (pain 11)",
 Deno.test("isTokenExpired() takes 0 for an end that has come (pain 11)", async () => {
   const token = await ask(json({ access_token: "t", expires_in: 0 }));
   assertEquals(token.expires_at, 0);
-  assertEquals(isTokenExpired(token, { now: () => 0, skew: 0 }), true);
+  assertEquals(isTokenExpired(token, { now: () => 0, skewSeconds: 0 }), true);
 });
 
 Deno.test("isTokenExpired() takes a hint from a JWT where the server named no end (pain 11)", async () => {

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import {
   buildAuthorizationCodeBody,
   buildAuthorizationUrl,
-  type ClientAuthentication,
+  type IClientAuthentication,
   createPkcePair,
   createState,
   discoverAuthorization,
@@ -74,7 +74,7 @@ export async function discoverFrom(
 /** A public client that may do all that a user takes part in. */
 export async function registerPublicClient(
   { serverMetadata }: IAuthorizationContext,
-): Promise<ClientAuthentication> {
+): Promise<IClientAuthentication> {
   const registration = await registerClient(serverMetadata, {
     client_name: "Flow test",
     redirect_uris: [REDIRECT_URI],
@@ -86,7 +86,7 @@ export async function registerPublicClient(
 }
 
 export interface ISignInOptions extends IFetchTokenOptions {
-  client: ClientAuthentication;
+  client: IClientAuthentication;
   browser?: IBrowser;
   /** In place of those of the context. */
   scopes?: readonly string[];

@@ -36,7 +36,7 @@ async function generate(generation: Generation): Promise<CryptoKeyPair> {
 }
 
 for (const [alg, generation] of ALGORITHMS) {
-  Deno.test(`signJwt() signs by ${alg} so that jose verifies it`, async () => {
+  Deno.test(`signJwt() signs with ${alg} so that jose verifies it`, async () => {
     const { privateKey, publicKey } = await generate(generation);
     const claims = { sub: "\u00fc\u{1f600}", n: 1, list: ["a"] };
     const jwt = await signJwt({ typ: "x+jwt", kid: "k" }, claims, privateKey);
@@ -48,7 +48,7 @@ for (const [alg, generation] of ALGORITHMS) {
   });
 }
 
-Deno.test("signJwt() makes a signature that holds for one text and one key only", async () => {
+Deno.test("signJwt() makes a signature over this content by this key", async () => {
   const { privateKey, publicKey } = await generate(ec("P-256"));
   const other = await generate(ec("P-256"));
   const jwt = await signJwt({}, { a: 1 }, privateKey);
@@ -65,17 +65,17 @@ Deno.test("signJwt() makes a signature that holds for one text and one key only"
     () => compactVerify(jwt, other.publicKey),
     errors.JWSSignatureVerificationFailed,
   );
-  // RFC 7518, section 3.4: R and S side by side, not ASN.1.
+  // RFC 7518, section 3.4: R and S concatenated, not ASN.1.
   assertEquals(decodeBase64Url(signature!).length, 64);
 });
 
-Deno.test("signJwt() lets the key decide the algorithm, not the header", async () => {
+Deno.test("signJwt() derives alg from the key and not from the header", async () => {
   const { privateKey } = await generate(ec("P-384"));
   const jwt = await signJwt({ alg: "none", typ: "JWT" }, {}, privateKey);
   assertEquals(decodeProtectedHeader(jwt), { alg: "ES384", typ: "JWT" });
 });
 
-Deno.test("signJwt() writes three parts without padding", async () => {
+Deno.test("signJwt() writes three base64url parts without padding", async () => {
   const { privateKey } = await generate(ec("P-256"));
   for (const text of ["", "a", "aa", "aaa", "??>>"]) {
     const jwt = await signJwt({ text }, { text }, privateKey);
@@ -83,7 +83,7 @@ Deno.test("signJwt() writes three parts without padding", async () => {
   }
 });
 
-Deno.test("signJwt() refuses keys of other algorithms", async () => {
+Deno.test("signJwt() rejects keys of other algorithms", async () => {
   const rows: [{ name: string }, KeyUsage[]][] = [
     [{ ...rsa("HMAC", "SHA-256") }, ["sign", "verify"]],
     [{ ...rsa("RSA-OAEP", "SHA-256") }, ["encrypt", "decrypt"]],
@@ -106,7 +106,7 @@ Deno.test("signJwt() refuses keys of other algorithms", async () => {
   }
 });
 
-Deno.test("verifies() knows the public half of the key that signed", async () => {
+Deno.test("verifies() accepts only the public key of the pair that signed", async () => {
   const pairs = new Map<string, CryptoKeyPair>();
   for (const [alg, generation] of ALGORITHMS) {
     pairs.set(alg, await generate(generation));

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import {
-  type ClientAuthentication,
+  type IClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
   type IAuthorizationServerMetadata,
@@ -21,7 +21,7 @@ const server: IAuthorizationServerMetadata = {
 const { privateKey, publicKey } = await createSigningKeys();
 
 /** What a client makes of a request whose body is given. */
-async function authenticated(client: ClientAuthentication, form: string) {
+async function authenticated(client: IClientAuthentication, form: string) {
   const body = new URLSearchParams(form);
   const headers: Record<string, string> = { Accept: "application/json" };
   await client.authenticate({ serverMetadata: server, body, headers });
@@ -183,7 +183,7 @@ Deno.test("privateKeyJwt() signs an assertion that jose accepts", async () => {
 Deno.test("privateKeyJwt() takes audience and lifetime, and leaves out kid", async () => {
   const client = privateKeyJwt("c1", privateKey, {
     audience: "https://as.example/t1/token",
-    lifetime: 300,
+    lifetimeSeconds: 300,
   });
   const { body } = await authenticated(client, "");
   const assertion = body.get("client_assertion")!;
@@ -196,7 +196,7 @@ Deno.test("privateKeyJwt() takes audience and lifetime, and leaves out kid", asy
 Deno.test("privateKeyJwt() refuses a lifetime that is no positive number", () => {
   for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
     const error = assertThrows(
-      () => privateKeyJwt("c1", privateKey, { lifetime: lifetime as number }),
+      () => privateKeyJwt("c1", privateKey, { lifetimeSeconds: lifetime as number }),
       OAuthClientError,
       "lifetime must be a positive number of seconds",
     );
@@ -304,7 +304,7 @@ Deno.test("every client authentication leaves no credentials of another", async 
     "client_assertion",
     "client_assertion_type",
   ];
-  const rows: [ClientAuthentication, own: string[]][] = [
+  const rows: [IClientAuthentication, own: string[]][] = [
     [publicClient("c1"), ["client_id"]],
     [clientSecretBasic("c1", SECRET), []],
     [clientSecretPost("c1", SECRET), ["client_id", "client_secret"]],

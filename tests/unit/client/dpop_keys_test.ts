@@ -1,6 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { jwtVerify } from "jose";
 import { createDpop, OAuthClientError } from "../../../mod.ts";
+import { assertInvalidArgument } from "../../support/fixtures.ts";
+import { untyped } from "../../support/stub_fetch.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256" };
 
@@ -14,7 +16,7 @@ async function generate(
   ) as CryptoKeyPair;
 }
 
-Deno.test("createDpop() refuses what is no pair of signing keys", async () => {
+Deno.test("createDpop() rejects anything but a pair of signing keys", async () => {
   const { privateKey, publicKey } = await generate(P256);
   const ecdh = await crypto.subtle.generateKey(
     { name: "ECDH", namedCurve: "P-256" },
@@ -29,7 +31,7 @@ Deno.test("createDpop() refuses what is no pair of signing keys", async () => {
   const other = await generate(P256);
   const p384 = await generate({ ...P256, namedCurve: "P-384" });
   const ed25519 = await generate({ name: "Ed25519" });
-  const fixed = await crypto.subtle.importKey(
+  const nonExtractable = await crypto.subtle.importKey(
     "jwk",
     await crypto.subtle.exportKey("jwk", publicKey),
     P256,
@@ -58,12 +60,12 @@ Deno.test("createDpop() refuses what is no pair of signing keys", async () => {
       { privateKey: { type: "secret", usages: ["sign"] }, publicKey },
       ecdh,
       oaep,
-      // Of two pairs, of two algorithms, and one that cannot be shown.
+      // Keys of different pairs and algorithms, and a non-extractable public key.
       { privateKey, publicKey: other.publicKey },
       { privateKey, publicKey: p384.publicKey },
       { privateKey, publicKey: ed25519.publicKey },
       { privateKey: ed25519.privateKey, publicKey },
-      { privateKey, publicKey: fixed },
+      { privateKey, publicKey: nonExtractable },
     ]
   ) {
     const error = await assertRejects(
@@ -75,16 +77,18 @@ Deno.test("createDpop() refuses what is no pair of signing keys", async () => {
   }
 });
 
-Deno.test("createDpop() takes a public key that may not verify", async () => {
+Deno.test("createDpop() accepts a public key without the usage verify", async () => {
   const { privateKey, publicKey } = await generate(P256);
-  const shown = await crypto.subtle.importKey(
+  const unusable = await crypto.subtle.importKey(
     "jwk",
     { ...await crypto.subtle.exportKey("jwk", publicKey), key_ops: [] },
     P256,
     true,
     [],
   );
-  const dpop = await createDpop({ keyPair: { privateKey, publicKey: shown } });
+  const dpop = await createDpop({
+    keyPair: { privateKey, publicKey: unusable },
+  });
   const proof = await dpop.createProof({
     method: "GET",
     url: "https://api.example/mcp",
@@ -92,19 +96,14 @@ Deno.test("createDpop() takes a public key that may not verify", async () => {
   await jwtVerify(proof, publicKey);
   const { privateKey: other } = await generate({ name: "Ed25519" });
   await assertRejects(
-    () => createDpop({ keyPair: { privateKey: other, publicKey: shown } }),
+    () => createDpop({ keyPair: { privateKey: other, publicKey: unusable } }),
     OAuthClientError,
     "keyPair must be a pair",
   );
 });
 
-Deno.test("createDpop() refuses options that are no object", async () => {
-  for (const options of [null, 1, "x"]) {
-    const error = await assertRejects(
-      () => createDpop(options as never),
-      OAuthClientError,
-      "options must be an object",
-    );
-    assertEquals(error.code, "invalid_argument");
+Deno.test("createDpop() rejects options that are not an object", async () => {
+  for (const options of [1, "x"]) {
+    await assertInvalidArgument(() => createDpop(untyped(options)), "options");
   }
 });

@@ -15,7 +15,9 @@ import {
   exportJWK,
   jwtVerify,
 } from "jose";
-import { createDpop, type IDpop, OAuthClientError } from "../../../mod.ts";
+import { createDpop, type IDpop } from "../../../mod.ts";
+import { assertInvalidArgument } from "../../support/fixtures.ts";
+import { untyped } from "../../support/stub_fetch.ts";
 
 const URL_1 = "https://api.example/mcp";
 
@@ -50,11 +52,12 @@ async function generate(
 const proofOf = async (dpop: IDpop, url: string) =>
   decodeJwt(await dpop.createProof({ method: "GET", url }));
 
-const reply = (status: number, headers: Record<string, string>) =>
+const respond = (status: number, headers: Record<string, string>) =>
   new Response(null, { status, headers });
+const withNonce = (nonce: string) => respond(200, { "DPoP-Nonce": nonce });
 
 for (const [alg, algorithm] of ALGORITHMS) {
-  Deno.test(`createDpop() proves by ${alg} with the public key alone in sight`, async () => {
+  Deno.test(`createDpop() signs with ${alg} and publishes only the public key`, async () => {
     const keyPair = await generate(algorithm, true);
     const dpop = await createDpop({ keyPair });
     const proof = await dpop.createProof({ method: "POST", url: URL_1 });
@@ -74,7 +77,7 @@ for (const [alg, algorithm] of ALGORITHMS) {
   });
 }
 
-Deno.test("createDpop() makes a fresh non-extractable P-256 pair", async () => {
+Deno.test("createDpop() generates a non-extractable P-256 pair", async () => {
   const generated: CryptoKeyPair[] = [];
   const original = crypto.subtle.generateKey.bind(crypto.subtle);
   using _stub = stub(
@@ -99,7 +102,7 @@ Deno.test("createDpop() makes a fresh non-extractable P-256 pair", async () => {
   assertEquals([alg, jwk?.kty, jwk?.crv], ["ES256", "EC", "P-256"]);
 });
 
-Deno.test("createProof() names method and address without query and fragment", async () => {
+Deno.test("createProof() contains the method, and the URL without query and fragment", async () => {
   const dpop = await createDpop();
   for (
     const [url, htu] of [
@@ -121,7 +124,15 @@ Deno.test("createProof() names method and address without query and fragment", a
   }
 });
 
-Deno.test("createProof() hashes the access token as RFC 9449, section 7.1, shows", async () => {
+Deno.test("createProof() accepts a URL and leaves it unchanged", async () => {
+  const dpop = await createDpop();
+  const url = new URL("https://api.example/a?b=c#d");
+  const { htu } = decodeJwt(await dpop.createProof({ method: "GET", url }));
+  assertEquals(htu, "https://api.example/a");
+  assertEquals(url.href, "https://api.example/a?b=c#d");
+});
+
+Deno.test("createProof() hashes the access token as in RFC 9449, section 7.1", async () => {
   const dpop = await createDpop();
   const accessToken = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU";
   const request = { method: "GET", url: URL_1, accessToken };
@@ -145,7 +156,7 @@ Deno.test("createProof() takes iat from the clock, in whole seconds", async () =
   assert(iat! >= before && iat! <= Date.now() / 1000);
 });
 
-Deno.test("createProof() makes another jti each time", async () => {
+Deno.test("createProof() creates a new jti each time", async () => {
   const dpop = await createDpop({ now: () => 0 });
   const claims = await Promise.all(
     Array.from({ length: 50 }, () => proofOf(dpop, URL_1)),
@@ -155,7 +166,7 @@ Deno.test("createProof() makes another jti each time", async () => {
   for (const { jti } of claims) assertMatch(jti!, /^.{16,}$/);
 });
 
-Deno.test("createHeaders() adds the token that the proof is for", async () => {
+Deno.test("createHeaders() returns the proof, and the access token if there is one", async () => {
   const dpop = await createDpop();
   const bare = await dpop.createHeaders({ method: "GET", url: URL_1 });
   assertEquals(Object.keys(bare), ["DPoP"]);
@@ -173,12 +184,12 @@ Deno.test("createHeaders() adds the token that the proof is for", async () => {
   assertEquals(new Headers(headers).get("dpop"), headers.DPoP);
 });
 
-Deno.test("noteReply() keeps the last nonce of each origin", async () => {
+Deno.test("noteResponse() stores the last nonce of each origin", async () => {
   const dpop = await createDpop();
   const nonceAt = async (url: string) => (await proofOf(dpop, url)).nonce;
   assertEquals(await nonceAt(URL_1), undefined);
 
-  dpop.noteReply(URL_1, reply(200, { "DPoP-Nonce": "n1" }));
+  dpop.noteResponse(URL_1, withNonce("n1"));
   assertEquals(await nonceAt("https://api.example/other?q"), "n1");
   assertEquals(await nonceAt("HTTPS://API.EXAMPLE:443/"), "n1");
   for (
@@ -190,91 +201,98 @@ Deno.test("noteReply() keeps the last nonce of each origin", async () => {
     ]
   ) assertEquals(await nonceAt(url), undefined, url);
 
-  dpop.noteReply(
-    "https://as.example/token",
-    reply(400, { "dpop-nonce": "n2" }),
-  );
-  dpop.noteReply(URL_1, reply(200, { "DPoP-Nonce": "n3" }));
-  dpop.noteReply(URL_1, reply(200, {}));
+  const token = new URL("https://as.example/token");
+  dpop.noteResponse(token, respond(400, { "dpop-nonce": "n2" }));
+  dpop.noteResponse(URL_1, withNonce("n3"));
+  dpop.noteResponse(URL_1, respond(200, {}));
   assertEquals(await nonceAt(URL_1), "n3");
   assertEquals(await nonceAt("https://as.example/"), "n2");
   const other = await createDpop();
   assertEquals((await proofOf(other, URL_1)).nonce, undefined);
 });
 
-Deno.test("noteReply() says when the request is to be made once more", async () => {
+Deno.test("noteResponse() keeps the nonces of the last 100 origins", async () => {
   const dpop = await createDpop();
-  const asks = 'DPoP error="use_dpop_nonce", error_description="Use it"';
-  const nonce = { "DPoP-Nonce": "n" };
-  const rows: [status: number, Record<string, string>, expected: boolean][] = [
-    [401, { ...nonce, "WWW-Authenticate": asks }, true],
-    [401, { ...nonce, "WWW-Authenticate": `Bearer, ${asks}` }, true],
-    [401, { ...nonce, "WWW-Authenticate": asks.replace("DPoP", "dpop") }, true],
-    [401, { "WWW-Authenticate": asks }, false],
-    [401, { "DPoP-Nonce": "", "WWW-Authenticate": asks }, false],
-    [401, nonce, false],
-    [401, { ...nonce, "WWW-Authenticate": "DPoP" }, false],
-    [401, {
-      ...nonce,
-      "WWW-Authenticate": 'DPoP error="invalid_token"',
-    }, false],
-    [401, {
-      ...nonce,
-      "WWW-Authenticate": 'Bearer error="use_dpop_nonce"',
-    }, false],
-    [200, { ...nonce, "WWW-Authenticate": asks }, false],
-    [403, { ...nonce, "WWW-Authenticate": asks }, false],
-    [200, {}, false],
-  ];
-  for (const [status, headers, expected] of rows) {
-    assertEquals(
-      dpop.noteReply(URL_1, reply(status, headers)),
-      expected,
-      JSON.stringify([status, headers]),
-    );
+  const hosts = Array.from(
+    { length: 101 },
+    (_, index) => `https://h${index}.example/`,
+  );
+  for (const url of hosts.slice(0, 100)) {
+    dpop.noteResponse(url, withNonce(url));
+  }
+  // The first origin responds again, so that the second is now the oldest.
+  dpop.noteResponse(hosts[0]!, withNonce(hosts[0]!));
+  dpop.noteResponse(hosts[100]!, withNonce(hosts[100]!));
+  for (const [index, url] of hosts.entries()) {
+    const expected = index === 1 ? undefined : url;
+    assertEquals((await proofOf(dpop, url)).nonce, expected, url);
   }
 });
 
-Deno.test("createProof() refuses a URL with credentials, or what is no URL", async () => {
+Deno.test("noteResponse() returns true if a resource requires its nonce", async () => {
   const dpop = await createDpop();
-  const refused = [
-    "https://u:hunter2@api.example/",
-    "https://hunter2@api.example/",
+  const required = 'DPoP error="use_dpop_nonce", error_description="Use it"';
+  const nonce = { "DPoP-Nonce": "n" };
+  const rows: [status: number, challenge: string, expected: boolean][] = [
+    [401, required, true],
+    [401, `Bearer, ${required}`, true],
+    [401, `DPoP algs="ES256", ${required}`, true],
+    [401, required.replace("DPoP", "dpop"), true],
+    [401, "", false],
+    [401, "DPoP", false],
+    [401, 'DPoP error="invalid_token"', false],
+    [401, 'Bearer error="use_dpop_nonce"', false],
+    [200, required, false],
+    [403, required, false],
+  ];
+  for (const [status, challenge, expected] of rows) {
+    const response = respond(status, {
+      ...nonce,
+      "WWW-Authenticate": challenge,
+    });
+    assertEquals(dpop.noteResponse(URL_1, response), expected, challenge);
+  }
+  for (const headers of [{}, { "DPoP-Nonce": "" }]) {
+    const response = respond(401, { ...headers, "WWW-Authenticate": required });
+    assertEquals(dpop.noteResponse(URL_1, response), false);
+  }
+});
+
+Deno.test("createProof(), createHeaders() and noteResponse() reject unusable URLs", async () => {
+  const dpop = await createDpop();
+  const urls: unknown[] = [
+    undefined,
+    1,
+    "",
     "mcp",
     "//x",
     "https://",
     "ftp://api.example/",
+    "https://u:hunter2@api.example/",
+    "https://hunter2@api.example/",
   ];
-  for (const url of refused) {
-    const nonce = reply(200, { "DPoP-Nonce": "n" });
+  for (const url of urls.map(untyped)) {
     for (
       const call of [
         () => dpop.createProof({ method: "GET", url }),
         () => dpop.createHeaders({ method: "GET", url }),
         // deno-lint-ignore require-await
-        async () => dpop.noteReply(url, nonce),
+        async () => dpop.noteResponse(url, withNonce("n")),
       ]
     ) {
-      const error = await assertRejects(
-        call as () => Promise<unknown>,
-        OAuthClientError,
-        "url must be",
-      );
-      assertEquals(error.code, "invalid_argument");
+      const error = await assertInvalidArgument(call, "url");
       assertFalse(error.message.includes("hunter2"));
     }
   }
 });
 
-Deno.test("createProof() refuses a missing method", async () => {
+Deno.test("createProof() rejects a missing method", async () => {
   const dpop = await createDpop();
-  for (const method of [undefined, null, "", 1]) {
-    const error = await assertRejects(
-      () => dpop.createProof({ method: method as string, url: URL_1 }),
-      OAuthClientError,
-      "method must be",
+  for (const method of [undefined, null, "", 1].map(untyped)) {
+    await assertInvalidArgument(
+      () => dpop.createProof({ method, url: URL_1 }),
+      "method",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 
@@ -286,29 +304,17 @@ Deno.test("createProof() writes the method as fetch sends it", async () => {
     assertEquals(decodeJwt(proof).htm, method.toUpperCase());
     assertEquals(decodeJwt(proof).htm, request.method);
   }
-  // The rest of them fetch leaves alone.
+  // fetch leaves all others unchanged.
   for (const method of ["patch", "PATCH", "Query", "getx"]) {
     const proof = await dpop.createProof({ method, url: URL_1 });
     assertEquals(decodeJwt(proof).htm, method);
   }
 });
 
-Deno.test("createHeaders() takes an empty access token for none", async () => {
+Deno.test("createHeaders() treats an empty access token as absent", async () => {
   const dpop = await createDpop();
   const request = { method: "GET", url: URL_1, accessToken: "" };
   const headers = await dpop.createHeaders(request);
   assertEquals(Object.keys(headers), ["DPoP"]);
   assertFalse("ath" in decodeJwt(headers.DPoP!));
-});
-
-Deno.test("createProof() refuses a missing address", async () => {
-  const dpop = await createDpop();
-  for (const url of [undefined, "", 1]) {
-    const error = await assertRejects(
-      () => dpop.createProof({ method: "GET", url: url as string }),
-      OAuthClientError,
-      "url must be",
-    );
-    assertEquals(error.code, "invalid_argument");
-  }
 });

@@ -218,7 +218,7 @@ Deno.test("registerClient() tells why the server refused", async () => {
       const message =
         `Registration to ${REGISTRATION_ENDPOINT} failed: ${told}`;
       assertEquals(result.message, message);
-      assertEquals([result.code, result.status], ["server_error", status]);
+      assertEquals([result.code, result.status], ["oauth_error", status]);
       assertEquals(result.error_description, error_description);
       assertEquals(result.error, told.split(": ")[0]);
     }
@@ -239,7 +239,7 @@ Deno.test("registerClient() tells why the server refused with a 200", async () =
     for (const status of [200, 201]) {
       const { result } = await register(json(body, { status }));
       assertInstanceOf(result, OAuthClientError);
-      assertEquals([result.code, result.status], ["server_error", status]);
+      assertEquals([result.code, result.status], ["oauth_error", status]);
       assertEquals(
         [result.error, result.error_description],
         [error, description],

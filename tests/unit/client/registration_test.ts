@@ -192,7 +192,7 @@ Deno.test("fetchDynamicRegistration() tells the details of a refusal", async () 
     for (const status of [400, 401, 403, 500]) {
       const failure = await errorOf(text(body, status));
       assertEquals(failure.message, FAILED + details);
-      const kind = code ? "server_error" : "unexpected_status";
+      const kind = code ? "oauth_error" : "unexpected_status";
       assertEquals([failure.code, failure.status], [kind, status]);
       assertEquals(failure.error, code);
       const said = code && JSON.parse(body).error_description;
@@ -213,7 +213,7 @@ Deno.test("fetchDynamicRegistration() shows members of a refusal that are no tex
   for (const [body, details, error] of rows) {
     const failure = await errorOf(text(body, 400));
     assertEquals(failure.message, FAILED + details);
-    assertEquals([failure.code, failure.error], ["server_error", error]);
+    assertEquals([failure.code, failure.error], ["oauth_error", error]);
   }
 });
 

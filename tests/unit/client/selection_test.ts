@@ -24,32 +24,32 @@ const known = (issuer: string, client_id = "c1"): IKnownClient => ({
   client_secret: "s3cret",
 });
 
-const TAKES = { client_id_metadata_document_supported: true };
-const OFFERS = { registration_endpoint: "https://as.example/register" };
+const SUPPORTS = { client_id_metadata_document_supported: true };
+const REGISTERS = { registration_endpoint: "https://as.example/register" };
 const WITH_DOCUMENT = { clientMetadataUrl: DOCUMENT };
 const WITH_CLIENT = { knownClients: [known(ISSUER)] };
 
-Deno.test("selectClient() prefers known client, document, registration, user", () => {
+Deno.test("selectClient() prefers a known client, then the document, then registration", () => {
   const rows: [
     Partial<IAuthorizationServerMetadata>,
     ISelectClientOptions,
     string,
   ][] = [
     [{}, {}, "ask_user"],
-    [OFFERS, {}, "register"],
-    [TAKES, {}, "ask_user"],
-    [{ ...TAKES, ...OFFERS }, {}, "register"],
+    [REGISTERS, {}, "register"],
+    [SUPPORTS, {}, "ask_user"],
+    [{ ...SUPPORTS, ...REGISTERS }, {}, "register"],
     [{}, WITH_DOCUMENT, "ask_user"],
-    [OFFERS, WITH_DOCUMENT, "register"],
-    [TAKES, WITH_DOCUMENT, "client_metadata_document"],
-    [{ ...TAKES, ...OFFERS }, WITH_DOCUMENT, "client_metadata_document"],
+    [REGISTERS, WITH_DOCUMENT, "register"],
+    [SUPPORTS, WITH_DOCUMENT, "client_metadata_document"],
+    [{ ...SUPPORTS, ...REGISTERS }, WITH_DOCUMENT, "client_metadata_document"],
     [{}, WITH_CLIENT, "known_client"],
     [
-      { ...TAKES, ...OFFERS },
+      { ...SUPPORTS, ...REGISTERS },
       { ...WITH_CLIENT, ...WITH_DOCUMENT },
       "known_client",
     ],
-    [OFFERS, { knownClients: [] }, "register"],
+    [REGISTERS, { knownClients: [] }, "register"],
     [{ registration_endpoint: "" }, {}, "ask_user"],
   ];
   for (const [members, options, kind] of rows) {
@@ -61,7 +61,7 @@ Deno.test("selectClient() prefers known client, document, registration, user", (
   }
 });
 
-Deno.test("selectClient() uses a known client at its own issuer only", () => {
+Deno.test("selectClient() selects a known client only for its own issuer", () => {
   for (
     const issuer of [
       "https://as.example/",
@@ -82,7 +82,7 @@ Deno.test("selectClient() uses a known client at its own issuer only", () => {
   }
 });
 
-Deno.test("selectClient() hands out the first client of the issuer as it is", () => {
+Deno.test("selectClient() returns the first client of the issuer unchanged", () => {
   const knownClients = [
     known("https://other.example", "c0"),
     known(ISSUER, "c1"),
@@ -95,96 +95,100 @@ Deno.test("selectClient() hands out the first client of the issuer as it is", ()
   );
 });
 
-Deno.test("selectClient() names the document as a public client's identifier", () => {
-  assertEquals(selectClient(server(TAKES), WITH_DOCUMENT), {
-    kind: "client_metadata_document",
-    client: { client_id: DOCUMENT, token_endpoint_auth_method: "none" },
-  });
-  // The identifier is the address byte for byte.
+Deno.test("selectClient() returns the document as a public client of the issuer", () => {
   for (
     const clientMetadataUrl of [
+      DOCUMENT,
+      new URL(DOCUMENT),
       "https://my-client.example/a%7Eb?v=1",
       "https://my-client.example:8443//a/",
     ]
   ) {
-    const selection = selectClient(server(TAKES), { clientMetadataUrl });
-    assertEquals(
-      "client" in selection && selection.client.client_id,
-      clientMetadataUrl,
-    );
+    const selection = selectClient(server(SUPPORTS), { clientMetadataUrl });
+    assertEquals(selection, {
+      kind: "client_metadata_document",
+      client: {
+        issuer: ISSUER,
+        client_id: String(clientMetadataUrl),
+        token_endpoint_auth_method: "none",
+      },
+    });
   }
 });
 
-Deno.test("selectClient() offers the document only where the server takes it", () => {
+Deno.test("selectClient() needs the exact value true to use the document", () => {
   for (const value of [undefined, false, null, "true", 1, {}]) {
-    const members = { client_id_metadata_document_supported: value };
-    assertEquals(
-      selectClient(
-        server(members as Partial<IAuthorizationServerMetadata>),
-        WITH_DOCUMENT,
-      ).kind,
-      "ask_user",
+    const metadata = untyped(
+      server(untyped({ client_id_metadata_document_supported: value })),
     );
+    assertEquals(selectClient(metadata, WITH_DOCUMENT).kind, "ask_user");
   }
 });
 
-Deno.test("selectClient() does not use an address that cannot be an identifier", () => {
-  for (
-    const clientMetadataUrl of [
-      "",
-      "client.json",
-      "/client.json",
-      "https://my-client.example",
-      "https://my-client.example/",
-      "https://my-client.example?client",
-      "http://my-client.example/client.json",
-      "http://localhost/client.json",
-      "https://user@my-client.example/client.json",
-      "https://:pass@my-client.example/client.json",
-      "https://my-client.example/client.json#a",
-      "https://my-client.example/client.json#",
-      // Not in the form that a URL parser writes.
-      "https://My-Client.example/client.json",
-      "https://my-client.example:443/client.json",
-      "HTTPS://my-client.example/client.json",
-      "https://my-client.example/a/../client.json",
-      "https://my-client.example/./client.json",
-      "https://my-client.example/client.json\n",
-      " https://my-client.example/client.json",
-      "https://my-client.example/a b",
-      "https:\\\\my-client.example\\client.json",
-      "https:my-client.example/client.json",
-      "data:application/json,{}",
-      "urn:x:y",
-    ]
-  ) {
-    assertEquals(
-      selectClient(server({ ...TAKES, ...OFFERS }), { clientMetadataUrl }),
-      { kind: "register" },
-      clientMetadataUrl,
-    );
+Deno.test("selectClient() rejects a clientMetadataUrl that cannot be a client_id", () => {
+  const urls: unknown[] = [
+    "",
+    7,
+    "client.json",
+    "/client.json",
+    "https://my-client.example",
+    "https://my-client.example/",
+    "https://my-client.example/?client",
+    "http://my-client.example/client.json",
+    "http://localhost/client.json",
+    "https://user@my-client.example/client.json",
+    "https://:pass@my-client.example/client.json",
+    "https://my-client.example/client.json#a",
+    "https://my-client.example/client.json#",
+    new URL("https://my-client.example/client.json#a"),
+    // Not in canonical form.
+    "https://my-client.example?client",
+    "https://My-Client.example/client.json",
+    "https://my-client.example:443/client.json",
+    "HTTPS://my-client.example/client.json",
+    "https://my-client.example/a/../client.json",
+    "https://my-client.example/./client.json",
+    "https://my-client.example/client.json\n",
+    " https://my-client.example/client.json",
+    "https://my-client.example/a b",
+    "https:\\\\my-client.example\\client.json",
+    "https:my-client.example/client.json",
+    "data:application/json,{}",
+    "urn:x:y",
+  ];
+  // Whether this server would use the document makes no difference.
+  for (const members of [SUPPORTS, REGISTERS, {}]) {
+    for (const clientMetadataUrl of urls.map(untyped)) {
+      const options = { ...WITH_CLIENT, clientMetadataUrl };
+      const error = assertThrows(
+        () => selectClient(server(members), options),
+        OAuthClientError,
+        "clientMetadataUrl must be an https URL with a path",
+      );
+      assertEquals(error.code, "invalid_argument");
+    }
   }
 });
 
-Deno.test("selectClient() passes over a client whose secret has expired", () => {
+Deno.test("selectClient() ignores a client whose secret has expired", () => {
   const at = 1_700_000_000;
   const rows: [
     client_secret_expires_at: unknown,
     isUsed: boolean,
   ][] = [
     [undefined, true],
-    // RFC 7591, section 3.2.1: it does not expire.
+    // RFC 7591, section 3.2.1: the secret does not expire.
     [0, true],
     [at + 1, true],
     [at, false],
     [at - 1, false],
     [1, false],
-    // Some servers send digits as a text.
+    // Some servers send a number as a string.
     [String(at + 1), true],
     [String(at), false],
     [String(at - 1), false],
     ["0", true],
-    // What is no time at all says nothing.
+    // Anything else counts as absent.
     [{ toString: 1, valueOf: 1 }, true],
     [{}, true],
     [[at - 1], true],
@@ -201,7 +205,7 @@ Deno.test("selectClient() passes over a client whose secret has expired", () => 
     });
     const selected = (knownClients: IKnownClient[]) => {
       const now = () => at * 1000;
-      const selection = selectClient(server(OFFERS), { knownClients, now });
+      const selection = selectClient(server(REGISTERS), { knownClients, now });
       return "client" in selection ? selection.client : selection.kind;
     };
     assertEquals(selected([expiring]), isUsed ? expiring : "register");
@@ -210,7 +214,7 @@ Deno.test("selectClient() passes over a client whose secret has expired", () => 
   }
 });
 
-Deno.test("selectClient() goes by the clock of this machine", () => {
+Deno.test("selectClient() uses the clock of the machine by default", () => {
   const seconds = Math.floor(Date.now() / 1000);
   for (const [ahead, kind] of [[60, "known_client"], [-60, "ask_user"]]) {
     const client_secret_expires_at = seconds + Number(ahead);
@@ -219,54 +223,45 @@ Deno.test("selectClient() goes by the clock of this machine", () => {
   }
 });
 
-Deno.test("selectClient() refuses options that are no object", () => {
-  for (const options of [undefined, null, 1, "x"]) {
-    const error = assertThrows(
-      () => selectClient(server(), options as unknown as ISelectClientOptions),
-      OAuthClientError,
-      "options must be an object",
-    );
-    assertEquals(error.code, "invalid_argument");
+Deno.test("selectClient() treats null and absent options as empty", () => {
+  for (const options of [undefined, null, { knownClients: null }]) {
+    const { kind } = selectClient(server(), untyped(options));
+    assertEquals(kind, "ask_user");
   }
 });
 
-Deno.test("selectClient() refuses a server or known clients that are none", () => {
-  const rows: [args: unknown[], name: string][] = [
-    ...[undefined, null, 1, "x"].map((one): [unknown[], string] => [
-      [one, {}],
-      "serverMetadata",
+Deno.test("selectClient() rejects arguments of the wrong type", () => {
+  const rows: [server: unknown, options: unknown, expected: string][] = [
+    ...[undefined, null, 1, "x"].map((one): [unknown, unknown, string] => [
+      one,
+      {},
+      "serverMetadata must be an object",
     ]),
-    ...[1, "x", true].map((knownClients): [unknown[], string] => [
-      [server(), { knownClients }],
-      "knownClients",
+    [{}, {}, "serverMetadata.issuer must be a non-empty string"],
+    [server(), 1, "options must be an object"],
+    [server(), "x", "options must be an object"],
+    ...[1, "x", {}, [null], ["c1"], [known(ISSUER), 7]].map((
+      knownClients,
+    ): [unknown, unknown, string] => [
+      server(),
+      { knownClients },
+      "knownClients must be an array of clients",
     ]),
   ];
-  for (const [args, name] of rows) {
+  for (const [metadata, options, expected] of rows) {
     const error = assertThrows(
-      () => (selectClient as (...args: unknown[]) => unknown)(...args),
+      () => selectClient(untyped(metadata), untyped(options)),
       OAuthClientError,
-      `${name} must be an object`,
+      expected,
     );
     assertEquals(error.code, "invalid_argument");
   }
 });
 
-Deno.test("selectClient() refuses known clients that are no list of registrations", () => {
-  const wrong = [[null], [undefined], ["c1"], [known(ISSUER), 7], {}, {
-    0: known(ISSUER),
-    length: 1,
-  }];
-  for (const knownClients of wrong) {
-    const error = assertThrows(
-      () => selectClient(server(), untyped({ knownClients })),
-      OAuthClientError,
-      "knownClients must be an array of registrations",
-    );
-    assertEquals(error.code, "invalid_argument");
-  }
-});
-
-Deno.test("selectClient() takes null for no known clients", () => {
-  const options = { knownClients: null } as unknown as ISelectClientOptions;
-  assertEquals(selectClient(server(), options).kind, "ask_user");
+Deno.test("selectClient() returns a union that TypeScript narrows by its kind", () => {
+  const selection = selectClient(server(), WITH_CLIENT);
+  const client: IKnownClient | undefined = selection.kind === "known_client"
+    ? selection.client
+    : undefined;
+  assertStrictEquals(client, WITH_CLIENT.knownClients[0]);
 });

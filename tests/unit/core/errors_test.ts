@@ -38,12 +38,12 @@ Deno.test("OAuthClientError carries every detail that is given", () => {
     error_uri: "https://as.example/errors/1",
     cause: new TypeError("inner"),
   };
-  const error = new OAuthClientError("server_error", "m", details);
+  const error = new OAuthClientError("oauth_error", "m", details);
   for (const name of [...MEMBERS, "cause"] as const) {
     assert(Object.hasOwn(error, name), name);
     assertStrictEquals(error[name], details[name]);
   }
-  assertEquals(error.code, "server_error");
+  assertEquals(error.code, "oauth_error");
   assertEquals(error.message, "m");
 });
 
@@ -92,7 +92,7 @@ Deno.test("OAuthClientError carries each detail on its own", () => {
 });
 
 Deno.test("OAuthClientError keeps empty details, which are not undefined", () => {
-  const error = new OAuthClientError("server_error", "", {
+  const error = new OAuthClientError("oauth_error", "", {
     status: 0,
     error: "",
     error_description: "",

@@ -118,7 +118,7 @@ Deno.test("exchange() lets a caller say more of a refused redirect", async () =>
   const error = await exchange(
     GET,
     server,
-    (reply) => Promise.resolve(reply.error("server_error", "No", { cause })),
+    (reply) => Promise.resolve(reply.error("oauth_error", "No", { cause })),
   );
   assertEquals([error.code, error.cause], ["redirect_refused", cause]);
 });

@@ -274,7 +274,7 @@ Deno.test("openReply() reads nothing before it is asked to", () => {
 
 Deno.test("openReply() makes errors that tell of the reply", () => {
   const reply = openReply(URL_1, new Response("", { status: 418 }));
-  const error = reply.error("server_error", "No", {
+  const error = reply.error("oauth_error", "No", {
     error: "teapot",
     error_description: undefined,
   });
@@ -283,7 +283,7 @@ Deno.test("openReply() makes errors that tell of the reply", () => {
     { ...error, message: error.message },
     untyped({
       name: "OAuthClientError",
-      code: "server_error",
+      code: "oauth_error",
       url: URL_1,
       status: 418,
       error: "teapot",

@@ -137,7 +137,7 @@ Deno.test("postForm() asks for a nonce once and no more", async () => {
     );
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, result.error, result.status], [
-      "server_error",
+      "oauth_error",
       "use_dpop_nonce",
       status,
     ]);

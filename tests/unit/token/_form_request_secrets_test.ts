@@ -20,7 +20,7 @@ async function errorOf(
     new URLSearchParams(form),
   );
   assertInstanceOf(error, OAuthClientError);
-  assertEquals(error.code, "server_error");
+  assertEquals(error.code, "oauth_error");
   return error;
 }
 
@@ -60,7 +60,7 @@ for (const name of SECRETS) {
     );
     assertEquals({ ...error }, {
       name: "OAuthClientError",
-      code: "server_error",
+      code: "oauth_error",
       url: TOKEN_ENDPOINT,
       status: 400,
       error: "bad [redacted]",

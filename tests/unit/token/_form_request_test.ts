@@ -170,7 +170,7 @@ Deno.test("postForm() fails on an error at any status", async () => {
     const { nothing: _, ...members } = body;
     assertEquals({ ...result }, {
       name: "OAuthClientError",
-      code: "server_error",
+      code: "oauth_error",
       url: TOKEN_ENDPOINT,
       status,
       error: "invalid_grant",
@@ -184,7 +184,7 @@ Deno.test("postForm() fails on an error at any status", async () => {
 Deno.test("postForm() fails on an error in a form", async () => {
   const { result } = await postTokenRequest(typed("error=bad_code", FORM));
   assertInstanceOf(result, OAuthClientError);
-  assertEquals([result.code, result.error], ["server_error", "bad_code"]);
+  assertEquals([result.code, result.error], ["oauth_error", "bad_code"]);
   assertFalse("error_description" in result);
 });
 
@@ -217,7 +217,7 @@ Deno.test("postForm() fails on an error that is no text, over a token too", asyn
       const body = { error, access_token: "t" };
       const { result } = await postTokenRequest(json(body, { status }));
       assertInstanceOf(result, OAuthClientError);
-      assertEquals([result.code, result.error], ["server_error", shown]);
+      assertEquals([result.code, result.error], ["oauth_error", shown]);
       assertEquals(
         result.message,
         `Request to ${TOKEN_ENDPOINT} was refused: ${shown}`,

@@ -27,7 +27,7 @@ function refusalOf(query: string, members = {}): OAuthClientError {
     () => parseAuthorizationResponse(query, expect(members)),
     OAuthClientError,
   );
-  if (error.code !== "server_error") {
+  if (error.code !== "oauth_error") {
     const shown = JSON.stringify(error) + error.message;
     assertFalse(/c0de|st-1|bad-state|access_denied|Evil/.test(shown), shown);
     assertFalse("error" in error || "error_description" in error);
@@ -150,7 +150,7 @@ Deno.test("parseAuthorizationResponse() passes on the server's refusal", () => {
         "error=access_denied&error_description=User+said%0D%0Ano&state=st-1" +
           `&error_uri=https://as.example/e${iss}${code}`,
       );
-      assertEquals(error.code, "server_error");
+      assertEquals(error.code, "oauth_error");
       assertEquals(error.error, "access_denied");
       assertEquals(error.error_description, "User said\r\nno");
       assertEquals(error.error_uri, "https://as.example/e");
@@ -158,7 +158,7 @@ Deno.test("parseAuthorizationResponse() passes on the server's refusal", () => {
       assertFalse(/c0de|st-1|\r/.test(error.message), error.message);
     }
   }
-  const bare = refusalOf("error=server_error&state=st-1");
+  const bare = refusalOf("error=oauth_error&state=st-1");
   assertEquals("error_description" in bare, false);
 });
 
@@ -182,7 +182,7 @@ Deno.test("parseAuthorizationResponse() keeps an error_uri only where a user may
       error_uri,
     });
     const error = refusalOf(query.toString());
-    assertEquals([error.code, error.error], ["server_error", "access_denied"]);
+    assertEquals([error.code, error.error], ["oauth_error", "access_denied"]);
     assertEquals(error.error_uri, isKept ? error_uri : undefined);
     assertEquals("error_uri" in error, isKept);
   }

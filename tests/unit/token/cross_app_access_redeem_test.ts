@@ -184,7 +184,7 @@ Deno.test("redeemIdJag() asks once, and tells a refusal", async () => {
   const answer = json({ error: "invalid_grant" }, { status: 400 });
   const { result, requests } = await redeem(answer);
   assertInstanceOf(result, OAuthClientError);
-  assertEquals([result.code, result.error], ["server_error", "invalid_grant"]);
+  assertEquals([result.code, result.error], ["oauth_error", "invalid_grant"]);
   assertEquals(requests.length, 1);
 });
 

@@ -311,7 +311,7 @@ Deno.test("fetchIdJag() keeps what the provider wants for a new sign-in", async 
   }, { status: 400 });
   const { result } = await ask(answer);
   assertInstanceOf(result, OAuthClientError);
-  assertEquals(result.code, "server_error");
+  assertEquals(result.code, "oauth_error");
   assertEquals(result.error, "insufficient_user_authentication");
   assertEquals(result.errorResponse?.max_age, 60);
   assertEquals(result.errorResponse?.acr_values, "mfa phr");
@@ -326,7 +326,7 @@ Deno.test("fetchIdJag() tells the failures of a token request as they are", asyn
       json({ issued_token_type: ID_JAG_TYPE, token_type: "N_A" }),
       "invalid_response",
     ],
-    [json({ error: "invalid_client" }, { status: 401 }), "server_error"],
+    [json({ error: "invalid_client" }, { status: 401 }), "oauth_error"],
   ];
   for (const [answer, code] of rows) {
     const { result } = await ask(answer);

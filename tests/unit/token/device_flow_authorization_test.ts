@@ -215,7 +215,7 @@ Deno.test("fetchDeviceAuthorization() tells what the server refused", async () =
   }, { status: 400 });
   const { result } = await start(answer);
   assertInstanceOf(result, OAuthClientError);
-  assertEquals(result.code, "server_error");
+  assertEquals(result.code, "oauth_error");
   assertEquals(result.error, "unauthorized_client");
   assertEquals(result.error_description, "No device flow");
 });

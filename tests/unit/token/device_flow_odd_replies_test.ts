@@ -22,7 +22,7 @@ Deno.test("pollDeviceToken() ends at once on an error of the grant, whatever the
       assertInstanceOf(result, OAuthClientError);
       assertEquals(
         [result.code, result.error, result.status],
-        ["server_error", error, status],
+        ["oauth_error", error, status],
       );
       assertEquals([waits, progress], [[5], []]);
     }

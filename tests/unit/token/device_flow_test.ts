@@ -154,10 +154,10 @@ Deno.test("pollDeviceToken() goes on whatever the status of a pending reply", as
 
 Deno.test("pollDeviceToken() ends on any other refusal", async () => {
   const rows: [Answer, code: string, error?: string][] = [
-    [refusal("access_denied"), "server_error", "access_denied"],
-    [refusal("access_denied", 200), "server_error", "access_denied"],
-    [refusal("invalid_grant"), "server_error", "invalid_grant"],
-    [refusal("invalid_client", 401), "server_error", "invalid_client"],
+    [refusal("access_denied"), "oauth_error", "access_denied"],
+    [refusal("access_denied", 200), "oauth_error", "access_denied"],
+    [refusal("invalid_grant"), "oauth_error", "invalid_grant"],
+    [refusal("invalid_client", 401), "oauth_error", "invalid_client"],
     [text("", 400), "unexpected_status"],
     [text("", 404), "unexpected_status"],
     [text("", 302), "unexpected_status"],
@@ -178,7 +178,7 @@ Deno.test("pollDeviceToken() tells an expired_token as expired", async () => {
   assertInstanceOf(result, OAuthClientError);
   assertEquals([result.code, result.error], ["expired", "expired_token"]);
   assertInstanceOf(result.cause, OAuthClientError);
-  assertEquals(result.cause.code, "server_error");
+  assertEquals(result.cause.code, "oauth_error");
 });
 
 Deno.test("pollDeviceToken() ends by the clock when the codes expire", async () => {

@@ -278,7 +278,7 @@ Deno.test("fetchToken() lets an error win at any status, over a token too", asyn
       const error = await errorOf(answer);
       assertEquals(
         [error.code, error.error, error.status],
-        ["server_error", "bad_verification_code", status],
+        ["oauth_error", "bad_verification_code", status],
       );
     }
   }

@@ -1,0 +1,133 @@
+/**
+ * The choice of an authentication method for a registered client.
+ *
+ * @module
+ */
+
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { stringsIn } from "../core/_members.ts";
+import { quote, quoteJson } from "../core/_quote.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
+import {
+  clientSecretBasic,
+  clientSecretPost,
+  type IClientAuthentication,
+  publicClient,
+} from "./authentication.ts";
+
+/** The members of a registration that {@linkcode selectClientAuthentication} reads. */
+export interface IClientCredentials extends
+  Pick<
+    IAuthorizationDynamicClientRegistrationResponse,
+    "client_id" | "client_secret" | "token_endpoint_auth_method"
+  > {
+  /** Issuer that the client is registered with, if it is known. */
+  issuer?: string | undefined;
+}
+
+/** Selects the method of a client whose registration does not name one. */
+function selectMethod(listed: string[], hasSecret: boolean): string {
+  if (!hasSecret) return "none";
+  return ["client_secret_basic", "client_secret_post"]
+    .find((method) => listed.includes(method)) ?? listed[0] ?? "none";
+}
+
+/**
+ * Selects the authentication of a registered client, bound to the issuer of the
+ * server.
+ *
+ * The method is the one that the registration names. Else it is `none` for a client
+ * without a secret, and for a client with one the first that the server supports of
+ * `client_secret_basic` and `client_secret_post`.
+ *
+ * @param serverMetadata Metadata of the server.
+ * @param registration The registration, for example an {@linkcode IKnownClient}.
+ * @throws {OAuthClientError} `unsupported`: the method needs more than a
+ * registration; use {@linkcode privateKeyJwt} or {@linkcode clientAssertion}.
+ * `issuer_mismatch`: the client is registered with another issuer.
+ * `invalid_argument`: an argument has the wrong type, or the method needs a secret
+ * and there is none.
+ * @see RFC 8414, section 2 (`token_endpoint_auth_methods_supported`).
+ *
+ * @example Request a token with a stored registration
+ * ```ts
+ * import {
+ *   buildClientCredentialsBody,
+ *   fetchToken,
+ *   selectClientAuthentication,
+ * } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const serverMetadata = {
+ *   issuer: "https://as.example",
+ *   token_endpoint: "https://as.example/token",
+ *   token_endpoint_auth_methods_supported: ["client_secret_post"],
+ * };
+ * const stored = {
+ *   issuer: "https://as.example",
+ *   client_id: "c1",
+ *   client_secret: "s3cret",
+ * };
+ * const { access_token } = await fetchToken(
+ *   serverMetadata,
+ *   buildClientCredentialsBody(),
+ *   {
+ *     client: selectClientAuthentication(serverMetadata, stored),
+ *     // Replaces the server.
+ *     fetch: (_url, { body }) =>
+ *       Promise.resolve(
+ *         new URLSearchParams(body).get("client_secret") === "s3cret"
+ *           ? Response.json({ access_token: "t0ken", token_type: "Bearer" })
+ *           : Response.json({ error: "invalid_client" }, { status: 401 }),
+ *       ),
+ *   },
+ * );
+ * assertEquals(access_token, "t0ken");
+ * ```
+ */
+export function selectClientAuthentication(
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint_auth_methods_supported"
+  >,
+  registration: IClientCredentials,
+): IClientAuthentication {
+  const { issuer, token_endpoint_auth_methods_supported } = requireObject(
+    "serverMetadata",
+    serverMetadata,
+  );
+  requireNonEmptyString("serverMetadata.issuer", issuer);
+  const { client_id, client_secret, ...registered } = requireObject(
+    "registration",
+    registration,
+  );
+  if (registered.issuer !== undefined && registered.issuer !== issuer) {
+    throw new OAuthClientError(
+      "issuer_mismatch",
+      `Client credentials for issuer ${quoteUrl(registered.issuer)} must not ` +
+        `be sent to issuer ${quoteUrl(issuer)}`,
+    );
+  }
+  // The default of RFC 8414, section 2.
+  const listed = stringsIn(token_endpoint_auth_methods_supported) ??
+    ["client_secret_basic"];
+  const method = registered.token_endpoint_auth_method ??
+    selectMethod(listed, Boolean(client_secret));
+  switch (method) {
+    case "none":
+      return publicClient(client_id, { issuer });
+    case "client_secret_basic":
+      return clientSecretBasic(client_id, client_secret ?? "", { issuer });
+    case "client_secret_post":
+      return clientSecretPost(client_id, client_secret ?? "", { issuer });
+  }
+  const shown = typeof method === "string" ? quote(method) : quoteJson(method);
+  throw new OAuthClientError(
+    "unsupported",
+    `Client authentication ${shown} at ${quoteUrl(issuer)} needs more than a ` +
+      "registration: use privateKeyJwt or clientAssertion",
+  );
+}

@@ -1,0 +1,87 @@
+/** How server text and caught values are put into messages. */
+
+const MAX_CHARACTERS = 2_000;
+const LONE_SURROGATE_AT_END = /[\ud800-\udbff]$/;
+const CONTROL_OR_BIDI =
+  // deno-lint-ignore no-control-regex
+  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+// Members of a registration response that hold credentials (RFC 7591, 7592).
+const CREDENTIAL_MEMBER = /^(client_secret|registration_access_token)$/;
+
+/** Cuts a string to 2,000 characters. */
+export function cut(text: string, mark = ""): string {
+  return text.length > MAX_CHARACTERS
+    ? text.slice(0, MAX_CHARACTERS).replace(LONE_SURROGATE_AT_END, "") + mark
+    : text;
+}
+
+/** Quotes server text: cut, with control and bidi characters as escapes. */
+export function quote(text: string): string {
+  return cut(text, "…").replace(
+    CONTROL_OR_BIDI,
+    (char) =>
+      char === "\n" || char === "\t"
+        ? char
+        : "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"),
+  );
+}
+
+/** Removes control and bidi characters from text that is meant for a person. */
+export function printable(text: string): string {
+  return text.replace(CONTROL_OR_BIDI, "");
+}
+
+/** Quotes a value as JSON, without the credentials of a registration. */
+export function quoteJson(value: unknown): string {
+  try {
+    return quote(
+      JSON.stringify(
+        value,
+        (name, member) => CREDENTIAL_MEMBER.test(name) ? "[redacted]" : member,
+      ) ?? "no JSON",
+    );
+  } catch {
+    // JSON.parse accepts deeper nesting than JSON.stringify.
+    return "JSON nested too deeply";
+  }
+}
+
+// Node names the reason in a code, Deno and others in the message.
+const REASONS: readonly [pattern: RegExp, reason: string][] = [
+  [/ECONNREFUSED|connection refused/i, "connection refused"],
+  [
+    /ENOTFOUND|EAI_AGAIN|dns error|failed to lookup|name not resolved/i,
+    "host name not found",
+  ],
+  [
+    /certificate|CERT_|_CERT|_ISSUER_|ERR_TLS|self.signed/i,
+    "certificate not accepted",
+  ],
+  [/ECONNRESET|connection reset|socket hang up/i, "connection reset"],
+  [/ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/, "connection timed out"],
+  [/EHOSTUNREACH|ENETUNREACH|unreachable/i, "host unreachable"],
+];
+
+/** An error as Node's network functions throw it. */
+interface ISystemError {
+  code?: unknown;
+  cause?: unknown;
+  errors?: unknown[];
+}
+
+/** Describes what `fetch` threw: the reason in plain words, then its message. */
+export function quoteThrown(thrown: unknown): string {
+  const texts: string[] = [];
+  let current = thrown;
+  for (let depth = 0; depth < 5 && current !== undefined; depth++) {
+    const { code, cause, errors } = Object(current) as ISystemError;
+    texts.push(
+      String(current) + (typeof code === "string" ? ` (${code})` : ""),
+    );
+    // Where several IP addresses were tried, Node lists an error for each.
+    current = cause ?? errors?.[0];
+  }
+  const text = texts.join(": ");
+  const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1];
+  return quote(reason ? `${reason} (${text})` : text);
+}

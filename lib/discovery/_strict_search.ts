@@ -1,0 +1,184 @@
+/** The search for metadata whose identifiers and URLs can be trusted. */
+
+import { withoutNulls } from "../core/_members.ts";
+import {
+  ENDPOINT_NAMES,
+  isWebUrl,
+  type IUrlRules,
+  parseUrl,
+  quoteUrl,
+  requireSafeUrl,
+  rulesFor,
+} from "../core/_url.ts";
+import type { OAuthClientError } from "../core/errors.ts";
+import {
+  isAuthorizationProtectedResourceMetadata,
+  isAuthorizationServerMetadata,
+} from "../core/guards.ts";
+import type {
+  IAuthorizationProtectedResourceMetadata,
+  IAuthorizationServerMetadata,
+} from "../core/metadata.ts";
+import { mergeHeaders } from "../http/_request.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
+import {
+  coversTarget,
+  isIssuer,
+  isSameIssuer,
+  preferFirst,
+} from "./_identifiers.ts";
+import { type ISearchResult, type IVerdict, search } from "./_search.ts";
+import {
+  getAuthorizationServerMetadataUrls,
+  getResourceMetadataUrls,
+} from "./metadata_urls.ts";
+
+type Headers = Readonly<Record<string, string>> | undefined;
+
+const ACCEPT = { Accept: "application/json" };
+
+/** Removes URLs such as `javascript:`, which could be shown to a user as a link. */
+function withoutUnsafeUrls<T extends object>(metadata: T): T {
+  const safe = { ...metadata };
+  for (const [name, value] of Object.entries(metadata)) {
+    const isUrl = typeof value === "string" &&
+      /_(uri|endpoint|documentation)$/.test(name);
+    if (isUrl && !isWebUrl(value)) delete safe[name as keyof T];
+  }
+  return safe;
+}
+
+/** How the metadata of a resource is searched for. */
+export interface IResourceSearch {
+  readonly target: URL;
+  readonly rules: IUrlRules;
+  /** The `resource_metadata` of the challenge. */
+  readonly resourceMetadataUrl: string | undefined;
+  readonly resourceMatch: "parent" | "exact" | undefined;
+  readonly sameOriginHeaders: Headers;
+}
+
+function checkResource(
+  document: unknown,
+  url: string,
+  { target, resourceMatch = "parent" }: IResourceSearch,
+): IVerdict<IAuthorizationProtectedResourceMetadata> {
+  const metadata = withoutNulls(document);
+  if (!isAuthorizationProtectedResourceMetadata(metadata)) return {};
+  const { resource } = metadata as { resource: unknown };
+  if (
+    typeof resource === "string" &&
+    coversTarget(resource, target, url, resourceMatch)
+  ) return { metadata: withoutUnsafeUrls(metadata) };
+  return {
+    code: "identifier_mismatch",
+    problem: `The resource of the metadata from ${quoteUrl(url)} is ` +
+      `"${quoteUrl(resource)}", expected "${target.href}"` +
+      (resourceMatch === "exact"
+        ? ""
+        : " or a parent path that publishes this document at its own " +
+          "well-known URL"),
+  };
+}
+
+/** Searches for the metadata of a resource; that of another one ends the search. */
+export async function searchResource(
+  options: IResourceSearch,
+  requestOptions: IRequestOptions,
+): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
+  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
+  const urls = getResourceMetadataUrls(target, resourceMetadataUrl);
+  const sameOrigin = sameOriginHeaders &&
+    mergeHeaders(ACCEPT, sameOriginHeaders);
+  const candidates = urls.map((url) => ({
+    url,
+    headers: sameOrigin && parseUrl(url)?.origin === target.origin
+      ? sameOrigin
+      : ACCEPT,
+    rules,
+    check: (document: unknown) => checkResource(document, url, options),
+  }));
+  return await search("resource_metadata", candidates, {
+    ...requestOptions,
+    endOnMismatch: true,
+  });
+}
+
+/** How the metadata of an authorization server is searched for. */
+export interface IServerSearch {
+  /** The issuer identifier, as the resource or the caller named it. */
+  readonly issuer: string;
+  readonly rules: IUrlRules;
+  /** The issuers that the metadata may have, by the identifier that was named. */
+  readonly trustedIssuers: Readonly<Record<string, string>> | undefined;
+  /** The URL of an earlier discovery, to be requested first. */
+  readonly preferredUrl: string | undefined;
+  readonly additionalHeaders: Headers;
+}
+
+/** Returns why a server's metadata must not be used; undefined if it may be. */
+function refusalOf(
+  metadata: IAuthorizationServerMetadata,
+  url: string,
+  { issuer, rules, trustedIssuers = {} }: IServerSearch,
+): Omit<IVerdict<never>, "metadata"> | undefined {
+  const isTrusted = Object.hasOwn(trustedIssuers, issuer) &&
+    trustedIssuers[issuer] === metadata.issuer;
+  if (
+    !isTrusted &&
+    !(isSameIssuer(metadata.issuer, issuer) && isIssuer(metadata.issuer))
+  ) {
+    return {
+      code: "identifier_mismatch",
+      problem: `The issuer of the authorization server metadata from ` +
+        `${quoteUrl(url)} is "${quoteUrl(metadata.issuer)}", expected ` +
+        `"${quoteUrl(issuer)}" (set trustedIssuers to allow it)`,
+    };
+  }
+  const endpointRules = rulesFor(metadata.issuer, rules.allowHttp);
+  try {
+    for (const name of ENDPOINT_NAMES) {
+      const endpoint = metadata[name];
+      if (endpoint) requireSafeUrl(`The ${name}`, endpoint, endpointRules);
+    }
+    return undefined;
+  } catch (cause) {
+    const { code, message } = cause as OAuthClientError;
+    return { code, problem: message, cause };
+  }
+}
+
+function checkServer(
+  document: unknown,
+  url: string,
+  options: IServerSearch,
+): IVerdict<IAuthorizationServerMetadata> {
+  const metadata = withoutNulls(document);
+  try {
+    if (!isAuthorizationServerMetadata(metadata)) return {};
+  } catch (cause) {
+    return { cause };
+  }
+  return refusalOf(metadata, url, options) ??
+    { metadata: withoutUnsafeUrls(metadata) };
+}
+
+/** Searches for the metadata of an authorization server. */
+export async function searchServer(
+  options: IServerSearch,
+  requestOptions: IRequestOptions,
+): Promise<ISearchResult<IAuthorizationServerMetadata>> {
+  const { issuer, rules, preferredUrl, additionalHeaders } = options;
+  const headers = additionalHeaders
+    ? mergeHeaders(ACCEPT, additionalHeaders, ACCEPT)
+    : ACCEPT;
+  const urls = getAuthorizationServerMetadataUrls(issuer);
+  const candidates = preferFirst(urls, preferredUrl).map((url) => ({
+    url,
+    headers,
+    rules,
+    check: (document: unknown) => checkServer(document, url, options),
+  }));
+  const purpose = "authorization_server_metadata";
+  return await search(purpose, candidates, requestOptions);
+}

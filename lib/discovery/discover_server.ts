@@ -1,0 +1,106 @@
+/**
+ * Strict discovery of an authorization server whose issuer is known.
+ *
+ * @module
+ */
+
+import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
+import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
+import type { IDiscoveryAttempt } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { requireOptions } from "../http/_request.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
+import { discoveryError } from "./_search.ts";
+import { searchServer } from "./_strict_search.ts";
+
+/** Options of {@linkcode discoverAuthorizationServer}. */
+export interface IDiscoverAuthorizationServerOptions
+  extends Omit<IRequestOptions, "headers"> {
+  /** Header fields for requests to the authorization server. */
+  additionalHeaders?: Readonly<Record<string, string>> | undefined;
+  /**
+   * For servers whose metadata is known to have another issuer: the `issuer` that
+   * it may have, by the identifier that the resource or you named.
+   */
+  trustedIssuers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The `serverMetadataUrl` of an earlier discovery. It is requested first, and
+   * usually alone, if it is one of the possible URLs.
+   */
+  preferredServerMetadataUrl?: string | undefined;
+  /** Accepts http URLs that are not on loopback, and any URL on loopback. */
+  allowHttp?: boolean | undefined;
+}
+
+/** An authorization server whose metadata has the expected issuer. */
+export interface IAuthorizationServer {
+  /** Issuer of the metadata: bind what you store to it. */
+  issuer: string;
+  /** Metadata of the authorization server. Its endpoints may be used. */
+  serverMetadata: IAuthorizationServerMetadata;
+  /** URL of the metadata. */
+  serverMetadataUrl: string;
+  /** Every URL that was requested, in order. */
+  attempts: IDiscoveryAttempt[];
+}
+
+/**
+ * Discovers the metadata of an authorization server whose issuer is known, such as
+ * an identity provider, with the same rules as {@linkcode discoverAuthorization}.
+ *
+ * @param issuer Issuer identifier.
+ * @param options Header fields, and the options of every request.
+ * @throws {OAuthClientError} `discovery_failed`: no URL led to metadata of this
+ * issuer. `timeout`. `url_refused`: the issuer is not https, nor http on loopback.
+ * `invalid_argument`: not a URL, or an option has the wrong type.
+ * @see RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3.
+ *
+ * @example Discover the token endpoint of an identity provider
+ * ```ts
+ * import { discoverAuthorizationServer } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { serverMetadata } = await discoverAuthorizationServer(
+ *   "https://idp.example",
+ *   {
+ *     // Replaces the server.
+ *     fetch: () =>
+ *       Promise.resolve(Response.json({
+ *         issuer: "https://idp.example",
+ *         token_endpoint: "https://idp.example/token",
+ *       })),
+ *   },
+ * );
+ * assertEquals(serverMetadata.token_endpoint, "https://idp.example/token");
+ * ```
+ */
+export async function discoverAuthorizationServer(
+  issuer: string | URL,
+  options?: IDiscoverAuthorizationServerOptions,
+): Promise<IAuthorizationServer> {
+  const given = requireOptions(options);
+  const { allowHttp, trustedIssuers, additionalHeaders } = given;
+  requireStringMembers("trustedIssuers", trustedIssuers);
+  const allowLoopback = isLoopback(requireHttpUrl("issuer", issuer));
+  const rules = { allowHttp, allowLoopback };
+  requireSafeUrl("issuer", String(issuer), rules);
+  const { metadata, url, attempts } = await searchServer({
+    issuer: String(issuer),
+    rules,
+    trustedIssuers,
+    preferredUrl: given.preferredServerMetadataUrl,
+    additionalHeaders,
+  }, given);
+  if (!metadata || url === undefined) {
+    throw discoveryError(
+      `No metadata of the authorization server ${quoteUrl(String(issuer))}`,
+      attempts,
+    );
+  }
+  return {
+    issuer: metadata.issuer,
+    serverMetadata: metadata,
+    serverMetadataUrl: url,
+    attempts,
+  };
+}
