@@ -7,14 +7,18 @@
  */
 
 import { cpus } from "node:os";
-import { compareCrowds } from "./_bench_crowd.ts";
-import { compareImports } from "./_bench_import.ts";
-import { compareParsing, PARSING_GOALS } from "./_bench_parsing.ts";
-import { countGoals, formatMarkdown } from "./_bench_results.ts";
-import { compareRoads, WALL_TIME_LIMIT } from "./_bench_road.ts";
-import { compareBundles, packageVersions, SAME_REACH } from "./_bundle_size.ts";
-import { deno } from "./_deno.ts";
-import { formatTable, type ISection, verdict } from "./_timing.ts";
+import { compareCrowds } from "./bench/crowd.ts";
+import { compareImports } from "./bench/cold_import.ts";
+import { compareParsing, PARSING_GOALS } from "./bench/parsing.ts";
+import { countGoals, formatMarkdown } from "./bench/goals.ts";
+import { compareRoads, WALL_TIME_LIMIT } from "./bench/flows.ts";
+import {
+  compareBundles,
+  packageVersions,
+  SAME_REACH,
+} from "./bench/bundle_size.ts";
+import { deno } from "./support/deno.ts";
+import { formatTable, type ISection, verdict } from "./bench/timing.ts";
 
 /** What this library wants to reach. */
 const GOALS = {

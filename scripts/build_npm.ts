@@ -8,8 +8,8 @@
  */
 
 import config from "../deno.json" with { type: "json" };
-import { outputOf } from "./_consumer_process.ts";
-import { root } from "./_deno.ts";
+import { outputOf } from "./support/process.ts";
+import { root } from "./support/deno.ts";
 
 /**
  * Where the project is published: the one place that `repository`, `bugs` and

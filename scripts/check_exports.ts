@@ -10,10 +10,10 @@
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { install, outputOf } from "./_consumer_process.ts";
-import { type IPackage, preparePackage } from "./_consumer_package.ts";
-import { root } from "./_deno.ts";
-import { readPublicApi } from "./_public_api.ts";
+import { install, outputOf } from "./support/process.ts";
+import { type IPackage, preparePackage } from "./support/package.ts";
+import { root } from "./support/deno.ts";
+import { readPublicApi } from "./support/public_api.ts";
 
 const LIST = new URL("tests/support/public_api.txt", root);
 

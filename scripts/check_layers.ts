@@ -4,7 +4,7 @@
  * file is longer than 350 lines.
  */
 
-import { root } from "./_deno.ts";
+import { root } from "./support/deno.ts";
 
 /** The folders of lib/, and for each the other folders it may import from. */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {

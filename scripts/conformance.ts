@@ -8,7 +8,7 @@
  * each has a revision of its own otherwise.
  */
 import { parseArgs } from "node:util";
-import { root } from "./_deno.ts";
+import { root } from "./support/deno.ts";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const SCENARIO_COUNT = 33;

@@ -9,15 +9,15 @@
  */
 
 import { parseArgs } from "node:util";
-import { runChromium, runWorkerd } from "./_consumer_bundle.ts";
-import { type IContext, installTool, packages } from "./_consumer_context.ts";
-import { runDeno } from "./_consumer_deno.ts";
-import { findBun, findNode, runBun, runNode } from "./_consumer_node.ts";
-import { preparePackage } from "./_consumer_package.ts";
-import { startConsumerServer } from "./_consumer_server.ts";
-import { formatTable, type IRow } from "./_consumer_table.ts";
-import { runAttw, runPublint, runTypeScript } from "./_consumer_types.ts";
-import { runUnitTests } from "./_consumer_unit_tests.ts";
+import { runChromium, runWorkerd } from "./consumers/bundle.ts";
+import { type IContext, installTool, packages } from "./consumers/context.ts";
+import { runDeno } from "./consumers/deno.ts";
+import { findBun, findNode, runBun, runNode } from "./consumers/node.ts";
+import { preparePackage } from "./support/package.ts";
+import { startConsumerServer } from "./consumers/server.ts";
+import { formatTable, type IRow } from "./consumers/table.ts";
+import { runAttw, runPublint, runTypeScript } from "./consumers/types.ts";
+import { runUnitTests } from "./consumers/unit_tests.ts";
 
 const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   node: runNode,

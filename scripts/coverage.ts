@@ -2,7 +2,7 @@
  * Runs the tests and reports how many lines of lib/ they reach. Fails below 95
  * percent in total.
  */
-import { importMapArgs, root } from "./_deno.ts";
+import { importMapArgs, root } from "./support/deno.ts";
 import { testArgs, testTargets } from "./test.ts";
 
 const MIN_PERCENT = 95;

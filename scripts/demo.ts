@@ -2,22 +2,22 @@
  * The road from a `401` to a token, walked with this library: against real
  * servers on loopback, or against an address of yours as far as it leads.
  *
- * `_demo_discovery.ts`, `_demo_client.ts` and `_demo_user.ts` hold the steps and
- * show how the library is used; `_demo_walk.ts` goes from one to the next.
+ * `demo/discovery_steps.ts`, `demo/client_steps.ts` and `demo/user_steps.ts` hold the steps and
+ * show how the library is used; `demo/walk.ts` goes from one to the next.
  */
 import { parseArgs } from "node:util";
 import {
   clientSteps,
   lookForRegistration,
   registerClient,
-} from "./_demo_client.ts";
+} from "./demo/client_steps.ts";
 import {
   discovery,
   guessServerMetadata,
   strictDiscovery,
-} from "./_demo_discovery.ts";
-import { createOutput, type IOutput, toLine } from "./_demo_output.ts";
-import { type IWalk, walkSteps } from "./_demo_walk.ts";
+} from "./demo/discovery_steps.ts";
+import { createOutput, type IOutput, toLine } from "./demo/output.ts";
+import { type IWalk, walkSteps } from "./demo/walk.ts";
 
 const HELP = `\
 Walks the road from a 401 to a token.
@@ -82,8 +82,8 @@ function readArguments(args: string[]): IArguments {
 
 async function walkOwnServers(output: IOutput): Promise<boolean> {
   // Only here, so that a walk elsewhere need not load a server.
-  const { startServers } = await import("./_demo_servers.ts");
-  const { userSteps } = await import("./_demo_user.ts");
+  const { startServers } = await import("./demo/servers.ts");
+  const { userSteps } = await import("./demo/user_steps.ts");
   let target: string;
   let ok: boolean;
   {

@@ -19,7 +19,7 @@ import {
   MEMORY_OPERATIONS,
 } from "../tests/faults/memory_cases.ts";
 import { good } from "../tests/faults/plays.ts";
-import { importMapArgs, root } from "./_deno.ts";
+import { importMapArgs, root } from "./support/deno.ts";
 
 /** A guard against hanging, far above what the table takes. */
 const TABLE_LIMIT_MS = 600_000;

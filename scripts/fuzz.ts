@@ -7,7 +7,7 @@
  * absent; inputs are rounded up to whole batches of 100,000. `--for=minutes`
  * stops with the first batch that ends after so many minutes.
  */
-import { deno, importMapArgs, root } from "./_deno.ts";
+import { deno, importMapArgs, root } from "./support/deno.ts";
 
 // A process of its own, as this one cannot choose how packages are found.
 const script = new URL("tests/fuzz/_long_run.ts", root).href;

@@ -4,7 +4,7 @@
  *
  * `--no-tests` leaves the tests out, for whoever has just run them.
  */
-import { deno, importMapArgs } from "./_deno.ts";
+import { deno, importMapArgs } from "./support/deno.ts";
 import { testArgs, testTargets } from "./test.ts";
 
 const map = await importMapArgs();

@@ -2,7 +2,7 @@
  * Runs every test and every documentation example. Arguments are handed to
  * `deno test`, so `deno task test tests/challenge_test.ts` runs one file.
  */
-import { deno, importMapArgs } from "./_deno.ts";
+import { deno, importMapArgs } from "./support/deno.ts";
 
 /** How the tests run: leaks traced, and no network beyond this machine. */
 export const testArgs = [

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { differences, formatTable } from "../../scripts/_consumer_table.ts";
-import { judgeTap } from "../../scripts/_unit_test_report.ts";
+import { differences, formatTable } from "../../scripts/consumers/table.ts";
+import { judgeTap } from "../../scripts/consumers/unit_test_report.ts";
 import {
   findPortableTests,
   selectPortableTests,

@@ -10,7 +10,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { OAuthClientError } from "../../mod.ts";
-import type { IStepReport } from "../../scripts/_demo_output.ts";
+import type { IStepReport } from "../../scripts/demo/output.ts";
 import { type IDemoOptions, runDemo } from "../../scripts/demo.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";

@@ -11,10 +11,10 @@ import {
   fetchToken,
   parseAuthorizationResponse,
   pollDeviceToken,
-} from "../mod.ts";
-import { createBrowser } from "../tests/servers/browser.ts";
-import { callWithToken, describeToken, REDIRECT_URI } from "./_demo_client.ts";
-import { type IStep, type IWalk, need } from "./_demo_walk.ts";
+} from "../../mod.ts";
+import { createBrowser } from "../../tests/servers/browser.ts";
+import { callWithToken, describeToken, REDIRECT_URI } from "./client_steps.ts";
+import { type IStep, type IWalk, need } from "./walk.ts";
 
 const TOKEN_EXPECTED = "200 and JSON with an access_token";
 

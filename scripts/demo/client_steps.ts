@@ -14,9 +14,9 @@ import {
   type IToken,
   scopesMatch,
   selectClientAuthentication,
-} from "../mod.ts";
-import { isSameUrl } from "./_demo_discovery.ts";
-import { type IStep, limitedFetch, need } from "./_demo_walk.ts";
+} from "../../mod.ts";
+import { isSameUrl } from "./discovery_steps.ts";
+import { type IStep, limitedFetch, need } from "./walk.ts";
 
 /** Where the user comes back to; the demo only looks at the address. */
 export const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;

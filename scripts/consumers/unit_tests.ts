@@ -5,26 +5,21 @@
  */
 
 import { fileURLToPath } from "node:url";
-import config from "../deno.json" with { type: "json" };
-import map from "./npm_only/import_map.json" with { type: "json" };
+import config from "../../deno.json" with { type: "json" };
+import map from "../npm_only/import_map.json" with { type: "json" };
 import {
   findPortableTests,
   LIBRARY_TYPES,
   nodeHasTransfer,
-} from "./build_npm.ts";
-import {
-  attempt,
-  type IContext,
-  installTool,
-  packages,
-} from "./_consumer_context.ts";
-import { findNode } from "./_consumer_node.ts";
-import { copySources } from "./_consumer_package.ts";
-import { install, outputOf, run } from "./_consumer_process.ts";
-import type { IRow } from "./_consumer_table.ts";
-import { root } from "./_deno.ts";
-import { bundleTests, type IBundle } from "./_unit_test_bundle.ts";
-import { judgeTap } from "./_unit_test_report.ts";
+} from "../build_npm.ts";
+import { attempt, type IContext, installTool, packages } from "./context.ts";
+import { findNode } from "./node.ts";
+import { copySources } from "../support/package.ts";
+import { install, outputOf, run } from "../support/process.ts";
+import type { IRow } from "./table.ts";
+import { root } from "../support/deno.ts";
+import { bundleTests, type IBundle } from "./unit_test_bundle.ts";
+import { judgeTap } from "./unit_test_report.ts";
 
 /** A copy of the sources with the tests bundled and their packages installed. */
 interface IProject {

@@ -1,7 +1,7 @@
 /** What Node's test runner reported, in TAP. */
 
 import { stripVTControlCharacters } from "node:util";
-import type { IRun } from "./_consumer_process.ts";
+import type { IRun } from "../support/process.ts";
 
 /** The failing tests of a report, each with its error. */
 function failuresOf(tap: string): string[] {

@@ -3,9 +3,9 @@
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
-import config from "../deno.json" with { type: "json" };
-import { root } from "./_deno.ts";
-import { type IGoal, type ISection, type Row, verdict } from "./_timing.ts";
+import config from "../../deno.json" with { type: "json" };
+import { root } from "../support/deno.ts";
+import { type IGoal, type ISection, type Row, verdict } from "./timing.ts";
 
 /** One line of a comparison: a name, and the module that is bundled. */
 interface IEntry {

@@ -6,10 +6,10 @@ import {
   failureOf,
   type IContext,
   parseOutcome,
-} from "./_consumer_context.ts";
-import { copySources } from "./_consumer_package.ts";
-import { outputOf } from "./_consumer_process.ts";
-import type { IRow } from "./_consumer_table.ts";
+} from "./context.ts";
+import { copySources } from "../support/package.ts";
+import { outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
 
 /** One scratch project whose deno.json says where the client comes from. */
 async function runProject(

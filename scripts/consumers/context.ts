@@ -1,14 +1,14 @@
 /** What all consumers are given, and how they judge what came out. */
 
-import expectation from "../tests/consumers/expected.json" with {
+import expectation from "../../tests/consumers/expected.json" with {
   type: "json",
 };
-import pinned from "../tests/consumers/packages.json" with { type: "json" };
-import config from "../deno.json" with { type: "json" };
-import { root } from "./_deno.ts";
-import { install } from "./_consumer_process.ts";
-import type { IPackage } from "./_consumer_package.ts";
-import { differences, type IRow } from "./_consumer_table.ts";
+import pinned from "../../tests/consumers/packages.json" with { type: "json" };
+import config from "../../deno.json" with { type: "json" };
+import { root } from "../support/deno.ts";
+import { install } from "../support/process.ts";
+import type { IPackage } from "../support/package.ts";
+import { differences, type IRow } from "./table.ts";
 
 /** The versions of runtimes and tools. */
 export const packages = {

@@ -7,9 +7,9 @@ import {
 import { parseHTTPHeadersQuotedKeyValueSet } from "http-auth-utils/dist/utils.js";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { jwtDecode } from "jwt-decode";
-import { parseWWWAuthenticateHeader } from "../lib/core/challenge.ts";
-import { getClaimsFromJWT } from "../lib/core/jwt_claims.ts";
-import { scopesMatch } from "../lib/core/scopes.ts";
+import { parseWWWAuthenticateHeader } from "../../lib/core/challenge.ts";
+import { getClaimsFromJWT } from "../../lib/core/jwt_claims.ts";
+import { scopesMatch } from "../../lib/core/scopes.ts";
 import {
   accepts,
   compare,
@@ -23,7 +23,7 @@ import {
   timeInTurn,
   variants,
   verdict,
-} from "./_timing.ts";
+} from "./timing.ts";
 
 /** What parsing wants to reach; ratios are the other's time by ours. */
 export const PARSING_GOALS = {

@@ -1,12 +1,8 @@
 /** Opens a page in headless Chromium, and keeps a picture of it. */
 
-import {
-  type IOutcome,
-  MissingError,
-  parseOutcome,
-} from "./_consumer_context.ts";
-import { outputOf, run } from "./_consumer_process.ts";
-import { root } from "./_deno.ts";
+import { type IOutcome, MissingError, parseOutcome } from "./context.ts";
+import { outputOf, run } from "../support/process.ts";
+import { root } from "../support/deno.ts";
 
 const PROGRAMS = [
   "chromium",

@@ -6,8 +6,8 @@ import type {
   IAuthorizationServerMetadata,
   IDeviceAuthorization,
   IToken,
-} from "../mod.ts";
-import { type IOutput, listFailures } from "./_demo_output.ts";
+} from "../../mod.ts";
+import { type IOutput, listFailures } from "./output.ts";
 
 const REQUEST_LIMIT_MS = 10_000;
 

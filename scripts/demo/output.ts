@@ -2,7 +2,7 @@
  * What the demo prints: a line a step, for people or for programs. Everything
  * that servers sent passes through here before it reaches a terminal.
  */
-import { OAuthClientError } from "../mod.ts";
+import { OAuthClientError } from "../../mod.ts";
 
 /** What one step asked and what came of it. */
 export interface IStepReport {

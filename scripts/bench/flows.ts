@@ -4,9 +4,9 @@
  */
 
 import { discoverAuthorizationServerMetadata } from "@modelcontextprotocol/client";
-import { discoverAuthorizationServer } from "../mod.ts";
-import { type IServers, startServers } from "./_bench_servers.ts";
-import { BARE, WALKERS } from "./_bench_walkers.ts";
+import { discoverAuthorizationServer } from "../../mod.ts";
+import { type IServers, startServers } from "./servers.ts";
+import { BARE, WALKERS } from "./clients.ts";
 import {
   type IGoal,
   type ISection,
@@ -16,7 +16,7 @@ import {
   requireResult,
   type Row,
   timeTasksInTurn,
-} from "./_timing.ts";
+} from "./timing.ts";
 
 /** At most so many times the wall time of the bare fetches. */
 export const WALL_TIME_LIMIT = 1.05;

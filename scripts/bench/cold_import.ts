@@ -2,9 +2,9 @@
 
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
-import { installPackages, PACKAGES, SAME_REACH } from "./_bundle_size.ts";
-import { root } from "./_deno.ts";
-import { type ISection, median, medianRatio, type Row } from "./_timing.ts";
+import { installPackages, PACKAGES, SAME_REACH } from "./bundle_size.ts";
+import { root } from "../support/deno.ts";
+import { type ISection, median, medianRatio, type Row } from "./timing.ts";
 
 /** The first is not counted: it fills the caches of the disk and of Deno. */
 const ROUNDS = 12;

@@ -4,7 +4,7 @@
  */
 
 /** The root of the project. */
-export const root = new URL("..", import.meta.url);
+export const root = new URL("../..", import.meta.url);
 
 /** Runs `deno` with these arguments in the project's root; the exit code. */
 export async function deno(...args: string[]): Promise<number> {

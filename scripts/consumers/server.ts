@@ -1,5 +1,5 @@
 /**
- * The server that the consumer tests talk to: what `_consumer_answers.ts` answers,
+ * The server that the consumer tests talk to: what `responses.ts` answers,
  * and addresses that hang, redirect, break off and never end. It answers CORS, for
  * browsers.
  */
@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { authorize, serveResource } from "./_consumer_answers.ts";
+import { authorize, serveResource } from "./responses.ts";
 
 /** A server on loopback; disposing it ends it. */
 export interface IConsumerServer extends AsyncDisposable {

@@ -8,9 +8,9 @@ import {
   installTool,
   packages,
   parseOutcome,
-} from "./_consumer_context.ts";
-import { install, outputOf } from "./_consumer_process.ts";
-import type { IRow } from "./_consumer_table.ts";
+} from "./context.ts";
+import { install, outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
 
 const NODE_PACKAGE = `node-${
   Deno.build.os === "windows" ? "win" : Deno.build.os

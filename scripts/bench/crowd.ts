@@ -7,9 +7,9 @@
  */
 
 import { fileURLToPath } from "node:url";
-import { discoverAuthorization } from "../mod.ts";
-import { type IServers, startServers } from "./_bench_servers.ts";
-import { type ISection, median, medianRatio, type Row } from "./_timing.ts";
+import { discoverAuthorization } from "../../mod.ts";
+import { type IServers, startServers } from "./servers.ts";
+import { type ISection, median, medianRatio, type Row } from "./timing.ts";
 
 const CALLS = 1_000;
 const SAMPLES = 5;

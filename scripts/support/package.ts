@@ -1,9 +1,9 @@
 /** The package under test: packed here, or given. */
 
 import { fileURLToPath } from "node:url";
-import config from "../deno.json" with { type: "json" };
-import { root } from "./_deno.ts";
-import { outputOf } from "./_consumer_process.ts";
+import config from "../../deno.json" with { type: "json" };
+import { root } from "./deno.ts";
+import { outputOf } from "./process.ts";
 
 /** A package, packed as a registry would get it. */
 export interface IPackage {

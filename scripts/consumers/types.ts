@@ -6,9 +6,9 @@ import {
   type IContext,
   installTool,
   packages,
-} from "./_consumer_context.ts";
-import { install, run } from "./_consumer_process.ts";
-import type { IRow } from "./_consumer_table.ts";
+} from "./context.ts";
+import { install, run } from "../support/process.ts";
+import type { IRow } from "./table.ts";
 
 interface IProject {
   readonly name: string;

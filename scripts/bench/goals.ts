@@ -1,6 +1,6 @@
 /** The report of the benchmark as Markdown. */
 
-import { formatCell, type IGoal, type ISection } from "./_timing.ts";
+import { formatCell, type IGoal, type ISection } from "./timing.ts";
 
 /** Everything that a run found out. */
 interface IReport {

@@ -4,7 +4,7 @@
  */
 
 import * as esbuild from "esbuild";
-import map from "./npm_only/import_map.json" with { type: "json" };
+import map from "../npm_only/import_map.json" with { type: "json" };
 
 /** What was bundled, and what it needs beside it. */
 export interface IBundle {
@@ -71,7 +71,7 @@ export async function bundleTests(
   try {
     await esbuild.build({
       stdin: {
-        contents: tests.map((test) => `import "./tests/${test}";`).join("\n"),
+        contents: tests.map((test) => `import "../tests/${test}";`).join("\n"),
         resolveDir: directory,
       },
       bundle: true,

@@ -1,6 +1,6 @@
 /** The two servers of the demo, both real and on loopback. */
-import { startAuthorizationServer } from "../tests/servers/authorization_server.ts";
-import { startProtectedResource } from "../tests/servers/protected_resource.ts";
+import { startAuthorizationServer } from "../../tests/servers/authorization_server.ts";
+import { startProtectedResource } from "../../tests/servers/protected_resource.ts";
 
 export interface IDemoServers extends AsyncDisposable {
   target: string;

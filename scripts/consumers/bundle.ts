@@ -8,11 +8,11 @@ import {
   installTool,
   packages,
   parseOutcome,
-} from "./_consumer_context.ts";
-import { runPage } from "./_consumer_browser.ts";
-import { findNode } from "./_consumer_node.ts";
-import { install, outputOf } from "./_consumer_process.ts";
-import type { IRow } from "./_consumer_table.ts";
+} from "./context.ts";
+import { runPage } from "./browser.ts";
+import { findNode } from "./node.ts";
+import { install, outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
 
 /**
  * The day whose behaviour workerd shows; the older one is from before many of

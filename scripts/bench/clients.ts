@@ -6,7 +6,7 @@
 
 import * as mcp from "@modelcontextprotocol/client";
 import * as oauth from "oauth4webapi";
-import * as ours from "../mod.ts";
+import * as ours from "../../mod.ts";
 
 /** One client on the road; the access token is the proof of arrival. */
 export interface IWalker {

@@ -6,8 +6,8 @@ import {
   getDefaultMetadataForUrl,
   type IAuthorizationServerMetadata,
   parseWWWAuthenticateHeader,
-} from "../mod.ts";
-import { type IStep, type IWalk, limitedFetch, need } from "./_demo_walk.ts";
+} from "../../mod.ts";
+import { type IStep, type IWalk, limitedFetch, need } from "./walk.ts";
 
 const askWithoutToken: IStep = {
   name: "unauthorized",
