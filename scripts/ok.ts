@@ -63,6 +63,8 @@ for (const { name, args, option } of STEPS) {
   console.log(`${Math.round((performance.now() - start) / 1000)} s`);
 }
 console.log(
-  failed.length === 0 ? "\nAll steps passed." : `\nFailed: ${failed.join(", ")}`,
+  failed.length === 0
+    ? "\nAll steps passed."
+    : `\nFailed: ${failed.join(", ")}`,
 );
 Deno.exit(failed.length === 0 ? 0 : 1);

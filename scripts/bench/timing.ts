@@ -201,7 +201,7 @@ export function compare(
 }
 
 /** A cell as text; how exact a number is shown goes by its column. */
-export function formatCell(title: string, cell: string | number): string {
+function formatCell(title: string, cell: string | number): string {
   if (typeof cell === "string") return cell;
   const digits = /ratio|doubling|\bms\b|MiB/.test(title) ? 2 : 0;
   return cell.toLocaleString("en-US", {
