@@ -71,7 +71,7 @@ export async function bundleTests(
   try {
     await esbuild.build({
       stdin: {
-        contents: tests.map((test) => `import "../tests/${test}";`).join("\n"),
+        contents: tests.map((test) => `import "./tests/${test}";`).join("\n"),
         resolveDir: directory,
       },
       bundle: true,
@@ -82,7 +82,7 @@ export async function bundleTests(
       define: { "Deno.test": NODE_TEST },
       banner: { js: `import { test as ${NODE_TEST} } from "node:test";` },
       plugins: [resolveByMap(directory, dependencies)],
-      logLevel: "error",
+      logLevel: "silent",
     });
   } finally {
     await esbuild.stop();

@@ -1,17 +1,21 @@
 /**
- * The portable unit tests in every Node, and type-checked as dnt does it: what
- * the build with dnt tests, as far as it goes without dnt. They run on the
- * sources, not on the package.
+ * The portable unit tests, run in every Node and type-checked with the options
+ * that dnt uses: what the build with dnt tests, as far as is possible without dnt.
+ * They test the sources, not the package.
  */
 
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import map from "../npm_only/import_map.json" with { type: "json" };
 import {
+  COMPILER_OPTIONS,
+  DNT_DEFAULTS,
+  entryPoints,
+} from "../support/npm_package.ts";
+import {
   findPortableTests,
-  LIBRARY_TYPES,
   nodeHasTransfer,
-} from "../build_npm.ts";
+} from "../support/portable_tests.ts";
 import { attempt, type IContext, installTool, packages } from "./context.ts";
 import { findNode } from "./node.ts";
 import { copySources } from "../support/package.ts";
@@ -21,10 +25,10 @@ import { root } from "../support/deno.ts";
 import { bundleTests, type IBundle } from "./unit_test_bundle.ts";
 import { judgeTap } from "./unit_test_report.ts";
 
-/** A copy of the sources with the tests bundled and their packages installed. */
+/** A copy of the sources, with the tests bundled and their packages installed. */
 interface IProject {
   readonly directory: string;
-  /** The portable tests, by the names of their files. */
+  /** Paths of the portable tests within `tests/`. */
   readonly tests: readonly string[];
   /** For a Node with `ArrayBuffer.prototype.transfer`. */
   readonly all: IBundle;
@@ -32,14 +36,14 @@ interface IProject {
   readonly withoutTransfer: IBundle;
 }
 
-/** What the type check knows of Deno and of the packages without declarations. */
+/** Declarations of `Deno.test`, and of the packages that have none. */
 const DECLARATIONS = `declare namespace Deno {
   function test(name: string, fn: () => void | Promise<void>): void;
 }
 declare module "npm:*";
 `;
 
-/** Makes the project; its packages have the versions that `npm_only` names. */
+/** Creates the project, with the package versions of `npm_only`. */
 async function prepare({ temporary }: IContext): Promise<IProject> {
   const directory = await copySources(`${temporary}/unit_tests`);
   await outputOf("cp", ["-r", "tests", directory], {
@@ -64,14 +68,14 @@ async function prepare({ temporary }: IContext): Promise<IProject> {
   return { directory, tests, all, withoutTransfer };
 }
 
-/** Runs the tests in a process of this Node. */
+/** Runs the tests with this `node` program. */
 async function runIn(program: string, project: IProject): Promise<IRow> {
   const cwd = project.directory;
   const version = await outputOf(program, ["--version"], { cwd });
   const { file } = await nodeHasTransfer(program)
     ? project.all
     : project.withoutTransfer;
-  // With a limit of its own, a test that hangs is named in the report.
+  // Without a timeout for each test, the report would not name one that hangs.
   const args = ["--test-reporter=tap", "--test-timeout=15000", file];
   const { passed, failure } = judgeTap(await run(program, args, { cwd }));
   return {
@@ -82,7 +86,7 @@ async function runIn(program: string, project: IProject): Promise<IRow> {
   };
 }
 
-/** Where TypeScript finds what `import_map.json` maps onto files. */
+/** The entries of `import_map.json` that are files, as TypeScript's `paths`. */
 function paths(): Record<string, string[]> {
   const files = Object.entries(map.imports).filter(([, target]) =>
     target.startsWith(".")
@@ -95,51 +99,51 @@ function paths(): Record<string, string[]> {
   );
 }
 
-/** What is type-checked, and by which types. */
+/** Files to type-check, and the compiler options for them. */
 interface ICheck {
   readonly loaded: string;
-  readonly lib: readonly string[];
-  readonly types: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
   readonly files: readonly string[];
 }
 
 /**
- * The tests with the library types that dnt is given; and the library alone with
- * those of ES2022, because the former would let it use newer ones.
+ * The tests with the options of dnt; and the library alone with those of deno.json
+ * and the types of ES2022, because dnt's options would allow newer ones.
  */
 function checksFor({ tests }: IProject): ICheck[] {
   return [
     {
-      loaded: "unit tests",
-      lib: LIBRARY_TYPES,
-      types: ["node"],
-      files: tests.map((name) => `tests/${name}`),
+      loaded: "unit tests, as dnt",
+      options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },
+      files: tests.map((path) => `tests/${path}`),
     },
     {
       loaded: "sources, ES2022",
-      lib: ["ES2022", "DOM", "DOM.Iterable"],
-      types: [],
-      files: ["mod.ts"],
+      options: {
+        ...config.compilerOptions,
+        target: "ES2022",
+        lib: ["ES2022", "DOM", "DOM.Iterable"],
+        types: [],
+        skipLibCheck: true,
+      },
+      files: entryPoints.map(({ path }) => path),
     },
   ];
 }
 
-/** Type-checks with this TypeScript and the options of the build with dnt. */
+/** Type-checks with this version of TypeScript. */
 async function typeCheck(
   context: IContext,
   version: string,
   { directory }: IProject,
-  { loaded, files, ...options }: ICheck,
+  { loaded, files, options }: ICheck,
 ): Promise<IRow> {
   const tool = await installTool(context, "typescript", version);
   const compilerOptions = {
-    ...config.compilerOptions,
     ...options,
-    target: "ES2022",
     module: "esnext",
     moduleResolution: "bundler",
     allowImportingTsExtensions: true,
-    skipLibCheck: true,
     noEmit: true,
     paths: paths(),
   };
@@ -157,7 +161,7 @@ async function typeCheck(
   return { runtime: "TypeScript", version, loaded, failure };
 }
 
-/** Every version of Node. */
+/** Runs the tests in every version of Node. */
 async function runInEveryNode(
   context: IContext,
   project: IProject,
@@ -173,7 +177,7 @@ async function runInEveryNode(
   return rows;
 }
 
-/** By the first TypeScript only: nobody else's compiler ever sees the tests. */
+/** Type-checks with the first TypeScript only; consumers never compile the tests. */
 async function runTypeChecks(
   context: IContext,
   project: IProject,
@@ -193,7 +197,7 @@ async function runTypeChecks(
   return rows;
 }
 
-/** The portable tests in every Node, and in the eyes of TypeScript. */
+/** Runs the portable tests in every Node, and type-checks them. */
 export async function runUnitTests(context: IContext): Promise<IRow[]> {
   return await attempt("Node", "-", "unit tests", async () => {
     const project = await prepare(context);

@@ -3,27 +3,28 @@
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { root } from "./deno.ts";
+import { entryPoints } from "./npm_package.ts";
 import { outputOf } from "./process.ts";
 
-/** A package, packed as a registry would get it. */
+/** A package as a registry would receive it. */
 export interface IPackage {
   /** Path of the tarball. */
   readonly tarball: string;
-  /** Where it came from. */
+  /** How the package was made: `deno pack`, or the path that was given. */
   readonly origin: string;
   readonly name: string;
   readonly version: string;
   /** Whether `require` finds CommonJS in it. */
   readonly hasCommonJs: boolean;
-  /** Path of the declarations of its entry point. */
-  readonly declarations: string;
+  /** Paths of the declarations, by the names of the entry points. */
+  readonly declarations: Readonly<Record<string, string>>;
 }
 
 interface IPackageJson {
   name: string;
   version: string;
   types?: string;
-  exports?: { "."?: Record<string, unknown> };
+  exports?: Record<string, unknown>;
 }
 
 /** Copies the files that are published, and nothing else of the working tree. */
@@ -38,7 +39,7 @@ export async function copySources(directory: string): Promise<string> {
   return directory;
 }
 
-/** A tarball of the sources, of a directory such as dnt makes, or as given. */
+/** Packs the sources or a directory such as dnt's; returns the path of the tarball. */
 async function makeTarball(path: string | undefined, temporary: string) {
   if (path === undefined) {
     const sources = await copySources(`${temporary}/pack`);
@@ -61,7 +62,7 @@ async function makeTarball(path: string | undefined, temporary: string) {
   return `${temporary}/${JSON.parse(json)[0].filename}`;
 }
 
-/** Looks a path up in nested conditions of `exports`. */
+/** Looks up a path in nested conditions of `exports`. */
 function find(conditions: unknown, ...names: string[]): string | undefined {
   if (typeof conditions === "string") return conditions;
   if (typeof conditions !== "object" || conditions === null) return undefined;
@@ -74,7 +75,16 @@ function find(conditions: unknown, ...names: string[]): string | undefined {
   return undefined;
 }
 
-/** Packs the sources, or takes the package at this path. */
+/** Returns the path of an entry point's declarations within the package. */
+function declarationsOf({ exports, types }: IPackageJson, name: string) {
+  const found = find(exports?.[name], "types", "import") ??
+    (name === "." ? types : undefined);
+  if (!found) throw new Error(`The package has no entry point "${name}"`);
+  // Declarations that are not named are beside the module.
+  return found.replace(/^\.\//, "").replace(/\.js$/, ".d.ts");
+}
+
+/** Packs the sources, or uses the package at this path. */
 export async function preparePackage(
   path: string | undefined,
   temporary: string,
@@ -85,17 +95,18 @@ export async function preparePackage(
   const json: IPackageJson = JSON.parse(
     await Deno.readTextFile(`${directory}/package.json`),
   );
-  const entry = json.exports?.["."];
-  // Where declarations are not named, they lie beside the module.
-  const types = json.types ?? find(entry, "types", "import") ?? "mod.js";
+  const main = json.exports?.["."];
   return {
     tarball,
     origin: path ?? "deno pack",
     name: json.name,
     version: json.version,
-    hasCommonJs: find(entry, "node", "require") !== find(entry, "import"),
-    declarations: `${directory}/${
-      types.replace(/^\.\//, "").replace(/\.js$/, ".d.ts")
-    }`,
+    hasCommonJs: find(main, "node", "require") !== find(main, "import"),
+    declarations: Object.fromEntries(
+      entryPoints.map(({ name }) => [
+        name,
+        `${directory}/${declarationsOf(json, name)}`,
+      ]),
+    ),
   };
 }

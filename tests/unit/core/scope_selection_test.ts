@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
+  type IAuthenticationChallenge,
   type ISelectScopesOptions,
   mergeScopes,
   missingScopes,
@@ -104,7 +105,7 @@ Deno.test("missingScopes() and mergeScopes() refuse what is no scope list", () =
   }
 });
 
-const challenge = (scope?: string) => ({
+const challenge = (scope?: string): IAuthenticationChallenge => ({
   scheme: "Bearer",
   params: scope === undefined ? {} : { scope },
 });
