@@ -12,6 +12,7 @@ import { importMapArgs, root } from "./support/deno.ts";
 const TEST_ARGS = [
   "test",
   "--quiet",
+  "--parallel",
   "--sanitize-ops",
   "--sanitize-resources",
   "--trace-leaks",
