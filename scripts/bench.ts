@@ -11,11 +11,11 @@ import { compareCrowds } from "./bench/crowd.ts";
 import { compareImports } from "./bench/cold_import.ts";
 import { compareParsing, PARSING_GOALS } from "./bench/parsing.ts";
 import { judgeGoals } from "./bench/goals.ts";
-import { compareRoads, WALL_TIME_LIMIT } from "./bench/flows.ts";
+import { compareFlows, WALL_TIME_LIMIT } from "./bench/flows.ts";
 import {
   compareBundles,
   packageVersions,
-  SAME_REACH,
+  SAME_SCOPE,
 } from "./bench/bundle_size.ts";
 import { formatTable, type ISection, verdict } from "./bench/timing.ts";
 
@@ -24,11 +24,11 @@ const GOALS = {
   ...PARSING_GOALS,
   gzippedBytesBelow: 4096,
   wallTimeByBareFetchesAtMost: WALL_TIME_LIMIT,
-  peersWithTheSameReach: SAME_REACH.join(", "),
+  peersWithTheSameScope: SAME_SCOPE.join(", "),
 };
 
 async function* measure(): AsyncGenerator<ISection> {
-  yield* compareRoads();
+  yield* compareFlows();
   yield await compareCrowds();
   yield* compareImports();
   yield* await compareBundles(GOALS.gzippedBytesBelow);

@@ -1,4 +1,4 @@
-/** How many bytes a bundler makes of this library and of others. */
+/** Compares the size of this library with that of others, after bundling. */
 
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -7,7 +7,7 @@ import config from "../../deno.json" with { type: "json" };
 import { root } from "../support/deno.ts";
 import { type IGoal, type ISection, type Row, verdict } from "./timing.ts";
 
-/** One line of a comparison: a name, and the module that is bundled. */
+/** One row of a comparison: a name, and the module that is bundled. */
 interface IEntry {
   readonly name: string;
   readonly code: string;
@@ -24,7 +24,7 @@ const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
 const lib = (file: string) =>
   JSON.stringify(fileURLToPath(new URL(`lib/${file}.ts`, root)));
 
-/** The ten operations that 0.1.0 began with, with their constants and guards. */
+/** The ten operations of version 0.1.0, with their constants and guards. */
 const TEN_OPERATIONS: IEntry = {
   name: "ours, the first ten operations",
   code: `
@@ -40,7 +40,7 @@ const TEN_OPERATIONS: IEntry = {
       } from ${mod};`,
 };
 
-/** Everything that a package exports. */
+/** All exports of each package. */
 const EVERYTHING: readonly IEntry[] = [
   { name: "ours", code: `export * from ${mod}` },
   TEN_OPERATIONS,
@@ -53,9 +53,10 @@ const EVERYTHING: readonly IEntry[] = [
 ];
 
 /**
- * The functions that lead from a challenge to the metadata of both servers.
- * oauth4webapi reads challenges within its `process...` functions; openid-client
- * has nothing for a challenge or a resource, so its line does less.
+ * The functions for discovery, from a challenge to the metadata of the resource
+ * and of the authorization server. oauth4webapi parses challenges within its
+ * `process...` functions. openid-client supports neither challenges nor metadata
+ * of resources, so its row does less.
  */
 const DISCOVERY: readonly IEntry[] = [
   {
@@ -81,8 +82,11 @@ const DISCOVERY: readonly IEntry[] = [
   },
 ];
 
-/** What leads from a challenge to a token; the caller of oauth4webapi does more. */
-const ROAD: readonly IEntry[] = [
+/**
+ * The functions from a challenge to a token. A caller of oauth4webapi has to write
+ * more code of its own.
+ */
+const FLOW: readonly IEntry[] = [
   {
     name: "ours",
     code: `export { buildAuthorizationCodeBody, buildAuthorizationUrl,
@@ -106,7 +110,7 @@ const ROAD: readonly IEntry[] = [
   },
 ];
 
-/** The packages that ours is compared with. */
+/** The packages that this library is compared with. */
 export const PACKAGES = [
   "oauth4webapi",
   "openid-client",
@@ -114,10 +118,10 @@ export const PACKAGES = [
 ] as const;
 
 /**
- * Those that lead from a 401 to a token as ours does. openid-client is not among
- * them: it knows neither challenges nor metadata of resources.
+ * The packages that cover everything from a 401 to a token, as this library does.
+ * openid-client supports neither challenges nor metadata of resources.
  */
-export const SAME_REACH = [
+export const SAME_SCOPE = [
   "oauth4webapi",
   "@modelcontextprotocol/client",
 ] as const satisfies readonly typeof PACKAGES[number][];
@@ -126,7 +130,7 @@ function versionOf(name: keyof typeof config.imports): string {
   return config.imports[name].replace(/^.*@/, "");
 }
 
-/** The packages that take part in the comparison, as deno.json pins them. */
+/** Returns the packages of the comparison with their versions in deno.json. */
 export function packageVersions(): string {
   const names = ["http-auth-utils", "jose", "jwt-decode", "esbuild"] as const;
   return [...names, ...PACKAGES]
@@ -134,9 +138,8 @@ export function packageVersions(): string {
 }
 
 /**
- * Installs the packages into this directory. esbuild looks for node_modules,
- * which Deno does not make for a script; Deno's own installer is on every
- * machine that can run this, npm is not.
+ * Installs the packages into this directory, because esbuild needs node_modules
+ * and Deno creates none for a script. Uses `deno install`, as npm may be missing.
  */
 export async function installPackages(directory: string): Promise<void> {
   const dependencies = Object.fromEntries(
@@ -164,7 +167,7 @@ async function bundle(
     minify: true,
     format: "esm",
     target: "es2022",
-    // The smallest of the packages' variants, and the one without imports left.
+    // The smallest variant of each package, and the only one without imports.
     platform: "browser",
     write: false,
     logLevel: "silent",
@@ -174,7 +177,7 @@ async function bundle(
   return { name, minified: contents.length, gzipped };
 }
 
-/** Bundles one list of entries after the other. */
+/** Bundles all entries of these lists. */
 async function measureBundles(
   lists: readonly (readonly IEntry[])[],
 ): Promise<IBundleSize[][]> {
@@ -202,9 +205,9 @@ function sizeRows(bundles: readonly IBundleSize[], limit?: number): Row[] {
   }));
 }
 
-/** Ours, the first of these bundles, against every peer with the same reach. */
+/** Compares our bundle, the first, with every package of the same scope. */
 function sizeGoals([ours, ...others]: readonly IBundleSize[]): IGoal[] {
-  return SAME_REACH.map((peer) => {
+  return SAME_SCOPE.map((peer) => {
     const theirs = others.find(({ name }) => name === peer)!;
     return {
       text: `smaller than ${peer}, gzipped`,
@@ -213,11 +216,11 @@ function sizeGoals([ours, ...others]: readonly IBundleSize[]): IGoal[] {
   });
 }
 
-/** The sizes of all bundles; the limit is for our ten operations, gzipped. */
+/** Measures all bundles; the limit applies to our ten operations, gzipped. */
 export async function compareBundles(limit: number): Promise<ISection[]> {
   try {
-    const lists = [EVERYTHING, ROAD, DISCOVERY];
-    const [all, road, part] = await measureBundles(lists);
+    const lists = [EVERYTHING, FLOW, DISCOVERY];
+    const [all, flow, part] = await measureBundles(lists);
     return [
       {
         title: "Bundle, everything",
@@ -226,13 +229,13 @@ export async function compareBundles(limit: number): Promise<ISection[]> {
       },
       {
         title: "Bundle, from 401 to a token",
-        rows: sizeRows(road!),
-        goals: sizeGoals(road!),
+        rows: sizeRows(flow!),
+        goals: sizeGoals(flow!),
       },
       { title: "Bundle, discovery alone", rows: sizeRows(part!) },
     ];
   } catch (failure) {
-    // Without a package registry the rest of the report is still worth printing.
+    // The rest of the report needs no package registry.
     const reason = String(failure).split("\n")[0]!;
     return [{ title: "Bundles", rows: [{ "not measured": reason }] }];
   }

@@ -1,17 +1,17 @@
 /**
- * Who walks the road from a 401 to a token, and how: each client as its own
- * documentation has it, with its fewest requests. Two steps are no client's work
- * and the same for all: asking the resource, and reading the redirect.
+ * The clients of the benchmark. Each gets from a 401 to a token as its own
+ * documentation shows, with as few requests as possible. Two steps are the same
+ * for all: the first request to the resource, and reading the redirect.
  */
 
 import * as mcp from "@modelcontextprotocol/client";
 import * as oauth from "oauth4webapi";
 import * as ours from "../../mod.ts";
 
-/** One client on the road; the access token is the proof of arrival. */
-export interface IWalker {
+/** A client; `getToken` returns the access token. */
+export interface IClient {
   readonly name: string;
-  walk(target: string): Promise<string>;
+  getToken(target: string): Promise<string>;
 }
 
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
@@ -25,23 +25,23 @@ const CLIENT_METADATA = {
   application_type: "native",
 };
 
-/** Asks the resource, which refuses. */
-async function ask(target: string): Promise<Response> {
+/** Requests the resource, which responds with 401. */
+async function requestResource(target: string): Promise<Response> {
   const response = await fetch(target);
-  // Read to its end, so that the connection stays open for the next request.
+  // Read completely, so that the connection stays open for the next request.
   await response.arrayBuffer();
   return response;
 }
 
-/** What the user's browser does: goes there and is sent back. */
+/** Plays the user's browser: requests the URL and returns the redirect URI. */
 async function visit(url: URL | string): Promise<URL> {
   const response = await fetch(url, { redirect: "manual" });
   await response.arrayBuffer();
   return new URL(response.headers.get("location") ?? "");
 }
 
-async function walkWithOurs(target: string): Promise<string> {
-  const challenge = await ask(target);
+async function getWithOurs(target: string): Promise<string> {
+  const challenge = await requestResource(target);
   const { serverMetadata, resource, scopes } = await ours
     .discoverAuthorization(target, { challenge });
   const client = ours.selectClientAuthentication(
@@ -73,7 +73,7 @@ async function walkWithOurs(target: string): Promise<string> {
   return token.access_token;
 }
 
-/** Remembers everything, discovery included, so that nothing is asked twice. */
+/** Stores everything, including discovery, so that no request is repeated. */
 class McpProvider implements mcp.OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URI;
   readonly clientMetadata = CLIENT_METADATA as mcp.OAuthClientMetadata;
@@ -106,9 +106,9 @@ class McpProvider implements mcp.OAuthClientProvider {
   }
 }
 
-async function walkWithMcp(target: string): Promise<string> {
+async function getWithMcp(target: string): Promise<string> {
   const { resourceMetadataUrl, scope } = mcp.extractWWWAuthenticateParams(
-    await ask(target),
+    await requestResource(target),
   );
   const provider = new McpProvider();
   const request = {
@@ -129,8 +129,8 @@ async function walkWithMcp(target: string): Promise<string> {
 
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 
-async function walkWithOauth4webapi(target: string): Promise<string> {
-  await ask(target);
+async function getWithOauth4webapi(target: string): Promise<string> {
+  await requestResource(target);
   const resource = new URL(target);
   const metadata = await oauth.processResourceDiscoveryResponse(
     resource,
@@ -158,7 +158,7 @@ async function walkWithOauth4webapi(target: string): Promise<string> {
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
-    // Its functions for challenges serve requests with a token only.
+    // Its functions for challenges work for requests with a token only.
     scope: metadata.scopes_supported?.join(" ") ?? "",
     resource: metadata.resource,
   }).toString();
@@ -184,19 +184,19 @@ async function walkWithOauth4webapi(target: string): Promise<string> {
   return token.access_token;
 }
 
-/** How the baselines make a request and a challenge. */
-interface IBareMeans {
+/** How a baseline sends a request and creates a code challenge. */
+interface IBareFunctions {
   read(url: string, init: RequestInit): ReturnType<Response["json"]>;
   challengeOf(verifier: string): string | Promise<string>;
 }
 
-const PLAIN: IBareMeans = {
+const PLAIN: IBareFunctions = {
   read: async (url, init) => await (await fetch(url, init)).json(),
   challengeOf: (verifier) => verifier,
 };
 
-/** What every client needs that is not to hang or to be filled, written out. */
-const GUARDED: IBareMeans = {
+/** With a timeout and a size limit, which every client needs. */
+const GUARDED: IBareFunctions = {
   async read(url, init) {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), 10_000);
@@ -227,12 +227,13 @@ const GUARDED: IBareMeans = {
   },
 };
 
-/** The six requests and nothing else: nothing is checked or random. */
-async function walkBare(
+/** Sends the six requests and nothing else: no checks, no random values. */
+async function getBare(
   target: string,
-  { read, challengeOf }: IBareMeans,
+  { read, challengeOf }: IBareFunctions,
 ): Promise<string> {
-  const challenge = (await ask(target)).headers.get("www-authenticate") ?? "";
+  const challenge =
+    (await requestResource(target)).headers.get("www-authenticate") ?? "";
   const [, metadataUrl = ""] = /resource_metadata="(.*?)"/.exec(challenge) ??
     [];
   const headers = { Accept: "application/json" };
@@ -280,14 +281,14 @@ async function walkBare(
 /** The name of the baseline. */
 export const BARE = "bare fetches";
 
-/** All of them: ours first, the baselines last. */
-export const WALKERS: readonly IWalker[] = [
-  { name: "ours", walk: walkWithOurs },
-  { name: "@modelcontextprotocol/client", walk: walkWithMcp },
-  { name: "oauth4webapi", walk: walkWithOauth4webapi },
+/** All clients: ours first, the baselines last. */
+export const CLIENTS: readonly IClient[] = [
+  { name: "ours", getToken: getWithOurs },
+  { name: "@modelcontextprotocol/client", getToken: getWithMcp },
+  { name: "oauth4webapi", getToken: getWithOauth4webapi },
   {
-    name: `${BARE} with a clock, a byte limit and PKCE`,
-    walk: (target) => walkBare(target, GUARDED),
+    name: `${BARE} with a timeout, a size limit and PKCE`,
+    getToken: (target) => getBare(target, GUARDED),
   },
-  { name: BARE, walk: (target) => walkBare(target, PLAIN) },
+  { name: BARE, getToken: (target) => getBare(target, PLAIN) },
 ];

@@ -1,12 +1,12 @@
-/** How long a fresh process takes to import this library and others. */
+/** Measures how long a new process takes to import this library and others. */
 
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
-import { installPackages, PACKAGES, SAME_REACH } from "./bundle_size.ts";
+import { installPackages, PACKAGES, SAME_SCOPE } from "./bundle_size.ts";
 import { root } from "../support/deno.ts";
 import { type ISection, median, medianRatio, type Row } from "./timing.ts";
 
-/** The first is not counted: it fills the caches of the disk and of Deno. */
+/** The first round is not counted: it fills the caches of the disk and of Deno. */
 const ROUNDS = 12;
 
 const PROGRAM = `
@@ -62,9 +62,9 @@ async function compareIn(
   const ours = median(times[0]!);
   return {
     title,
-    note: `${note} ${ROUNDS - 1} fresh processes of each.`,
+    note: `${note} ${ROUNDS - 1} new processes of each.`,
     rows,
-    goals: SAME_REACH.map((peer) => ({
+    goals: SAME_SCOPE.map((peer) => ({
       text: `shorter than ${peer}`,
       reached: ours <
         median(times[imports.findIndex(({ name }) => name === peer)]!),
@@ -72,7 +72,7 @@ async function compareIn(
   };
 }
 
-/** The whole library as one module that Node can load. */
+/** Bundles the library as one module that Node can load. */
 async function bundleOurs(outfile: string): Promise<void> {
   try {
     await esbuild.build({
@@ -89,7 +89,7 @@ async function bundleOurs(outfile: string): Promise<void> {
   }
 }
 
-/** Cold import in Node and in Deno. */
+/** Measures the import in Node and in Deno. */
 export async function* compareImports(): AsyncGenerator<ISection> {
   const directory = await Deno.makeTempDir({ prefix: "cold_import_" });
   try {
@@ -107,7 +107,7 @@ export async function* compareImports(): AsyncGenerator<ISection> {
       "Node",
       (specifier) => importOnce("node", ["import.mjs", specifier], directory),
       [{ name: "ours", specifier: bundled }, ...others],
-      "Ours is one file of JavaScript, made by esbuild and not minified.",
+      "Ours is one JavaScript file, bundled by esbuild and not minified.",
     );
     yield await compareIn(
       "Deno",
@@ -122,11 +122,11 @@ export async function* compareImports(): AsyncGenerator<ISection> {
         ...others,
         { name: "ours, in one file", specifier: bundled },
       ],
-      "Ours is the source, a file a module; Deno's cache holds what it made of " +
-        "it, as it does of the others.",
+      "Ours is the source, with one file for each module. All are in the " +
+        "cache of Deno.",
     );
   } catch (failure) {
-    // Without a package registry the rest of the report is still worth printing.
+    // The rest of the report needs no package registry.
     const reason = String(failure).split("\n")[0]!;
     yield { title: "Cold import", rows: [{ "not measured": reason }] };
   } finally {

@@ -1,9 +1,9 @@
 /**
- * A thousand discoveries at once: the memory that they take and their time. Each
- * sample is a process of its own, in which nothing was measured before.
+ * Measures the memory and time of a thousand discoveries at once. Each sample runs
+ * in a new process.
  *
- * Run as a program, this file is such a process; its arguments say who discovers
- * what, and it prints one line of JSON.
+ * Run as a program, this file is such a process. Its arguments are the name of the
+ * discovery and the target; it prints one line of JSON.
  */
 
 import { fileURLToPath } from "node:url";
@@ -16,11 +16,11 @@ const SAMPLES = 5;
 
 interface ISample {
   readonly ms: number;
-  /** Growth of the resident set to its highest, in MiB. */
+  /** Growth of the resident set to its maximum, in MiB. */
   readonly growth: number;
 }
 
-/** Both documents; each gives the token endpoint. */
+/** Functions that fetch both metadata documents and return the token endpoint. */
 const DISCOVERIES: Record<
   string,
   (target: string, challenge: string) => Promise<string | undefined>
@@ -83,7 +83,7 @@ async function sampleInProcess(
   return JSON.parse(decoder.decode(stdout));
 }
 
-/** Memory and time of each, in turn. */
+/** Measures memory and time of each, in turn. */
 export async function compareCrowds(): Promise<ISection> {
   const names = Object.keys(DISCOVERIES);
   const samples: ISample[][] = names.map(() => []);
@@ -111,7 +111,7 @@ export async function compareCrowds(): Promise<ISection> {
   return {
     title: `${CALLS.toLocaleString("en-US")} discoveries at once`,
     note: "Two requests each, metadata of the resource and of the server. " +
-      "MiB is the growth of the resident set to its highest; " +
+      "MiB is the growth of the resident set to its maximum; " +
       `${SAMPLES} processes of each.`,
     rows,
   };

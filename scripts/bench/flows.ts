@@ -1,12 +1,12 @@
 /**
- * The road from a 401 to a token, and discovery, by several clients in turn
- * against one pair of servers on loopback.
+ * Compares the flow from a 401 to a token, and discovery, of several clients in
+ * turn with one pair of servers on loopback.
  */
 
 import { discoverAuthorizationServerMetadata } from "@modelcontextprotocol/client";
 import { discoverAuthorizationServer } from "../../mod.ts";
 import { type IServers, startServers } from "./servers.ts";
-import { BARE, WALKERS } from "./clients.ts";
+import { BARE, CLIENTS } from "./clients.ts";
 import {
   type IGoal,
   type ISection,
@@ -18,17 +18,17 @@ import {
   timeTasksInTurn,
 } from "./timing.ts";
 
-/** At most so many times the wall time of the bare fetches. */
+/** The wall time may be at most this many times that of the bare fetches. */
 export const WALL_TIME_LIMIT = 1.05;
 
-/** What was measured of one contestant. */
+/** The measurements of one contestant. */
 interface IMeasured {
   readonly name: string;
   readonly requests: number;
   readonly times: readonly number[];
 }
 
-/** Counts the requests of one run of each, then times all of them in turn. */
+/** Counts the requests of one run of each task, then measures all in turn. */
 async function measure(
   servers: IServers,
   tasks: readonly ITask[],
@@ -60,20 +60,20 @@ function rowsOf(measured: readonly IMeasured[]): Row[] {
   }));
 }
 
-/** The goals of a comparison: ours is its first line, bare fetches its last. */
+/** The goals of a comparison: ours is its first row, bare fetches the last. */
 function goalsOf(measured: readonly IMeasured[]): IGoal[] {
   const [ours, ...others] = measured;
   const bare = others.find(({ name }) => name === BARE)!;
-  const leanest = Math.min(
+  const fewest = Math.min(
     ...others.filter(({ name }) => !name.startsWith(BARE))
       .map(({ requests }) => requests),
   );
   const ratio = medianRatio(ours!.times, bare.times);
   return [{
-    text: `no more requests than the leanest peer: ${
+    text: `no more requests than the best of the others: ${
       ours!.requests
-    }, and ${leanest}`,
-    reached: ours!.requests <= leanest,
+    }, and ${fewest}`,
+    reached: ours!.requests <= fewest,
   }, {
     text: `wall time at most ${WALL_TIME_LIMIT} times that of the bare ` +
       `fetches: ${ratio.toFixed(3)}`,
@@ -81,24 +81,28 @@ function goalsOf(measured: readonly IMeasured[]): IGoal[] {
   }];
 }
 
-async function compareRoad(
+async function compareFlow(
   delayMs: number,
   milliseconds: number,
 ): Promise<ISection> {
   const servers = await startServers(delayMs);
   try {
-    const tasks = WALKERS.map(({ name, walk }): ITask => ({
+    const tasks = CLIENTS.map(({ name, getToken }): ITask => ({
       name,
       run: async () =>
-        requireResult(name, await walk(servers.target), "at-of-the-benchmark"),
+        requireResult(
+          name,
+          await getToken(servers.target),
+          "at-of-the-benchmark",
+        ),
     }));
     const measured = await measure(servers, tasks, milliseconds);
-    const speed = delayMs > 0 ? `after ${delayMs} ms` : "at once";
+    const speed = delayMs > 0 ? `after ${delayMs} ms` : "without delay";
     return {
-      title: `From 401 to a token, servers that answer ${speed}`,
-      note: "Asking the resource, its metadata, the server's metadata, " +
-        "registration, authorization, token. The servers run in a process of " +
-        `their own on loopback; ${measured[0]!.times.length} rounds.`,
+      title: `From 401 to a token, servers that respond ${speed}`,
+      note: "Requests: resource, its metadata, the server's metadata, " +
+        "registration, authorization, token. The servers run in another " +
+        `process on loopback; ${measured[0]!.times.length} rounds.`,
       rows: rowsOf(measured),
       goals: goalsOf(measured),
     };
@@ -118,7 +122,7 @@ async function bareDiscovery(urls: readonly string[]): Promise<string> {
   return "";
 }
 
-async function compareThirdAddress(): Promise<ISection> {
+async function compareThirdUrl(): Promise<ISection> {
   const servers = await startServers();
   try {
     const { tenant, issuer } = servers;
@@ -134,11 +138,11 @@ async function compareThirdAddress(): Promise<ISection> {
       "@modelcontextprotocol/client": async () =>
         (await discoverAuthorizationServerMetadata(tenant))?.token_endpoint,
       [BARE]: () => bareDiscovery(urls),
-      "ours, told the address of last time": async () =>
+      "ours, with preferredServerMetadataUrl": async () =>
         (await discoverAuthorizationServer(tenant, {
           preferredServerMetadataUrl: urls[2],
         })).serverMetadata.token_endpoint,
-      "bare fetch of that address": () => bareDiscovery(urls.slice(2)),
+      "bare fetch of that URL": () => bareDiscovery(urls.slice(2)),
     };
     const tasks = Object.entries(contestants).map(([name, find]): ITask => ({
       name,
@@ -148,18 +152,19 @@ async function compareThirdAddress(): Promise<ISection> {
     const [ours, theirs, bare, preferred, bareOnce] = measured;
     const again = medianRatio(preferred!.times, bareOnce!.times);
     return {
-      title: "Discovery of a server whose metadata is at the third address",
+      title: "Discovery of a server whose metadata is at the third URL",
       note:
-        "oauth4webapi and openid-client ask one address, which the caller " +
+        "oauth4webapi and openid-client request one URL, which the caller " +
         `chooses. ${ours!.times.length} rounds.`,
       rows: rowsOf(measured),
       goals: [...goalsOf([ours!, theirs!, bare!]), {
-        text: `one request when told the address of last time: ${
+        text: `one request with preferredServerMetadataUrl: ${
           preferred!.requests
         }`,
         reached: preferred!.requests === 1,
       }, {
-        text: `that one at most ${WALL_TIME_LIMIT} times a bare fetch: ` +
+        text:
+          `its wall time at most ${WALL_TIME_LIMIT} times that of a bare fetch: ` +
           again.toFixed(3),
         reached: again <= WALL_TIME_LIMIT,
       }],
@@ -169,9 +174,9 @@ async function compareThirdAddress(): Promise<ISection> {
   }
 }
 
-/** The road at full speed and over a slower network, then the third address. */
-export async function* compareRoads(): AsyncGenerator<ISection> {
-  yield await compareRoad(0, 10_000);
-  yield await compareRoad(10, 10_000);
-  yield await compareThirdAddress();
+/** Compares the flow without and with a delay, then discovery at the third URL. */
+export async function* compareFlows(): AsyncGenerator<ISection> {
+  yield await compareFlow(0, 10_000);
+  yield await compareFlow(10, 10_000);
+  yield await compareThirdUrl();
 }

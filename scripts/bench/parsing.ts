@@ -1,4 +1,4 @@
-/** Parsing beside other parsers, on the same input. */
+/** Compares parsing with other parsers, with the same input. */
 
 import {
   BEARER,
@@ -25,14 +25,14 @@ import {
   verdict,
 } from "./timing.ts";
 
-/** What parsing wants to reach; ratios are the other's time by ours. */
+/** Goals for parsing; a ratio is the time of the other parser divided by ours. */
 export const PARSING_GOALS = {
   challengeRatioAbove: 1,
   claimsRatioAtLeast: 1,
   doublingAtMost: 2.5,
 };
 
-/** Its `Bearer` refuses `resource_metadata`, so it is told of that name. */
+/** Its `Bearer` rejects `resource_metadata`, so that name is added here. */
 function httpAuthUtilsKnowing(...names: string[]) {
   const known = ["realm", "scope", "error", "error_description", ...names];
   const parseWWWAuthenticateRest = (rest: string) =>
@@ -106,7 +106,7 @@ function compareHostile([name, unit]: typeof HOSTILE[number]): Row {
     "ns, 64 KiB": median(big!),
     "doubling": doubling,
     goal: verdict(doubling <= PARSING_GOALS.doublingAtMost),
-    "its ns, 64 KiB": theirBig ? median(theirBig) : "refuses",
+    "its ns, 64 KiB": theirBig ? median(theirBig) : "rejected",
     "its doubling": theirBig ? medianRatio(theirBig, theirSmall!) : "",
     "ratio to ours": theirBig ? medianRatio(theirBig, big!) : "",
   };
@@ -118,7 +118,7 @@ function encodePart(value: unknown): string {
     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** A token of 600 bytes with a signature as long as that of ES256. */
+/** Creates a token of 600 bytes with a signature as long as that of ES256. */
 function makeToken(claims: unknown): string {
   const header = encodePart({ alg: "ES256", typ: "JWT", kid: "2026-key-1" });
   const token = `${header}.${encodePart(claims)}.${"s".repeat(86)}`;
@@ -180,7 +180,7 @@ function compareScopes(count: number): ISection {
   return { title: `scopesMatch, ${count} of ${count} equal`, rows };
 }
 
-/** Challenges, tokens and scopes. */
+/** Compares the parsing of challenges and tokens, and the comparison of scopes. */
 export function* compareParsing(): Generator<ISection> {
   yield compareChallenge(
     "parseWWWAuthenticateHeader, five parameters",

@@ -1,24 +1,24 @@
 /**
- * The pair of servers that the benchmark walks along: a resource that answers 401,
- * and its authorization server, which redirects at once and believes everybody.
- * They do next to nothing, so that the clients are what is measured.
+ * The pair of servers of the benchmark: a resource that responds with 401, and its
+ * authorization server, which checks little and redirects without asking a user.
+ * They do almost nothing, so that mainly the clients are measured.
  *
- * Run as a program, this file is the servers: in a process of their own, so that
- * no client shares a thread, a heap or a garbage collector with them. The argument
- * is the delay of each answer in milliseconds. They end with their standard input.
+ * Run as a program, this file is the servers. In a process of their own they share
+ * no thread, heap or garbage collector with a client. The argument is the delay of
+ * each response in milliseconds. They stop when their standard input ends.
  */
 
 import { fileURLToPath } from "node:url";
 
-/** The pair of servers as a client of this process knows it. */
+/** The pair of servers, for clients in this process. */
 export interface IServers {
-  /** Address of the resource. */
+  /** URL of the resource. */
   readonly target: string;
-  /** Issuer whose metadata is at the first address. */
+  /** Issuer whose metadata is at the first URL. */
   readonly issuer: string;
-  /** Issuer with a path, whose metadata is at the third address. */
+  /** Issuer with a path, whose metadata is at the third URL. */
   readonly tenant: string;
-  /** How many requests the servers got since this was last asked. */
+  /** Returns the number of requests since the last call. */
   countRequests(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), { status, headers: JSON_HEADERS });
 }
 
-/** Members that the strictest of the clients wants to see in the metadata. */
+/** Metadata with the members that the strictest client requires. */
 function serverMetadata(issuer: string, origin: string) {
   return {
     issuer,
@@ -78,9 +78,9 @@ function authorize({ searchParams, origin }: URL): Response {
   redirect.searchParams.set("code", "c0de-of-the-benchmark");
   redirect.searchParams.set("state", searchParams.get("state") ?? "");
   redirect.searchParams.set("iss", origin);
-  const isWhole = ["client_id", "code_challenge", "resource", "scope"]
+  const isComplete = ["client_id", "code_challenge", "resource", "scope"]
     .every((name) => searchParams.get(name));
-  return isWhole
+  return isComplete
     ? new Response(null, {
       status: 302,
       headers: { Location: redirect.href },
@@ -90,10 +90,10 @@ function authorize({ searchParams, origin }: URL): Response {
 
 async function token(request: Request): Promise<Response> {
   const form = new URLSearchParams(await request.text());
-  const isWhole = form.get("code") === "c0de-of-the-benchmark" &&
+  const isComplete = form.get("code") === "c0de-of-the-benchmark" &&
     ["grant_type", "client_id", "redirect_uri", "code_verifier", "resource"]
       .every((name) => form.get(name));
-  return isWhole
+  return isComplete
     ? json({
       access_token: "at-of-the-benchmark",
       token_type: "bearer",
@@ -125,16 +125,16 @@ async function authorizationServer(
   }
 }
 
-/** Listens for both servers on one counter. */
+/** Starts both servers with one counter. */
 async function serve(delayMs: number): Promise<void> {
   let requests = 0;
   const listen = (
-    answer: (request: Request, url: URL) => Response | Promise<Response>,
+    respond: (request: Request, url: URL) => Response | Promise<Response>,
   ) => {
     const { addr } = Deno.serve({
       hostname: "127.0.0.1",
       port: 0,
-      // The crowd of a thousand comes at once.
+      // A thousand discoveries start at once.
       tcpBacklog: 4096,
       onListen: () => {},
     }, async (request) => {
@@ -148,14 +148,14 @@ async function serve(delayMs: number): Promise<void> {
       if (delayMs > 0) {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
       }
-      return await answer(request, url);
+      return await respond(request, url);
     });
     return `http://127.0.0.1:${addr.port}`;
   };
   const issuer = listen(authorizationServer);
   const resource = listen((_request, url) => resourceServer(url, issuer));
   console.log(JSON.stringify({ issuer, resource }));
-  for await (const _ of Deno.stdin.readable) { /* Until it ends. */ }
+  for await (const _ of Deno.stdin.readable) { /* Wait for its end. */ }
   Deno.exit();
 }
 

@@ -1,55 +1,54 @@
 /**
- * Timing functions against each other: in one run, in turn, on the same input.
- * Whatever disturbs a machine then disturbs all of them, and a ratio taken round
- * by round keeps little of it.
+ * Measures functions in one run, in turn and with the same input. A disturbance of
+ * the machine then affects all of them, and hardly changes the ratio of a round.
  */
 
 import { isDeepStrictEqual } from "node:util";
 
 const WARM_UP_MS = 150;
-/** Long beside the clock's resolution, short beside a pause of the machine. */
+/** Much longer than the resolution of the clock, and short compared with a pause. */
 const SAMPLE_MS = 2;
 const GROUP_MS = 1_500;
-/** A contestant may be so slow that the time is up in its first round. */
+/** For functions so slow that the time is over in the first round. */
 const MIN_ROUNDS = 3;
-/** Whoever takes longer for one call is called once, and that is its time. */
+/** A function that takes longer is called once, and that is its time. */
 const SLOW_NS = 1e9;
 
-/** A line of the report: its cells by the titles of the columns. */
+/** A row of the report: its cells by the titles of the columns. */
 export type Row = Record<string, string | number>;
 
-/** A goal of a whole table, with the numbers that decide it. */
+/** A goal that applies to a whole table, with the numbers that decide it. */
 export interface IGoal {
   readonly text: string;
   readonly reached: boolean;
 }
 
-/** A part of the report. */
+/** A section of the report. */
 export interface ISection {
   readonly title: string;
-  /** What a reader must know to read the table. */
+  /** Explains the table. */
   readonly note?: string;
   readonly rows: readonly Row[];
-  /** Goals that are not told by a `goal` in a row. */
+  /** Goals other than those in the column `goal`. */
   readonly goals?: readonly IGoal[];
 }
 
-/** One of the functions compared, ready to be called. */
+/** One of the compared functions. */
 export interface IContestant {
   readonly name: string;
   run(index: number): unknown;
 }
 
-/** One of the tasks compared that wait for something. */
+/** One of the compared asynchronous tasks. */
 export interface ITask {
   readonly name: string;
   run(): Promise<unknown>;
 }
 
-/** Where results go, so that no compiler finds a call superfluous. */
+/** Receives results, so that no compiler removes a call. */
 const sink: unknown[] = [];
 
-/** A function and the inputs it is called with, one after another. */
+/** Creates a contestant that calls the function with each input in turn. */
 export function contestant<Input>(
   name: string,
   inputs: readonly Input[],
@@ -59,18 +58,20 @@ export function contestant<Input>(
   return { name, run: (index) => call(inputs[index % length] as Input) };
 }
 
-/** Fails when a contestant does not do the work: its time would say nothing. */
+/** Fails if a result is wrong, since the time would then be meaningless. */
 export function requireResult(
   name: string,
   actual: unknown,
   expected: unknown,
 ): void {
   if (!isDeepStrictEqual(actual, expected)) {
-    throw new Error(`${name} gives a wrong result: ${JSON.stringify(actual)}`);
+    throw new Error(
+      `${name} returned a wrong result: ${JSON.stringify(actual)}`,
+    );
   }
 }
 
-/** Whether the function takes the input, rather than throwing. */
+/** Checks whether the function accepts the input, instead of throwing. */
 export function accepts<Input>(
   call: (input: Input) => unknown,
   input: Input,
@@ -83,14 +84,14 @@ export function accepts<Input>(
 }
 
 /**
- * The text as a server's reply brings it. V8 keeps literals and joined strings
- * in other forms, which make some calls slower and let caches answer others.
+ * Returns the string as if it came from a response. V8 stores literals and
+ * concatenated strings differently, which makes some calls slower and others faster.
  */
 export function received(text: string): string {
   return new TextDecoder().decode(new TextEncoder().encode(text));
 }
 
-/** Sixteen inputs of one kind, so that no cache answers for the work. */
+/** Creates sixteen inputs of one kind, so that caches do not help. */
 export function variants<Input>(make: (id: string) => Input): Input[] {
   return Array.from({ length: 16 }, (_, index) => make(`id${index + 10}`));
 }
@@ -102,8 +103,8 @@ function nsPerCall({ run }: IContestant, calls: number): number {
 }
 
 /**
- * Calls it until it is compiled; how many calls make one sample, and the
- * nanoseconds of the last.
+ * Calls the function until it is compiled. Returns the number of calls for one
+ * sample, and the nanoseconds of one call.
  */
 function warmUp(one: IContestant): { calls: number; ns: number } {
   const end = performance.now() + WARM_UP_MS;
@@ -117,9 +118,9 @@ function warmUp(one: IContestant): { calls: number; ns: number } {
 }
 
 /**
- * The nanoseconds per call of each contestant, a number for every round. Each
- * round begins with another contestant, so that none always comes after the
- * same one's garbage.
+ * Measures the nanoseconds per call of each contestant, one number for each round.
+ * Each round begins with another contestant, so that garbage collection does not
+ * always affect the same one.
  */
 export function timeInTurn(contestants: readonly IContestant[]): number[][] {
   const warm = contestants.map(warmUp);
@@ -138,9 +139,9 @@ export function timeInTurn(contestants: readonly IContestant[]): number[][] {
 }
 
 /**
- * The milliseconds of each task, a number for every round, for so long. A fifth
- * of that time goes before, and is not counted: connections are opened in it and
- * code is compiled. Who comes first changes, as in `timeInTurn`.
+ * Measures the milliseconds of each task, one number for each round, for this long.
+ * The first fifth is not counted: it opens connections and compiles code. The order
+ * changes as in `timeInTurn`.
  */
 export async function timeTasksInTurn(
   tasks: readonly ITask[],
@@ -162,14 +163,14 @@ export async function timeTasksInTurn(
   return times;
 }
 
-/** The number in the middle; of two in the middle their mean. */
+/** Returns the median. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
 
-/** The median of the ratios, each taken within one round. */
+/** Returns the median of the ratios, each of which is of one round. */
 export function medianRatio(
   times: readonly number[],
   base: readonly number[],
@@ -177,12 +178,12 @@ export function medianRatio(
   return median(times.map((time, round) => time / base[round]!));
 }
 
-/** Says in words whether a goal is reached. */
+/** Returns the word for a goal that was reached or missed. */
 export function verdict(reached: boolean): string {
   return reached ? "reached" : "missed";
 }
 
-/** Times contestants, of which the first is ours; goals go by their names. */
+/** Measures contestants, the first of which is ours; goals are by their names. */
 export function compare(
   contestants: readonly IContestant[],
   goals: Readonly<Record<string, (ratio: number) => boolean>> = {},
@@ -200,7 +201,7 @@ export function compare(
   });
 }
 
-/** A cell as text; how exact a number is shown goes by its column. */
+/** Formats a cell; the number of digits depends on the column. */
 function formatCell(title: string, cell: string | number): string {
   if (typeof cell === "string") return cell;
   const digits = /ratio|doubling|\bms\b|MiB/.test(title) ? 2 : 0;
@@ -210,7 +211,7 @@ function formatCell(title: string, cell: string | number): string {
   });
 }
 
-/** Rows as a table of text, numbers to the right. */
+/** Formats rows as a table, with numbers aligned to the right. */
 export function formatTable(rows: readonly Row[]): string {
   const titles = Object.keys(rows[0] ?? {});
   const lines = [
