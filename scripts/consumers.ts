@@ -1,11 +1,10 @@
 /**
- * Installs the packed package as a stranger would, in every runtime that it is
- * made for, and runs the same scenario there (`tests/consumers/`). Prints a table;
- * the exit code is 1 when anything failed, a runtime that cannot be had included.
- * The unit tests run as well, from the sources.
+ * Installs the packed package in every supported runtime and runs the same scenario
+ * there (`tests/consumers/`). Also runs the unit tests, from the sources. Prints a
+ * table; the exit code is 1 if anything failed or a runtime is not available.
  *
- * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, in
- * place of what `deno pack` makes. `--only NAME` runs one consumer.
+ * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, instead
+ * of the output of `deno pack`. `--only NAME` runs one consumer.
  */
 
 import { parseArgs } from "node:util";
@@ -31,7 +30,7 @@ const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   attw: runAttw,
 };
 
-/** Begins all downloads at once; whoever needs one waits for it, or hears why not. */
+/** Downloads all tools at once; a failure is reported where the tool is used. */
 async function download(temporary: string): Promise<void> {
   const context = { temporary };
   const tool = (name: string, version: string) =>
@@ -65,7 +64,7 @@ try {
   const { name, version, origin, hasCommonJs } = context.package;
   const formats = hasCommonJs ? "ESM and CommonJS" : "ESM";
   console.log(`${name} ${version} from ${origin}: ${formats}`);
-  // One after the other, so that the times are those of a machine at rest.
+  // One after the other, so that they do not affect the measured times.
   for (const [name, consume] of Object.entries(CONSUMERS)) {
     if (values.only !== undefined && values.only !== name) continue;
     rows.push(...await consume(context));

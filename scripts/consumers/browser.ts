@@ -1,4 +1,4 @@
-/** Opens a page in headless Chromium, and keeps a picture of it. */
+/** Opens a page in headless Chromium and saves a screenshot. */
 
 import { type IOutcome, MissingError, parseOutcome } from "./context.ts";
 import { outputOf, run } from "../support/process.ts";
@@ -20,10 +20,10 @@ const FILES: Record<string, string> = {
 async function findChromium(cwd: string): Promise<[string, string]> {
   for (const program of PROGRAMS) {
     try {
-      const said = await outputOf(program, ["--version"], { cwd });
-      return [program, /[\d.]+/.exec(said)?.[0] ?? "-"];
+      const version = await outputOf(program, ["--version"], { cwd });
+      return [program, /[\d.]+/.exec(version)?.[0] ?? "-"];
     } catch {
-      // Not this one.
+      // This one is not installed.
     }
   }
   throw new MissingError(
@@ -33,9 +33,9 @@ async function findChromium(cwd: string): Promise<[string, string]> {
 }
 
 /**
- * Serves the directory on loopback and opens its page. The page posts what came
- * out; only then is its picture answered, and with that its loading complete, so
- * that the screenshot shows the outcome.
+ * Serves the directory on loopback and opens its page. The page posts its outcome.
+ * The response to its image is sent only then, which completes the loading of the
+ * page, so that the screenshot shows the outcome.
  */
 export async function runPage(
   directory: string,
@@ -71,7 +71,7 @@ export async function runPage(
       "--headless",
       "--disable-gpu",
       "--no-first-run",
-      // Chromium refuses to run as root with its sandbox.
+      // Chromium does not run as root with its sandbox.
       ...(Deno.build.os !== "windows" && Deno.uid() === 0
         ? ["--no-sandbox"]
         : []),
@@ -80,7 +80,7 @@ export async function runPage(
       `--screenshot=${new URL("browser.png", artifacts).pathname}`,
       `http://127.0.0.1:${page.addr.port}/?${query}`,
     ], { cwd: directory });
-    posted.resolve({ failure: `The page said nothing. ${stderr}` });
+    posted.resolve({ failure: `The page posted no outcome. ${stderr}` });
     return { version, outcome: await posted.promise };
   } finally {
     await page.shutdown();

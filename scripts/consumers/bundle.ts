@@ -1,4 +1,4 @@
-/** The consumers of a bundle: workerd and a browser. */
+/** The consumers that run a bundle: workerd and a browser. */
 
 import {
   attempt,
@@ -14,10 +14,7 @@ import { findNode } from "./node.ts";
 import { install, outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
-/**
- * The day whose behaviour workerd shows; the older one is from before many of
- * its changes.
- */
+/** The dates whose behaviour workerd shows; many changes came after the older one. */
 const COMPATIBILITY_DATES = ["2026-07-01", "2023-12-01"];
 
 /** Bundles the installed package as `client.js` into a new directory. */
@@ -38,20 +35,20 @@ async function bundle(
     "--platform=browser",
     `--conditions=${condition}`,
     "--outfile=client.js",
-    // What would have to come from elsewhere is a failure, not a warning.
+    // A module that cannot be bundled is an error, not a warning.
     "--log-limit=0",
   ], { cwd: project });
   await copyFiles(project, "scenario.js", "worker.js", "workerd.mjs");
   return project;
 }
 
-/** The real workerd, without anything of Node's in the worker. */
+/** Runs the scenario in workerd, without Node's modules in the worker. */
 export async function runWorkerd(context: IContext): Promise<IRow[]> {
   return await attempt("workerd", "-", "bundle", async () => {
     const tool = await installTool(context, "miniflare", packages.miniflare);
     const node = await findNode(context, packages.node.at(-1) ?? "");
     const project = await bundle(context, "workerd");
-    // Node looks for miniflare from the script's directory upwards.
+    // Node looks for miniflare in the script's directory and above.
     await Deno.symlink(
       `${tool}/node_modules`,
       `${context.temporary}/node_modules`,
@@ -79,7 +76,7 @@ export async function runWorkerd(context: IContext): Promise<IRow[]> {
   });
 }
 
-/** Headless Chromium on a page of another origin than the server's. */
+/** Runs the scenario in headless Chromium, on a page of another origin. */
 export async function runChromium(context: IContext): Promise<IRow[]> {
   const loaded = "bundle as a module";
   return await attempt("Chromium", "-", loaded, async () => {

@@ -1,4 +1,4 @@
-/** What all consumers are given, and how they judge what came out. */
+/** What all consumers share: their input, and how their outcome is judged. */
 
 import expectation from "../../tests/consumers/expected.json" with {
   type: "json",
@@ -13,20 +13,20 @@ import { differences, type IRow } from "./table.ts";
 /** The versions of runtimes and tools. */
 export const packages = {
   ...pinned,
-  // The benchmark bundles with it as well, by the version in deno.json.
+  // The benchmark uses it too, with the version in deno.json.
   esbuild: config.imports.esbuild.replace(/^.*@/, ""),
 };
 
-/** What a consumer needs. */
+/** The input of a consumer. */
 export interface IContext {
   readonly package: IPackage;
-  /** Address of the loopback server. */
+  /** Origin of the server on loopback. */
   readonly server: string;
-  /** A directory for projects; it is removed at the end. */
+  /** A directory for projects, removed at the end. */
   readonly temporary: string;
 }
 
-/** One line of JSON, as every consumer prints it. */
+/** What every consumer prints, as one line of JSON. */
 export interface IOutcome {
   readonly importMs?: number;
   readonly kind?: string;
@@ -34,14 +34,14 @@ export interface IOutcome {
   readonly failure?: string;
 }
 
-/** Reads what a consumer printed last. */
+/** Reads the last line that a consumer printed. */
 export function parseOutcome(printed: string): IOutcome {
   return JSON.parse(printed.trim().split("\n").at(-1) ?? "");
 }
 
 /**
- * What is wrong with an outcome; nothing when the report is as expected.
- * Browsers hide where a redirect leads, and so have an expectation of their own.
+ * Returns what is wrong with an outcome; undefined if the report is as expected.
+ * Browsers hide the target of a redirect, so another report is expected of them.
  */
 export function failureOf(
   { failure, report }: IOutcome,
@@ -56,12 +56,12 @@ export function failureOf(
   return found.length > 0 ? found.join("\n") : undefined;
 }
 
-/** A runtime or tool that cannot be had here. */
+/** A runtime or tool that is not available on this machine. */
 export class MissingError extends Error {}
 
 /**
- * The rows of a consumer, or one that says why there are none: a runtime that
- * cannot be had is a failure like any other.
+ * Returns the rows of a consumer, or one row that says why there are none. A
+ * runtime that is not available counts as a failure.
  */
 export async function attempt(
   runtime: string,
@@ -78,7 +78,7 @@ export async function attempt(
   }
 }
 
-/** Copies files of tests/consumers/ into a project. */
+/** Copies files from tests/consumers/ to a project. */
 export async function copyFiles(
   directory: string,
   ...names: string[]
@@ -92,7 +92,7 @@ export async function copyFiles(
 
 const installed = new Map<string, Promise<string>>();
 
-/** Installs a tool once, in a project of its own; the path of the project. */
+/** Installs a tool once, in its own project; returns the path of the project. */
 export function installTool(
   { temporary }: Pick<IContext, "temporary">,
   name: string,
@@ -102,7 +102,7 @@ export function installTool(
   const tool = installed.get(directory) ??
     install(directory, { [name]: version }).catch((error) => {
       throw new MissingError(
-        `${name} ${version} cannot be had: ${error.message}`,
+        `${name} ${version} cannot be installed: ${error.message}`,
       );
     });
   installed.set(directory, tool);

@@ -1,4 +1,4 @@
-/** The consumers in Deno: by `jsr:` name, by file, and as an npm package. */
+/** The consumers in Deno: by `jsr:` specifier, by file, and as an npm package. */
 
 import {
   attempt,
@@ -11,7 +11,7 @@ import { copySources } from "../support/package.ts";
 import { outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
-/** One scratch project whose deno.json says where the client comes from. */
+/** Runs one project whose deno.json says where the client comes from. */
 async function runProject(
   context: IContext,
   loaded: string,
@@ -40,9 +40,9 @@ async function runProject(
 }
 
 /**
- * The sources as JSR would serve them, with `links` in JSR's place, and by path;
- * and the packed package from node_modules. Only the network is permitted: the
- * client needs nothing else.
+ * Runs the sources by `jsr:` specifier, with `links` instead of JSR, and by path;
+ * and the packed package from node_modules. The only permission is the network,
+ * because the client needs no other.
  */
 export async function runDeno(context: IContext): Promise<IRow[]> {
   const { name, version, tarball } = context.package;

@@ -16,7 +16,7 @@ const NODE_PACKAGE = `node-${
   Deno.build.os === "windows" ? "win" : Deno.build.os
 }-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
 
-/** The `node` on the path where it is of this major version, else npm's. */
+/** Returns the `node` on the path if it has this major version, otherwise npm's. */
 export async function findNode(
   context: Pick<IContext, "temporary">,
   version: string,
@@ -30,7 +30,7 @@ export async function findNode(
   return `${tool}/node_modules/${NODE_PACKAGE}/bin/node`;
 }
 
-/** The `bun` of npm. */
+/** Returns the `bun` from npm. */
 export async function findBun(
   context: Pick<IContext, "temporary">,
 ): Promise<string> {
@@ -38,7 +38,7 @@ export async function findBun(
   return `${tool}/node_modules/bun/bin/bun.exe`;
 }
 
-/** Loads the package in both ways in a project where it is installed. */
+/** Loads the installed package of a project by `import` and by `require`. */
 async function runBoth(
   runtime: string,
   program: string,
@@ -64,7 +64,7 @@ async function runBoth(
           importMs: outcome.importMs,
           failure: kind === "ESM" && way === "require" &&
               context.package.hasCommonJs && runtime === "Node"
-            ? "require() loaded ESM, although the package holds CommonJS"
+            ? "require() loaded ESM, although the package contains CommonJS"
             : failureOf(outcome),
         };
       }),
@@ -73,7 +73,7 @@ async function runBoth(
   return rows;
 }
 
-/** Every version of Node. */
+/** Runs the scenario in every version of Node. */
 export async function runNode(context: IContext): Promise<IRow[]> {
   const project = `${context.temporary}/node`;
   const { name, tarball } = context.package;
@@ -91,7 +91,7 @@ export async function runNode(context: IContext): Promise<IRow[]> {
   return rows;
 }
 
-/** Bun, with the package installed by Bun itself. */
+/** Runs the scenario in Bun, which installs the package itself. */
 export async function runBun(context: IContext): Promise<IRow[]> {
   return await attempt("Bun", packages.bun, "-", async () => {
     const program = await findBun(context);

@@ -1,6 +1,6 @@
 /**
- * What the server of the consumer tests answers: a protected resource that is its
- * own authorization server, and checks what it is sent.
+ * The responses of the consumer tests' server: a protected resource that is its own
+ * authorization server and checks the requests.
  */
 
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
@@ -13,7 +13,7 @@ async function s256(verifier: string): Promise<string> {
   return hash.toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** Whether a DPoP proof (RFC 9449) is signed and speaks of this request. */
+/** Checks the signature of a DPoP proof, and that it is for this request (RFC 9449). */
 async function isProven(request: Request): Promise<boolean> {
   const [header, payload, signature] = request.headers.get("DPoP")
     ?.split(".") ?? [];
@@ -34,7 +34,7 @@ async function isProven(request: Request): Promise<boolean> {
     await crypto.subtle.verify(algorithm, key, bytesOf(signature), signed);
 }
 
-/** The authorization server's part; nothing for any other path. */
+/** Responds as the authorization server; undefined for any other path. */
 export async function authorize(
   request: Request,
   path: string,
@@ -85,7 +85,7 @@ export async function authorize(
   return undefined;
 }
 
-/** The protected resource's part; nothing for any other path. */
+/** Responds as the protected resource; undefined for any other path. */
 export async function serveResource(
   request: Request,
   path: string,

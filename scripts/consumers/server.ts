@@ -1,7 +1,6 @@
 /**
- * The server that the consumer tests talk to: what `responses.ts` answers,
- * and addresses that hang, redirect, break off and never end. It answers CORS, for
- * browsers.
+ * The server of the consumer tests: the responses of `responses.ts`, and URLs that
+ * hang, redirect, break off or never end. It allows CORS, for browsers.
  */
 
 import {
@@ -12,7 +11,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { authorize, serveResource } from "./responses.ts";
 
-/** A server on loopback; disposing it ends it. */
+/** A server on loopback; disposing it stops it. */
 export interface IConsumerServer extends AsyncDisposable {
   /** Its origin. */
   readonly address: string;
@@ -38,17 +37,20 @@ async function toRequest(
   return new Request(origin + url, { method, headers: fields, body });
 }
 
-async function send(response: Response, reply: ServerResponse): Promise<void> {
-  for (const [name, value] of response.headers) reply.setHeader(name, value);
-  reply.writeHead(response.status);
-  reply.end(new Uint8Array(await response.arrayBuffer()));
+async function send(
+  response: Response,
+  outgoing: ServerResponse,
+): Promise<void> {
+  for (const [name, value] of response.headers) outgoing.setHeader(name, value);
+  outgoing.writeHead(response.status);
+  outgoing.end(new Uint8Array(await response.arrayBuffer()));
 }
 
-/** A body that goes on until nobody reads it any more. */
-function sendEndless(reply: ServerResponse, delayMs: number): void {
+/** Sends a body until the client closes the connection. */
+function sendEndless(outgoing: ServerResponse, delayMs: number): void {
   const chunk = new Uint8Array(65_536).fill(32);
-  const timer = setInterval(() => reply.write(chunk), delayMs);
-  reply.on("close", () => clearInterval(timer));
+  const timer = setInterval(() => outgoing.write(chunk), delayMs);
+  outgoing.on("close", () => clearInterval(timer));
 }
 
 /** Starts the server on a free port of 127.0.0.1. */
@@ -57,21 +59,21 @@ export async function startConsumerServer(): Promise<IConsumerServer> {
   const open = new Map<ServerResponse, string>();
   let origin = "";
 
-  /** Answers what ought not to happen; false for any other path. */
-  function misbehave(path: string, reply: ServerResponse): boolean {
+  /** Sends faulty responses; returns false for any other path. */
+  function misbehave(path: string, outgoing: ServerResponse): boolean {
     const redirect = (location: string) =>
-      reply.writeHead(307, { Location: location }).end();
+      outgoing.writeHead(307, { Location: location }).end();
     switch (path) {
       case "/hang":
         return true;
       case "/endless/slow":
-        sendEndless(reply, 20);
+        sendEndless(outgoing, 20);
         return true;
       case "/endless/fast":
-        sendEndless(reply, 1);
+        sendEndless(outgoing, 1);
         return true;
       case "/broken":
-        reply.destroy();
+        outgoing.destroy();
         return true;
       case "/redirect/same":
         redirect(`${origin}/document`);
@@ -80,27 +82,29 @@ export async function startConsumerServer(): Promise<IConsumerServer> {
         redirect(`${origin.replace("127.0.0.1", "localhost")}/document`);
         return true;
       case "/time":
-        reply.end(String(performance.now()));
+        outgoing.end(String(performance.now()));
         return true;
       case "/open":
-        reply.end([...open.values()].filter((one) => one !== path).join(" "));
+        outgoing.end(
+          [...open.values()].filter((one) => one !== path).join(" "),
+        );
         return true;
     }
     return false;
   }
 
-  // Not `Deno.serve`: it does not always notice that a client has gone away.
-  const server = createServer(async (incoming, reply) => {
+  // Not `Deno.serve`: it does not always notice that a client disconnected.
+  const server = createServer(async (incoming, outgoing) => {
     const path = incoming.url?.replace(/\?.*/, "") ?? "";
-    open.set(reply, path);
-    reply.on("close", () => open.delete(reply));
+    open.set(outgoing, path);
+    outgoing.on("close", () => open.delete(outgoing));
     for (const [name, value] of Object.entries(CORS)) {
-      reply.setHeader(name, value);
+      outgoing.setHeader(name, value);
     }
     if (incoming.method === "OPTIONS") {
-      reply.writeHead(204).end();
-    } else if (!misbehave(path, reply)) {
-      const answer = async () => {
+      outgoing.writeHead(204).end();
+    } else if (!misbehave(path, outgoing)) {
+      const respond = async () => {
         const request = await toRequest(incoming, origin);
         return await authorize(request, path, challenges) ??
           await serveResource(request, path) ??
@@ -108,7 +112,7 @@ export async function startConsumerServer(): Promise<IConsumerServer> {
       };
       const failed = (error: unknown) =>
         new Response(String(error), { status: 500 });
-      await send(await answer().catch(failed), reply);
+      await send(await respond().catch(failed), outgoing);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

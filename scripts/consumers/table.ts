@@ -1,20 +1,20 @@
 /** The rows of the consumer tests, and how they are printed. */
 
-/** What one consumer found out. */
+/** The result of one consumer. */
 export interface IRow {
   readonly runtime: string;
   readonly version: string;
-  /** How the package was loaded, and as what. */
+  /** How the package was loaded, and in which format. */
   readonly loaded: string;
-  /** What is wrong; nothing when all is well. */
+  /** What is wrong; undefined if everything passed. */
   readonly failure?: string | undefined;
-  /** Whether the runtime could not be had, so that nothing was tried. */
+  /** Whether the runtime is not available, so that nothing was run. */
   readonly isMissing?: boolean | undefined;
   /** Milliseconds of the first import. */
   readonly importMs?: number | undefined;
 }
 
-/** The rows in aligned columns; failures follow in full. */
+/** Formats the rows in aligned columns, followed by the failures in full. */
 export function formatTable(rows: readonly IRow[]): string {
   const lines = [
     ["runtime", "version", "how loaded", "result", "import ms"],
@@ -51,7 +51,7 @@ function indent(text: string): string {
   return shown.map((line) => `  ${line.slice(0, 400)}`).join("\n");
 }
 
-/** Where two reports differ, a line each. */
+/** Returns a line for each difference between two reports. */
 export function differences(
   actual: unknown,
   expected: unknown,

@@ -1,4 +1,4 @@
-/** The consumers that only look: TypeScript, publint, attw. */
+/** The consumers that only inspect the package: TypeScript, publint, attw. */
 
 import {
   attempt,
@@ -22,7 +22,7 @@ const NODE = { lib: ["ES2022"], types: ["node"] };
 const NODE16 = { module: "node16", moduleResolution: "node16" };
 const BUNDLER = { module: "esnext", moduleResolution: "bundler" };
 
-/** CommonJS may import an ES module in the eyes of `nodenext` only. */
+/** Only `nodenext` allows CommonJS to import an ES module. */
 function projectsFor(hasCommonJs: boolean): IProject[] {
   const commonJs = hasCommonJs
     ? NODE16
@@ -79,7 +79,7 @@ async function typeCheck(
   };
 }
 
-/** Type-checks a consumer under every resolution and every TypeScript. */
+/** Type-checks a consumer with every resolution and every TypeScript. */
 export async function runTypeScript(context: IContext): Promise<IRow[]> {
   const directory = `${context.temporary}/types`;
   const { name, tarball } = context.package;
@@ -110,7 +110,7 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
   return rows;
 }
 
-/** publint, with suggestions and warnings counting as errors. */
+/** Runs publint; suggestions and warnings count as errors. */
 export async function runPublint(context: IContext): Promise<IRow[]> {
   const version = packages.publint;
   return await attempt("publint", version, "strict", async () => {
@@ -131,8 +131,8 @@ export async function runPublint(context: IContext): Promise<IRow[]> {
 }
 
 /**
- * Are the types wrong? A package of ES modules alone is judged by the profile
- * for such; `node10` knows no `exports` and counts for neither.
+ * Runs attw ("are the types wrong?"). A package without CommonJS is checked with
+ * the profile for ES modules. `node10` does not support `exports` and is ignored.
  */
 export async function runAttw(context: IContext): Promise<IRow[]> {
   const version = packages["@arethetypeswrong/cli"];

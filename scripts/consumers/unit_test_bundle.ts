@@ -1,12 +1,12 @@
 /**
- * Bundles unit tests for Node without JSR and without dnt: one ES module in which
- * `node:test` takes the place of `Deno.test`.
+ * Bundles unit tests for Node without JSR and without dnt: as one ES module in which
+ * `node:test` replaces `Deno.test`.
  */
 
 import * as esbuild from "esbuild";
 import map from "../npm_only/import_map.json" with { type: "json" };
 
-/** What was bundled, and what it needs beside it. */
+/** A bundle and the packages that it imports. */
 export interface IBundle {
   /** Path of the module. */
   readonly file: string;
@@ -14,13 +14,13 @@ export interface IBundle {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Name of `node:test`'s function in the bundle; no source uses it. */
+/** Name of the function of `node:test` in the bundle; unused in the sources. */
 const NODE_TEST = "__nodeTest";
 
-/** `npm:name@version/path`, or `npm:/name@version/path` as import maps have it. */
+/** `npm:name@version/path`, or `npm:/name@version/path` as in import maps. */
 const NPM = /^npm:\/?((?:@[^/]+\/)?[^@/]+)@([^/]+)(\/.*)?$/;
 
-/** What the import map makes of a specifier, by the whole name or its beginning. */
+/** Maps a specifier by the import map, by its whole name or by its prefix. */
 function mapped(specifier: string): string {
   const imports: Record<string, string> = map.imports;
   const prefix = Object.keys(imports).find((name) =>
@@ -31,8 +31,8 @@ function mapped(specifier: string): string {
 }
 
 /**
- * Resolves as `import_map.json` says: files are bundled, npm packages are left to
- * Node and noted among the dependencies.
+ * Resolves specifiers by `import_map.json`. Files are bundled; npm packages remain
+ * imports and are added to the dependencies.
  */
 function resolveByMap(
   directory: string,
@@ -57,10 +57,7 @@ function resolveByMap(
   };
 }
 
-/**
- * Bundles these files of `tests/` in a copy of the project's sources, one after
- * the other, into `<name>.mjs` in the copy.
- */
+/** Bundles these files of `tests/` as `<name>.mjs`, in a copy of the sources. */
 export async function bundleTests(
   directory: string,
   name: string,

@@ -1,9 +1,9 @@
-/** What Node's test runner reported, in TAP. */
+/** Reads the TAP report of Node's test runner. */
 
 import { stripVTControlCharacters } from "node:util";
 import type { IRun } from "../support/process.ts";
 
-/** The failing tests of a report, each with its error. */
+/** Returns the failing tests of a report, each with its error. */
 function failuresOf(tap: string): string[] {
   const failing = /^not ok \d+ - (.+)\n {2}---\n([^]*?)\n {2}\.\.\.$/gm;
   return [...tap.matchAll(failing)].map(([, name, details = ""]) => {
@@ -13,12 +13,12 @@ function failuresOf(tap: string): string[] {
   });
 }
 
-/** What came of a run: how many tests passed, and what is wrong. */
+/** Returns how many tests of a run passed, and what is wrong. */
 export function judgeTap(
   { code, stdout, stderr }: IRun,
 ): { passed: number; failure?: string | undefined } {
   const tap = stripVTControlCharacters(stdout);
-  // Counted here, because a run that is ended early has no summary.
+  // Counted here, because a run that was stopped has no summary.
   const passed = [...tap.matchAll(/^ok \d+(?!.* # (?:SKIP|TODO))/gm)].length;
   const problems = failuresOf(tap);
   if (code !== 0) problems.push(...stderr.trim().split("\n").filter(Boolean));

@@ -1,13 +1,13 @@
-/** Running programs for the consumer tests, and installing packages with npm. */
+/** Runs programs, and installs packages with npm. */
 
-/** A program that was run to its end. */
+/** The result of a program. */
 export interface IRun {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The environment, without what `npx deno` and `npm run` set for themselves. */
+/** The environment without the variables that `npx` and `npm run` set. */
 function environment(): Record<string, string> {
   const inherited = Object.entries(Deno.env.toObject()).filter(([name]) =>
     !/^npm_(package|lifecycle|config_(package|call|yes|local_prefix|prefix))/i
@@ -16,7 +16,7 @@ function environment(): Record<string, string> {
   return { ...Object.fromEntries(inherited), NO_COLOR: "1", FORCE_COLOR: "0" };
 }
 
-/** Runs a program; one that takes longer than `seconds` is ended. */
+/** Runs a program, and stops it after `seconds`. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -35,7 +35,7 @@ export async function run(
   }).spawn();
   const { code, stdout, stderr } = await child.output();
   const decoder = new TextDecoder();
-  const late = signal.aborted ? `No end after ${seconds} s. ` : "";
+  const late = signal.aborted ? `Stopped after ${seconds} s. ` : "";
   return {
     code: signal.aborted ? 1 : code,
     stdout: decoder.decode(stdout),
@@ -43,7 +43,7 @@ export async function run(
   };
 }
 
-/** Runs a program and gives its output; fails when it does. */
+/** Runs a program and returns its output; throws if the program fails. */
 export async function outputOf(
   program: string,
   args: readonly string[],
@@ -55,8 +55,8 @@ export async function outputOf(
 }
 
 /**
- * Makes a project in this directory and installs packages into it: versions by
- * name, or paths of tarballs.
+ * Creates a project in this directory and installs packages: versions by name, or
+ * paths of tarballs.
  */
 export async function install(
   directory: string,

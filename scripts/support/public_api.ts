@@ -1,8 +1,8 @@
-/** What a module exports, as its declarations have it: a line for every part. */
+/** Reads the exports of a module from its declarations, one line for each part. */
 
 import ts from "typescript";
 
-/** Written out in full, whatever the length; an alias keeps its name. */
+/** Writes types in full, whatever their length; an alias keeps its name. */
 const FORMAT = ts.TypeFormatFlags.NoTruncation |
   ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
 
@@ -18,19 +18,19 @@ const OPTIONS: ts.CompilerOptions = {
   types: [],
 };
 
-/** A module's exports: its values by name, and all of it as sorted lines. */
+/** A module's exports: the names of its values, and everything as sorted lines. */
 export interface IPublicApi {
   readonly values: string[];
   readonly lines: string[];
 }
 
-/** What an entry point exports, a source or a declaration file. */
+/** Reads the exports of an entry point, a source or a declaration file. */
 export function readPublicApi(entry: string): IPublicApi {
   const program = ts.createProgram([entry], OPTIONS);
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(entry);
   const module = file && checker.getSymbolAtLocation(file);
-  if (!module) throw new Error(`${entry} is no module`);
+  if (!module) throw new Error(`${entry} is not a module`);
   const symbols = checker.getExportsOfModule(module).map((exported) => ({
     name: exported.name,
     symbol: exported.flags & ts.SymbolFlags.Alias
@@ -48,8 +48,8 @@ export function readPublicApi(entry: string): IPublicApi {
 }
 
 /**
- * A signature. To leave a parameter out and to give undefined is the same, which
- * sources and declarations express differently.
+ * Formats a signature. An omitted parameter and undefined are the same, which
+ * sources and declarations write differently.
  */
 function writeSignature(
   signature: ts.Signature,
@@ -68,7 +68,7 @@ function writeSignature(
   return text;
 }
 
-/** A symbol is a value, a type, or both under one name. */
+/** Returns the lines of a symbol, which is a value, a type, or both. */
 function describe(
   name: string,
   symbol: ts.Symbol,
