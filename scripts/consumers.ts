@@ -58,7 +58,7 @@ try {
   if (values.only === undefined) await download(temporary);
   const context: IContext = {
     package: await preparePackage(values.package, temporary),
-    server: server.address,
+    server: server.origin,
     temporary,
   };
   const { name, version, origin, hasCommonJs } = context.package;

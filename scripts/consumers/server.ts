@@ -14,7 +14,7 @@ import { authorize, serveResource } from "./responses.ts";
 /** A server on loopback; disposing it stops it. */
 export interface IConsumerServer extends AsyncDisposable {
   /** Its origin. */
-  readonly address: string;
+  readonly origin: string;
 }
 
 const CORS = {
@@ -118,7 +118,7 @@ export async function startConsumerServer(): Promise<IConsumerServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    address: origin,
+    origin,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -1,6 +1,6 @@
 /**
- * From the metadata of the authorization server to an answer of the resource,
- * without a user.
+ * The steps from the metadata of the authorization server to a response of the
+ * resource, without a user.
  */
 import {
   buildClientCredentialsBody,
@@ -16,54 +16,54 @@ import {
   selectClientAuthentication,
 } from "../../mod.ts";
 import { isSameUrl } from "./discovery_steps.ts";
-import { type IStep, limitedFetch, need } from "./walk.ts";
+import { type IStep, limitedFetch, need } from "./steps.ts";
 
-/** Where the user comes back to; the demo only looks at the address. */
+/** The redirect URI. Nothing listens there; the demo only reads the URL. */
 export const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;
 
-/** Registers a client, which leaves an entry in somebody's database. */
+/** Registers a client, which adds an entry to the server's database. */
 export const registerClient: IStep = {
   name: "registration",
   expected: "a success status and JSON with a client_id",
-  asked: ({ server }) =>
+  action: ({ server }) =>
     server?.registration_endpoint
       ? `POST ${server.registration_endpoint}`
-      : "Where clients register themselves",
-  async run(walk) {
-    const server = need(walk.server, "metadata of the server");
-    const issuer = need(walk.issuer, "an issuer");
+      : "Register a client",
+  async run(progress) {
+    const server = need(progress.server, "metadata of the server");
+    const issuer = need(progress.issuer, "an issuer");
     if (!isSameUrl(server.issuer, issuer)) {
       throw new Error(
-        `${server.registration_endpoint} is not asked: its issuer is ` +
+        `No request to ${server.registration_endpoint}: its issuer is ` +
           `${server.issuer}, expected ${issuer}`,
       );
     }
     const registration = await fetchDynamicRegistration(
       server,
       "OAuth helper demo",
-      walk.scopes.length > 0 ? walk.scopes : undefined,
+      progress.scopes.length > 0 ? progress.scopes : undefined,
       { redirectUris: [REDIRECT_URI] },
     );
     const client_id = String(registration.client_id);
-    walk.client = selectClientAuthentication(server, {
+    progress.client = selectClientAuthentication(server, {
       ...registration,
       client_id,
     });
-    return { answer: `client registered: ${client_id}` };
+    return { result: `client registered: ${client_id}` };
   },
 };
 
-/** Stands in for `registerClient` at servers of others. */
+/** Replaces `registerClient` for the servers of others. */
 export const lookForRegistration: IStep = {
   name: "registration",
   expected: "a registration_endpoint in the server's metadata",
   optional: true,
-  asked: () => "Where clients register themselves",
+  action: () => "Endpoint for the registration of clients",
   run({ server }) {
     const endpoint = server?.registration_endpoint;
     return endpoint
-      ? { answer: `${endpoint}, not called without --register` }
-      : { answer: "nowhere: the server names no such endpoint", ok: false };
+      ? { result: `${endpoint}, not called without --register` }
+      : { result: "none in the metadata of the server", ok: false };
   },
 };
 
@@ -74,18 +74,18 @@ function listFields(body: URLSearchParams): Record<string, string> {
 const buildExchangeBody: IStep = {
   name: "id_jag_exchange",
   expected: "a body",
-  asked: () => "Body that trades an ID token for an ID-JAG",
-  run(walk) {
+  action: () => "Body that exchanges an ID token for an ID-JAG",
+  run(progress) {
     const body = buildIdJagExchangeBody(
       "client-at-the-identity-provider",
       "its-secret",
-      "an-id-token", // No user has signed in here, so there is no real one.
-      need(walk.issuer, "an issuer"),
-      walk.target,
-      walk.scopes,
+      "an-id-token", // Without a user there is no real one.
+      need(progress.issuer, "an issuer"),
+      progress.target,
+      progress.scopes,
     );
     return {
-      answer: `${body.size} fields for an identity provider, not sent`,
+      result: `${body.size} fields for an identity provider, not sent`,
       details: listFields(body),
     };
   },
@@ -94,23 +94,23 @@ const buildExchangeBody: IStep = {
 const buildRedemptionBody: IStep = {
   name: "id_jag_redemption",
   expected: "a body",
-  asked: () => "Body that trades that ID-JAG for an access token",
-  run(walk) {
+  action: () => "Body that exchanges the ID-JAG for a token",
+  run(progress) {
     const body = buildResourceRedemptionBody(
-      need(walk.client, "a client").clientId,
+      need(progress.client, "a client").clientId,
       undefined,
-      "an-id-jag", // It would come from an identity provider.
-      walk.target,
-      walk.scopes,
+      "an-id-jag", // A real one comes from an identity provider.
+      progress.target,
+      progress.scopes,
     );
     return {
-      answer: `${body.size} fields for the authorization server, not sent`,
+      result: `${body.size} fields for the authorization server, not sent`,
       details: listFields(body),
     };
   },
 };
 
-/** A token as it may be shown. */
+/** Describes a token without its value. */
 export function describeToken(
   { access_token, token_type, expires_in, refresh_token }: IToken,
 ): string {
@@ -121,32 +121,34 @@ export function describeToken(
 const getMachineToken: IStep = {
   name: "token",
   expected: "200 and JSON with an access_token",
-  asked: () => "A machine asks for a token (client credentials)",
-  async run(walk) {
-    const server = need(walk.server, "metadata of the server");
-    const { id, secret } = need(walk.machine, "a client with a secret");
-    const { resource, scopes, issuer } = walk;
-    walk.token = await fetchToken(
+  action: () => "Request a token (client credentials)",
+  async run(progress) {
+    const server = need(progress.server, "metadata of the server");
+    const { id, secret } = need(progress.machine, "a client with a secret");
+    const { resource, scopes, issuer } = progress;
+    progress.token = await fetchToken(
       server,
       buildClientCredentialsBody({ resource, scopes }),
       { client: clientSecretPost(id, secret, { issuer }) },
     );
-    return { answer: describeToken(walk.token) };
+    return { result: describeToken(progress.token) };
   },
 };
 
 const readClaims: IStep = {
   name: "claims",
   expected: "a JWT",
-  asked: () => "Claims of that token, decoded and not verified",
-  run(walk) {
-    const claims = getClaimsFromJWT(need(walk.token, "a token").access_token);
-    walk.claims = claims;
+  action: () => "Claims of that token, decoded and not verified",
+  run(progress) {
+    const claims = getClaimsFromJWT(
+      need(progress.token, "a token").access_token,
+    );
+    progress.claims = claims;
     return {
-      answer: `for ${claims.aud}`,
+      result: `for ${claims.aud}`,
       details: {
         claims: Object.entries(claims)
-          // With some servers the identifier is a token in itself.
+          // Some servers use the token itself as its identifier.
           .filter(([name]) => name !== "jti")
           .map(([name, value]) => `${name}=${value}`).join(", "),
       },
@@ -154,32 +156,32 @@ const readClaims: IStep = {
   },
 };
 
-/** The call that everything else is for, with the newest token. */
+/** Calls the resource with the newest token. */
 export function callWithToken(name: string): IStep {
   return {
     name,
     expected: "200",
-    asked: ({ target }) => `GET ${target} with that token`,
-    async run(walk) {
-      const { access_token } = need(walk.token, "a token");
-      const { status, statusText, body } = await limitedFetch(walk.target, {
+    action: ({ target }) => `GET ${target} with that token`,
+    async run(progress) {
+      const { access_token } = need(progress.token, "a token");
+      const { status, statusText, body } = await limitedFetch(progress.target, {
         headers: { Authorization: `Bearer ${access_token}` },
       });
       await body?.cancel();
-      return { answer: `${status} ${statusText}`, status, ok: status === 200 };
+      return { result: `${status} ${statusText}`, status, ok: status === 200 };
     },
   };
 }
 
 const compareScopes: IStep = {
   name: "scopes",
-  expected: "the scopes asked for, in any order",
-  asked: ({ scopes }) => `Scopes asked for: ${scopes.join(" ")}`,
+  expected: "the requested scopes, in any order",
+  action: ({ scopes }) => `Requested scopes: ${scopes.join(" ")}`,
   run({ scopes, claims }) {
     const granted = claims?.scope?.split(" ");
     const same = scopesMatch(scopes, granted);
     return {
-      answer: `${same ? "all" : "not what was"} granted: ${claims?.scope}`,
+      result: `${same ? "all" : "not all"} granted: ${claims?.scope}`,
       ok: same,
     };
   },

@@ -1,4 +1,4 @@
-/** From a 401 to the metadata of the authorization server. */
+/** The steps from a 401 to the metadata of the authorization server. */
 import {
   discoverAuthorization,
   fetchAuthorizationServerMetadata,
@@ -7,26 +7,26 @@ import {
   type IAuthorizationServerMetadata,
   parseWWWAuthenticateHeader,
 } from "../../mod.ts";
-import { type IStep, type IWalk, limitedFetch, need } from "./walk.ts";
+import { type IProgress, type IStep, limitedFetch, need } from "./steps.ts";
 
-const askWithoutToken: IStep = {
+const requestWithoutToken: IStep = {
   name: "unauthorized",
   expected: "401 with WWW-Authenticate",
   optional: true,
-  asked: ({ target }) => `GET ${target}`,
-  async run(walk) {
+  action: ({ target }) => `GET ${target}`,
+  async run(progress) {
     const { status, statusText, headers, body } = await limitedFetch(
-      walk.target,
-      // What an MCP server wants to read before it looks any further.
+      progress.target,
+      // MCP servers require this header.
       { headers: { Accept: "application/json, text/event-stream" } },
     );
     await body?.cancel();
-    walk.header = headers.get("WWW-Authenticate") ?? undefined;
-    const named = walk.header === undefined ? "without" : "with";
+    progress.header = headers.get("WWW-Authenticate") ?? undefined;
+    const named = progress.header === undefined ? "without" : "with";
     return {
-      answer: `${`${status} ${statusText}`.trim()} ${named} WWW-Authenticate`,
+      result: `${`${status} ${statusText}`.trim()} ${named} WWW-Authenticate`,
       status,
-      ok: status === 401 && walk.header !== undefined,
+      ok: status === 401 && progress.header !== undefined,
     };
   },
 };
@@ -35,21 +35,23 @@ const readChallenge: IStep = {
   name: "challenge",
   expected: "resource_metadata",
   optional: true,
-  asked: () => "What the WWW-Authenticate header says",
-  run(walk) {
-    if (walk.header === undefined) {
-      return { answer: "nothing, for there is none", ok: false };
+  action: () => "Parse the WWW-Authenticate header",
+  run(progress) {
+    if (progress.header === undefined) {
+      return { result: "there is no such header", ok: false };
     }
-    const challenges = parseWWWAuthenticateHeader(walk.header);
-    // A server may offer other ways in as well, such as Negotiate.
-    walk.challenge =
+    const challenges = parseWWWAuthenticateHeader(progress.header);
+    // A server may offer other schemes too, such as Negotiate.
+    progress.challenge =
       challenges.find(({ params }) => params.resource_metadata) ??
         challenges[0];
-    if (!walk.challenge) return { answer: "no challenge in it", ok: false };
-    const { scheme, params } = walk.challenge;
-    walk.scopes = params.scope?.split(" ").filter(Boolean) ?? [];
+    if (!progress.challenge) {
+      return { result: "it contains no challenge", ok: false };
+    }
+    const { scheme, params } = progress.challenge;
+    progress.scopes = params.scope?.split(" ").filter(Boolean) ?? [];
     return {
-      answer: `${scheme} challenge with ${
+      result: `${scheme} challenge with ${
         Object.keys(params).join(", ") || "no parameters"
       }`,
       ok: Boolean(params.resource_metadata),
@@ -62,23 +64,25 @@ const findResourceMetadata: IStep = {
   name: "resource_metadata",
   expected: "200 and JSON about this resource",
   optional: true,
-  asked: ({ target }) => `Metadata of resource ${target}`,
-  async run(walk) {
+  action: ({ target }) => `Metadata of resource ${target}`,
+  async run(progress) {
     const { metadata, discoveryUrl, errors } = await fetchResourceMetadata(
-      walk.target,
-      walk.challenge?.params.resource_metadata,
+      progress.target,
+      progress.challenge?.params.resource_metadata,
     );
     const { authorization_servers, scopes_supported = [] } = metadata;
-    // The library leaves this member unchecked, and it comes from a stranger.
+    // The library does not check this member.
     const issuers = [authorization_servers ?? []].flat();
-    walk.issuer = issuers.find((issuer) => typeof issuer === "string");
-    if (walk.scopes.length === 0) {
-      walk.scopes = scopes_supported.filter((one) => typeof one === "string");
+    progress.issuer = issuers.find((issuer) => typeof issuer === "string");
+    if (progress.scopes.length === 0) {
+      progress.scopes = scopes_supported.filter((one) =>
+        typeof one === "string"
+      );
     }
     return {
-      answer: walk.issuer === undefined
+      result: progress.issuer === undefined
         ? "found, names no authorization server"
-        : `names authorization server ${walk.issuer}`,
+        : `names authorization server ${progress.issuer}`,
       details: {
         found_at: discoveryUrl,
         ...(issuers.length > 1 && {
@@ -90,22 +94,25 @@ const findResourceMetadata: IStep = {
   },
 };
 
-/** The metadata of both, by one function. */
+/** Fetches both metadata documents with one function. */
 const discover: IStep = {
   name: "discovery",
   expected: "200 and JSON that names the resource or the issuer",
-  asked: () => "Who gives tokens for it",
-  async run(walk) {
-    const { attempts, ...context } = await discoverAuthorization(walk.target, {
-      challenge: need(walk.header, "a challenge"),
-    });
+  action: () => "Find its authorization server",
+  async run(progress) {
+    const { attempts, ...context } = await discoverAuthorization(
+      progress.target,
+      {
+        challenge: need(progress.header, "a challenge"),
+      },
+    );
     const failures = attempts.flatMap(({ error }) => error ?? []);
-    walk.issuer = context.issuer;
-    walk.server = context.serverMetadata;
-    walk.resource = context.resource;
-    walk.scopes = context.scopes ?? [];
+    progress.issuer = context.issuer;
+    progress.server = context.serverMetadata;
+    progress.resource = context.resource;
+    progress.scopes = context.scopes ?? [];
     return {
-      answer: `${context.issuer} after ${failures.length} failed attempts`,
+      result: `${context.issuer} after ${failures.length} failed attempts`,
       details: {
         resource: context.resource,
         named_by: context.source,
@@ -117,12 +124,12 @@ const discover: IStep = {
   },
 };
 
-/** Whether two identifiers are equal, but for the slash of an empty path. */
+/** Checks whether two identifiers are equal, except for the slash of an empty path. */
 export function isSameUrl(a: string, b: string): boolean {
   return URL.canParse(a) && new URL(a).href === new URL(b).href;
 }
 
-function originOf({ target }: IWalk): string {
+function originOf({ target }: IProgress): string {
   return new URL(target).origin;
 }
 
@@ -141,29 +148,29 @@ function describeEndpoints(
 const findServerMetadata: IStep = {
   name: "server_metadata",
   expected: "200 and JSON with an issuer",
-  asked: (walk) =>
-    walk.issuer === undefined
-      ? `Metadata of its own origin ${originOf(walk)}`
-      : `Metadata of server ${walk.issuer}`,
-  async run(walk) {
-    // Before there was metadata of resources, a resource and its authorization
-    // server shared an origin (Model Context Protocol 2025-03-26).
-    walk.issuer ??= originOf(walk);
+  action: (progress) =>
+    progress.issuer === undefined
+      ? `Metadata of its own origin ${originOf(progress)}`
+      : `Metadata of server ${progress.issuer}`,
+  async run(progress) {
+    // Without metadata of the resource, its authorization server has the same origin
+    // (Model Context Protocol 2025-03-26).
+    progress.issuer ??= originOf(progress);
     const { metadata, discoveryUrl, errors } =
-      await fetchAuthorizationServerMetadata(walk.issuer);
-    walk.server = metadata;
+      await fetchAuthorizationServerMetadata(progress.issuer);
+    progress.server = metadata;
     return {
-      answer: errors.length === 0
-        ? "found at the first address"
+      result: errors.length === 0
+        ? "found at the first URL"
         : `found after ${errors.length} failed attempts`,
       details: {
         found_at: discoveryUrl,
         ...describeEndpoints(metadata),
-        // The library leaves this to its caller.
-        ...(!isSameUrl(metadata.issuer, walk.issuer) && {
-          beware:
-            `this is the metadata of another issuer, ${metadata.issuer}; ` +
-            "RFC 8414, section 3.3, forbids to use it",
+        // `fetchAuthorizationServerMetadata` leaves this check to its caller.
+        ...(!isSameUrl(metadata.issuer, progress.issuer) && {
+          warning:
+            `this is the metadata of another issuer, ${metadata.issuer}, ` +
+            "which must not be used (RFC 8414, section 3.3)",
         }),
       },
       failures: errors,
@@ -171,33 +178,33 @@ const findServerMetadata: IStep = {
   },
 };
 
-/** How a client does it: strictly, and in one call. */
+/** Strict discovery in one call, as a client should do it. */
 export const strictDiscovery: readonly IStep[] = [
-  askWithoutToken,
+  requestWithoutToken,
   readChallenge,
   discover,
 ];
 
 /**
- * How to look into a server of others: step by step, and with what a client
- * would not take. Asks nothing of anybody but public documents.
+ * Discovery step by step, which also shows metadata that a client must not use.
+ * Requests public documents only.
  */
 export const discovery: readonly IStep[] = [
-  askWithoutToken,
+  requestWithoutToken,
   readChallenge,
   findResourceMetadata,
   findServerMetadata,
 ];
 
-/** The last resort of a client whose server publishes nothing. */
+/** The default endpoints, for a server that publishes no metadata. */
 export const guessServerMetadata: IStep = {
   name: "default_metadata",
-  expected: "a document that confirms it",
-  asked: () => "Last resort: assume the customary endpoints",
-  run(walk) {
-    const issuer = new URL(need(walk.issuer, "an issuer"));
+  expected: "metadata that names these endpoints",
+  action: () => "Assume the default endpoints",
+  run(progress) {
+    const issuer = new URL(need(progress.issuer, "an issuer"));
     return {
-      answer: "only a guess, not tried",
+      result: "only a guess, not requested",
       ok: false,
       details: Object.fromEntries(
         Object.entries(getDefaultMetadataForUrl(issuer))

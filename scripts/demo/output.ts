@@ -1,38 +1,38 @@
 /**
- * What the demo prints: a line a step, for people or for programs. Everything
- * that servers sent passes through here before it reaches a terminal.
+ * The output of the demo: one line for each step, as text or as JSON. Everything
+ * that a server sent is escaped here before it reaches a terminal.
  */
 import { OAuthClientError } from "../../mod.ts";
 
-/** What one step asked and what came of it. */
+/** A step and its result. */
 export interface IStepReport {
   step: string;
-  asked: string;
-  answer: string;
+  action: string;
+  result: string;
   status?: number | undefined;
   ms: number;
   ok: boolean;
-  /** What a good answer would have been. */
+  /** The result that counts as success. */
   expected: string;
-  /** More of the answer by name, a line each. */
+  /** Further results by name, one line for each. */
   details?: Record<string, string> | undefined;
-  /** What went wrong, also on the way to a good answer. */
+  /** All failures, also those before a success. */
   failures?: Error[] | undefined;
 }
 
-/** Where the steps are told. */
+/** Receives the steps. */
 export interface IOutput {
-  /** For people only. */
+  /** A line that is not part of the JSON output. */
   text(line: string): void;
   step(report: IStepReport): void;
-  /** The last line: how far the road led. */
-  end(target: string, answer: string, ok: boolean): void;
+  /** The last line: the result of all steps. */
+  end(target: string, result: string, ok: boolean): void;
 }
 
-const ASKED_WIDTH = 49;
-const ANSWER_WIDTH = 57;
+const ACTION_WIDTH = 49;
+const RESULT_WIDTH = 57;
 
-/** A failure of several attempts as the failures it holds. */
+/** Returns the failures that an `AggregateError` contains. */
 export function listFailures(failure: unknown): Error[] {
   if (failure instanceof AggregateError) {
     return failure.errors.flatMap(listFailures);
@@ -40,31 +40,31 @@ export function listFailures(failure: unknown): Error[] {
   return [failure instanceof Error ? failure : new Error(String(failure))];
 }
 
-/** All that a terminal might obey, or that turns the direction of writing. */
+/** Characters that control a terminal or the direction of writing. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 function escapeUnsafe(text: string): string {
   const escapeUnit = (unit: string) =>
     "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0");
-  // JSON knows no other escape than that of one UTF-16 unit.
+  // An escape of JSON is one UTF-16 unit.
   return text.replace(
     UNSAFE,
     (char) => char.split("").map(escapeUnit).join(""),
   );
 }
 
-/** Text of whatever origin as one harmless line, cut when it is long. */
+/** Returns a string as one line without control characters, cut at `limit`. */
 export function toLine(text: string, limit = 400): string {
   const line = escapeUnsafe(text.slice(0, 10_000).replace(/\s+/g, " ").trim());
   return line.length > limit ? line.slice(0, limit - 1) + "…" : line;
 }
 
-/** One failure as one line: the address, its status, what was expected. */
+/** Describes a failure in one line: the URL, the status, what was expected. */
 function describeFailure(error: Error, expected: string): string {
   const url = error instanceof OAuthClientError ? error.url ?? "" : "";
   const message = error.message
     .replace(/^Failed to fetch [a-z ]+ from /, "")
-    // Of an error page, the words.
+    // The tags of an HTML error page.
     .replace(/<[^<>]*>/g, " ");
   const atUrl = url !== "" && message.startsWith(url);
   const line = toLine(message, atUrl ? url.length + 40 : 240);
@@ -84,12 +84,22 @@ function createJsonOutput(print: (line: string) => void): IOutput {
   return {
     text() {},
     step(
-      { step, asked, answer, status, ms, ok, expected, details, failures = [] },
+      {
+        step,
+        action,
+        result,
+        status,
+        ms,
+        ok,
+        expected,
+        details,
+        failures = [],
+      },
     ) {
       printJson({
         step,
-        asked,
-        answer,
+        action,
+        result,
         status,
         ms: round(ms),
         ok,
@@ -108,9 +118,9 @@ function createJsonOutput(print: (line: string) => void): IOutput {
         }),
       });
     },
-    end(asked, answer, ok) {
+    end(action, result, ok) {
       const ms = round(performance.now() - start);
-      printJson({ step: "end", asked, answer, ms, ok });
+      printJson({ step: "end", action, result, ms, ok });
     },
   };
 }
@@ -126,12 +136,12 @@ function createTextOutput(
   let count = 0;
   return {
     text: (line) => print(toLine(line)),
-    step({ asked, answer, ms, ok, expected, details = {}, failures = [] }) {
+    step({ action, result, ms, ok, expected, details = {}, failures = [] }) {
       const wanted = ok || failures.length > 0 ? "" : ` (expected ${expected})`;
       print([
         (ok ? green : red)(String(++count).padStart(2)),
-        toLine(asked).padEnd(ASKED_WIDTH),
-        (ok ? String : red)(toLine(answer + wanted).padEnd(ANSWER_WIDTH)),
+        toLine(action).padEnd(ACTION_WIDTH),
+        (ok ? String : red)(toLine(result + wanted).padEnd(RESULT_WIDTH)),
         faint(describeTime(ms).padStart(6)),
       ].join("  "));
       for (const failure of failures) {
@@ -141,15 +151,15 @@ function createTextOutput(
         print(faint(`    ${toLine(`${name}: ${value}`, 240)}`));
       }
     },
-    end(_, answer, ok) {
+    end(_, result, ok) {
       const ms = describeTime(performance.now() - start);
       print("");
-      print((ok ? green : red)(toLine(`${answer} (${ms} in all)`)));
+      print((ok ? green : red)(toLine(`${result} (${ms} in all)`)));
     },
   };
 }
 
-/** Output as lines of JSON, or as text with or without colour. */
+/** Creates the output as lines of JSON, or as text with or without colour. */
 export function createOutput(
   print: (line: string) => void,
   { json, colour }: { json: boolean; colour: boolean },

@@ -1,11 +1,11 @@
-/** The two servers of the demo, both real and on loopback. */
+/** The two servers of the demo, on loopback. */
 import { startAuthorizationServer } from "../../tests/servers/authorization_server.ts";
 import { startProtectedResource } from "../../tests/servers/protected_resource.ts";
 
 export interface IDemoServers extends AsyncDisposable {
   target: string;
   issuer: string;
-  /** A client with a secret, so that the demo gets a token without a browser. */
+  /** A client with a secret, for a token without a user. */
   machine: { id: string; secret: string };
 }
 
@@ -14,7 +14,7 @@ export async function startServers(): Promise<IDemoServers> {
   await using started = new AsyncDisposableStack();
   const server = started.use(
     await startAuthorizationServer({
-      // Below a path, where the first addresses of a discovery do not lead.
+      // With a path, so that the first URLs of the discovery respond with 404.
       path: "/tenant1",
       clients: [{
         client_id: machine.id,

@@ -1,6 +1,6 @@
 /**
- * The two flows that a user takes part in. A browser without a screen, which the
- * tests have as well, plays the user.
+ * The steps of the two flows with a user: the device flow and the code flow. The
+ * browser of the tests plays the user.
  */
 import {
   buildAuthorizationCodeBody,
@@ -14,12 +14,12 @@ import {
 } from "../../mod.ts";
 import { createBrowser } from "../../tests/servers/browser.ts";
 import { callWithToken, describeToken, REDIRECT_URI } from "./client_steps.ts";
-import { type IStep, type IWalk, need } from "./walk.ts";
+import { type IProgress, type IStep, need } from "./steps.ts";
 
 const TOKEN_EXPECTED = "200 and JSON with an access_token";
 
-/** What every step of this file needs. */
-function readyForUser({ server, client, resource }: IWalk) {
+/** Returns what every step of this file needs. */
+function readyForUser({ server, client, resource }: IProgress) {
   return {
     server: need(server, "metadata of the server"),
     client: need(client, "a client"),
@@ -30,18 +30,18 @@ function readyForUser({ server, client, resource }: IWalk) {
 const startDeviceFlow: IStep = {
   name: "device_authorization",
   expected: "200 and JSON with a device_code and a user_code",
-  asked: () => "A device asks for codes (device flow)",
-  async run(walk) {
-    const { server, client, resource } = readyForUser(walk);
-    walk.device = await fetchDeviceAuthorization(server, {
+  action: () => "Request codes for a device (device flow)",
+  async run(progress) {
+    const { server, client, resource } = readyForUser(progress);
+    progress.device = await fetchDeviceAuthorization(server, {
       client,
       resource,
-      scopes: walk.scopes,
+      scopes: progress.scopes,
     });
-    const { user_code, verification_uri, expires_in } = walk.device;
+    const { user_code, verification_uri, expires_in } = progress.device;
     return {
-      answer: `a code of ${user_code.length} characters for ${expires_in} s`,
-      details: { to_be_typed_in_at: verification_uri },
+      result: `a code of ${user_code.length} characters for ${expires_in} s`,
+      details: { verification_uri },
     };
   },
 };
@@ -49,20 +49,20 @@ const startDeviceFlow: IStep = {
 const pollForToken: IStep = {
   name: "device_token",
   expected: TOKEN_EXPECTED,
-  asked: () => "It polls, and the user signs in meanwhile",
-  async run(walk) {
-    const { server, client } = readyForUser(walk);
-    const device = need(walk.device, "a device code");
+  action: () => "Poll while the user signs in",
+  async run(progress) {
+    const { server, client } = readyForUser(progress);
+    const device = need(progress.device, "a device code");
     const seen: string[] = [];
     let polls = 0;
-    walk.token = await pollDeviceToken(server, device, {
+    progress.token = await pollDeviceToken(server, device, {
       client,
-      onPending: (progress) => {
+      onPending: (pending) => {
         seen.push(
-          `${progress.polls}: not yet, again in ${progress.interval} s`,
+          `${pending.polls}: pending, next in ${pending.interval} s`,
         );
       },
-      // Nobody waits here: the user takes the time between the polls.
+      // Does not wait: the user signs in between the polls.
       delay: async () => {
         if (++polls < 2) return;
         const { verification_uri, user_code } = device;
@@ -70,7 +70,7 @@ const pollForToken: IStep = {
       },
     });
     return {
-      answer: describeToken(walk.token),
+      result: describeToken(progress.token),
       details: {
         polls: [...seen, `${polls}: the user has signed in`].join(", "),
       },
@@ -78,12 +78,12 @@ const pollForToken: IStep = {
   },
 };
 
-const sendUserOff: IStep = {
+const requestAuthorization: IStep = {
   name: "authorization",
   expected: "a callback with code, state and iss",
-  asked: () => "A program sends its user to sign in (code flow)",
-  async run(walk) {
-    const { server, client, resource } = readyForUser(walk);
+  action: () => "Request authorization by the user (code flow)",
+  async run(progress) {
+    const { server, client, resource } = readyForUser(progress);
     const { codeVerifier, codeChallenge } = await createPkcePair();
     const state = createState();
     const url = buildAuthorizationUrl(server, {
@@ -91,7 +91,7 @@ const sendUserOff: IStep = {
       redirectUri: REDIRECT_URI,
       state,
       codeChallenge,
-      scopes: walk.scopes,
+      scopes: progress.scopes,
       resource,
     });
     const callback = await createBrowser().authorize(url);
@@ -99,13 +99,13 @@ const sendUserOff: IStep = {
       state,
       serverMetadata: server,
     });
-    walk.grant = { code, codeVerifier };
+    progress.grant = { code, codeVerifier };
     return {
-      answer: "the user is back; state and issuer are the right ones",
+      result: "the user is back; state and issuer match",
       details: {
         sent_to: url.origin + url.pathname,
         sent: [...url.searchParams.keys()].join(", "),
-        came_back: [...callback.searchParams.keys()].join(", "),
+        received: [...callback.searchParams.keys()].join(", "),
       },
     };
   },
@@ -114,25 +114,25 @@ const sendUserOff: IStep = {
 const redeemCode: IStep = {
   name: "code_token",
   expected: TOKEN_EXPECTED,
-  asked: () => "It trades the code for a token",
-  async run(walk) {
-    const { server, client, resource } = readyForUser(walk);
+  action: () => "Exchange the code for a token",
+  async run(progress) {
+    const { server, client, resource } = readyForUser(progress);
     const body = buildAuthorizationCodeBody({
-      ...need(walk.grant, "a code"),
+      ...need(progress.grant, "a code"),
       redirectUri: REDIRECT_URI,
       resource,
     });
-    walk.token = await fetchToken(server, body, { client });
-    return { answer: describeToken(walk.token) };
+    progress.token = await fetchToken(server, body, { client });
+    return { result: describeToken(progress.token) };
   },
 };
 
-/** The device flow, then the code flow, each to an answer of the resource. */
+/** The device flow, then the code flow, each up to a response of the resource. */
 export const userSteps: readonly IStep[] = [
   startDeviceFlow,
   pollForToken,
   callWithToken("device_call"),
-  sendUserOff,
+  requestAuthorization,
   redeemCode,
   callWithToken("code_call"),
 ];
