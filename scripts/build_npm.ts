@@ -1,36 +1,39 @@
 /**
  * Builds the npm package with dnt into `./npm`: ESM and CommonJS with their
- * declarations, type-checked and tested in Node. The argument is the version, the
- * one of `deno.json` when there is none.
+ * declarations, type-checked and tested in Node. The argument is the version; the
+ * default is the version in `deno.json`.
  *
- * dnt comes from JSR and nowhere else. Where JSR cannot be reached, `deno pack`
- * packs the same sources as ESM; see `scripts/release.md`.
+ * `--check-repository` builds nothing. It checks that `./npm/package.json` names
+ * the repository, without which npm refuses to publish with provenance.
+ *
+ * dnt is published on JSR only. Where it cannot be loaded, `deno pack` packs the
+ * same sources as ESM; see `.github/CONTRIBUTING.md`.
  */
 
+import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
-import { outputOf } from "./_consumer_process.ts";
-import { root } from "./_deno.ts";
+import { root } from "./support/deno.ts";
+import {
+  COMPILER_OPTIONS,
+  entryPoints,
+  findRepositoryProblems,
+  type IEntryPoint,
+  isAllowedFile,
+  repositoryMembers,
+  repositoryUrl,
+} from "./support/npm_package.ts";
+import {
+  findPortableTests,
+  nodeHasTransfer,
+  PORTABLE_FOLDER,
+  testPattern,
+} from "./support/portable_tests.ts";
 
-/**
- * Where the project is published: the one place that `repository`, `bugs` and
- * `homepage` are made from. They are left out while there is none.
- */
-const PUBLIC_ADDRESS: string | undefined = undefined;
-
-/**
- * The library types that dnt's type check knows. Its own choice has no DOM, and
- * with it neither `fetch` nor `URL`. It checks the tests too, and the JSR packages
- * that they import, which name newer types than ES2022 has: `Disposable`, the
- * methods of `Set`, iterator helpers. The consumer tests' TypeScript projects hold
- * `lib/` itself to ES2022.
- */
-export const LIBRARY_TYPES = ["ESNext", "DOM", "DOM.Iterable"];
-
-/** The part of dnt that is used here, so that this is checked without dnt. */
+/** The part of dnt that is used here, so that this file is checked without dnt. */
 interface IDnt {
   emptyDir(directory: string): Promise<void>;
   build(options: {
-    entryPoints: string[];
+    entryPoints: readonly IEntryPoint[];
     outDir: string;
     shims: { deno: { test: "dev" } };
     declaration: "inline";
@@ -41,131 +44,57 @@ interface IDnt {
     test: boolean;
     rootTestDir: string;
     testPattern: string;
-    compilerOptions: { target: "ES2022"; lib: string[] };
+    compilerOptions: { target: "ES2022"; lib: readonly string[] };
     package: Record<string, unknown>;
     postBuild(): Promise<void>;
   }): Promise<void>;
 }
 
-async function loadDnt(): Promise<IDnt | undefined> {
-  // By a variable: the type check would otherwise ask JSR for it.
+async function loadDnt(): Promise<IDnt> {
+  // In a variable, so that the type check does not load it from JSR.
   const name = "@deno/dnt";
-  try {
-    return await import(name);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What ties a file to Deno: its API beyond `Deno.test`, and files that use it. */
-const NEEDS_DENO = /\bDeno\.(?!test\b)|from "[./]*\/(?:servers|scripts)\//;
-
-/** What calls `ArrayBuffer.prototype.transfer`, which Node 20 lacks. */
-const NEEDS_TRANSFER = /from "@std\/encoding\b/;
-
-/** Whether this program, some Node, has `ArrayBuffer.prototype.transfer`. */
-export async function nodeHasTransfer(program: string): Promise<boolean> {
-  const expression = "typeof ArrayBuffer.prototype.transfer";
-  const type = await outputOf(program, ["-p", expression], { cwd: "." });
-  return type.trim() === "function";
+  return await import(name);
 }
 
 /**
- * Of files by name, the tests that run wherever there is `fetch`: those that use
- * nothing of Deno but `Deno.test`, neither themselves nor in what they import
- * from beside them. Without `ArrayBuffer.prototype.transfer`, those that need
- * `@std/encoding` are left out as well.
+ * Returns the `testPattern` of the tests that the `node` on the path can run, as
+ * dnt runs them with it. Prints which are left out because
+ * `ArrayBuffer.prototype.transfer` is missing.
  */
-export function selectPortableTests(
-  texts: ReadonlyMap<string, string>,
-  hasTransfer: boolean,
-): string[] {
-  const isPortable = (name: string): boolean => {
-    const text = texts.get(name);
-    if (text === undefined || NEEDS_DENO.test(text)) return false;
-    if (!hasTransfer && NEEDS_TRANSFER.test(text)) return false;
-    const imports = [...text.matchAll(/from "(\.\.?\/[^"]+\.ts)"/g)]
-      .map(([, file = ""]) =>
-        new URL(file, `file:///${name}`).pathname.slice(1)
-      );
-    return imports.every((file) => !texts.has(file) || isPortable(file));
-  };
-  return [...texts.keys()]
-    .filter((name) => name.endsWith("_test.ts") && isPortable(name))
-    .sort();
-}
-
-/** The files below a directory, by their paths within it. */
-async function* filesBelow(directory: URL, path = ""): AsyncGenerator<string> {
-  for await (const { name, isFile } of Deno.readDir(directory)) {
-    if (isFile) yield path + name;
-    else yield* filesBelow(new URL(`${name}/`, directory), `${path}${name}/`);
-  }
-}
-
-/** The paths of the portable tests below a directory. */
-export async function findPortableTests(
-  directory: URL,
-  hasTransfer: boolean,
-): Promise<string[]> {
-  const texts = new Map<string, string>();
-  for await (const path of filesBelow(directory)) {
-    if (!path.endsWith(".ts")) continue;
-    texts.set(path, await Deno.readTextFile(new URL(path, directory)));
-  }
-  return selectPortableTests(texts, hasTransfer);
-}
-
-/**
- * The tests that the `node` on the path can run, which is the one that dnt
- * takes; says which are left out for want of `ArrayBuffer.prototype.transfer`.
- */
-async function findTestsForNode(directory: URL): Promise<string[]> {
+async function findTestPattern(): Promise<string> {
+  const directory = new URL("tests/", root);
+  const hasTransfer = await nodeHasTransfer("node");
   const all = await findPortableTests(directory, true);
-  const tests = await findPortableTests(
-    directory,
-    await nodeHasTransfer("node"),
-  );
-  const leftOut = all.filter((name) => !tests.includes(name));
+  const tests = await findPortableTests(directory, hasTransfer);
+  const leftOut = all.filter((path) => !tests.includes(path));
   if (leftOut.length > 0) {
     console.log(
       "Tests left out, because this Node has no " +
         `ArrayBuffer.prototype.transfer: ${leftOut.join(", ")}.`,
     );
   }
-  return tests;
+  return testPattern(tests);
 }
 
-/** Members of package.json that follow from the public address. */
-function addresses(url: string | undefined): Record<string, unknown> {
-  return url === undefined ? {} : {
-    homepage: `${url}#readme`,
-    bugs: { url: `${url}/issues` },
-    repository: { type: "git", url: `git+${url}.git` },
-  };
-}
-
-/** Fails when the build added to what is shipped. */
-async function requireNothingInjected(): Promise<void> {
+/** Fails if dnt added files to what is published. */
+async function requireOnlySources(): Promise<void> {
   for (const directory of ["npm/esm", "npm/script"]) {
     for await (const { name } of Deno.readDir(new URL(directory, root))) {
-      if (!name.startsWith("_dnt.")) continue;
-      if (name.includes(".test_shims.")) continue;
+      if (isAllowedFile(name)) continue;
       throw new Error(
-        `dnt put ${directory}/${name} into the package, which is to hold ` +
-          "nothing but lib/. A read of `.cause` does that: take the member " +
-          "out of its object by destructuring",
+        `dnt added ${directory}/${name} to the package, expected the sources ` +
+          "only. Reading `.cause` causes this: use destructuring instead",
       );
     }
   }
 }
 
 async function build(dnt: IDnt, version: string): Promise<void> {
-  const tests = await findTestsForNode(new URL("tests/", root));
+  const tests = await findTestPattern();
   Deno.chdir(root);
   await dnt.emptyDir("./npm");
   await dnt.build({
-    entryPoints: ["./mod.ts"],
+    entryPoints,
     outDir: "./npm",
     shims: { deno: { test: "dev" } },
     declaration: "inline",
@@ -173,40 +102,59 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     esModule: true,
     scriptModule: "cjs",
     test: true,
-    rootTestDir: "./tests",
-    testPattern: `{${tests.join(",")}}`,
-    compilerOptions: { target: "ES2022", lib: LIBRARY_TYPES },
-    // No `files`: dnt writes an .npmignore that leaves its tests out, and
-    // `files` would win over it.
+    rootTestDir: `./tests/${PORTABLE_FOLDER.slice(0, -1)}`,
+    testPattern: tests,
+    compilerOptions: COMPILER_OPTIONS,
+    // Without `files`: it would take precedence over the .npmignore in which dnt
+    // leaves out its tests.
     package: {
       name: config.name,
       version,
       description:
-        "Everything an OAuth client needs between a 401 and a token, for " +
-        "every JavaScript runtime",
+        "Everything an OAuth client needs between a 401 and a 200, for every " +
+        "JavaScript runtime",
       keywords: ["oauth", "oauth2", "mcp", "pkce", "dpop", "discovery"],
       license: config.license,
       sideEffects: false,
       engines: { node: ">=20" },
-      ...addresses(PUBLIC_ADDRESS),
+      ...repositoryMembers(repositoryUrl(Deno.env.toObject())),
     },
     async postBuild() {
       for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
         await Deno.copyFile(name, `npm/${name}`);
       }
-      await requireNothingInjected();
+      await requireOnlySources();
     },
   });
 }
 
+/** Prints what is wrong with the repository in `./npm/package.json`. */
+async function checkRepository(): Promise<boolean> {
+  const file = new URL("npm/package.json", root);
+  const problems = findRepositoryProblems(
+    JSON.parse(await Deno.readTextFile(file)),
+    repositoryUrl(Deno.env.toObject()),
+  );
+  for (const problem of problems) console.error(problem);
+  return problems.length === 0;
+}
+
 if (import.meta.main) {
-  const dnt = await loadDnt();
-  if (dnt === undefined) {
+  const { values, positionals } = parseArgs({
+    args: Deno.args,
+    options: { "check-repository": { type: "boolean" } },
+    allowPositionals: true,
+  });
+  if (values["check-repository"]) Deno.exit(await checkRepository() ? 0 : 1);
+  let dnt: IDnt;
+  try {
+    dnt = await loadDnt();
+  } catch (failure) {
     console.error(
-      "dnt cannot be loaded, because JSR cannot be reached from here; " +
-        "`deno pack` packs the same sources without it.",
+      `Failed to load @deno/dnt: ${String(failure).trim()}\n` +
+        "Without dnt, `deno pack` packs the same sources as ESM.",
     );
     Deno.exit(2);
   }
-  await build(dnt, Deno.args[0] ?? config.version);
+  await build(dnt, positionals[0] ?? config.version);
 }

@@ -1,23 +1,23 @@
 /**
- * Holds the public surface together: what `mod.ts` exports, what the packed
- * package exports, value by value and type by type, and the reviewed list in
- * `tests/support/public_api.txt`. Who means to change the surface runs it with `--update`
- * and reads the difference.
+ * Compares what the sources export with the packed package, value by value and
+ * type by type, and with the reviewed list in `tests/support/public_api.txt`. To
+ * change the public API, run this with `--update` and review the difference.
  *
- * `--package PATH` compares a tarball or a directory, such as dnt's `./npm`, in
- * place of what `deno pack` makes.
+ * `--package PATH` compares a tarball or a directory, such as dnt's `./npm`,
+ * instead of the output of `deno pack`.
  */
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { install, outputOf } from "./_consumer_process.ts";
-import { type IPackage, preparePackage } from "./_consumer_package.ts";
-import { root } from "./_deno.ts";
-import { readPublicApi } from "./_public_api.ts";
+import { root } from "./support/deno.ts";
+import { entryPoints, toSpecifier } from "./support/npm_package.ts";
+import { type IPackage, preparePackage } from "./support/package.ts";
+import { install, outputOf } from "./support/process.ts";
+import { type IPublicApi, readPublicApi } from "./support/public_api.ts";
 
 const LIST = new URL("tests/support/public_api.txt", root);
 
-/** What is in one list and not in the other, a line each. */
+/** Returns a line for each difference: `-` for missing and `+` for additional. */
 export function compareLists(
   actual: readonly string[],
   expected: readonly string[],
@@ -32,7 +32,26 @@ export function compareLists(
   ];
 }
 
-/** The values that the package exports once it is installed and loaded. */
+/** Puts the name of its entry point before a line, except for the main one. */
+const label = (entryPoint: string) => (line: string) =>
+  entryPoint === "." ? line : `${entryPoint} ${line}`;
+
+/** Reads the public API of all entry points, each by the path of its module. */
+function readAll(pathOf: (name: string, path: string) => string): IPublicApi {
+  const apis = entryPoints.map(({ name, path }) => {
+    const { values, lines } = readPublicApi(pathOf(name, path));
+    return {
+      values: values.map(label(name)),
+      lines: lines.map(label(name)),
+    };
+  });
+  return {
+    values: apis.flatMap(({ values }) => values),
+    lines: apis.flatMap(({ lines }) => lines),
+  };
+}
+
+/** Installs and imports the package; returns the names of the exported values. */
 async function importedValues(
   { name, tarball }: IPackage,
   temporary: string,
@@ -40,33 +59,40 @@ async function importedValues(
   const cwd = await install(`${temporary}/installed`, {
     [name]: `file:${tarball}`,
   });
-  const code = `console.log(JSON.stringify(Object.keys(await import(${
-    JSON.stringify(name)
-  })).sort()))`;
-  await Deno.writeTextFile(`${cwd}/list.mjs`, code);
-  return JSON.parse(await outputOf("node", ["list.mjs"], { cwd }));
+  const values: string[] = [];
+  for (const { name: entryPoint } of entryPoints) {
+    const specifier = JSON.stringify(toSpecifier(name, entryPoint));
+    const code =
+      `console.log(JSON.stringify(Object.keys(await import(${specifier})).sort()))`;
+    await Deno.writeTextFile(`${cwd}/list.mjs`, code);
+    const names: string[] = JSON.parse(
+      await outputOf("node", ["list.mjs"], { cwd }),
+    );
+    values.push(...names.map(label(entryPoint)));
+  }
+  return values;
 }
 
 async function check(path: string | undefined, update: boolean) {
   const temporary = await Deno.makeTempDir({ prefix: "exports_" });
   try {
-    const source = readPublicApi(fileURLToPath(new URL("mod.ts", root)));
+    const source = readAll((_, path) => fileURLToPath(new URL(path, root)));
     const text = source.lines.join("\n") + "\n";
     if (update) await Deno.writeTextFile(LIST, text);
     const reviewed = (await Deno.readTextFile(LIST)).trimEnd().split("\n");
     const packed = await preparePackage(path, temporary);
-    const declared = readPublicApi(packed.declarations);
+    const declared = readAll((name) => packed.declarations[name]!);
     const sections: [title: string, differences: string[]][] = [
       [
-        "mod.ts and tests/support/public_api.txt",
+        "the sources and tests/support/public_api.txt",
         compareLists(source.lines, reviewed),
       ],
       [
-        "the package's declarations and mod.ts",
+        "the package's declarations and the sources",
         compareLists(declared.lines, source.lines),
       ],
       [
-        "the package's values and mod.ts",
+        "the package's values and the sources",
         compareLists(await importedValues(packed, temporary), source.values),
       ],
     ];
@@ -78,7 +104,7 @@ async function check(path: string | undefined, update: boolean) {
     }
     console.log(
       `Exports: ${source.values.length} values, ${source.lines.length} lines ` +
-        `of the public surface, ${differing.length} of ${sections.length} ` +
+        `of the public API, ${differing.length} of ${sections.length} ` +
         `comparisons fail (package from ${packed.origin}).`,
     );
     return differing.length === 0;

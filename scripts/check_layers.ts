@@ -1,12 +1,13 @@
 /**
  * Checks the structure of lib/: which folder may import from which, that no
- * imports form a circle, that every file is reached from mod.ts, and that no
+ * imports form a circle, that every file is reached from an entry point, and that no
  * file is longer than 350 lines.
  */
 
-import { root } from "./_deno.ts";
+import { root } from "./support/deno.ts";
+import { entryPoints } from "./support/npm_package.ts";
 
-/** The folders of lib/, and for each the other folders it may import from. */
+/** The folders of lib/, and the other folders that each may import from. */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   http: ["core"],
@@ -24,14 +25,14 @@ export interface IModule {
   imports: string[];
 }
 
-/** The path of a file below lib/; undefined for any other module. */
+/** Returns the path of a file within lib/; undefined for any other module. */
 function pathInLib(specifier: string): string | undefined {
   return /\/lib\/([^/]+\/[^/]+\.ts)$/.exec(specifier)?.[1];
 }
 
 const folderOf = (path: string) => path.split("/")[0] ?? "";
 
-/** The imports that the folders do not allow, one message for each. */
+/** Finds imports that the folders do not allow, one message for each. */
 function findForbiddenImports(
   modules: readonly IModule[],
   folders: typeof FOLDERS,
@@ -43,16 +44,16 @@ function findForbiddenImports(
     if (!path || !allowed) return [`${specifier} is in no folder of lib/`];
     return imports.flatMap((target) => {
       const imported = pathInLib(target);
-      if (!imported) return [`${path} imports ${target}, outside lib/`];
+      if (!imported) return [`${path} must not import ${target}, outside lib/`];
       const folder = folderOf(imported);
       return folder === folderOf(path) || allowed.includes(folder)
         ? []
-        : [`${path} imports ${imported}, a folder it may not use`];
+        : [`${path} must not import ${imported}`];
     });
   });
 }
 
-/** The first circle of imports that starts at each file, one message for each. */
+/** Finds circles of imports, one message for the first at each file. */
 function findCircles(modules: readonly IModule[]): string[] {
   const importsOf = new Map(
     modules.map(({ specifier, imports }) => [specifier, imports]),
@@ -79,7 +80,7 @@ function findCircles(modules: readonly IModule[]): string[] {
   return circles;
 }
 
-/** The violations of the structure, one message for each. */
+/** Finds violations of the structure, one message for each. */
 export function findLayerProblems(
   modules: readonly IModule[],
   folders: typeof FOLDERS,
@@ -87,10 +88,10 @@ export function findLayerProblems(
   return [...findForbiddenImports(modules, folders), ...findCircles(modules)];
 }
 
-/** The module graph below mod.ts, as Deno resolves it. */
-async function readGraph(): Promise<IModule[]> {
+/** Reads the module graph of an entry point, as Deno resolves it. */
+async function readGraph(path: string): Promise<IModule[]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", "mod.ts"],
+    args: ["info", "--json", path],
     cwd: root,
   }).output();
   interface IResolved {
@@ -114,7 +115,13 @@ async function readGraph(): Promise<IModule[]> {
 }
 
 if (import.meta.main) {
-  const modules = await readGraph();
+  const graphs = await Promise.all(
+    entryPoints.map(({ path }) => readGraph(path)),
+  );
+  const modules = [
+    ...new Map(graphs.flat().map((module) => [module.specifier, module]))
+      .values(),
+  ];
   const problems = findLayerProblems(modules, FOLDERS);
   const reached = modules.map(({ specifier }) => specifier);
   let files = 0;
@@ -124,7 +131,7 @@ if (import.meta.main) {
       const path = `lib/${folder}/${name}`;
       const file = new URL(path, root);
       if (!reached.includes(file.href)) {
-        problems.push(`${path} is not reached from mod.ts`);
+        problems.push(`${path} is not reached from an entry point`);
       }
       const lines = (await Deno.readTextFile(file)).split("\n").length - 1;
       if (lines > MAX_LINES) {

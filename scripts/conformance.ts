@@ -1,26 +1,26 @@
 /**
- * Runs the authorization scenarios of the official conformance suite against
- * `tests/conformance/client.ts`, and prints a table. Nothing is excused: the exit
- * code is 1 when a check fails or warns, or when a scenario is missing.
+ * Runs the authorization scenarios of the MCP conformance suite with
+ * `tests/conformance/client.ts`, and prints a table. The exit code is 1 if a check
+ * fails or warns, or if a scenario is missing.
  *
- * Arguments name scenarios, with or without `auth/`; none mean all of them.
- * `--spec-version 2026-07-28` forces that revision upon every scenario, where
- * each has a revision of its own otherwise.
+ * Arguments select scenarios, with or without `auth/`; the default is all of them.
+ * `--spec-version 2026-07-28` uses that revision for every scenario, instead of the
+ * revision that each scenario names.
  */
 import { parseArgs } from "node:util";
-import { root } from "./_deno.ts";
+import { root } from "./support/deno.ts";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const SCENARIO_COUNT = 33;
 const AT_ONCE = 2;
 const PREFIX = "auth/";
 
-// The client ends itself long before, and so does what the suite waits for.
+// The client and the suite have shorter timeouts of their own.
 const SCENARIO_MS = 60_000;
-// The first command may have to fetch the suite.
+// The first command may have to download the suite.
 const LIST_MS = 300_000;
 
-/** No network but the servers under test, and no package: there is none. */
+/** The client may use the servers under test only, and no packages. */
 const CLIENT = [
   "run",
   "--no-prompt",
@@ -31,7 +31,7 @@ const CLIENT = [
   "tests/conformance/client.ts",
 ];
 
-/** One check, as the suite writes it down. */
+/** One check, as the suite writes it. */
 export interface ICheck {
   id: string;
   description: string;
@@ -39,49 +39,50 @@ export interface ICheck {
   errorMessage?: string;
 }
 
-/** What came of a scenario. */
+/** The outcome of a scenario. */
 export interface IOutcome {
   scenario: string;
-  /** The revision that the suite told the client to speak. */
+  /** The revision of the protocol that the suite told the client to use. */
   revision: string;
   checks: ICheck[];
-  /** Whether the suite itself calls it a success. */
+  /** Whether the suite reports success. */
   success: boolean;
-  /** What the client complained of. */
+  /** What the client wrote to standard error. */
   complaint: string;
-  /** What the suite said. */
+  /** The output of the suite. */
   report: string;
 }
 
-/** The checks with this status: `SUCCESS`, `FAILURE`, `WARNING` or `INFO`. */
+/** Returns the checks with this status: `SUCCESS`, `FAILURE`, `WARNING` or `INFO`. */
 function having(status: string, { checks }: IOutcome): ICheck[] {
   return checks.filter((check) => check.status === status);
 }
 
-/** The code of the error that the client ended with on purpose. */
-function refusalOf({ complaint }: IOutcome): string | undefined {
+/** Returns the code of the error with which the client stopped on purpose. */
+function errorCodeOf({ complaint }: IOutcome): string | undefined {
   return /^([a-z_]+): /.exec(complaint)?.[1];
 }
 
-/** Whether all went well, without anything left out. */
+/** Checks whether the scenario passed completely. */
 export function hasPassed(outcome: IOutcome): boolean {
-  // Where refusing is right, the suite takes a client that broke for one that
-  // refused. It also calls it a success to have skipped a scenario.
-  const isSound = outcome.complaint === "" || refusalOf(outcome) !== undefined;
+  // Where the client must stop, the suite also accepts one that crashed. It also
+  // reports success for a scenario that it skipped.
+  const isSound = outcome.complaint === "" ||
+    errorCodeOf(outcome) !== undefined;
   return outcome.success && isSound && having("SUCCESS", outcome).length > 0 &&
     having("FAILURE", outcome).length + having("WARNING", outcome).length === 0;
 }
 
-/** The scenarios of this library's concern in the suite's list of all. */
+/** Returns the authorization scenarios from the suite's list of all scenarios. */
 export function readList(list: string): string[] {
   return [...list.matchAll(/^ *- (auth\/\S+)/gm)].map(([, name = ""]) => name);
 }
 
-/** The line of the table for an outcome. */
+/** Returns the cells of the table for an outcome. */
 export function toCells(outcome: IOutcome): string[] {
   const count = (status: string) => String(having(status, outcome).length);
-  const refusal = refusalOf(outcome);
-  const passed = refusal ? `passed (client: ${refusal})` : "passed";
+  const errorCode = errorCodeOf(outcome);
+  const passed = errorCode ? `passed (client: ${errorCode})` : "passed";
   return [
     outcome.scenario,
     outcome.revision,
@@ -90,31 +91,30 @@ export function toCells(outcome: IOutcome): string[] {
   ];
 }
 
-/** What there is to know of an outcome that is not as it should be. */
+/** Explains an outcome that did not pass. */
 export function explain(outcome: IOutcome): string {
   const lines = ["FAILURE", "WARNING"].flatMap((status) =>
     having(status, outcome).map(({ id, description, errorMessage }) =>
       `  ${status} ${id}: ${errorMessage ?? description}`
     )
   );
-  const said = (who: string, text: string) =>
-    text.trim() ? [`  ${who}:`, text.trim().replace(/^/gm, "    ")] : [];
+  const section = (title: string, output: string) =>
+    output.trim() ? [`  ${title}:`, output.trim().replace(/^/gm, "    ")] : [];
   return [
     `${outcome.scenario} failed:`,
     ...lines,
-    ...said("The client", outcome.complaint),
-    // Of use only where it says something else.
+    ...section("The client", outcome.complaint),
     ...(lines.length === 0 && outcome.complaint === ""
-      ? said("The suite", outcome.report)
+      ? section("The suite", outcome.report)
       : []),
   ].join("\n");
 }
 
-/** Runs the suite; it starts the client by the name of this Deno. */
+/** Runs the suite with this Deno first on the path, as it starts the client. */
 async function runSuite(args: string[], timeLimit: number) {
   const [, folder = "", separator = "/"] =
     /^(.*)([/\\])[^/\\]+$/.exec(Deno.execPath()) ?? [];
-  // A context left over in the environment would reach every client.
+  // Variables of an earlier run would reach every client.
   const env = Object.fromEntries(
     Object.entries(Deno.env.toObject())
       .filter(([name]) => !name.startsWith("MCP_CONFORMANCE_")),
@@ -131,7 +131,7 @@ async function runSuite(args: string[], timeLimit: number) {
   return { success, stdout: decode(stdout), stderr: decode(stderr) };
 }
 
-/** The suite's own list of scenarios, which is to be as long as ever. */
+/** Returns the suite's list of scenarios; fails if their number changed. */
 async function listScenarios(): Promise<string[]> {
   const { stdout, stderr } = await runSuite(["list", "--client"], LIST_MS);
   const scenarios = readList(stdout);
@@ -144,7 +144,7 @@ async function listScenarios(): Promise<string[]> {
   return scenarios;
 }
 
-/** A file of a scenario's results; empty when the suite did not write it. */
+/** Reads a file of a scenario's results; empty if the suite did not write it. */
 async function readResult(folder: string, name: string): Promise<string> {
   try {
     for await (const entry of Deno.readDir(`${folder}/auth`)) {
@@ -164,17 +164,17 @@ async function runScenario(
   try {
     const { success, stdout, stderr } = await runSuite([
       "client",
-      // Split at blanks by the suite, so that no word may hold one: hence the
-      // bare name, looked up in PATH, and a path from the root.
+      // The suite splits this at spaces, so no part may contain one: hence the name
+      // without its directory, and relative paths.
       ...["--command", ["deno", ...CLIENT].join(" ")],
       ...["--scenario", scenario],
       ...["--output-dir", folder],
       ...(specVersion ? ["--spec-version", specVersion, "--force"] : []),
     ], SCENARIO_MS);
-    const said = await readResult(folder, "stdout.txt");
+    const output = await readResult(folder, "stdout.txt");
     return {
       scenario,
-      revision: /at revision (\S+)/.exec(said)?.[1] ?? "",
+      revision: /at revision (\S+)/.exec(output)?.[1] ?? "",
       checks: JSON.parse(await readResult(folder, "checks.json") || "[]"),
       success,
       complaint: await readResult(folder, "stderr.txt"),
@@ -185,7 +185,7 @@ async function runScenario(
   }
 }
 
-/** The scenarios that were asked for, by the names they have in the suite. */
+/** Returns the selected scenarios by the suite's names; all without a selection. */
 export function choose(all: string[], names: string[]): string[] {
   const wanted = names.map((name) =>
     name.startsWith(PREFIX) ? name : PREFIX + name
@@ -199,7 +199,7 @@ export function choose(all: string[], names: string[]): string[] {
 
 async function main(): Promise<boolean> {
   const { values, positionals } = parseArgs({
-    // `deno task` hands on the `--` that npm would take away.
+    // `deno task` passes on the `--` that npm would remove.
     args: Deno.args.filter((argument) => argument !== "--"),
     options: { "spec-version": { type: "string" } },
     allowPositionals: true,
@@ -213,7 +213,7 @@ async function main(): Promise<boolean> {
   const print = (cells: string[]) =>
     console.log(
       cells.map((cell, column) =>
-        // Numbers stand to the right.
+        // Numbers are aligned to the right.
         column >= 2 && column <= 4
           ? cell.padStart(widths[column] ?? 0)
           : cell.padEnd(widths[column] ?? 0)

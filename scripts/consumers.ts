@@ -1,23 +1,22 @@
 /**
- * Installs the packed package as a stranger would, in every runtime that it is
- * made for, and runs the same scenario there (`tests/consumers/`). Prints a table;
- * the exit code is 1 when anything failed, a runtime that cannot be had included.
- * The unit tests run as well, from the sources.
+ * Installs the packed package in every supported runtime and runs the same scenario
+ * there (`tests/consumers/`). Also runs the unit tests, from the sources. Prints a
+ * table; the exit code is 1 if anything failed or a runtime is not available.
  *
- * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, in
- * place of what `deno pack` makes. `--only NAME` runs one consumer.
+ * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, instead
+ * of the output of `deno pack`. `--only NAME` runs one consumer.
  */
 
 import { parseArgs } from "node:util";
-import { runChromium, runWorkerd } from "./_consumer_bundle.ts";
-import { type IContext, installTool, packages } from "./_consumer_context.ts";
-import { runDeno } from "./_consumer_deno.ts";
-import { findBun, findNode, runBun, runNode } from "./_consumer_node.ts";
-import { preparePackage } from "./_consumer_package.ts";
-import { startConsumerServer } from "./_consumer_server.ts";
-import { formatTable, type IRow } from "./_consumer_table.ts";
-import { runAttw, runPublint, runTypeScript } from "./_consumer_types.ts";
-import { runUnitTests } from "./_consumer_unit_tests.ts";
+import { runChromium, runWorkerd } from "./consumers/bundle.ts";
+import { type IContext, installTool, packages } from "./consumers/context.ts";
+import { runDeno } from "./consumers/deno.ts";
+import { findBun, findNode, runBun, runNode } from "./consumers/node.ts";
+import { preparePackage } from "./support/package.ts";
+import { startConsumerServer } from "./consumers/server.ts";
+import { formatTable, type IRow } from "./consumers/table.ts";
+import { runAttw, runPublint, runTypeScript } from "./consumers/types.ts";
+import { runUnitTests } from "./consumers/unit_tests.ts";
 
 const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   node: runNode,
@@ -31,7 +30,7 @@ const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   attw: runAttw,
 };
 
-/** Begins all downloads at once; whoever needs one waits for it, or hears why not. */
+/** Downloads all tools at once; a failure is reported where the tool is used. */
 async function download(temporary: string): Promise<void> {
   const context = { temporary };
   const tool = (name: string, version: string) =>
@@ -59,13 +58,13 @@ try {
   if (values.only === undefined) await download(temporary);
   const context: IContext = {
     package: await preparePackage(values.package, temporary),
-    server: server.address,
+    server: server.origin,
     temporary,
   };
   const { name, version, origin, hasCommonJs } = context.package;
   const formats = hasCommonJs ? "ESM and CommonJS" : "ESM";
   console.log(`${name} ${version} from ${origin}: ${formats}`);
-  // One after the other, so that the times are those of a machine at rest.
+  // One after the other, so that they do not affect the measured times.
   for (const [name, consume] of Object.entries(CONSUMERS)) {
     if (values.only !== undefined && values.only !== name) continue;
     rows.push(...await consume(context));

@@ -1,49 +1,49 @@
 /**
- * The road from a `401` to a token, walked with this library: against real
- * servers on loopback, or against an address of yours as far as it leads.
+ * Runs every step from a `401` to a `200` with this library: with real servers on
+ * loopback, or with a given URL as far as is possible there.
  *
- * `_demo_discovery.ts`, `_demo_client.ts` and `_demo_user.ts` hold the steps and
- * show how the library is used; `_demo_walk.ts` goes from one to the next.
+ * The steps are in `demo/discovery_steps.ts`, `demo/client_steps.ts` and
+ * `demo/user_steps.ts`, which show how to use the library. `demo/steps.ts` runs them.
  */
 import { parseArgs } from "node:util";
 import {
   clientSteps,
   lookForRegistration,
   registerClient,
-} from "./_demo_client.ts";
+} from "./demo/client_steps.ts";
 import {
   discovery,
   guessServerMetadata,
   strictDiscovery,
-} from "./_demo_discovery.ts";
-import { createOutput, type IOutput, toLine } from "./_demo_output.ts";
-import { type IWalk, walkSteps } from "./_demo_walk.ts";
+} from "./demo/discovery_steps.ts";
+import { createOutput, type IOutput, toLine } from "./demo/output.ts";
+import { type IProgress, runSteps } from "./demo/steps.ts";
 
 const HELP = `\
-Walks the road from a 401 to a token.
+Runs every step from a 401 to a 200.
 
   deno task demo [--json]
   deno task demo [--json] [--register] https://host/path
 
-Without an address, an authorization server and a protected resource are started
-on this machine, and every step is made: a machine, a device and a program with a
-browser each get a token and call the resource. With an address, the demo finds out
-where a client of that address would have to go, and stops where it would have to
-be known there. No request waits for longer than 10 seconds.
+Without a URL, the demo starts an authorization server and a protected resource on
+this machine and runs all flows: client credentials, device and authorization code,
+each up to a call of the resource. With a URL, it looks for the authorization server
+of that resource, and stops where a client would need a registration. Each request
+has a timeout of 10 seconds.
 
   --register  also register a client at the server that was found
-  --json      print a JSON object a line
+  --json      print one JSON object for each step
   --help      print this
-  NO_COLOR=1  print without colour, as into a file
+  NO_COLOR=1  print without colour, as to a file
 
-Exit status: 0 when the authorization server's metadata was found (without an
-address: when every step worked), 1 when not, 2 for a mistake in the arguments.`;
+Exit status: 0 if the metadata of the authorization server was found (without a URL:
+if every step succeeded), 1 if not, 2 for invalid arguments.`;
 
-/** How the demo is shown, beside its arguments. */
+/** How the demo prints. */
 export interface IDemoOptions {
-  /** Default false. */
+  /** @default false */
   colour?: boolean;
-  /** Takes complaints about the arguments; `print` when absent. */
+  /** Prints errors in the arguments. @default print */
   printError?: (line: string) => void;
 }
 
@@ -54,36 +54,36 @@ interface IArguments {
   target: string | undefined;
 }
 
-/** The arguments; throws an error whose message says what is wrong with them. */
+/** Parses the arguments; throws an error that says what is wrong with them. */
 function readArguments(args: string[]): IArguments {
   const flag = { type: "boolean", default: false } as const;
   const { values, positionals } = parseArgs({
-    // `deno task` hands on the `--` that npm would take away.
+    // `deno task` passes on the `--` that npm would remove.
     args: args.filter((argument) => argument !== "--"),
     options: { json: flag, register: flag, help: { ...flag, short: "h" } },
     allowPositionals: true,
   });
-  const [address, ...others] = positionals;
-  if (others.length > 0) throw new Error("More than one address was given");
-  if (address === undefined) {
-    if (values.register) throw new Error("--register goes with an address");
+  const [argument, ...others] = positionals;
+  if (others.length > 0) throw new Error("Expected at most one URL");
+  if (argument === undefined) {
+    if (values.register) throw new Error("--register requires a URL");
     return { ...values, target: undefined };
   }
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = URL.canParse(argument) ? new URL(argument) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`'${address}' is not an http:// or https:// address`);
+    throw new Error(`'${argument}' is not an http:// or https:// URL`);
   }
   if (url.username || url.password) {
-    throw new Error("An address must not carry a user name or a password");
+    throw new Error("The URL must not contain a user name or a password");
   }
   url.hash = ""; // RFC 9728, section 1.2: a resource has no fragment.
   return { ...values, target: url.href };
 }
 
-async function walkOwnServers(output: IOutput): Promise<boolean> {
-  // Only here, so that a walk elsewhere need not load a server.
-  const { startServers } = await import("./_demo_servers.ts");
-  const { userSteps } = await import("./_demo_user.ts");
+async function runWithOwnServers(output: IOutput): Promise<boolean> {
+  // Imported here, as the demo needs no servers for a given URL.
+  const { startServers } = await import("./demo/servers.ts");
+  const { userSteps } = await import("./demo/user_steps.ts");
   let target: string;
   let ok: boolean;
   {
@@ -95,58 +95,58 @@ async function walkOwnServers(output: IOutput): Promise<boolean> {
     );
     output.text("");
     const { machine } = servers;
-    const walk: IWalk = { target, machine, scopes: [] };
+    const progress: IProgress = { target, machine, scopes: [] };
     const steps = [...strictDiscovery, ...clientSteps, ...userSteps];
-    ok = await walkSteps(steps, walk, output);
+    ok = await runSteps(steps, progress, output);
   }
   output.end(
     target,
     ok
-      ? "From a 401 to a 200: every step worked, and both servers are stopped."
-      : "Not every step worked; both servers are stopped.",
+      ? "From a 401 to a 200: every step succeeded, and both servers are stopped."
+      : "Not every step succeeded; both servers are stopped.",
     ok,
   );
   return ok;
 }
 
-async function walkGivenAddress(
+async function runWithGivenUrl(
   target: string,
   register: boolean,
   output: IOutput,
 ): Promise<boolean> {
   output.text(
-    `How would a client get into ${target}? Each request has 10 seconds.`,
+    `Looking for the authorization server of ${target}; timeout 10 s for each request.`,
   );
   output.text("");
-  const walk: IWalk = { target, scopes: [] };
+  const progress: IProgress = { target, scopes: [] };
   const last = register ? registerClient : lookForRegistration;
-  await walkSteps([...discovery, last], walk, output);
-  const found = walk.server !== undefined;
-  if (!found) await walkSteps([guessServerMetadata], walk, output);
+  await runSteps([...discovery, last], progress, output);
+  const found = progress.server !== undefined;
+  if (!found) await runSteps([guessServerMetadata], progress, output);
   output.end(
     target,
-    `The road ends here: ${describeEnd(walk, register)}`,
+    `Result: ${describeEnd(progress, register)}`,
     found,
   );
   return found;
 }
 
-function describeEnd({ server, client }: IWalk, register: boolean): string {
+function describeEnd({ server, client }: IProgress, register: boolean): string {
   if (!server) {
-    return "no authorization server was found, so nobody can be asked for a token.";
+    return "no authorization server was found.";
   }
   if (client !== undefined) {
-    return "discovery and registration worked; a token would need a user who signs in.";
+    return "discovery and registration succeeded; the next step is the sign-in of a user.";
   }
   if (register) {
-    return "discovery worked and registration did not, so there is no client to get a token for.";
+    return "discovery succeeded, but registration failed.";
   }
   return server.registration_endpoint
-    ? "discovery worked; a token would need a client, which --register makes."
-    : "discovery worked; a token would need a client that its operator has made known there.";
+    ? "discovery succeeded; the next step is to register a client, with --register."
+    : "discovery succeeded; the next step is a client that the operator of the server registers.";
 }
 
-/** Runs the demo; its exit status. */
+/** Runs the demo; returns its exit status. */
 export async function runDemo(
   args: string[],
   print: (line: string) => void,
@@ -157,9 +157,9 @@ export async function runDemo(
   try {
     given = readArguments(args);
   } catch (failure) {
-    // The rest of a message of parseArgs() is of no help here.
+    // The rest of a message of parseArgs() does not apply here.
     printError(toLine((failure as Error).message.split(". ", 1).join()));
-    printError("`deno task demo --help` tells what can be given.");
+    printError("See `deno task demo --help`.");
     return 2;
   }
   if (given.help) {
@@ -168,13 +168,13 @@ export async function runDemo(
   }
   const output = createOutput(print, { json: given.json, colour });
   const ok = given.target === undefined
-    ? await walkOwnServers(output)
-    : await walkGivenAddress(given.target, given.register, output);
+    ? await runWithOwnServers(output)
+    : await runWithGivenUrl(given.target, given.register, output);
   return ok ? 0 : 1;
 }
 
 if (import.meta.main) {
-  // Not Deno.exit(), which would hide that something was left running.
+  // Not Deno.exit(), which would hide a resource that is still open.
   Deno.exitCode = await runDemo(Deno.args, console.log, {
     colour: Deno.stdout.isTerminal() && !Deno.noColor,
     printError: console.error,

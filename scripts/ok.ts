@@ -1,32 +1,70 @@
 /**
- * Everything a change must pass before it is pushed. Runs all steps, then says
- * which failed; the exit code is 1 when any did.
+ * Runs everything that a change must pass. Runs all steps, then prints which of
+ * them failed; the exit code is 1 if any did.
  *
- * `--no-tests` leaves the tests out, for whoever has just run them.
+ * `--no-tests` leaves out the tests, for a machine that has just run them.
+ * `--no-packages` leaves out the steps that install packages and runtimes, which
+ * need Linux.
  */
-import { deno, importMapArgs } from "./_deno.ts";
-import { testArgs, testTargets } from "./test.ts";
+import { parseArgs } from "node:util";
+import { deno, importMapArgs } from "./support/deno.ts";
 
-const map = await importMapArgs();
-const steps: [name: string, args: string[]][] = [
-  ["format", ["fmt", "--check"]],
-  ["lint", ["lint"]],
-  ["types", ["check", ...map, "mod.ts", "lib", "scripts", "tests"]],
-  ["documentation", ["doc", "--lint", "mod.ts"]],
-  ["layers", ["run", "-A", "scripts/check_layers.ts"]],
-  ["tests", [...testArgs, ...map, ...testTargets]],
-  ["exports", ["run", "-A", "scripts/check_exports.ts"]],
-  ["conformance", ["run", "-A", "scripts/conformance.ts"]],
-  ["publishing", ["publish", "--dry-run", "--allow-dirty"]],
+interface IStep {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** The option that leaves this step out. */
+  readonly option?: "no-tests" | "no-packages";
+}
+
+const script = (name: string, ...args: string[]) => [
+  "run",
+  "-A",
+  `scripts/${name}.ts`,
+  ...args,
 ];
 
+const map = await importMapArgs();
+
+const STEPS: readonly IStep[] = [
+  { name: "format", args: ["fmt", "--check"] },
+  { name: "lint", args: ["lint"] },
+  {
+    name: "types",
+    args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
+  },
+  { name: "documentation", args: ["doc", "--lint", "mod.ts"] },
+  { name: "layers", args: script("check_layers") },
+  { name: "tests", args: script("test"), option: "no-tests" },
+  { name: "conformance", args: script("conformance") },
+  { name: "publishing", args: ["publish", "--dry-run", "--allow-dirty"] },
+  { name: "exports", args: script("check_exports"), option: "no-packages" },
+  {
+    name: "faults",
+    // The tests play the table on Deno.
+    args: script("faults", "--no-deno-table"),
+    option: "no-packages",
+  },
+  { name: "consumers", args: script("consumers"), option: "no-packages" },
+];
+
+const { values } = parseArgs({
+  args: Deno.args,
+  options: {
+    "no-tests": { type: "boolean", default: false },
+    "no-packages": { type: "boolean", default: false },
+  },
+});
 const failed: string[] = [];
-for (const [name, args] of steps) {
-  if (name === "tests" && Deno.args.includes("--no-tests")) continue;
+for (const { name, args, option } of STEPS) {
+  if (option && values[option]) continue;
   console.log(`\n== ${name}: deno ${args.join(" ")}`);
+  const start = performance.now();
   if (await deno(...args) !== 0) failed.push(name);
+  console.log(`${Math.round((performance.now() - start) / 1000)} s`);
 }
 console.log(
-  failed.length === 0 ? "\nAll is well." : `\nFailed: ${failed.join(", ")}`,
+  failed.length === 0
+    ? "\nAll steps passed."
+    : `\nFailed: ${failed.join(", ")}`,
 );
 Deno.exit(failed.length === 0 ? 0 : 1);

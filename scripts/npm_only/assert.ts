@@ -1,14 +1,14 @@
 /**
- * `@std/assert` where only the npm registry answers: the same code as published
- * in `npm:deno-std`, which ships without declarations, under the types of the
- * functions that the tests use.
+ * `@std/assert` for machines where only the npm registry responds: the same code,
+ * published as `npm:deno-std` without declarations, with the types of the functions
+ * that the tests use.
  */
 import * as std from "npm:deno-std@1.4.0/assert/mod.js";
 
 // deno-lint-ignore no-explicit-any
 type ErrorClass<E extends Error> = abstract new (...args: any[]) => E;
 
-// An assertion function needs its type written at the declaration.
+// TypeScript requires an explicit type for an assertion function.
 export const assert: (expr: unknown, msg?: string) => asserts expr = std.assert;
 
 export const assertEquals: <T>(

@@ -1,6 +1,6 @@
 /**
- * `@std/encoding/base64url` where only the npm registry answers: the same code
- * as published in `npm:deno-std`, which ships without declarations.
+ * `@std/encoding/base64url` for machines where only the npm registry responds: the
+ * same code, published as `npm:deno-std` without declarations.
  */
 import * as std from "npm:deno-std@1.4.0/encoding/base64url.js";
 

@@ -1,6 +1,6 @@
 /**
- * `@std/testing/mock` where only the npm registry answers. No package there
- * carries that module, so this stands in for the three functions that the tests
+ * `@std/testing/mock` for machines where only the npm registry responds. No package
+ * there contains that module, so this file implements the functions that the tests
  * use, with the same names, parameters and behaviour.
  */
 
@@ -15,7 +15,7 @@ export interface SpyCall {
   self?: Any;
 }
 
-/** A replaced method; disposing or restoring it puts the original back. */
+/** A replaced method; disposing or calling `restore()` restores the original. */
 export interface Stub extends Disposable {
   (...args: Any[]): Any;
   calls: SpyCall[];
@@ -70,7 +70,7 @@ export function stub<Self extends object, Prop extends keyof Self>(
   return replacement;
 }
 
-/** Fails unless the stub was called exactly so many times. */
+/** Fails unless the stub was called exactly this many times. */
 export function assertSpyCalls(spy: Stub, expectedCalls: number): void {
   if (spy.calls.length !== expectedCalls) {
     throw new Error(

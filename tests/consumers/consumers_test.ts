@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { differences, formatTable } from "../../scripts/_consumer_table.ts";
-import { judgeTap } from "../../scripts/_unit_test_report.ts";
+import { differences, formatTable } from "../../scripts/consumers/table.ts";
+import { judgeTap } from "../../scripts/consumers/unit_test_report.ts";
 import {
   findPortableTests,
   selectPortableTests,
-} from "../../scripts/build_npm.ts";
+  testPattern,
+} from "../../scripts/support/portable_tests.ts";
 
 Deno.test("differences() names the path of every difference", () => {
   assertEquals(
@@ -22,7 +23,7 @@ Deno.test("differences() names the path of every difference", () => {
   assertEquals(differences(undefined, { a: 1 }).length, 1);
 });
 
-Deno.test("formatTable() tells a failure from a runtime that is missing", () => {
+Deno.test("formatTable() distinguishes a failure from a missing runtime", () => {
   const row = { version: "1", loaded: "import" };
   const table = formatTable([
     { ...row, runtime: "Good", importMs: 1.25 },
@@ -37,49 +38,61 @@ Deno.test("formatTable() tells a failure from a runtime that is missing", () => 
 
 const tests = new URL("..", import.meta.url);
 
-Deno.test("findPortableTests() leaves out what needs Deno itself", async () => {
-  const names = await findPortableTests(tests, true);
-  assert(names.includes("unit/core/challenge_test.ts"));
-  assert(names.every((name) => name.endsWith("_test.ts")));
-  for (
-    const name of ["project/project_test.ts", "flows/real_servers_test.ts"]
-  ) {
-    assert(!names.includes(name), name);
-  }
+Deno.test("findPortableTests() finds tests below tests/unit/ only", async () => {
+  const paths = await findPortableTests(tests, true);
+  assert(paths.includes("unit/core/challenge_test.ts"));
+  for (const path of paths) assertMatch(path, /^unit\/.*_test\.ts$/);
 });
 
-Deno.test("findPortableTests() keeps tests of @std/encoding where it works", async () => {
-  const names = await findPortableTests(tests, true);
-  for (const name of ["unit/core/_base64_test.ts", "unit/token/pkce_test.ts"]) {
-    assert(names.includes(name), name);
-  }
-});
-
-Deno.test("findPortableTests() leaves out tests of @std/encoding elsewhere", async () => {
+Deno.test("findPortableTests() leaves out tests of @std/encoding without transfer()", async () => {
   const all = await findPortableTests(tests, true);
-  const names = await findPortableTests(tests, false);
-  assert(names.includes("unit/core/challenge_test.ts"));
-  for (const name of all) {
-    const text = await Deno.readTextFile(new URL(name, tests));
-    const isFree = !text.includes('from "@std/encoding/');
-    assertEquals(names.includes(name), isFree, name);
+  const paths = await findPortableTests(tests, false);
+  assert(paths.includes("unit/core/challenge_test.ts"));
+  for (const path of all) {
+    const source = await Deno.readTextFile(new URL(path, tests));
+    if (source.includes('from "@std/encoding/')) {
+      assert(!paths.includes(path), path);
+    }
   }
 });
 
-Deno.test("selectPortableTests() looks into what a test imports from beside it", () => {
-  const texts = new Map([
-    ["a_test.ts", 'import "@std/assert"; Deno.test("a", () => {});'],
-    ["b_test.ts", 'import { b } from "./_b.ts";'],
-    ["_b.ts", 'export { b } from "./_deeper.ts";'],
+Deno.test("selectPortableTests() follows the imports of a test within tests/", () => {
+  const sources = new Map([
     [
-      "_deeper.ts",
+      "unit/core/a_test.ts",
+      'import "@std/assert"; Deno.test("a", () => {});',
+    ],
+    ["unit/core/b_test.ts", 'import { b } from "../../support/b.ts";'],
+    ["support/b.ts", 'export { b } from "./deeper.ts";'],
+    [
+      "support/deeper.ts",
       'import { b } from "@std/encoding/base64url"; export { b };',
     ],
-    ["c_test.ts", 'import { c } from "./_c.ts";'],
-    ["_c.ts", "export const c = Deno.cwd();"],
+    ["unit/core/c_test.ts", 'import { c } from "./_c.ts";'],
+    ["unit/core/_c.ts", "export const c = Deno.cwd();"],
+    ["unit/core/d_test.ts", 'import { d } from "../../servers/d.ts";'],
+    ["flows/e_test.ts", 'Deno.test("e", () => {});'],
   ]);
-  assertEquals(selectPortableTests(texts, true), ["a_test.ts", "b_test.ts"]);
-  assertEquals(selectPortableTests(texts, false), ["a_test.ts"]);
+  assertEquals(selectPortableTests(sources, true), [
+    "unit/core/a_test.ts",
+    "unit/core/b_test.ts",
+  ]);
+  assertEquals(selectPortableTests(sources, false), ["unit/core/a_test.ts"]);
+});
+
+Deno.test("testPattern() has no slash within braces, which dnt cannot read", () => {
+  assertEquals(
+    testPattern(["unit/core/a_test.ts", "unit/token/b_test.ts"]),
+    "**/{a_test.ts,b_test.ts}",
+  );
+});
+
+Deno.test("tests/unit/ has no file name twice, as testPattern() goes by names", () => {
+  const unit = new URL("unit/", tests);
+  const names = [...Deno.readDirSync(unit)].flatMap(({ name }) =>
+    [...Deno.readDirSync(new URL(name, unit))].map((file) => file.name)
+  );
+  assertEquals(names.length, new Set(names).size);
 });
 
 const TAP = `TAP version 13
@@ -116,7 +129,7 @@ Deno.test("judgeTap() names the failing tests of a run with their errors", () =>
   });
 });
 
-Deno.test("judgeTap() takes a run without a test for a failure", () => {
+Deno.test("judgeTap() reports a run without tests as a failure", () => {
   const failureOf = (code: number, stdout: string, stderr = "") =>
     judgeTap({ code, stdout, stderr }).failure;
   assertEquals(failureOf(0, "ok 1 - one\n  ---\n  ...\n"), undefined);

@@ -1,7 +1,7 @@
 /**
  * What every consumer runs, whatever its runtime: plain JavaScript, nothing but
  * web standards. The client is passed in, because how it is loaded is what the
- * consumers differ in; `server` is the address of `scripts/_consumer_server.ts`.
+ * consumers differ in; `server` is the address of `scripts/consumers/server.ts`.
  *
  * The report must come out the same everywhere (see `expected.json`), so it holds
  * no times, no random values and, in place of the server's address, `<server>`.

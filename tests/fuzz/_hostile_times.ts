@@ -10,7 +10,7 @@ import {
   received,
   type Row,
   verdict,
-} from "../../scripts/_timing.ts";
+} from "../../scripts/bench/timing.ts";
 import { assertClaimsRefusal } from "./properties.ts";
 
 const GOALS = { parserMs: 20, doublingAtMost: 2.5, tokenMs: 50 };

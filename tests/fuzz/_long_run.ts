@@ -1,6 +1,6 @@
 /** What `deno task fuzz` runs; scripts/fuzz.ts says with which arguments. */
 import { cpus } from "node:os";
-import { formatTable } from "../../scripts/_timing.ts";
+import { formatTable } from "../../scripts/bench/timing.ts";
 import { printTimes } from "./_hostile_times.ts";
 import { PROPERTIES, runProperty, seedFrom, SEEDS } from "./properties.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The demo, run as `deno task demo` runs it, but in this process, so that the
- * sanitizers see whatever it leaves behind.
+ * Runs the demo as `deno task demo` does, but in this process, so that the
+ * sanitizers find what it leaves open.
  */
 import {
   assert,
@@ -10,7 +10,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { OAuthClientError } from "../../mod.ts";
-import type { IStepReport } from "../../scripts/_demo_output.ts";
+import type { IStepReport } from "../../scripts/demo/output.ts";
 import { type IDemoOptions, runDemo } from "../../scripts/demo.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
@@ -43,7 +43,7 @@ const SECRETS = [
   "user_code",
 ];
 
-/** What passes between the demo, its user and its servers while this is in use. */
+/** Collects the secrets of all requests and responses while this is in use. */
 function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
   const { fetch } = globalThis;
   const secrets = new Map(SECRETS.map((name) => [name, new Set<string>()]));
@@ -70,7 +70,7 @@ function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
   return { secrets, [Symbol.dispose]: restore };
 }
 
-/** A server on loopback whose every answer is the handler's. */
+/** Starts a server on loopback with this handler. */
 function serve(handler: Deno.ServeHandler) {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -84,7 +84,7 @@ function serve(handler: Deno.ServeHandler) {
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/;
 
-Deno.test("runDemo() walks from a 401 to a 200 at its own servers", async () => {
+Deno.test("runDemo() gets from a 401 to a 200 with its own servers", async () => {
   const { status, steps, find } = await runJson([]);
   assertEquals(
     steps.map(({ step, ok, status }) => [step, ok, status]),
@@ -109,8 +109,8 @@ Deno.test("runDemo() walks from a 401 to a 200 at its own servers", async () => 
     ],
   );
   assertEquals(status, 0);
-  for (const { asked, answer, ms } of steps) {
-    assert(asked !== "" && answer !== "" && ms >= 0);
+  for (const { action, result, ms } of steps) {
+    assert(action !== "" && result !== "" && ms >= 0);
   }
   const { failures = [], details } = find("discovery") ?? {};
   assertEquals(
@@ -123,8 +123,8 @@ Deno.test("runDemo() walks from a 401 to a 200 at its own servers", async () => 
   const address = details?.found_at ?? "";
   assertMatch(address, /\/tenant1\/\.well-known\/openid-configuration$/);
   assertMatch(find("device_token")?.details?.polls ?? "", /^1: .*, 2: /);
-  const { came_back } = find("authorization")?.details ?? {};
-  assertEquals(came_back, "code, state, iss");
+  const { received } = find("authorization")?.details ?? {};
+  assertEquals(received, "code, state, iss");
 });
 
 Deno.test("runDemo() prints plain lines without a token, code or secret", async () => {
@@ -132,7 +132,7 @@ Deno.test("runDemo() prints plain lines without a token, code or secret", async 
   const plain = await run([]);
   const json = await run(["--json"]);
   assertEquals([plain.status, json.status], [0, 0]);
-  // Two walks with three tokens each, of which two can be refreshed.
+  // Two runs with three tokens each, of which two can be refreshed.
   assertEquals(
     [...watch.secrets].map(([name, values]) => [name, values.size]),
     [
@@ -167,7 +167,7 @@ Deno.test("runDemo() prints plain lines without a token, code or secret", async 
   assertStringIncludes(text, "\x1b[32m 1\x1b[0m  GET ");
 });
 
-Deno.test("runDemo() finds the server of a given address and asks no more", async () => {
+Deno.test("runDemo() finds the server of a given URL and requests nothing else", async () => {
   await using server = await startAuthorizationServer({ path: "/tenant1" });
   await using protectedResource = startProtectedResource({
     authorizationServers: [server.issuer],
@@ -175,7 +175,7 @@ Deno.test("runDemo() finds the server of a given address and asks no more", asyn
   const { status, lines, text } = await run([protectedResource.resource]);
   assertEquals(status, 0);
   assertStringIncludes(text, `${server.issuer}/reg, not called`);
-  assertMatch(lines.at(-1) ?? "", /^The road ends here: discovery worked/);
+  assertMatch(lines.at(-1) ?? "", /^Result: discovery succeeded/);
   assertEquals(protectedResource.requests, [
     "GET /mcp",
     "GET /.well-known/oauth-protected-resource/mcp",
@@ -186,10 +186,10 @@ Deno.test("runDemo() finds the server of a given address and asks no more", asyn
   const more = await run(["--register", protectedResource.resource]);
   assertEquals(more.status, 0);
   assertEquals(server.requests.at(-1), "POST /tenant1/reg");
-  assertMatch(more.lines.at(-1) ?? "", /discovery and registration worked/);
+  assertMatch(more.lines.at(-1) ?? "", /discovery and registration succeeded/);
 });
 
-Deno.test("runDemo() falls back to the origin of a given address", async () => {
+Deno.test("runDemo() falls back to the origin of a given URL", async () => {
   await using server = await startAuthorizationServer();
   const { status, find } = await runJson([`${server.issuer}/some/page`]);
   assertEquals(status, 0);
@@ -200,28 +200,33 @@ Deno.test("runDemo() falls back to the origin of a given address", async () => {
   assertEquals(find("end")?.ok, true);
 });
 
-Deno.test("runDemo() says where it ends at a server that knows nothing", async () => {
-  await using server = serve(() => new Response("Nobody", { status: 404 }));
+Deno.test("runDemo() prints where it stops with a server that publishes nothing", async () => {
+  await using server = serve(() =>
+    new Response("Nothing here", { status: 404 })
+  );
   const { status, lines } = await run([`${server.origin}/mcp`]);
   assertEquals(status, 1);
   const failed = lines.filter((line) => line.startsWith("    failed  "));
   assertEquals(failed.length, 5);
   for (const line of failed) {
-    assertMatch(line, /http:\/\/\S+: 404 Nobody \(expected 200 and JSON /);
+    assertMatch(
+      line,
+      /http:\/\/\S+: 404 Nothing here \(expected 200 and JSON /,
+    );
   }
   assert(lines.some((line) => line.includes("only a guess")));
-  assertMatch(lines.at(-1) ?? "", /^The road ends here: no authorization/);
+  assertMatch(lines.at(-1) ?? "", /^Result: no authorization/);
 });
 
-Deno.test("runDemo() names the address that does not answer", async () => {
+Deno.test("runDemo() names the URL that does not respond", async () => {
   const server = serve(() => new Response());
   await server.close();
   const { status, text } = await run([`${server.origin}/mcp`]);
   assertEquals(status, 1);
-  assertStringIncludes(text, `failed  ${server.origin}/mcp: no answer, `);
+  assertStringIncludes(text, `failed  ${server.origin}/mcp: no response, `);
 });
 
-Deno.test("runDemo() shows nothing that a terminal would obey", async () => {
+Deno.test("runDemo() escapes control characters of a server", async () => {
   const evil = "\x1b[2J\x9b31m\u202e\u{e0001}";
   await using server = serve((request) => {
     const { origin, pathname } = new URL(request.url);
@@ -255,15 +260,18 @@ Deno.test("runDemo() shows nothing that a terminal would obey", async () => {
     assertNotMatch(text, /\p{Cf}/u);
     assertStringIncludes(text, "\\u001b[2J\\u009b31m\\u202e\\udb40\\udc01");
     assertStringIncludes(text, "expected an http or https URL");
-    assertStringIncludes(text, "RFC 8414, section 3.3, forbids to use it");
+    assertStringIncludes(
+      text,
+      "which must not be used (RFC 8414, section 3.3)",
+    );
     assertEquals(
-      text.includes("is not asked: its issuer is"),
+      text.includes(": its issuer is"),
       args.includes("--register"),
     );
   }
 });
 
-Deno.test("runDemo() refuses arguments that it does not understand", async () => {
+Deno.test("runDemo() rejects invalid arguments", async () => {
   for (
     const args of [
       ["--nonsense"],
@@ -274,13 +282,13 @@ Deno.test("runDemo() refuses arguments that it does not understand", async () =>
       ["--register"],
     ]
   ) {
-    const complaints: string[] = [];
+    const errors: string[] = [];
     const { status, lines } = await run(args, {
-      printError: (line) => complaints.push(line),
+      printError: (line) => errors.push(line),
     });
     assertEquals([status, lines], [2, []]);
-    assertEquals(complaints.length, 2);
-    assert(!complaints.join().includes("secret"));
+    assertEquals(errors.length, 2);
+    assert(!errors.join().includes("secret"));
   }
   const { status, text } = await run(["--help"]);
   assertEquals(status, 0);

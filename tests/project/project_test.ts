@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 
 const root = new URL("../..", import.meta.url);
@@ -24,7 +25,7 @@ Deno.test("CHANGELOG.md names each version once, the newest first", () => {
   const versions = readText("CHANGELOG.md").split("\n")
     .map((line) => /^## \[?(\d+)\.(\d+)\.(\d+)/.exec(line)?.slice(1, 4))
     .filter((version) => version !== undefined)
-    // Zero-padded, so that comparing texts compares numbers.
+    // Zero-padded, so that strings compare like numbers.
     .map((parts) => parts.map((part) => part.padStart(6, "0")).join("."));
   assert(versions.length > 0);
   assertEquals(versions, [...new Set(versions)].sort().reverse());
@@ -38,7 +39,7 @@ Deno.test("import_map.json names every npm package as deno.json does", () => {
   for (const [name, target] of npm) assertEquals(map[name], target, name);
 });
 
-Deno.test("import_map.json names nothing that deno.json does not", () => {
+Deno.test("import_map.json names nothing that is missing in deno.json", () => {
   const known = readImports("deno.json");
   const map = readImports("scripts/npm_only/import_map.json");
   for (const [name, target] of Object.entries(map)) {
@@ -54,7 +55,7 @@ Deno.test("import_map.json names nothing that deno.json does not", () => {
   }
 });
 
-Deno.test("deno.json and its neighbours are all that stands at the top level", () => {
+Deno.test("the top level contains nothing but the known files and folders", () => {
   const ignored = readText(".gitignore").split("\n").filter(Boolean)
     .map((line) => line.replaceAll("/", ""));
   const isIgnored = (name: string) =>
@@ -79,4 +80,19 @@ Deno.test("deno.json and its neighbours are all that stands at the top level", (
       "tests",
     ],
   );
+});
+
+Deno.test("the documents in .github/ name only tests and scripts that exist", () => {
+  const directory = new URL(".github/", root);
+  for (const { name } of Deno.readDirSync(directory)) {
+    if (!name.endsWith(".md")) continue;
+    const document = readText(`.github/${name}`);
+    for (
+      const [, path = ""] of document.matchAll(
+        /`((?:tests|scripts)\/[^`\s<]*)`/g,
+      )
+    ) {
+      assert(existsSync(new URL(path, root)), `${name}: ${path}`);
+    }
+  }
 });

@@ -7,11 +7,14 @@ const MAX_AGE_SECONDS = 60;
 
 /** Why a proof is refused, as an error code of RFC 9449, section 7.1. */
 export class DpopError extends Error {
+  readonly code: "invalid_dpop_proof" | "use_dpop_nonce";
+
   constructor(
-    readonly code: "invalid_dpop_proof" | "use_dpop_nonce",
+    code: "invalid_dpop_proof" | "use_dpop_nonce",
     message: string,
   ) {
     super(message);
+    this.code = code;
   }
 }
 

@@ -55,8 +55,11 @@ export async function createSigner(issuer: string): Promise<ISigner> {
 
 /** A refusal of a token request. */
 class Refusal extends Error {
-  constructor(readonly body: Record<string, unknown>) {
+  readonly body: Record<string, unknown>;
+
+  constructor(body: Record<string, unknown>) {
     super(String(body.error));
+    this.body = body;
   }
 }
 

@@ -58,16 +58,15 @@ Deno.test("buildAuthorizationUrl() writes the encoded address", () => {
 });
 
 Deno.test("buildAuthorizationUrl() leaves out what is not asked for", () => {
-  for (
-    const more of [
-      {},
-      { scopes: undefined, resource: undefined, parameters: undefined },
-      { scopes: [], resource: false },
-      { resource: "" },
-      { parameters: {} },
-      { parameters: { prompt: "" } },
-    ] as const
-  ) {
+  const rows: Partial<IBuildAuthorizationUrlOptions>[] = [
+    {},
+    { scopes: undefined, resource: undefined, parameters: undefined },
+    { scopes: [], resource: false },
+    { resource: "" },
+    { parameters: {} },
+    { parameters: { prompt: "" } },
+  ];
+  for (const more of rows) {
     assertEquals(
       parametersOf(buildAuthorizationUrl(server(), { ...options, ...more })),
       BASE,

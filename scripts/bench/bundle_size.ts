@@ -1,0 +1,241 @@
+/** Compares the size of this library with that of others, after bundling. */
+
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+import config from "../../deno.json" with { type: "json" };
+import { root } from "../support/deno.ts";
+import { type IGoal, type ISection, type Row, verdict } from "./timing.ts";
+
+/** One row of a comparison: a name, and the module that is bundled. */
+interface IEntry {
+  readonly name: string;
+  readonly code: string;
+}
+
+interface IBundleSize {
+  readonly name: string;
+  readonly minified: number;
+  readonly gzipped: number;
+}
+
+const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
+
+const lib = (file: string) =>
+  JSON.stringify(fileURLToPath(new URL(`lib/${file}.ts`, root)));
+
+/** The ten operations of version 0.1.0, with their constants and guards. */
+const TEN_OPERATIONS: IEntry = {
+  name: "ours, the first ten operations",
+  code: `
+    export * from ${lib("core/constants")};
+    export * from ${lib("core/errors")};
+    export * from ${lib("core/guards")};
+    export * from ${lib("discovery/resource_metadata")};
+    export * from ${lib("discovery/server_metadata")};
+    export * from ${lib("token/id_jag_body")};
+    export { fetchDynamicRegistration, getClaimsFromJWT,
+      getDefaultMetadataForUrl, parseWWWAuthenticateHeader, scopesMatch
+      } from ${mod};`,
+};
+
+/** All exports of each package. */
+const EVERYTHING: readonly IEntry[] = [
+  { name: "ours", code: `export * from ${mod}` },
+  TEN_OPERATIONS,
+  { name: "oauth4webapi", code: 'export * from "oauth4webapi"' },
+  { name: "openid-client", code: 'export * from "openid-client"' },
+  {
+    name: "@modelcontextprotocol/client",
+    code: 'export * from "@modelcontextprotocol/client"',
+  },
+];
+
+/**
+ * The functions for discovery, from a challenge to the metadata of the resource
+ * and of the authorization server. oauth4webapi parses challenges within its
+ * `process...` functions. openid-client supports neither challenges nor metadata
+ * of resources, so its row does less.
+ */
+const DISCOVERY: readonly IEntry[] = [
+  {
+    name: "ours",
+    code: `export { parseWWWAuthenticateHeader, fetchResourceMetadata,
+      fetchAuthorizationServerMetadata } from ${mod}`,
+  },
+  {
+    name: "oauth4webapi",
+    code: `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
+      discoveryRequest, processDiscoveryResponse } from "oauth4webapi"`,
+  },
+  {
+    name: "openid-client (authorization server only)",
+    code: 'export { discovery } from "openid-client"',
+  },
+  {
+    name: "@modelcontextprotocol/client",
+    code: `export { extractWWWAuthenticateParams,
+      discoverOAuthProtectedResourceMetadata,
+      discoverAuthorizationServerMetadata
+      } from "@modelcontextprotocol/client"`,
+  },
+];
+
+/**
+ * The functions from a challenge to a token. A caller of oauth4webapi has to write
+ * more code of its own.
+ */
+const FLOW: readonly IEntry[] = [
+  {
+    name: "ours",
+    code: `export { buildAuthorizationCodeBody, buildAuthorizationUrl,
+      createPkcePair, createState, discoverAuthorization, fetchToken,
+      parseAuthorizationResponse, registerClient, selectClientAuthentication
+      } from ${mod}`,
+  },
+  {
+    name: "oauth4webapi",
+    code: `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
+      discoveryRequest, processDiscoveryResponse,
+      dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse,
+      generateRandomState, generateRandomCodeVerifier, calculatePKCECodeChallenge,
+      validateAuthResponse, None, authorizationCodeGrantRequest,
+      processAuthorizationCodeResponse } from "oauth4webapi"`,
+  },
+  {
+    name: "@modelcontextprotocol/client",
+    code: `export { extractWWWAuthenticateParams, auth
+      } from "@modelcontextprotocol/client"`,
+  },
+];
+
+/** The packages that this library is compared with. */
+export const PACKAGES = [
+  "oauth4webapi",
+  "openid-client",
+  "@modelcontextprotocol/client",
+] as const;
+
+/**
+ * The packages that cover everything from a 401 to a token, as this library does.
+ * openid-client supports neither challenges nor metadata of resources.
+ */
+export const SAME_SCOPE = [
+  "oauth4webapi",
+  "@modelcontextprotocol/client",
+] as const satisfies readonly typeof PACKAGES[number][];
+
+function versionOf(name: keyof typeof config.imports): string {
+  return config.imports[name].replace(/^.*@/, "");
+}
+
+/** Returns the packages of the comparison with their versions in deno.json. */
+export function packageVersions(): string {
+  const names = ["http-auth-utils", "jose", "jwt-decode", "esbuild"] as const;
+  return [...names, ...PACKAGES]
+    .map((name) => `${name} ${versionOf(name)}`).join(", ");
+}
+
+/**
+ * Installs the packages into this directory, because esbuild needs node_modules
+ * and Deno creates none for a script. Uses `deno install`, as npm may be missing.
+ */
+export async function installPackages(directory: string): Promise<void> {
+  const dependencies = Object.fromEntries(
+    PACKAGES.map((name) => [name, versionOf(name)]),
+  );
+  await Deno.writeTextFile(
+    `${directory}/package.json`,
+    JSON.stringify({ private: true, dependencies }),
+  );
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["install", "--quiet"],
+    cwd: directory,
+    env: { NO_COLOR: "1" },
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr).trim());
+}
+
+async function bundle(
+  { name, code }: IEntry,
+  directory: string,
+): Promise<IBundleSize> {
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents: code, resolveDir: directory },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    // The smallest variant of each package, and the only one without imports.
+    platform: "browser",
+    write: false,
+    logLevel: "silent",
+  });
+  const { contents } = outputFiles[0]!;
+  const gzipped = gzipSync(contents, { level: 9 }).length;
+  return { name, minified: contents.length, gzipped };
+}
+
+/** Bundles all entries of these lists. */
+async function measureBundles(
+  lists: readonly (readonly IEntry[])[],
+): Promise<IBundleSize[][]> {
+  const directory = await Deno.makeTempDir({ prefix: "bundle_size_" });
+  try {
+    await installPackages(directory);
+    return await Promise.all(
+      lists.map((list) =>
+        Promise.all(list.map((entry) => bundle(entry, directory)))
+      ),
+    );
+  } finally {
+    await esbuild.stop();
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+function sizeRows(bundles: readonly IBundleSize[], limit?: number): Row[] {
+  return bundles.map(({ name, minified, gzipped }) => ({
+    name,
+    "minified bytes": minified,
+    "gzipped bytes": gzipped,
+    "ratio to ours": gzipped / bundles[0]!.gzipped,
+    goal: limit && name === TEN_OPERATIONS.name ? verdict(gzipped < limit) : "",
+  }));
+}
+
+/** Compares our bundle, the first, with every package of the same scope. */
+function sizeGoals([ours, ...others]: readonly IBundleSize[]): IGoal[] {
+  return SAME_SCOPE.map((peer) => {
+    const theirs = others.find(({ name }) => name === peer)!;
+    return {
+      text: `smaller than ${peer}, gzipped`,
+      reached: ours!.gzipped < theirs.gzipped,
+    };
+  });
+}
+
+/** Measures all bundles; the limit applies to our ten operations, gzipped. */
+export async function compareBundles(limit: number): Promise<ISection[]> {
+  try {
+    const lists = [EVERYTHING, FLOW, DISCOVERY];
+    const [all, flow, part] = await measureBundles(lists);
+    return [
+      {
+        title: "Bundle, everything",
+        rows: sizeRows(all!, limit),
+        goals: sizeGoals(all!),
+      },
+      {
+        title: "Bundle, from 401 to a token",
+        rows: sizeRows(flow!),
+        goals: sizeGoals(flow!),
+      },
+      { title: "Bundle, discovery alone", rows: sizeRows(part!) },
+    ];
+  } catch (failure) {
+    // The rest of the report needs no package registry.
+    const reason = String(failure).split("\n")[0]!;
+    return [{ title: "Bundles", rows: [{ "not measured": reason }] }];
+  }
+}

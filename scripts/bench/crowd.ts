@@ -1,0 +1,123 @@
+/**
+ * Measures the memory and time of a thousand discoveries at once. Each sample runs
+ * in a new process.
+ *
+ * Run as a program, this file is such a process. Its arguments are the name of the
+ * discovery and the target; it prints one line of JSON.
+ */
+
+import { fileURLToPath } from "node:url";
+import { discoverAuthorization } from "../../mod.ts";
+import { type IServers, startServers } from "./servers.ts";
+import { type ISection, median, medianRatio, type Row } from "./timing.ts";
+
+const CALLS = 1_000;
+const SAMPLES = 5;
+
+interface ISample {
+  readonly ms: number;
+  /** Growth of the resident set to its maximum, in MiB. */
+  readonly growth: number;
+}
+
+/** Functions that fetch both metadata documents and return the token endpoint. */
+const DISCOVERIES: Record<
+  string,
+  (target: string, challenge: string) => Promise<string | undefined>
+> = {
+  "ours": async (target, challenge) =>
+    (await discoverAuthorization(target, { challenge })).serverMetadata
+      .token_endpoint,
+  "bare fetches": async (_target, challenge) => {
+    const read = async (url: string) =>
+      await (await fetch(url, { headers: { Accept: "application/json" } }))
+        .json();
+    const [, url = ""] = /resource_metadata="(.*?)"/.exec(challenge) ?? [];
+    const { authorization_servers: [issuer] } = await read(url);
+    const { token_endpoint } = await read(
+      `${issuer}/.well-known/oauth-authorization-server`,
+    );
+    return token_endpoint;
+  },
+};
+
+async function sampleHere(name: string, target: string): Promise<ISample> {
+  const discover = DISCOVERIES[name]!;
+  const response = await fetch(target);
+  await response.arrayBuffer();
+  const challenge = response.headers.get("www-authenticate") ?? "";
+  const rss = () => Deno.memoryUsage().rss / 2 ** 20;
+  for (let warmUp = 0; warmUp < 10; warmUp++) await discover(target, challenge);
+
+  const before = rss();
+  let highest = before;
+  const look = () => highest = Math.max(highest, rss());
+  const timer = setInterval(look, 10);
+  const start = performance.now();
+  const found = await Promise.all(
+    Array.from({ length: CALLS }, () => discover(target, challenge)),
+  );
+  const ms = performance.now() - start;
+  look();
+  clearInterval(timer);
+  if (!found.every(Boolean)) throw new Error(`${name} found nothing`);
+  return { ms, growth: highest - before };
+}
+
+async function sampleInProcess(
+  name: string,
+  { target }: IServers,
+): Promise<ISample> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      fileURLToPath(import.meta.url),
+      name,
+      target,
+    ],
+  }).output();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(decoder.decode(stderr));
+  return JSON.parse(decoder.decode(stdout));
+}
+
+/** Measures memory and time of each, in turn. */
+export async function compareCrowds(): Promise<ISection> {
+  const names = Object.keys(DISCOVERIES);
+  const samples: ISample[][] = names.map(() => []);
+  const servers = await startServers();
+  try {
+    for (let round = 0; round < SAMPLES; round++) {
+      for (const [index, name] of names.entries()) {
+        samples[index]!.push(await sampleInProcess(name, servers));
+      }
+    }
+  } finally {
+    await servers.stop();
+  }
+  const msOf = (index: number) => samples[index]!.map(({ ms }) => ms / CALLS);
+  const growthOf = (index: number) =>
+    samples[index]!.map(({ growth }) => growth);
+  const last = names.length - 1;
+  const rows = names.map((name, index): Row => ({
+    name,
+    "ms per call": median(msOf(index)),
+    "ratio to bare, time": medianRatio(msOf(index), msOf(last)),
+    "MiB": median(growthOf(index)),
+    "ratio to bare, memory": medianRatio(growthOf(index), growthOf(last)),
+  }));
+  return {
+    title: `${CALLS.toLocaleString("en-US")} discoveries at once`,
+    note: "Two requests each, metadata of the resource and of the server. " +
+      "MiB is the growth of the resident set to its maximum; " +
+      `${SAMPLES} processes of each.`,
+    rows,
+  };
+}
+
+if (import.meta.main) {
+  const [name = "", target = ""] = Deno.args;
+  console.log(JSON.stringify(await sampleHere(name, target)));
+}

@@ -1,0 +1,194 @@
+/**
+ * The pair of servers of the benchmark: a resource that responds with 401, and its
+ * authorization server, which checks little and redirects without asking a user.
+ * They do almost nothing, so that mainly the clients are measured.
+ *
+ * Run as a program, this file is the servers. In a process of their own they share
+ * no thread, heap or garbage collector with a client. The argument is the delay of
+ * each response in milliseconds. They stop when their standard input ends.
+ */
+
+import { fileURLToPath } from "node:url";
+
+/** The pair of servers, for clients in this process. */
+export interface IServers {
+  /** URL of the resource. */
+  readonly target: string;
+  /** Issuer whose metadata is at the first URL. */
+  readonly issuer: string;
+  /** Issuer with a path, whose metadata is at the third URL. */
+  readonly tenant: string;
+  /** Returns the number of requests since the last call. */
+  countRequests(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const JSON_HEADERS = {
+  "Content-Type": "application/json",
+  "Cache-Control": "no-store",
+};
+
+function json(value: unknown, status = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: JSON_HEADERS });
+}
+
+/** Metadata with the members that the strictest client requires. */
+function serverMetadata(issuer: string, origin: string) {
+  return {
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    jwks_uri: `${origin}/jwks`,
+    response_types_supported: ["code"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["ES256"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_methods_supported: ["none"],
+    code_challenge_methods_supported: ["S256"],
+    authorization_response_iss_parameter_supported: true,
+    scopes_supported: ["files:read", "files:write"],
+  };
+}
+
+function resourceServer(url: URL, issuer: string): Response {
+  const metadata = "/.well-known/oauth-protected-resource/mcp";
+  switch (url.pathname) {
+    case "/mcp":
+      return new Response(null, {
+        status: 401,
+        headers: {
+          "WWW-Authenticate":
+            `Bearer resource_metadata="${url.origin}${metadata}", scope="files:read"`,
+        },
+      });
+    case metadata:
+      return json({
+        resource: `${url.origin}/mcp`,
+        authorization_servers: [issuer],
+        scopes_supported: ["files:read"],
+      });
+    default:
+      return new Response("Not found", { status: 404 });
+  }
+}
+
+function authorize({ searchParams, origin }: URL): Response {
+  const redirect = new URL(searchParams.get("redirect_uri") ?? "");
+  redirect.searchParams.set("code", "c0de-of-the-benchmark");
+  redirect.searchParams.set("state", searchParams.get("state") ?? "");
+  redirect.searchParams.set("iss", origin);
+  const isComplete = ["client_id", "code_challenge", "resource", "scope"]
+    .every((name) => searchParams.get(name));
+  return isComplete
+    ? new Response(null, {
+      status: 302,
+      headers: { Location: redirect.href },
+    })
+    : json({ error: "invalid_request" }, 400);
+}
+
+async function token(request: Request): Promise<Response> {
+  const form = new URLSearchParams(await request.text());
+  const isComplete = form.get("code") === "c0de-of-the-benchmark" &&
+    ["grant_type", "client_id", "redirect_uri", "code_verifier", "resource"]
+      .every((name) => form.get(name));
+  return isComplete
+    ? json({
+      access_token: "at-of-the-benchmark",
+      token_type: "bearer",
+      expires_in: 3600,
+      refresh_token: "rt-of-the-benchmark",
+      scope: "files:read",
+    })
+    : json({ error: "invalid_request" }, 400);
+}
+
+async function authorizationServer(
+  request: Request,
+  url: URL,
+): Promise<Response> {
+  const { origin, pathname } = url;
+  switch (pathname) {
+    case "/.well-known/oauth-authorization-server":
+      return json(serverMetadata(origin, origin));
+    case "/tenant/.well-known/openid-configuration":
+      return json(serverMetadata(`${origin}/tenant`, origin));
+    case "/register":
+      return json({ ...await request.json(), client_id: "c1" }, 201);
+    case "/authorize":
+      return authorize(url);
+    case "/token":
+      return await token(request);
+    default:
+      return new Response("Not found", { status: 404 });
+  }
+}
+
+/** Starts both servers with one counter. */
+async function serve(delayMs: number): Promise<void> {
+  let requests = 0;
+  const listen = (
+    respond: (request: Request, url: URL) => Response | Promise<Response>,
+  ) => {
+    const { addr } = Deno.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      // A thousand discoveries start at once.
+      tcpBacklog: 4096,
+      onListen: () => {},
+    }, async (request) => {
+      const url = new URL(request.url);
+      if (url.pathname === "/requests") {
+        const counted = requests;
+        requests = 0;
+        return json(counted);
+      }
+      requests++;
+      if (delayMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+      return await respond(request, url);
+    });
+    return `http://127.0.0.1:${addr.port}`;
+  };
+  const issuer = listen(authorizationServer);
+  const resource = listen((_request, url) => resourceServer(url, issuer));
+  console.log(JSON.stringify({ issuer, resource }));
+  for await (const _ of Deno.stdin.readable) { /* Wait for its end. */ }
+  Deno.exit();
+}
+
+/** Starts the pair of servers in a process of their own. */
+export async function startServers(delayMs = 0): Promise<IServers> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      "--no-config",
+      "--allow-net",
+      fileURLToPath(import.meta.url),
+      String(delayMs),
+    ],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value } = await lines.read();
+  const { issuer, resource } = JSON.parse(value ?? "null");
+  return {
+    target: `${resource}/mcp`,
+    issuer,
+    tenant: `${issuer}/tenant`,
+    async countRequests() {
+      return await (await fetch(`${issuer}/requests`)).json();
+    },
+    async stop() {
+      await lines.cancel();
+      await child.stdin.close();
+      await child.status;
+    },
+  };
+}
+
+if (import.meta.main) await serve(Number(Deno.args[0] ?? 0));

@@ -1,0 +1,90 @@
+/** The consumers that run a bundle: workerd and a browser. */
+
+import {
+  attempt,
+  copyFiles,
+  failureOf,
+  type IContext,
+  installTool,
+  packages,
+  parseOutcome,
+} from "./context.ts";
+import { runPage } from "./browser.ts";
+import { findNode } from "./node.ts";
+import { install, outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
+
+/** The dates whose behaviour workerd shows; many changes came after the older one. */
+const COMPATIBILITY_DATES = ["2026-07-01", "2023-12-01"];
+
+/** Bundles the installed package as `client.js` into a new directory. */
+async function bundle(
+  context: IContext,
+  condition: "workerd" | "browser",
+): Promise<string> {
+  const { name, tarball } = context.package;
+  const project = `${context.temporary}/${condition}`;
+  const esbuild = await installTool(context, "esbuild", packages.esbuild);
+  await install(project, { [name]: `file:${tarball}` });
+  await Deno.writeTextFile(`${project}/entry.js`, `export * from "${name}";`);
+  await outputOf(`${esbuild}/node_modules/.bin/esbuild`, [
+    "entry.js",
+    "--bundle",
+    "--format=esm",
+    "--target=es2022",
+    "--platform=browser",
+    `--conditions=${condition}`,
+    "--outfile=client.js",
+    // A module that cannot be bundled is an error, not a warning.
+    "--log-limit=0",
+  ], { cwd: project });
+  await copyFiles(project, "scenario.js", "worker.js", "workerd.mjs");
+  return project;
+}
+
+/** Runs the scenario in workerd, without Node's modules in the worker. */
+export async function runWorkerd(context: IContext): Promise<IRow[]> {
+  return await attempt("workerd", "-", "bundle", async () => {
+    const tool = await installTool(context, "miniflare", packages.miniflare);
+    const node = await findNode(context, packages.node.at(-1) ?? "");
+    const project = await bundle(context, "workerd");
+    // Node looks for miniflare in the script's directory and above.
+    await Deno.symlink(
+      `${tool}/node_modules`,
+      `${context.temporary}/node_modules`,
+    );
+    const { version } = JSON.parse(
+      await Deno.readTextFile(`${tool}/node_modules/workerd/package.json`),
+    );
+    const rows: IRow[] = [];
+    for (const date of COMPATIBILITY_DATES) {
+      const loaded = `bundle, as of ${date}`;
+      rows.push(
+        ...await attempt("workerd", version, loaded, async () => {
+          const outcome = parseOutcome(
+            await outputOf(node, ["workerd.mjs", date, context.server], {
+              cwd: project,
+            }),
+          );
+          const { importMs } = outcome;
+          const failure = failureOf(outcome);
+          return { runtime: "workerd", version, loaded, importMs, failure };
+        }),
+      );
+    }
+    return rows;
+  });
+}
+
+/** Runs the scenario in headless Chromium, on a page of another origin. */
+export async function runChromium(context: IContext): Promise<IRow[]> {
+  const loaded = "bundle as a module";
+  return await attempt("Chromium", "-", loaded, async () => {
+    const project = await bundle(context, "browser");
+    await copyFiles(project, "browser.html");
+    const { version, outcome } = await runPage(project, context.server);
+    const { importMs } = outcome;
+    const failure = failureOf(outcome, "browser");
+    return { runtime: "Chromium", version, loaded, importMs, failure };
+  });
+}

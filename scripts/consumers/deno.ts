@@ -1,0 +1,72 @@
+/** The consumers in Deno: by `jsr:` specifier, by file, and as an npm package. */
+
+import {
+  attempt,
+  copyFiles,
+  failureOf,
+  type IContext,
+  parseOutcome,
+} from "./context.ts";
+import { copySources } from "../support/package.ts";
+import { outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
+
+/** Runs one project whose deno.json says where the client comes from. */
+async function runProject(
+  context: IContext,
+  loaded: string,
+  directory: string,
+  settings: Record<string, unknown>,
+): Promise<IRow[]> {
+  const version = Deno.version.deno;
+  return await attempt("Deno", version, loaded, async () => {
+    await copyFiles(directory, "scenario.js", "import.mjs");
+    await Deno.writeTextFile(
+      `${directory}/deno.json`,
+      JSON.stringify({ lock: false, ...settings }),
+    );
+    const host = new URL(context.server).host;
+    const permissions = [`--allow-net=${host},localhost`, "--no-prompt"];
+    const printed = await outputOf(
+      Deno.execPath(),
+      ["run", ...permissions, "import.mjs", context.server],
+      { cwd: directory },
+    );
+    const outcome = parseOutcome(printed);
+    const { importMs } = outcome;
+    const failure = failureOf(outcome);
+    return { runtime: "Deno", version, loaded, importMs, failure };
+  });
+}
+
+/**
+ * Runs the sources by `jsr:` specifier, with `links` instead of JSR, and by path;
+ * and the packed package from node_modules. The only permission is the network,
+ * because the client needs no other.
+ */
+export async function runDeno(context: IContext): Promise<IRow[]> {
+  const { name, version, tarball } = context.package;
+  const base = `${context.temporary}/deno`;
+  const sources = await copySources(`${base}/sources`);
+  const installed = `${base}/npm/node_modules/${name}`;
+  await Deno.mkdir(installed, { recursive: true });
+  await outputOf("tar", ["-xzf", tarball, "--strip-components=1"], {
+    cwd: installed,
+  });
+  await Deno.writeTextFile(
+    `${base}/npm/package.json`,
+    JSON.stringify({ dependencies: { [name]: version } }),
+  );
+  return [
+    ...await runProject(context, "jsr: by links", `${base}/jsr`, {
+      imports: { [name]: `jsr:${name}@^${version}` },
+      links: ["../sources"],
+    }),
+    ...await runProject(context, "file", `${base}/file`, {
+      imports: { [name]: `${sources}/mod.ts` },
+    }),
+    ...await runProject(context, "npm package, ESM", `${base}/npm`, {
+      nodeModulesDir: "manual",
+    }),
+  ];
+}

@@ -1,0 +1,108 @@
+/** The consumers in Node and Bun: by `import` and by `require`. */
+
+import {
+  attempt,
+  copyFiles,
+  failureOf,
+  type IContext,
+  installTool,
+  packages,
+  parseOutcome,
+} from "./context.ts";
+import { install, outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
+
+const NODE_PACKAGE = `node-${
+  Deno.build.os === "windows" ? "win" : Deno.build.os
+}-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
+
+/** Returns the `node` on the path if it has this major version, otherwise npm's. */
+export async function findNode(
+  context: Pick<IContext, "temporary">,
+  version: string,
+): Promise<string> {
+  const [major] = version.split(".");
+  const onPath = await outputOf("node", ["--version"], {
+    cwd: context.temporary,
+  }).catch(() => "");
+  if (onPath.startsWith(`v${major}.`)) return "node";
+  const tool = await installTool(context, NODE_PACKAGE, version);
+  return `${tool}/node_modules/${NODE_PACKAGE}/bin/node`;
+}
+
+/** Returns the `bun` from npm. */
+export async function findBun(
+  context: Pick<IContext, "temporary">,
+): Promise<string> {
+  const tool = await installTool(context, "bun", packages.bun);
+  return `${tool}/node_modules/bun/bin/bun.exe`;
+}
+
+/** Loads the installed package of a project by `import` and by `require`. */
+async function runBoth(
+  runtime: string,
+  program: string,
+  project: string,
+  context: IContext,
+): Promise<IRow[]> {
+  const version = (await outputOf(program, ["--version"], { cwd: project }))
+    .trim().replace(/^v/, "");
+  const rows: IRow[] = [];
+  for (const way of ["import", "require"] as const) {
+    const file = way === "import" ? "import.mjs" : "require.cjs";
+    rows.push(
+      ...await attempt(runtime, version, way, async () => {
+        const printed = await outputOf(program, [file, context.server], {
+          cwd: project,
+        });
+        const outcome = parseOutcome(printed);
+        const kind = outcome.kind ?? "ESM";
+        return {
+          runtime,
+          version,
+          loaded: `${way}, ${kind}`,
+          importMs: outcome.importMs,
+          failure: kind === "ESM" && way === "require" &&
+              context.package.hasCommonJs && runtime === "Node"
+            ? "require() loaded ESM, although the package contains CommonJS"
+            : failureOf(outcome),
+        };
+      }),
+    );
+  }
+  return rows;
+}
+
+/** Runs the scenario in every version of Node. */
+export async function runNode(context: IContext): Promise<IRow[]> {
+  const project = `${context.temporary}/node`;
+  const { name, tarball } = context.package;
+  await install(project, { [name]: `file:${tarball}` });
+  await copyFiles(project, "scenario.js", "import.mjs", "require.cjs");
+  const rows: IRow[] = [];
+  for (const version of packages.node) {
+    rows.push(
+      ...await attempt("Node", version, "-", async () => {
+        const program = await findNode(context, version);
+        return await runBoth("Node", program, project, context);
+      }),
+    );
+  }
+  return rows;
+}
+
+/** Runs the scenario in Bun, which installs the package itself. */
+export async function runBun(context: IContext): Promise<IRow[]> {
+  return await attempt("Bun", packages.bun, "-", async () => {
+    const program = await findBun(context);
+    const project = `${context.temporary}/bun`;
+    const { name, tarball } = context.package;
+    await copyFiles(project, "scenario.js", "import.mjs", "require.cjs");
+    await Deno.writeTextFile(
+      `${project}/package.json`,
+      JSON.stringify({ dependencies: { [name]: `file:${tarball}` } }),
+    );
+    await outputOf(program, ["install"], { cwd: project });
+    return await runBoth("Bun", program, project, context);
+  });
+}

@@ -1,0 +1,210 @@
+/**
+ * The portable unit tests, run in every Node and type-checked with the options
+ * that dnt uses: what the build with dnt tests, as far as is possible without dnt.
+ * They test the sources, not the package.
+ */
+
+import { fileURLToPath } from "node:url";
+import config from "../../deno.json" with { type: "json" };
+import map from "../npm_only/import_map.json" with { type: "json" };
+import {
+  COMPILER_OPTIONS,
+  DNT_DEFAULTS,
+  entryPoints,
+} from "../support/npm_package.ts";
+import {
+  findPortableTests,
+  nodeHasTransfer,
+} from "../support/portable_tests.ts";
+import { attempt, type IContext, installTool, packages } from "./context.ts";
+import { findNode } from "./node.ts";
+import { copySources } from "../support/package.ts";
+import { install, outputOf, run } from "../support/process.ts";
+import type { IRow } from "./table.ts";
+import { root } from "../support/deno.ts";
+import { bundleTests, type IBundle } from "./unit_test_bundle.ts";
+import { judgeTap } from "./unit_test_report.ts";
+
+/** A copy of the sources, with the tests bundled and their packages installed. */
+interface IProject {
+  readonly directory: string;
+  /** Paths of the portable tests within `tests/`. */
+  readonly tests: readonly string[];
+  /** For a Node with `ArrayBuffer.prototype.transfer`. */
+  readonly all: IBundle;
+  /** For a Node without it. */
+  readonly withoutTransfer: IBundle;
+}
+
+/** Declarations of `Deno.test`, and of the packages that have none. */
+const DECLARATIONS = `declare namespace Deno {
+  function test(name: string, fn: () => void | Promise<void>): void;
+}
+declare module "npm:*";
+`;
+
+/** Creates the project, with the package versions of `npm_only`. */
+async function prepare({ temporary }: IContext): Promise<IProject> {
+  const directory = await copySources(`${temporary}/unit_tests`);
+  await outputOf("cp", ["-r", "tests", directory], {
+    cwd: fileURLToPath(root),
+  });
+  await Deno.mkdir(`${directory}/scripts`);
+  await outputOf("cp", ["-r", "scripts/npm_only", `${directory}/scripts`], {
+    cwd: fileURLToPath(root),
+  });
+  const copies = new URL(`file://${directory}/tests/`);
+  const tests = await findPortableTests(copies, true);
+  const all = await bundleTests(directory, "all", tests);
+  const withoutTransfer = await bundleTests(
+    directory,
+    "without_transfer",
+    await findPortableTests(copies, false),
+  );
+  await install(directory, {
+    ...all.dependencies,
+    "@types/node": packages["@types/node"],
+  });
+  return { directory, tests, all, withoutTransfer };
+}
+
+/** Runs the tests with this `node` program. */
+async function runIn(program: string, project: IProject): Promise<IRow> {
+  const cwd = project.directory;
+  const version = await outputOf(program, ["--version"], { cwd });
+  const { file } = await nodeHasTransfer(program)
+    ? project.all
+    : project.withoutTransfer;
+  // Without a timeout for each test, the report would not name one that hangs.
+  const args = ["--test-reporter=tap", "--test-timeout=15000", file];
+  const { passed, failure } = judgeTap(await run(program, args, { cwd }));
+  return {
+    runtime: "Node",
+    version: version.trim().replace(/^v/, ""),
+    loaded: `unit tests, ${passed}`,
+    failure,
+  };
+}
+
+/** The entries of `import_map.json` that are files, as TypeScript's `paths`. */
+function paths(): Record<string, string[]> {
+  const files = Object.entries(map.imports).filter(([, target]) =>
+    target.startsWith(".")
+  );
+  return Object.fromEntries(
+    files.map(([name, target]) => {
+      const { pathname } = new URL(target, "file:///scripts/npm_only/");
+      return [name, [`.${pathname}`]];
+    }),
+  );
+}
+
+/** Files to type-check, and the compiler options for them. */
+interface ICheck {
+  readonly loaded: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly files: readonly string[];
+}
+
+/**
+ * The tests with the options of dnt; and the library alone with those of deno.json
+ * and the types of ES2022, because dnt's options would allow newer ones.
+ */
+function checksFor({ tests }: IProject): ICheck[] {
+  return [
+    {
+      loaded: "unit tests, as dnt",
+      options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },
+      files: tests.map((path) => `tests/${path}`),
+    },
+    {
+      loaded: "sources, ES2022",
+      options: {
+        ...config.compilerOptions,
+        target: "ES2022",
+        lib: ["ES2022", "DOM", "DOM.Iterable"],
+        types: [],
+        skipLibCheck: true,
+      },
+      files: entryPoints.map(({ path }) => path),
+    },
+  ];
+}
+
+/** Type-checks with this version of TypeScript. */
+async function typeCheck(
+  context: IContext,
+  version: string,
+  { directory }: IProject,
+  { loaded, files, options }: ICheck,
+): Promise<IRow> {
+  const tool = await installTool(context, "typescript", version);
+  const compilerOptions = {
+    ...options,
+    module: "esnext",
+    moduleResolution: "bundler",
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    paths: paths(),
+  };
+  await Deno.writeTextFile(`${directory}/declarations.d.ts`, DECLARATIONS);
+  await Deno.writeTextFile(
+    `${directory}/tsconfig.json`,
+    JSON.stringify({ compilerOptions, files: ["declarations.d.ts", ...files] }),
+  );
+  const { code, stdout, stderr } = await run(
+    `${tool}/node_modules/.bin/tsc`,
+    ["-p", "tsconfig.json"],
+    { cwd: directory },
+  );
+  const failure = code === 0 ? undefined : `${stdout}${stderr}`;
+  return { runtime: "TypeScript", version, loaded, failure };
+}
+
+/** Runs the tests in every version of Node, in two of them at once. */
+async function runInEveryNode(
+  context: IContext,
+  project: IProject,
+): Promise<IRow[]> {
+  const rows: Promise<IRow[]>[] = [];
+  for (const [index, version] of packages.node.entries()) {
+    await rows[index - 2];
+    rows.push(
+      attempt("Node", version, "unit tests", async () => {
+        return await runIn(await findNode(context, version), project);
+      }),
+    );
+  }
+  return (await Promise.all(rows)).flat();
+}
+
+/** Type-checks with the first TypeScript only; consumers never compile the tests. */
+async function runTypeChecks(
+  context: IContext,
+  project: IProject,
+): Promise<IRow[]> {
+  const [version = ""] = packages.typescript;
+  const rows: IRow[] = [];
+  for (const check of checksFor(project)) {
+    rows.push(
+      ...await attempt(
+        "TypeScript",
+        version,
+        check.loaded,
+        () => typeCheck(context, version, project, check),
+      ),
+    );
+  }
+  return rows;
+}
+
+/** Runs the portable tests in every Node, and type-checks them. */
+export async function runUnitTests(context: IContext): Promise<IRow[]> {
+  return await attempt("Node", "-", "unit tests", async () => {
+    const project = await prepare(context);
+    return [
+      ...await runInEveryNode(context, project),
+      ...await runTypeChecks(context, project),
+    ];
+  });
+}

@@ -1,0 +1,138 @@
+/**
+ * The steps of the two flows with a user: the device flow and the code flow. The
+ * browser of the tests plays the user.
+ */
+import {
+  buildAuthorizationCodeBody,
+  buildAuthorizationUrl,
+  createPkcePair,
+  createState,
+  fetchDeviceAuthorization,
+  fetchToken,
+  parseAuthorizationResponse,
+  pollDeviceToken,
+} from "../../mod.ts";
+import { createBrowser } from "../../tests/servers/browser.ts";
+import { callWithToken, describeToken, REDIRECT_URI } from "./client_steps.ts";
+import { type IProgress, type IStep, need } from "./steps.ts";
+
+const TOKEN_EXPECTED = "200 and JSON with an access_token";
+
+/** Returns what every step of this file needs. */
+function readyForUser({ server, client, resource }: IProgress) {
+  return {
+    server: need(server, "metadata of the server"),
+    client: need(client, "a client"),
+    resource: need(resource, "a resource indicator"),
+  };
+}
+
+const startDeviceFlow: IStep = {
+  name: "device_authorization",
+  expected: "200 and JSON with a device_code and a user_code",
+  action: () => "Request codes for a device (device flow)",
+  async run(progress) {
+    const { server, client, resource } = readyForUser(progress);
+    progress.device = await fetchDeviceAuthorization(server, {
+      client,
+      resource,
+      scopes: progress.scopes,
+    });
+    const { user_code, verification_uri, expires_in } = progress.device;
+    return {
+      result: `a code of ${user_code.length} characters for ${expires_in} s`,
+      details: { verification_uri },
+    };
+  },
+};
+
+const pollForToken: IStep = {
+  name: "device_token",
+  expected: TOKEN_EXPECTED,
+  action: () => "Poll while the user signs in",
+  async run(progress) {
+    const { server, client } = readyForUser(progress);
+    const device = need(progress.device, "a device code");
+    const seen: string[] = [];
+    let polls = 0;
+    progress.token = await pollDeviceToken(server, device, {
+      client,
+      onPending: (pending) => {
+        seen.push(
+          `${pending.polls}: pending, next in ${pending.interval} s`,
+        );
+      },
+      // Does not wait: the user signs in between the polls.
+      delay: async () => {
+        if (++polls < 2) return;
+        const { verification_uri, user_code } = device;
+        await createBrowser().activate(verification_uri, user_code);
+      },
+    });
+    return {
+      result: describeToken(progress.token),
+      details: {
+        polls: [...seen, `${polls}: the user has signed in`].join(", "),
+      },
+    };
+  },
+};
+
+const requestAuthorization: IStep = {
+  name: "authorization",
+  expected: "a callback with code, state and iss",
+  action: () => "Request authorization by the user (code flow)",
+  async run(progress) {
+    const { server, client, resource } = readyForUser(progress);
+    const { codeVerifier, codeChallenge } = await createPkcePair();
+    const state = createState();
+    const url = buildAuthorizationUrl(server, {
+      clientId: client.clientId,
+      redirectUri: REDIRECT_URI,
+      state,
+      codeChallenge,
+      scopes: progress.scopes,
+      resource,
+    });
+    const callback = await createBrowser().authorize(url);
+    const { code } = parseAuthorizationResponse(callback, {
+      state,
+      serverMetadata: server,
+    });
+    progress.grant = { code, codeVerifier };
+    return {
+      result: "the user is back; state and issuer match",
+      details: {
+        sent_to: url.origin + url.pathname,
+        sent: [...url.searchParams.keys()].join(", "),
+        received: [...callback.searchParams.keys()].join(", "),
+      },
+    };
+  },
+};
+
+const redeemCode: IStep = {
+  name: "code_token",
+  expected: TOKEN_EXPECTED,
+  action: () => "Exchange the code for a token",
+  async run(progress) {
+    const { server, client, resource } = readyForUser(progress);
+    const body = buildAuthorizationCodeBody({
+      ...need(progress.grant, "a code"),
+      redirectUri: REDIRECT_URI,
+      resource,
+    });
+    progress.token = await fetchToken(server, body, { client });
+    return { result: describeToken(progress.token) };
+  },
+};
+
+/** The device flow, then the code flow, each up to a response of the resource. */
+export const userSteps: readonly IStep[] = [
+  startDeviceFlow,
+  pollForToken,
+  callWithToken("device_call"),
+  requestAuthorization,
+  redeemCode,
+  callWithToken("code_call"),
+];

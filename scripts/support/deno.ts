@@ -1,0 +1,49 @@
+/**
+ * Helpers that several scripts share: running Deno, and finding out whether the
+ * JSR packages of `deno.json` can be loaded on this machine.
+ */
+
+/** The root of the project. */
+export const root = new URL("../..", import.meta.url);
+
+/** Runs `deno` with these arguments in the project's root; returns its exit code. */
+export async function deno(...args: string[]): Promise<number> {
+  const child = new Deno.Command(Deno.execPath(), { args, cwd: root }).spawn();
+  return (await child.status).code;
+}
+
+async function canLoad(specifier: string, signal: AbortSignal) {
+  try {
+    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["info", "--json", "--no-config", specifier],
+      signal,
+      stderr: "null",
+    }).output();
+    const graph = JSON.parse(new TextDecoder().decode(stdout));
+    return success &&
+      graph.modules.every((module: { error?: string }) => !module.error);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the arguments with which Deno can resolve the imports of the tests:
+ * none if JSR responds within five seconds, otherwise the import map for npm.
+ * Prints one line that says which.
+ */
+export async function importMapArgs(): Promise<string[]> {
+  const signal = AbortSignal.timeout(5_000);
+  const loaded = await Promise.all([
+    "jsr:@std/assert@^1",
+    "jsr:@std/encoding@^1/base64url",
+    "jsr:@std/testing@^1/mock",
+  ].map((specifier) => canLoad(specifier, signal)));
+  const jsr = loaded.every(Boolean);
+  console.log(
+    jsr
+      ? "Test packages: from JSR, as in deno.json."
+      : "Test packages: JSR does not respond, using npm (scripts/npm_only/import_map.json).",
+  );
+  return jsr ? [] : ["--import-map", "scripts/npm_only/import_map.json"];
+}

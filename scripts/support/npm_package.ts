@@ -1,0 +1,98 @@
+/** What the npm package consists of: entry points, compiler options, package.json. */
+
+import config from "../../deno.json" with { type: "json" };
+
+/** An entry point: its name in `exports`, such as `./stores`, and its source. */
+export interface IEntryPoint {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The entry points of the package, as `exports` of deno.json lists them. */
+export const entryPoints: readonly IEntryPoint[] = Object
+  .entries(config.exports)
+  .map(([name, path]) => ({ name, path }));
+
+/** Returns what a program imports: `@scope/name` for `.`, `@scope/name/sub` for `./sub`. */
+export function toSpecifier(packageName: string, entryPoint: string): string {
+  return packageName + entryPoint.slice(1);
+}
+
+/**
+ * The compiler options for dnt. It has its own default for every option that is
+ * not given here, and does not read deno.json.
+ *
+ * dnt's default for `lib` has no DOM, and so neither `fetch` nor `URL`. dnt checks
+ * the tests too, and the JSR packages that they import; these use types newer than
+ * ES2022, such as `Disposable` and the methods of `Set`. The consumer tests check
+ * that `lib/` itself needs ES2022 only.
+ */
+export const COMPILER_OPTIONS = {
+  target: "ES2022",
+  lib: ["ESNext", "DOM", "DOM.Iterable"],
+} as const;
+
+/** dnt's defaults that change what its type check reports. */
+export const DNT_DEFAULTS = {
+  strict: true,
+  useUnknownInCatchVariables: false,
+  isolatedModules: true,
+  skipLibCheck: true,
+} as const;
+
+/**
+ * The URL of the repository, without a slash at its end. Undefined until there is
+ * a public repository; a workflow of GitHub knows its own.
+ */
+export const REPOSITORY: string | undefined = undefined;
+
+/** Returns the repository's URL: the constant, or the one of the running workflow. */
+export function repositoryUrl(
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = environment;
+  return REPOSITORY ?? (server && name ? `${server}/${name}` : undefined);
+}
+
+/** Returns the members of package.json that are made from the repository's URL. */
+export function repositoryMembers(url: string | undefined) {
+  return url === undefined ? {} : {
+    homepage: `${url}#readme`,
+    bugs: { url: `${url}/issues` },
+    repository: { type: "git", url: `git+${url}.git` },
+  };
+}
+
+/**
+ * Returns what keeps npm from publishing a package.json with provenance, one
+ * message for each problem. npm compares `repository` with the repository of the
+ * workflow.
+ */
+export function findRepositoryProblems(
+  packageJson: Readonly<Record<string, unknown>>,
+  url: string | undefined,
+): string[] {
+  if (url === undefined) {
+    return [
+      "The URL of the repository is unknown: set REPOSITORY in " +
+      "scripts/support/npm_package.ts, or run this in a workflow",
+    ];
+  }
+  return Object.entries(repositoryMembers(url)).flatMap(([name, expected]) => {
+    const [actual, wanted] = [packageJson[name], expected].map((value) =>
+      JSON.stringify(value)
+    );
+    return actual === wanted ? [] : [
+      `package.json: "${name}" is ${actual ?? "missing"}, expected ${wanted}`,
+    ];
+  });
+}
+
+/**
+ * Returns whether dnt may write this file into the package. Files for its tests
+ * are allowed, as they are not published. Other files are code that the sources
+ * do not contain, for example a polyfill for `Error.cause`.
+ */
+export function isAllowedFile(name: string): boolean {
+  return !name.startsWith("_dnt.") || name.startsWith("_dnt.test_");
+}

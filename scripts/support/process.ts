@@ -1,0 +1,76 @@
+/** Runs programs, and installs packages with npm. */
+
+/** The result of a program. */
+export interface IRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The environment without the variables that `npx` and `npm run` set. */
+function environment(): Record<string, string> {
+  const inherited = Object.entries(Deno.env.toObject()).filter(([name]) =>
+    !/^npm_(package|lifecycle|config_(package|call|yes|local_prefix|prefix))/i
+      .test(name)
+  );
+  return { ...Object.fromEntries(inherited), NO_COLOR: "1", FORCE_COLOR: "0" };
+}
+
+/** Runs a program, and stops it after `seconds`. */
+export async function run(
+  program: string,
+  args: readonly string[],
+  { cwd, seconds = 60 }: { cwd: string; seconds?: number },
+): Promise<IRun> {
+  const signal = AbortSignal.timeout(seconds * 1_000);
+  const child = new Deno.Command(program, {
+    args: [...args],
+    cwd,
+    env: environment(),
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    signal,
+  }).spawn();
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  const late = signal.aborted ? `Stopped after ${seconds} s. ` : "";
+  return {
+    code: signal.aborted ? 1 : code,
+    stdout: decoder.decode(stdout),
+    stderr: late + decoder.decode(stderr),
+  };
+}
+
+/** Runs a program and returns its output; throws if the program fails. */
+export async function outputOf(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; seconds?: number },
+): Promise<string> {
+  const { code, stdout, stderr } = await run(program, args, options);
+  if (code === 0) return stdout;
+  throw new Error(stderr.trim() || stdout.trim() || `exit ${code}`);
+}
+
+/**
+ * Creates a project in this directory and installs packages: versions by name, or
+ * paths of tarballs.
+ */
+export async function install(
+  directory: string,
+  dependencies: Readonly<Record<string, string>>,
+): Promise<string> {
+  await Deno.mkdir(directory, { recursive: true });
+  await Deno.writeTextFile(
+    `${directory}/package.json`,
+    JSON.stringify({ private: true, type: "module", dependencies }),
+  );
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  await outputOf("npm", ["install", "--prefer-offline", ...quiet], {
+    cwd: directory,
+    seconds: 150,
+  });
+  return directory;
+}
