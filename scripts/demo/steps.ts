@@ -1,9 +1,9 @@
 /** The demo as a list of steps, and what each step passes to the next. */
 import type {
-  ClientAuthentication,
   IAuthenticationChallenge,
   IAuthorizationJWTClaims,
   IAuthorizationServerMetadata,
+  IClientAuthentication,
   IDeviceAuthorization,
   IToken,
 } from "../../mod.ts";
@@ -28,7 +28,7 @@ export interface IProgress {
   /** The resource indicator (RFC 8707). */
   resource?: string;
   /** The registered client. */
-  client?: ClientAuthentication;
+  client?: IClientAuthentication;
   /** The newest token. */
   token?: IToken;
   claims?: IAuthorizationJWTClaims;

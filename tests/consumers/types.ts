@@ -1,6 +1,5 @@
 /** What a TypeScript consumer writes; it is type-checked, and never run. */
 import {
-  type IClientAuthentication,
   createDpop,
   createPkcePair,
   discoverAuthorization,
@@ -8,6 +7,7 @@ import {
   findChallenge,
   getClaimsFromJWT,
   type IAuthorizationContext,
+  type IClientAuthentication,
   type IRequestOptions,
   type IToken,
   OAuthClientError,

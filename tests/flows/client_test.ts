@@ -9,12 +9,12 @@ import {
 import { exportJWK } from "jose";
 import {
   buildClientCredentialsBody,
-  type IClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
   fetchDeviceAuthorization,
   fetchToken,
   getClaimsFromJWT,
+  type IClientAuthentication,
   OAuthClientError,
   privateKeyJwt,
   registerClient,

@@ -3,12 +3,12 @@ import { assertEquals } from "@std/assert";
 import {
   buildAuthorizationCodeBody,
   buildAuthorizationUrl,
-  type IClientAuthentication,
   createPkcePair,
   createState,
   discoverAuthorization,
   fetchToken,
   type IAuthorizationContext,
+  type IClientAuthentication,
   type IFetchTokenOptions,
   type IToken,
   parseAuthorizationResponse,

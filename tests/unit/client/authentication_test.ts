@@ -2,10 +2,10 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import {
-  type IClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
   type IAuthorizationServerMetadata,
+  type IClientAuthentication,
   OAuthClientError,
   privateKeyJwt,
   publicClient,
@@ -196,7 +196,10 @@ Deno.test("privateKeyJwt() takes audience and lifetime, and leaves out kid", asy
 Deno.test("privateKeyJwt() refuses a lifetime that is no positive number", () => {
   for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
     const error = assertThrows(
-      () => privateKeyJwt("c1", privateKey, { lifetimeSeconds: lifetime as number }),
+      () =>
+        privateKeyJwt("c1", privateKey, {
+          lifetimeSeconds: lifetime as number,
+        }),
       OAuthClientError,
       "lifetime must be a positive number of seconds",
     );
