@@ -1,6 +1,6 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
-import { stringMember } from "../core/_members.ts";
+import { errorCodeOf, stringMember } from "../core/_members.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -28,9 +28,6 @@ function toJson(
   }
 }
 
-/** The characters of an error code (RFC 6749, section 5.2). */
-const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}$/;
-
 /** Returns the code and the description that an error object may repeat. */
 function errorMembers(
   json: unknown,
@@ -38,8 +35,8 @@ function errorMembers(
 ): { error?: string; error_description?: string | undefined } {
   if (!isAuthorizationRegistrationErrorResponse(json)) return {};
   const members = { ...json };
-  const error = stringMember(members, "error");
-  if (error === undefined || !ERROR_CODE.test(error)) return {};
+  const error = errorCodeOf(json.error);
+  if (error === undefined) return {};
   const description = stringMember(members, "error_description");
   return { error, error_description: cleanText(description, secrets) };
 }

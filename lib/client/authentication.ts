@@ -38,6 +38,8 @@ export interface IAuthenticatedRequest {
   readonly body: URLSearchParams;
   /** The header fields. */
   readonly headers: Record<string, string>;
+  /** Aborts on timeout and when the caller's signal aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of every request to an endpoint that authenticates the client. */
@@ -95,7 +97,11 @@ function identify(body: URLSearchParams, clientId: string | undefined): void {
  *
  * const { access_token } = await fetchToken(
  *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
- *   buildAuthorizationCodeBody("c0de", "v3rifier", "http://127.0.0.1:8123/"),
+ *   buildAuthorizationCodeBody({
+ *     code: "c0de",
+ *     codeVerifier: "v3rifier",
+ *     redirectUri: "http://127.0.0.1:8123/",
+ *   }),
  *   {
  *     client: publicClient("c1", { issuer: "https://as.example" }),
  *     // Replaces the server.

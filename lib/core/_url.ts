@@ -24,6 +24,11 @@ export function parseHttpUrl(value: unknown): URL | undefined {
   return isHttp && !url.username && !url.password ? url : undefined;
 }
 
+/** Returns a `URL` as a string, and any other value unchanged. */
+export function urlString(value: unknown): unknown {
+  return value instanceof URL ? value.href : value;
+}
+
 /** Checks whether a URL may be shown as a link, by its scheme. */
 export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);

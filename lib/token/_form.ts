@@ -6,6 +6,7 @@ import {
   requireStringMembers,
 } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
+import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 
 /** A parameter of a form; undefined if it is left out. */
@@ -31,11 +32,6 @@ export function formOf(parameters: FormParameter[]): URLSearchParams {
 /** Checks the scopes of a caller and joins them to the `scope` parameter. */
 export function joinScopes(scopes: readonly string[]): string {
   return requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR);
-}
-
-/** Returns the string of a URL; a string is sent unchanged. */
-export function urlString(value: unknown): unknown {
-  return value instanceof URL ? value.href : value;
 }
 
 /**

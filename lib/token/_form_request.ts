@@ -2,6 +2,7 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import {
+  errorCodeOf,
   isMembers,
   type Members,
   stringMember,
@@ -25,8 +26,6 @@ import { type IResponse, isForm, responseError } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
 const FORM = "application/x-www-form-urlencoded";
-/** The characters of an error code (RFC 6749, section 5.2). */
-const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}$/;
 
 type FormEndpointName = Extract<
   EndpointName,
@@ -56,11 +55,6 @@ export interface IFormResponse {
 interface IExchange extends IFormResponse {
   readonly headers: Record<string, string>;
   readonly body: string;
-}
-
-/** Returns an error code that is well-formed (RFC 6749, section 5.2). */
-export function errorCodeOf(value: string | undefined): string | undefined {
-  return value !== undefined && ERROR_CODE.test(value) ? value : undefined;
 }
 
 /** Reads a body as a form or as JSON. */
@@ -127,6 +121,7 @@ async function sendForm(
       serverMetadata,
       body: parameters,
       headers: own,
+      signal,
     });
     signal.throwIfAborted();
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });

@@ -9,16 +9,21 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
-import { stringsIn } from "../core/_members.ts";
+import { errorCodeOf, stringsIn } from "../core/_members.ts";
 import { printable, quote } from "../core/_quote.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import { isWebUrl, parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
+import {
+  isWebUrl,
+  parseUrl,
+  quoteUrl,
+  requireEndpoint,
+  urlString,
+} from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
 import { furtherParameters } from "./_form.ts";
-import { errorCodeOf } from "./_form_request.ts";
 
 /** Options of {@linkcode buildAuthorizationUrl}. */
 export interface IBuildAuthorizationUrlOptions {
@@ -142,10 +147,6 @@ export function buildAuthorizationUrl(
   // An endpoint has no fragment (RFC 6749, section 3.1).
   url.hash = "";
   return url;
-}
-
-function urlString(value: string | URL): string {
-  return value instanceof URL ? value.href : value;
 }
 
 /** What was stored with the authorization request. */
