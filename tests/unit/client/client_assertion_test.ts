@@ -60,8 +60,8 @@ Deno.test("clientAssertion() sends what getJwt returns", async () => {
 
 Deno.test("clientAssertion() calls getJwt for every request with its audience", async () => {
   const audiences: IAssertionAudience[] = [];
-  const client = clientAssertion("c1", (audience) => {
-    audiences.push(audience);
+  const client = clientAssertion("c1", ({ issuer, tokenEndpoint }) => {
+    audiences.push({ issuer, tokenEndpoint });
     return `jwt-${audiences.length}`;
   });
   assertEquals(await assertionOf(client), "jwt-1");
