@@ -38,7 +38,11 @@ type Body = Pick<IResponse, "json" | "text">;
 const FORM = "application/x-www-form-urlencoded";
 const NO_HEADERS = { get: () => null };
 const utf8 = /* @__PURE__ */ new TextDecoder();
-const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
+const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
+  fatal: true,
+  // A byte order mark is left to `parseJson`, so that only one is removed.
+  ignoreBOM: true,
+});
 
 /** Checks whether a response holds a form, by its media type. */
 export function isForm({ headers }: Pick<IFetchResponse, "headers">): boolean {
@@ -46,9 +50,10 @@ export function isForm({ headers }: Pick<IFetchResponse, "headers">): boolean {
 }
 
 /** Parses JSON; a byte order mark before it is ignored (RFC 8259, section 8.1). */
-function parseJson(text: string): Body {
+function parseJson(body: string): Body {
+  const text = body.replace(/^\ufeff/, "");
   try {
-    return { text, json: JSON.parse(text.replace(/^\ufeff/, "")) };
+    return { text, json: JSON.parse(text) };
   } catch {
     return { text };
   }
