@@ -59,8 +59,10 @@ interface IExchange extends IFormResponse {
 
 /** Reads a body as a form or as JSON. */
 function membersOf(response: IResponse): Members {
-  const value = isForm(response)
-    ? Object.fromEntries(new URLSearchParams(response.text))
+  const { text = "" } = response;
+  // A form is ASCII; a replacement character would become a part of the token.
+  const value = isForm(response) && !text.includes("\ufffd")
+    ? Object.fromEntries(new URLSearchParams(text))
     : withoutNulls(response.json);
   return isMembers(value) ? value : {};
 }
@@ -150,12 +152,12 @@ export async function postForm(
   requireObject("serverMetadata", serverMetadata);
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   requireArgument(
-    typeof (client?.authenticate ?? requireArgument) === "function",
+    client === undefined || typeof client?.authenticate === "function",
     "options.client",
     "an IClientAuthentication",
   );
   requireArgument(
-    typeof (dpop?.createProof ?? requireArgument) === "function",
+    dpop === undefined || typeof dpop?.createProof === "function",
     "options.dpop",
     "the result of createDpop()",
   );

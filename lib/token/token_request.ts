@@ -110,10 +110,7 @@ export async function fetchToken(
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { now = Date.now, ...formOptions } = requireObject(
-    "options",
-    options ?? {},
-  );
+  const { now, ...formOptions } = requireObject("options", options ?? {});
   // Checked before the request, which could return a token that would be lost.
   optionalFunction("options.now", now);
   const { members, response } = await postForm(
@@ -131,7 +128,7 @@ export async function fetchToken(
   if (stringMember(members, "access_token") === undefined) {
     throw invalid("has no access_token");
   }
-  const token = toToken(members, now);
+  const token = toToken(members, now ?? Date.now);
   // Without the binding, anybody who finds the token could use it (RFC 9449,
   // section 5). `N_A` is the type of a token that is not an access token (RFC 8693,
   // section 2.2.1).
