@@ -105,8 +105,7 @@ Deno.test("a client of the literal functions gets from a 401 to a pending device
 
 Deno.test("a client of the literal functions gets a code from an MCP SDK server", async () => {
   await using server = await startMcpSdkServer({
-    metadataAtPath: false,
-    metadataAtRoot: true,
+    metadataAt: "root",
     unknownPages: "app",
   });
   const found = await fetchResourceMetadata(server.resource, undefined);

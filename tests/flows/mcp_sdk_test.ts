@@ -15,13 +15,10 @@ import {
 const VARIANTS: [what: string, options: IMcpSdkServerOptions][] = [
   ["with its defaults", {}],
   ["at the root of its origin", { path: "/" }],
-  [
-    "with metadata at the root only",
-    { metadataAtPath: false, metadataAtRoot: true },
-  ],
+  ["with metadata at the root only", { metadataAt: "root" }],
   [
     "without resource metadata, which responds to every path with 200",
-    { metadataAtPath: false, unknownPages: "app" },
+    { metadataAt: null, unknownPages: "app" },
   ],
 ];
 
@@ -55,7 +52,7 @@ Deno.test("a client gets from a 401 to a 200 at an MCP SDK server with a token o
 
 Deno.test("a client gets from a 401 to a 200 at an MCP SDK server without any metadata", async () => {
   await using server = await startMcpSdkServer({
-    metadataAtPath: false,
+    metadataAt: null,
     serverMetadata: false,
   });
   const context = await discoverFrom(server.resource);
