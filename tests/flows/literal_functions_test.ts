@@ -189,8 +189,8 @@ Deno.test("a client of the literal functions gets from an ID token to a 200", as
   assert(scopesMatch(scopes, String(claims.scope).split(" ")));
   assertEquals(await statusFor(resource, token), 200);
 
-  const [refused, error] = await redeem("another secret");
-  assertEquals(refused, 401);
+  const [rejected, error] = await redeem("another secret");
+  assertEquals(rejected, 401);
   assert(isAuthorizationErrorResponse(error));
   assertEquals(error.error, AuthorizationErrorType.InvalidClient);
 });

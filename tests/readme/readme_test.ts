@@ -98,7 +98,7 @@ Deno.test("getDeviceToken() gets from discovery to a 200", async () => {
   await using servers = await startFlowServers();
   const { context } = servers;
   const { clientId } = await registerPublicClient(context);
-  const shown: string[] = [];
+  const messages: string[] = [];
   let code = "";
   // The user enters the code before the first poll, and the interval is short.
   using _fetch = stubGlobalFetch(async (url, body) => {
@@ -119,11 +119,11 @@ Deno.test("getDeviceToken() gets from discovery to a 200", async () => {
   const token = await getDeviceToken(
     context,
     clientId,
-    (text) => shown.push(text),
+    (text) => messages.push(text),
   );
-  assertEquals(shown.length, 1);
-  assertStringIncludes(shown[0]!, code);
-  assertStringIncludes(shown[0]!, `Open ${context.issuer}/device`);
+  assertEquals(messages.length, 1);
+  assertStringIncludes(messages[0]!, code);
+  assertStringIncludes(messages[0]!, `Open ${context.issuer}/device`);
   await assertAccepted(context.resource, token, "ada");
 });
 
