@@ -58,20 +58,9 @@ function bodyOf({ json, text }: IResponse): string {
   return json === undefined && text !== undefined ? text : quoteJson(json);
 }
 
-/** The error of a response whose body could not be read. */
-function unreadError(
-  response: IResponse,
-  failure: OAuthClientError,
-  start: string,
-  secrets: readonly string[],
-): OAuthClientError {
-  const cause = failure.cause ?? failure;
-  const problem = cause instanceof Error ? cause.message : String(cause);
-  const code = response.ok || failure.code === "redirect_refused"
-    ? failure.code
-    : "unexpected_status";
-  const message = start + redact(problem, secrets);
-  return responseError(response, code, message, { cause });
+/** Returns why a response whose body could not be read failed. */
+function readingProblem({ cause, message }: OAuthClientError): string {
+  return cause instanceof Error ? cause.message : String(cause ?? message);
 }
 
 /** Returns the registration in a response; fails if there is none. */
@@ -80,22 +69,31 @@ function readRegistration(
   response: IResponse,
   secrets: readonly string[],
 ): IAuthorizationDynamicClientRegistrationResponse {
-  const { ok, json, failure } = response;
+  const { ok, json, text, failure } = response;
+  const isRegistration = isAuthorizationDynamicClientRegistrationResponse(json);
+  if (ok && !failure && isRegistration) return json;
   const start = ok
     ? "Invalid authorization dynamic client registration response: "
     : `Registration to ${quoteUrl(endpoint)} failed: `;
-  if (failure) throw unreadError(response, failure, start, secrets);
-  if (ok && isAuthorizationDynamicClientRegistrationResponse(json)) return json;
+  const isRead = json !== undefined || text !== undefined;
+  const problem = failure && !isRead
+    ? readingProblem(failure)
+    : ok
+    ? bodyOf(response)
+    : detailsOf(response);
   // Some servers send error responses with status 200.
   const members = errorMembers(json, secrets);
-  const code = ok ? "invalid_response" : "unexpected_status";
-  const shown = ok ? bodyOf(response) : detailsOf(response);
-  throw responseError(
-    response,
-    members.error === undefined ? code : "oauth_error",
-    start + redact(shown, secrets),
-    members,
-  );
+  const code = members.error !== undefined
+    ? "oauth_error"
+    : failure && (ok || failure.code === "redirect_refused")
+    ? failure.code
+    : ok
+    ? "invalid_response"
+    : "unexpected_status";
+  throw responseError(response, code, start + redact(problem, secrets), {
+    ...members,
+    cause: failure && (isRead ? failure : failure.cause ?? failure),
+  });
 }
 
 /** Sends client metadata to a registration endpoint, and reads the registration. */
