@@ -15,6 +15,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   client: ["core", "http"],
   token: ["core", "http", "client"],
   session: ["core", "http", "discovery", "client", "token"],
+  doctor: ["core", "http", "discovery", "client", "token", "session"],
 };
 
 const MAX_LINES = 350;

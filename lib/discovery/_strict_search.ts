@@ -27,7 +27,12 @@ import {
   isSameIssuer,
   preferFirst,
 } from "./_identifiers.ts";
-import { type ISearchResult, type IVerdict, search } from "./_search.ts";
+import {
+  type ICandidate,
+  type ISearchResult,
+  type IVerdict,
+  search,
+} from "./_search.ts";
 import {
   getAuthorizationServerMetadataUrls,
   getResourceMetadataUrls,
@@ -81,16 +86,15 @@ function checkResource(
   };
 }
 
-/** Searches for the metadata of a resource; that of another one ends the search. */
-export async function searchResource(
+/** Returns the URLs where the metadata of a resource may be, with their checks. */
+export function resourceCandidates(
   options: IResourceSearch,
-  requestOptions: IRequestOptions,
-): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
+): ICandidate<IAuthorizationProtectedResourceMetadata>[] {
   const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
   const urls = getResourceMetadataUrls(target, resourceMetadataUrl);
   const sameOrigin = sameOriginHeaders &&
     mergeHeaders(ACCEPT, sameOriginHeaders);
-  const candidates = urls.map((url) => ({
+  return urls.map((url) => ({
     url,
     headers: sameOrigin && parseUrl(url)?.origin === target.origin
       ? sameOrigin
@@ -98,7 +102,14 @@ export async function searchResource(
     rules,
     check: (document: unknown) => checkResource(document, url, options),
   }));
-  return await search("resource_metadata", candidates, {
+}
+
+/** Searches for the metadata of a resource; that of another one ends the search. */
+export async function searchResource(
+  options: IResourceSearch,
+  requestOptions: IRequestOptions,
+): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
+  return await search("resource_metadata", resourceCandidates(options), {
     ...requestOptions,
     endOnMismatch: true,
   });
@@ -163,22 +174,28 @@ function checkServer(
     { metadata: withoutUnsafeUrls(metadata) };
 }
 
-/** Searches for the metadata of an authorization server. */
-export async function searchServer(
+/** Returns the URLs where the metadata of a server may be, with their checks. */
+export function serverCandidates(
   options: IServerSearch,
-  requestOptions: IRequestOptions,
-): Promise<ISearchResult<IAuthorizationServerMetadata>> {
+): ICandidate<IAuthorizationServerMetadata>[] {
   const { issuer, rules, preferredUrl, additionalHeaders } = options;
   const headers = additionalHeaders
     ? mergeHeaders(ACCEPT, additionalHeaders, ACCEPT)
     : ACCEPT;
   const urls = getAuthorizationServerMetadataUrls(issuer);
-  const candidates = preferFirst(urls, preferredUrl).map((url) => ({
+  return preferFirst(urls, preferredUrl).map((url) => ({
     url,
     headers,
     rules,
     check: (document: unknown) => checkServer(document, url, options),
   }));
+}
+
+/** Searches for the metadata of an authorization server. */
+export async function searchServer(
+  options: IServerSearch,
+  requestOptions: IRequestOptions,
+): Promise<ISearchResult<IAuthorizationServerMetadata>> {
   const purpose = "authorization_server_metadata";
-  return await search(purpose, candidates, requestOptions);
+  return await search(purpose, serverCandidates(options), requestOptions);
 }

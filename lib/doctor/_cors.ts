@@ -1,0 +1,78 @@
+/** Requests as browsers make them, to see whether a web page could be the client. */
+
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { AnyDocument, ICorsProbe, IProbe } from "./_facts.ts";
+import { headerOf } from "./_facts.ts";
+import { type ISurvey, probe } from "./_probe.ts";
+
+/** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
+const ORIGIN = "https://client.example";
+
+/** Checks whether a web page may read a response. */
+function allowsOrigin(headers: { get(name: string): string | null }): boolean {
+  const allowed = headers.get("Access-Control-Allow-Origin");
+  return allowed === "*" || allowed === ORIGIN;
+}
+
+/** Checks whether a web page may make the request of a probe. */
+export function isAllowed({ method, response }: IProbe): boolean {
+  const { headers, ok = false } = response ?? {};
+  return headers !== undefined && allowsOrigin(headers) &&
+    (ok || method !== "OPTIONS");
+}
+
+/** Makes the requests of a web page, as far as there are URLs for them. */
+export async function probeCors(
+  survey: ISurvey,
+  context: IAuthorizationContext | undefined,
+  { method, response }: IProbe,
+  documents: readonly (AnyDocument | undefined)[],
+): Promise<ICorsProbe[]> {
+  const { target, recorder } = survey;
+  const probes: ICorsProbe[] = [];
+  const ask = async (
+    part: ICorsProbe["part"],
+    url: string | undefined,
+    method: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    if (!url || !recorder.isAlive(url)) return;
+    const fetch = recorder.fetchFor(() => "cors", {
+      isExtra: true,
+      readsBody: false,
+      method,
+    });
+    const purpose = part === "token" || part === "registration"
+      ? part
+      : part === "resource"
+      ? "resource_metadata"
+      : "authorization_server_metadata";
+    const made = await probe(survey, purpose, fetch, {
+      url,
+      method,
+      headers: { Origin: ORIGIN, ...headers },
+    });
+    probes.push({ ...made, part });
+  };
+  const preflight = (method: string, headers: string) => ({
+    "Access-Control-Request-Method": method,
+    "Access-Control-Request-Headers": headers,
+  });
+  if (!response || !context || context.serverMetadataUrl === undefined) {
+    return probes;
+  }
+  for (const document of documents) {
+    // A response without an `Origin` may have the header already.
+    const get = (name: string) => document ? headerOf(document, name) : "";
+    if (!document || allowsOrigin({ get })) continue;
+    await ask("metadata", document.url, "GET", { Accept: "application/json" });
+  }
+  const { token_endpoint, registration_endpoint } = context.serverMetadata;
+  const resource = preflight(method, "authorization,content-type");
+  await ask("resource", target.href, "OPTIONS", resource);
+  const token = preflight("POST", "authorization,content-type");
+  await ask("token", token_endpoint, "OPTIONS", token);
+  const registration = preflight("POST", "content-type");
+  await ask("registration", registration_endpoint, "OPTIONS", registration);
+  return probes;
+}

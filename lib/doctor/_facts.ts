@@ -1,0 +1,167 @@
+/** What a diagnosis has seen, and how findings put it into words. */
+
+import { isMembers, type Members } from "../core/_members.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
+import type {
+  IAuthorizationProtectedResourceMetadata,
+  IAuthorizationServerMetadata,
+} from "../core/metadata.ts";
+import type { IAuthenticationChallenge } from "../core/types.ts";
+import type { IKnownClient } from "../client/selection.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { IResponse } from "../http/_response.ts";
+import type { IDiagnoseOptions } from "./diagnosis.ts";
+import type { IExchange } from "./_recorder.ts";
+
+/** A request whose body does not matter. */
+export interface IProbe {
+  readonly method: string;
+  readonly url: string;
+  readonly response?: IResponse;
+  readonly error?: OAuthClientError;
+}
+
+/** A URL where metadata may be. */
+export interface IDocument<Metadata> {
+  readonly url: string;
+  /** The last exchange of its redirects. */
+  readonly exchange?: IExchange | undefined;
+  /** Whether the library's discovery requested it. */
+  readonly isUsed: boolean;
+  /** The metadata, if the library accepts it. */
+  readonly metadata?: Metadata | undefined;
+  /** Why the library does not accept it. */
+  readonly error?: OAuthClientError | undefined;
+  /** The document of a response with status 200, if it is JSON. */
+  readonly json?: unknown;
+}
+
+export type ResourceDocument = IDocument<
+  IAuthorizationProtectedResourceMetadata
+>;
+export type ServerDocument = IDocument<IAuthorizationServerMetadata>;
+export type AnyDocument = ResourceDocument | ServerDocument;
+
+/** A preflight request of a browser, or a request with an `Origin`. */
+export interface ICorsProbe extends IProbe {
+  readonly part: "resource" | "metadata" | "token" | "registration";
+}
+
+/** The result of a registration. */
+export interface IRegistration {
+  readonly client?: IKnownClient;
+  readonly error?: OAuthClientError;
+}
+
+/** What a diagnosis has seen. */
+export interface IFacts {
+  readonly target: URL;
+  readonly options: IDiagnoseOptions;
+  /** The request to the resource that counts: the one with a `401`, if any. */
+  readonly probe: IProbe;
+  /** The value of `WWW-Authenticate`. */
+  readonly challengeHeader: string;
+  /** Its Bearer and DPoP challenges. */
+  readonly challenges: readonly IAuthenticationChallenge[];
+  readonly challenge?: IAuthenticationChallenge | undefined;
+  readonly context?: IAuthorizationContext;
+  readonly failure?: OAuthClientError;
+  readonly resourceDocuments: readonly ResourceDocument[];
+  /** The metadata of the resource, accepted or not. */
+  readonly resource?: Members | undefined;
+  /** The issuers that it lists. */
+  readonly servers: readonly string[];
+  /** The issuer identifier that was named, or the origin of the resource. */
+  readonly issuer: string;
+  readonly serverDocuments: readonly ServerDocument[];
+  /** The metadata of the server, accepted or not; undefined if it is assumed. */
+  readonly server?: Members | undefined;
+  /** Why no authorization request can be made to this server. */
+  readonly flowFailure?: OAuthClientError | undefined;
+  readonly corsProbes: readonly ICorsProbe[];
+  /** The assumed authorization endpoint. */
+  readonly assumed?: IProbe | undefined;
+  readonly registration?: IRegistration | undefined;
+  readonly exchanges: readonly IExchange[];
+}
+
+/** Returns the members of a document; undefined if it is no JSON object. */
+export function membersOf({ json }: AnyDocument): Members | undefined {
+  return isMembers(json) ? json : undefined;
+}
+
+/** Returns a string of a server for a sentence: one line, cut. */
+export function shown(value: unknown, length = 120): string {
+  const line = quoteUrl(value).replace(/\s+/g, " ").trim();
+  return line.length > length ? `${line.slice(0, length)}…` : line;
+}
+
+/** Lists strings of a server for a sentence, the first few of them. */
+export function list(values: readonly string[], most = 5): string {
+  const some = values.slice(0, most).map((value) => shown(value, 60));
+  const rest = values.length - some.length;
+  return some.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+/** Checks whether the resource responds without a token. */
+export function isOpen({ probe }: IFacts): boolean {
+  return probe.response?.ok ?? false;
+}
+
+/** Checks whether any metadata of the resource is published. */
+export function isPublished({ resourceDocuments }: IFacts): boolean {
+  return resourceDocuments.some((document) => membersOf(document));
+}
+
+/** Checks whether a failed discovery keeps clients from the resource. */
+export function isBlocked(facts: IFacts): boolean {
+  return facts.failure !== undefined &&
+    !(isOpen(facts) && !isPublished(facts));
+}
+
+/**
+ * Returns the severity of a problem at a URL: an error if discovery requested it
+ * and obtained no metadata of that kind.
+ */
+export function severityAt(
+  facts: IFacts,
+  document: AnyDocument,
+): "error" | "warning" {
+  const { resourceDocuments, serverDocuments } = facts;
+  const all: readonly AnyDocument[] = [resourceDocuments, serverDocuments]
+    .find((some: readonly AnyDocument[]) => some.includes(document)) ?? [];
+  // Of several servers, the one at fault is the last that discovery came to.
+  const isLast = all === serverDocuments ||
+    !serverDocuments.some(({ isUsed }) => isUsed);
+  return isBlocked(facts) && document.isUsed && isLast &&
+      !all.some(({ isUsed, metadata }) => isUsed && metadata)
+    ? "error"
+    : "warning";
+}
+
+/** Returns the code of an error, or that of its cause. */
+export function codesOf(
+  { error }: Pick<AnyDocument, "error">,
+): readonly OAuthClientErrorCode[] {
+  if (!error) return [];
+  const { cause } = error;
+  return cause instanceof OAuthClientError
+    ? [error.code, cause.code]
+    : [error.code];
+}
+
+/** Returns a header field of a response. */
+export function headerOf(
+  { exchange }: Pick<AnyDocument, "exchange">,
+  name: string,
+): string {
+  return exchange?.response?.headers?.get(name) ?? "";
+}
+
+/** Returns the documents of both kinds. */
+export function allDocuments(
+  { resourceDocuments, serverDocuments }: IFacts,
+): readonly AnyDocument[] {
+  return [...resourceDocuments, ...serverDocuments];
+}

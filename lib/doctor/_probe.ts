@@ -1,0 +1,62 @@
+/** Requests of the diagnosis beside those of discovery. */
+
+import type { IUrlRules } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { request } from "../http/_request.ts";
+import type {
+  IFetch,
+  IRequestOptions,
+  RequestPurpose,
+} from "../http/request_options.ts";
+import type { IProbe } from "./_facts.ts";
+import type { Recorder } from "./_recorder.ts";
+import type { IDiagnoseOptions } from "./diagnosis.ts";
+
+/** What the parts of a survey share. */
+export interface ISurvey {
+  readonly target: URL;
+  readonly options: IDiagnoseOptions;
+  readonly requestOptions: IRequestOptions;
+  readonly recorder: Recorder;
+  readonly rules: IUrlRules;
+}
+
+/** Awaits a task; returns its error, unless the caller aborted it. */
+export async function attempt<T>(
+  { options }: ISurvey,
+  task: () => Promise<T>,
+): Promise<{ result?: T; error?: OAuthClientError }> {
+  try {
+    return { result: await task() };
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (error instanceof OAuthClientError) return { error };
+    throw error;
+  }
+}
+
+/** Makes one request whose body does not matter. */
+export async function probe(
+  survey: ISurvey,
+  purpose: RequestPurpose,
+  fetch: IFetch,
+  { url, headers, body, method }: {
+    url: string;
+    headers: Readonly<Record<string, string>>;
+    body?: string;
+    method: string;
+  },
+): Promise<IProbe> {
+  const { rules, requestOptions } = survey;
+  const { result, error } = await attempt(survey, () =>
+    request(
+      { url, purpose, rules, headers, ...(body !== undefined && { body }) },
+      { ...requestOptions, fetch },
+    ));
+  return {
+    method,
+    url,
+    ...(result && { response: result }),
+    ...(error && { error }),
+  };
+}

@@ -1,0 +1,192 @@
+/** A fetch function that records every exchange and can repeat its response. */
+
+import { parseUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { discard } from "../http/_response.ts";
+import { readBytes } from "../http/_stream.ts";
+import type {
+  IFetch,
+  IFetchInit,
+  IFetchResponse,
+} from "../http/request_options.ts";
+import type { DiagnosisStepName, IDiagnosisRequest } from "./diagnosis.ts";
+
+/** A request and its response. */
+export interface IExchange {
+  readonly name: DiagnosisStepName;
+  readonly isExtra: boolean;
+  readonly method: string;
+  readonly url: string;
+  /** Milliseconds until the response was read; undefined while it is under way. */
+  ms?: number;
+  /** The response, which can be read any number of times. */
+  response?: IFetchResponse;
+  /** Whether there was no response, or not all of it. */
+  isFailed: boolean;
+  repeat(): Promise<IFetchResponse>;
+}
+
+/** What a recorder is made of. */
+export interface IRecorderOptions {
+  readonly fetch: IFetch | undefined;
+  readonly maxBytes: number;
+  readonly now: () => number;
+  readonly onRequest: ((request: IDiagnosisRequest) => void) | undefined;
+}
+
+/** Calls a function once, and returns the result of that call ever after. */
+function once<T>(task: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => result ??= task();
+}
+
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      if (bytes.length > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+}
+
+/** Reads a response; the result returns a new copy of it at each call. */
+async function read(
+  response: IFetchResponse,
+  maxBytes: number,
+  signal: AbortSignal,
+  readsBody: boolean,
+): Promise<() => IFetchResponse> {
+  const { status, statusText, headers, body } = response;
+  const { ok = status >= 200 && status < 300, url, type } = response;
+  const head = {
+    status,
+    statusText,
+    ok,
+    ...(url !== undefined && { url }),
+    ...(type !== undefined && { type }),
+    ...(headers && { headers }),
+  };
+  const stream = body as ReadableStream<Uint8Array> | null | undefined;
+  if (!readsBody || (status >= 300 && status < 400)) {
+    discard(response);
+    const empty = () => Promise.resolve("");
+    return () => ({ ...head, body: null, text: empty, json: empty });
+  }
+  if (typeof stream?.getReader !== "function") {
+    const text = once(() => response.text());
+    const json = once(() => response.json());
+    return () => ({ ...head, ...(body === null && { body }), text, json });
+  }
+  const bytes = await readBytes(stream, maxBytes, signal);
+  signal.throwIfAborted();
+  // One byte more than is allowed stands for a body that is too large.
+  const kept = bytes ?? new Uint8Array(maxBytes + 1);
+  return () => {
+    const copy = new Response(streamOf(kept));
+    return {
+      ...head,
+      body: copy.body,
+      text: () => copy.text(),
+      json: () => copy.json(),
+    };
+  };
+}
+
+/** Records exchanges. */
+export class Recorder {
+  /** Every exchange, in order. */
+  readonly exchanges: IExchange[] = [];
+  readonly #options: IRecorderOptions;
+
+  constructor(options: IRecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Finds the exchange with a URL. */
+  find(name: DiagnosisStepName, url: string): IExchange | undefined {
+    const href = parseUrl(url)?.href;
+    return this.exchanges.find((one) =>
+      one.name === name && one.method === "GET" &&
+      (one.url === url || parseUrl(one.url)?.href === href)
+    );
+  }
+
+  /** Finds the last exchange of the redirects that start at a URL. */
+  findLast(name: DiagnosisStepName, url: string): IExchange | undefined {
+    let found = this.find(name, url);
+    for (let hops = 0; found && hops < 10; hops++) {
+      const location = found.response?.headers?.get("Location");
+      const next = location && parseUrl(location, found.url)?.href;
+      const following = next ? this.find(name, next) : undefined;
+      if (!following) break;
+      found = following;
+    }
+    return found;
+  }
+
+  /** Checks whether every exchange with an origin was completed. */
+  isAlive(url: string): boolean {
+    const origin = parseUrl(url)?.origin;
+    return !this.exchanges.some(({ isFailed, url }) =>
+      isFailed && parseUrl(url)?.origin === origin
+    );
+  }
+
+  /**
+   * Returns a fetch function that records. `readsBody: false` closes the body of
+   * each response, as an event stream has no end; `repeats` uses the response of an
+   * earlier exchange with the same URL.
+   */
+  fetchFor(
+    nameOf: () => DiagnosisStepName,
+    { isExtra = false, readsBody = true, repeats = false, method = "" } = {},
+  ): IFetch {
+    return async (url, init) => {
+      const name = nameOf();
+      const earlier = repeats ? this.find(name, url) : undefined;
+      if (earlier) return await earlier.repeat();
+      const request = { name, isExtra, method: method || init.method, url };
+      return await this.#record(request, init, readsBody);
+    };
+  }
+
+  async #record(
+    request: Pick<IExchange, "name" | "isExtra" | "method" | "url">,
+    init: IFetchInit,
+    readsBody: boolean,
+  ): Promise<IFetchResponse> {
+    const { fetch, maxBytes, now, onRequest } = this.#options;
+    const { name, method, url } = request;
+    const { signal = new AbortController().signal } = init;
+    const start = now();
+    let result: () => IFetchResponse = () => {
+      throw new OAuthClientError("timeout", "No complete response in time");
+    };
+    const exchange: IExchange = {
+      ...request,
+      isFailed: true,
+      repeat: () => Promise.resolve().then(() => result()),
+    };
+    this.exchanges.push(exchange);
+    onRequest?.({ name, method, url });
+    const end = () => void (exchange.ms ??= now() - start);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      const sent = { ...init, method };
+      const response =
+        await (fetch ? fetch(url, sent) : globalThis.fetch(url, sent));
+      exchange.response = response;
+      result = await read(response, maxBytes, signal, readsBody);
+      exchange.isFailed = false;
+      return result();
+    } catch (thrown) {
+      result = () => {
+        throw thrown;
+      };
+      throw thrown;
+    } finally {
+      end();
+      signal.removeEventListener("abort", end);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+/** The diagnosis as lines for a terminal. */
+
+import { printable } from "../core/_quote.ts";
+import { parseUrl } from "../core/_url.ts";
+import type {
+  DiagnosisVerdict,
+  FindingSeverity,
+  IDiagnosis,
+  IDiagnosisStep,
+  IFinding,
+} from "./diagnosis.ts";
+
+const WIDTH = 80;
+
+const COLOURS: Record<FindingSeverity | DiagnosisVerdict | "faint", number> = {
+  error: 31,
+  warning: 33,
+  info: 36,
+  ready: 32,
+  needs_client: 33,
+  open: 32,
+  unreachable: 31,
+  broken: 31,
+  faint: 2,
+};
+
+const TITLES: Record<FindingSeverity, [one: string, many: string]> = {
+  error: ["error: a strict client stops", "errors: a strict client stops"],
+  warning: [
+    "warning: some clients stop, or security suffers",
+    "warnings: some clients stop, or security suffers",
+  ],
+  info: ["note", "notes"],
+};
+
+/** Wraps text at spaces; a longer word is broken. */
+export function wrap(text: string, indent: string, first = indent): string[] {
+  const width = WIDTH - indent.length;
+  const lines: string[] = [];
+  let line = "";
+  const words = printable(text.replace(/\s+/g, " ").trim()).split(" ");
+  for (let word of words) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = "";
+    }
+    for (; word.length > width; word = word.slice(width)) {
+      if (line !== "") lines.push(line);
+      lines.push(word.slice(0, width));
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  if (line !== "") lines.push(line);
+  return lines.map((one, index) => (index === 0 ? first : indent) + one);
+}
+
+/** Cuts text to a width, in the middle. */
+function fit(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const start = Math.ceil((width - 1) / 2);
+  return `${text.slice(0, start)}…${text.slice(start + 1 - width)}`;
+}
+
+const describeTime = (ms: number) =>
+  ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+
+function stepLines(steps: readonly IDiagnosisStep[]): string[] {
+  const lines: string[] = [];
+  let origin: string | undefined;
+  for (const { method, url, status, ms, result } of steps) {
+    const parsed = parseUrl(url);
+    if (parsed?.origin !== origin) {
+      origin = parsed?.origin;
+      lines.push(`  ${fit(printable(origin ?? ""), WIDTH - 2)}`);
+    }
+    const path = parsed ? parsed.pathname + parsed.search : printable(url);
+    lines.push([
+      `    ${method.padEnd(7)}`,
+      fit(path, 42).padEnd(42),
+      String(status ?? "-").padStart(3),
+      `${fit(result, 15).padEnd(15)}`,
+      describeTime(ms).padStart(5),
+    ].join(" "));
+  }
+  return lines;
+}
+
+/** Returns the lines of a report, at most 80 characters wide. */
+export function reportLines(
+  diagnosis: IDiagnosis,
+  { colour }: { colour: boolean },
+): string[] {
+  const { target, verdict, summary, context, steps, findings } = diagnosis;
+  const paint = (name: keyof typeof COLOURS) => (line: string) =>
+    colour ? `\x1b[${COLOURS[name]}m${line}\x1b[0m` : line;
+  const faint = paint("faint");
+  const lines = [
+    ...wrap(target, ""),
+    ...wrap(`${verdict.replace("_", " ")}: ${summary}`, "").map(
+      paint(verdict),
+    ),
+  ];
+  const named = (name: string, text: string) =>
+    wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
+  if (context) {
+    const { issuer, resource, scopes } = context;
+    lines.push(
+      "",
+      ...named("Issuer", issuer),
+      ...named("Resource", resource),
+      ...named("Scopes", scopes?.slice(0, 20).join(" ") ?? "left out"),
+    );
+  }
+  const extra = steps.filter(({ isExtra }) => isExtra);
+  const usual = steps.filter(({ isExtra }) => !isExtra);
+  lines.push("", "Requests of a client");
+  lines.push(...stepLines(usual).map(faint));
+  if (extra.length > 0) {
+    lines.push("", "Further requests of this diagnosis");
+    lines.push(...stepLines(extra).map(faint));
+  }
+  for (const severity of ["error", "warning", "info"] as const) {
+    const some = findings.filter((finding) => finding.severity === severity);
+    if (some.length === 0) continue;
+    const [one, many] = TITLES[severity];
+    const title = `${some.length} ${some.length === 1 ? one : many}`;
+    lines.push("", paint(severity)(title));
+    for (const finding of some) lines.push(...findingLines(finding));
+  }
+  return lines;
+
+  function findingLines(
+    { id, severity, message, url, standard, operator, client }: IFinding,
+  ): string[] {
+    return [
+      "",
+      ...wrap(message, "    ", `  ${paint(severity)(id)}\n    `).flatMap((
+        line,
+      ) => line.split("\n")),
+      ...named("  Server", operator),
+      ...(client ? named("  Client", client) : []),
+      ...wrap(url ? `${standard}; ${url}` : standard, "    ").map(faint),
+    ];
+  }
+}

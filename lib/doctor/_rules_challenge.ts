@@ -1,0 +1,183 @@
+/** Findings about the challenge of the resource. */
+
+import { parseChallenges } from "../core/challenge.ts";
+import { stringsIn } from "../core/_members.ts";
+import { scopesFrom } from "../core/_scope_values.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { type IFacts, isBlocked, list, shown } from "./_facts.ts";
+import type { IRule } from "./_rules.ts";
+
+const is401 = (facts: IFacts) => facts.probe.response?.status === 401;
+
+function listed(facts: IFacts): string[] | undefined {
+  const { scopes_supported: scopes } = facts.server ?? {};
+  return stringsIn(scopes)?.length ? scopesFrom(scopes) : undefined;
+}
+
+/** The findings about the challenge. */
+export const CHALLENGE_RULES: readonly IRule[] = [
+  {
+    id: "no_challenge",
+    standard: "RFC 9110, section 15.5.2; RFC 6750, section 3",
+    operator:
+      'Send `WWW-Authenticate: Bearer resource_metadata="..."` with the 401.',
+    client: "The well-known URLs are requested instead.",
+    find: (facts) =>
+      is401(facts) && facts.challengeHeader === ""
+        ? {
+          message: "The 401 has no `WWW-Authenticate` header field.",
+          url: facts.target.href,
+        }
+        : undefined,
+  },
+  {
+    id: "challenge_other_scheme",
+    standard: "RFC 6750, section 3; RFC 9449, section 7.1",
+    operator: "Add a Bearer challenge.",
+    client: "The well-known URLs are requested instead.",
+    find: ({ challengeHeader, challenges, target }) =>
+      challengeHeader !== "" && challenges.length === 0
+        ? {
+          message: "`WWW-Authenticate` has neither a Bearer nor a DPoP " +
+            `challenge: "${shown(challengeHeader)}".`,
+          url: target.href,
+        }
+        : undefined,
+  },
+  {
+    id: "challenge_malformed",
+    standard: "RFC 9110, section 11.6.1",
+    operator: "Put parameter values in quotes, with commas between parameters.",
+    client: "`findChallenge` reads it; `parseChallenges` does not.",
+    find({ challengeHeader, target }) {
+      try {
+        parseChallenges(challengeHeader);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof OAuthClientError)) throw error;
+        const reason = error.message.replace("Invalid challenge: ", "");
+        return {
+          message: `\`WWW-Authenticate\` is malformed: ${shown(reason)}.`,
+          url: target.href,
+        };
+      }
+    },
+  },
+  {
+    id: "several_challenges",
+    severity: "info",
+    standard: "RFC 9110, section 11.6.1",
+    operator: "Send the Bearer challenge with `resource_metadata` first.",
+    client: "`findChallenges` returns all of them.",
+    find: ({ challenges, target }) =>
+      challenges.length > 1
+        ? {
+          message: `There are ${challenges.length} challenges (${
+            list(challenges.map(({ scheme }) => scheme))
+          }), of which some clients read the first.`,
+          url: target.href,
+        }
+        : undefined,
+  },
+  {
+    id: "challenge_without_metadata_url",
+    severity: "info",
+    standard: "RFC 9728, section 5.1",
+    operator: "Add `resource_metadata` to the challenge.",
+    client: "The well-known URLs are requested instead.",
+    find: ({ challenges, challenge, target }) =>
+      challenges.length > 0 && !challenge?.params.resource_metadata
+        ? {
+          message: "The challenge has no `resource_metadata`.",
+          url: target.href,
+        }
+        : undefined,
+  },
+  {
+    id: "challenge_error_code",
+    severity: "info",
+    standard: "RFC 6750, section 3.1",
+    operator: "Leave `error` out if the request has no token.",
+    find({ challenge, target, options }) {
+      const { error } = challenge?.params ?? {};
+      const hasToken = Object.keys(options.headers ?? {})
+        .some((name) => /^authorization$/i.test(name));
+      return error !== undefined && !hasToken
+        ? {
+          message:
+            `The challenge has the error "${shown(error, 40)}", although ` +
+            "no token was sent.",
+          url: target.href,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "challenge_scope_malformed",
+    standard: "RFC 6749, section 3.3; RFC 6750, section 3",
+    operator: "Separate scope values by one space each, without commas.",
+    client: "Values that cannot be requested are left out.",
+    find({ challenge, target }) {
+      const { scope } = challenge?.params ?? {};
+      const isMalformed = scope !== undefined &&
+        (/,/.test(scope) || scopesFrom(scope).join(" ") !== scope);
+      return isMalformed
+        ? {
+          message: `The scope of the challenge is malformed: "${
+            shown(scope, 60)
+          }".`,
+          url: target.href,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "scope_not_listed",
+    standard: "RFC 8414, section 2; RFC 9728, section 2",
+    operator: "List every scope of the challenge in `scopes_supported`.",
+    client: "Set `scopes` to those that the server lists.",
+    find(facts) {
+      const { challenge, resource } = facts;
+      const known = listed(facts);
+      const wanted = scopesFrom(
+        challenge?.params.scope ?? resource?.scopes_supported,
+      );
+      const missing = wanted.filter((scope) =>
+        !(known?.includes(scope) ?? true)
+      );
+      return missing.length > 0
+        ? {
+          message: `The authorization server does not list ${
+            missing.length === 1 ? "the scope" : "the scopes"
+          } ${list(missing)}, which the resource requires.`,
+          url: facts.target.href,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "no_scopes",
+    severity: "info",
+    standard: "RFC 6749, section 3.3; RFC 9728, section 2",
+    operator: "Name scopes in the challenge or in `scopes_supported`.",
+    client: "Set `scopes`: some servers refuse a request without them.",
+    find: ({ context, challenge, resource, target, probe }) =>
+      context && !context.scopes && probe.response?.status === 401 &&
+        // An empty list has a finding of its own.
+        !challenge?.params.scope && resource?.scopes_supported === undefined
+        ? { message: "Nothing names a scope.", url: target.href }
+        : undefined,
+  },
+  {
+    id: "discovery_failed",
+    isFallback: true,
+    severity: "error",
+    standard: "RFC 9728, section 5; RFC 8414, section 3",
+    operator: "See the requests for what each URL returned.",
+    client: "Set `authorizationServer`, if it is known.",
+    find: (facts) =>
+      isBlocked(facts)
+        ? { message: shown(facts.failure?.message, 300) }
+        : undefined,
+  },
+];

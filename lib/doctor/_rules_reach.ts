@@ -1,0 +1,221 @@
+/** Findings about the response of the resource, and about missing responses. */
+
+import { isLoopback } from "../core/_url.ts";
+import type { OAuthClientError } from "../core/errors.ts";
+import {
+  allDocuments,
+  type AnyDocument,
+  type IFacts,
+  isOpen,
+  isPublished,
+  severityAt,
+  shown,
+} from "./_facts.ts";
+import type { IRule, ISighting } from "./_rules.ts";
+
+/** A URL without a response, and the reason. */
+interface IUnanswered {
+  url: string;
+  error: OAuthClientError;
+  severity: "error" | "warning";
+}
+
+function unanswered(facts: IFacts): IUnanswered[] {
+  const { probe, target, failure } = facts;
+  const severity = failure ? "error" : "warning";
+  const atTarget = probe.error
+    ? [{ url: target.href, error: probe.error, severity } as const]
+    : [];
+  const others = allDocuments(facts).flatMap((document: AnyDocument) =>
+    document.error
+      ? [{
+        url: document.url,
+        error: document.error,
+        severity: severityAt(facts, document),
+      }]
+      : []
+  );
+  // One finding for each cause: what holds for the resource holds for its host.
+  return [...atTarget, ...others];
+}
+
+function findFailure(
+  facts: IFacts,
+  test: (error: OAuthClientError) => boolean,
+  message: (host: string) => string,
+): ISighting | undefined {
+  const found = unanswered(facts).filter(({ error }) => test(error));
+  const worst = found.find(({ severity }) => severity === "error") ?? found[0];
+  return worst && {
+    message: message(shown(new URL(worst.url).host)),
+    url: worst.url,
+    severity: worst.severity,
+  };
+}
+
+const REASON = /failed: ([a-z ]+) \(/;
+
+const reasonOf = ({ code, status, message }: OAuthClientError) =>
+  code === "network_error" && status === undefined
+    ? REASON.exec(message)?.[1] ?? "other"
+    : undefined;
+
+const isReason = (reason: string) => (error: OAuthClientError) =>
+  reasonOf(error) === reason;
+
+const NAMED = [
+  "host name not found",
+  "connection refused",
+  "certificate not accepted",
+];
+
+function requires401(facts: IFacts): number | undefined {
+  const { response } = facts.probe;
+  return isOpen(facts) ? undefined : response?.status;
+}
+
+/** The findings about the response of the resource. */
+export const REACH_RULES: readonly IRule[] = [
+  {
+    id: "target_not_https",
+    severity: "error",
+    standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
+    operator: "Serve the resource over https, and redirect nothing to http.",
+    client: "Set `allowHttp`, on a network that nobody else can read.",
+    find({ target, options }) {
+      if (target.protocol !== "http:" || isLoopback(target)) return undefined;
+      return {
+        message: "The URL of the resource is http, where a token can be read.",
+        url: target.href,
+        severity: options.allowHttp ? "warning" : "error",
+      };
+    },
+  },
+  {
+    id: "host_not_found",
+    standard: "RFC 9110, section 4.3.3",
+    operator: "Check the host name and its DNS records.",
+    find: (facts) =>
+      findFailure(
+        facts,
+        isReason("host name not found"),
+        (host) => `The host name of ${host} is unknown.`,
+      ),
+  },
+  {
+    id: "connection_refused",
+    standard: "RFC 9110, section 4.3.3",
+    operator: "Start the server, and open its port in the firewall.",
+    find: (facts) =>
+      findFailure(
+        facts,
+        isReason("connection refused"),
+        (host) => `Nothing listens at ${host}.`,
+      ),
+  },
+  {
+    id: "certificate_rejected",
+    standard: "RFC 9110, section 4.3.4; RFC 9728, section 7.1",
+    operator:
+      "Install a certificate for this host name from a public authority, with " +
+      "its intermediate certificates.",
+    client: "Add the authority to those that the runtime trusts.",
+    find: (facts) =>
+      findFailure(
+        facts,
+        isReason("certificate not accepted"),
+        (host) => `The certificate of ${host} is not accepted.`,
+      ),
+  },
+  {
+    id: "connection_failed",
+    standard: "RFC 9110, section 4.3.3",
+    operator: "Check that the server completes its responses.",
+    find: (facts) =>
+      findFailure(
+        facts,
+        (error) =>
+          error.code === "network_error" &&
+          !NAMED.includes(reasonOf(error) ?? ""),
+        (host) => `The connection to ${host} failed, or broke off.`,
+      ),
+  },
+  {
+    id: "timeout",
+    standard: "RFC 9110, section 15.5.9",
+    operator: "Send a complete response at once, also without a token.",
+    client: "Increase `timeoutMs`.",
+    find: (facts) =>
+      findFailure(
+        facts,
+        ({ code }) => code === "timeout",
+        (host) => `There is no complete response of ${host} in time.`,
+      ),
+  },
+  {
+    id: "target_not_found",
+    standard: "RFC 9110, section 15.5.5",
+    operator: "Give users the URL of the resource itself.",
+    client: "Check the path of the URL.",
+    find(facts) {
+      const status = requires401(facts);
+      return status === 404 || status === 410
+        ? {
+          message: `The resource is not found at this URL: status ${status}.`,
+          url: facts.target.href,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "target_redirected",
+    standard: "RFC 6750, section 3; RFC 9728, section 5",
+    operator:
+      "Respond with 401 and `WWW-Authenticate`, not with a redirect to a login.",
+    client: "Use the URL that the redirect leads to, if that is the resource.",
+    find(facts) {
+      const { response } = facts.probe;
+      const location = response?.headers.get("Location");
+      return response && response.status >= 300 && response.status < 400
+        ? {
+          message: "The resource redirects a request without a token to " +
+            `${shown(location ?? "an unknown URL")}.`,
+          url: facts.target.href,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "no_401",
+    standard: "RFC 6750, section 3; RFC 9728, section 5",
+    operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
+    client: "Start the authorization without a challenge.",
+    find(facts) {
+      const status = requires401(facts);
+      const isOther = status !== undefined && status >= 400 &&
+        ![401, 404, 410].includes(status);
+      return isOther
+        ? {
+          message:
+            `The status without a token is ${status}, where clients wait for 401.`,
+          url: facts.target.href,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "token_optional",
+    severity: "info",
+    standard: "RFC 9728, section 5",
+    operator: "Respond with 401 where a token is required.",
+    client: "Authorize before the first call, as no 401 starts it.",
+    find: (facts) =>
+      isOpen(facts) && isPublished(facts)
+        ? {
+          message: "The resource responds without a token, although it " +
+            "publishes metadata.",
+          url: facts.target.href,
+        }
+        : undefined,
+  },
+];

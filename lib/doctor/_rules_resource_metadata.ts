@@ -1,0 +1,173 @@
+/** Findings about metadata of the resource. */
+
+import { parseUrl } from "../core/_url.ts";
+import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
+import { insertWellKnownPath } from "../discovery/_identifiers.ts";
+import { codesOf, isBlocked, membersOf, shown } from "./_facts.ts";
+import {
+  findDisagreement,
+  findDocument,
+  type IRule,
+  isMismatch,
+} from "./_rules.ts";
+
+/** Returns the URL where a document of a resource belongs. */
+function wellKnownUrlOf(resource: unknown): string | undefined {
+  const url = typeof resource === "string" ? parseUrl(resource) : undefined;
+  return url &&
+    insertWellKnownPath(AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH, url);
+}
+
+/** The findings about metadata of the resource. */
+export const RESOURCE_METADATA_RULES: readonly IRule[] = [
+  {
+    id: "resource_mismatch",
+    standard: "RFC 9728, section 3.3",
+    operator: "Publish the URL that clients use as `resource`.",
+    client: "Use the URL that the metadata names, if it is the same service.",
+    find(facts) {
+      const { resourceDocuments, target } = facts;
+      const found = findDocument(
+        facts,
+        resourceDocuments,
+        (document) =>
+          isMismatch(document) &&
+          `The metadata is for the resource "${
+            shown(membersOf(document)?.resource)
+          }", not for "${shown(target.href)}".`,
+        true,
+      );
+      const document = resourceDocuments.find(({ url }) => url === found?.url);
+      const { resource } = (document && membersOf(document)) ?? {};
+      const isParent = typeof resource === "string" &&
+        parseUrl(resource)?.origin === target.origin &&
+        `${target.pathname}/`.startsWith(
+          `${parseUrl(resource)?.pathname.replace(/\/$/, "")}/`,
+        );
+      const wellKnownUrl = wellKnownUrlOf(resource);
+      return found && isParent && wellKnownUrl
+        ? {
+          ...found,
+          operator:
+            `Publish the URL that clients use as \`resource\`, or this ` +
+            `document at ${shown(wellKnownUrl)}.`,
+        }
+        : found;
+    },
+  },
+  {
+    id: "resource_is_parent",
+    severity: "info",
+    standard: "RFC 9728, section 3.3",
+    operator: "Publish the whole URL of the resource as `resource`.",
+    client: "Accepted, unless `resourceMatch` is `exact`.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.resourceDocuments.filter(({ metadata }) => metadata).slice(0, 1),
+        ({ metadata }) => {
+          const url = parseUrl(metadata?.resource ?? "");
+          return url && url.pathname !== facts.target.pathname &&
+            url.pathname !== facts.target.pathname.replace(/\/$/, "") &&
+            `The metadata is for "${
+              shown(metadata?.resource)
+            }", which contains this URL.`;
+        },
+      ),
+  },
+  {
+    id: "resource_metadata_invalid",
+    standard: "RFC 9728, section 2",
+    operator: "Publish `resource`, and `scopes_supported` as an array.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.resourceDocuments,
+        (document) =>
+          document.json !== undefined &&
+          codesOf(document)[0] === "invalid_metadata" &&
+          "The JSON is not metadata of a resource: no `resource`, or " +
+            "`scopes_supported` is no array.",
+        true,
+      ),
+  },
+  {
+    id: "not_at_well_known_url",
+    standard: "RFC 9728, section 3.1",
+    operator: "Publish the document at the well-known URL of the resource too.",
+    client: "The URL of the challenge is requested first.",
+    find({ resourceDocuments, challenge }) {
+      const named = challenge?.params.resource_metadata;
+      const found = resourceDocuments.find(({ metadata }) => metadata);
+      const others = resourceDocuments.filter(({ url }) => url !== named);
+      const first = others[0];
+      return found?.url === named && first && first.url !== named &&
+          !others.some((other) => membersOf(other))
+        ? {
+          message: "The metadata of the resource is only at the URL of the " +
+            "challenge, not at a well-known URL.",
+          url: first.url,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "resource_documents_disagree",
+    standard: "RFC 9728, section 3.1",
+    operator: "Publish the same document at each URL.",
+    client: "The first document is used.",
+    find: (facts) =>
+      findDisagreement(facts, facts.resourceDocuments, "resource"),
+  },
+  {
+    id: "no_authorization_servers",
+    standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
+    operator: "List the issuer in `authorization_servers`.",
+    client: "Set `authorizationServer`, if it is known.",
+    find: ({ resource, resourceDocuments }) =>
+      resource && [resource.authorization_servers ?? []].flat().length === 0
+        ? {
+          message:
+            "The metadata of the resource lists no authorization server.",
+          url: resourceDocuments.find(membersOf)?.url ?? "",
+        }
+        : undefined,
+  },
+  {
+    id: "authorization_servers_malformed",
+    standard: "RFC 9728, section 2",
+    operator: "Publish `authorization_servers` as an array of strings.",
+    client: "A single string is accepted.",
+    find(facts) {
+      const { resource, resourceDocuments } = facts;
+      const { authorization_servers: servers } = resource ?? {};
+      if (servers === undefined) return undefined;
+      const isList = Array.isArray(servers) &&
+        servers.every((one) => typeof one === "string");
+      if (isList) return undefined;
+      const isString = typeof servers === "string";
+      return {
+        message: isString
+          ? "`authorization_servers` is a string, not an array."
+          : "`authorization_servers` is not an array of strings.",
+        url: resourceDocuments.find(membersOf)?.url ?? "",
+        severity: isString || !isBlocked(facts) ? "warning" : "error",
+      };
+    },
+  },
+  {
+    id: "several_authorization_servers",
+    severity: "info",
+    standard: "RFC 9728, section 7.6",
+    operator: "List the preferred server first.",
+    client: "Set `selectAuthorizationServer`; the default is the first.",
+    find: ({ servers, resourceDocuments }) =>
+      servers.length > 1
+        ? {
+          message: `The metadata of the resource lists ${servers.length} ` +
+            "authorization servers, of which this diagnosis tries the first.",
+          url: resourceDocuments.find(membersOf)?.url ?? "",
+        }
+        : undefined,
+  },
+];

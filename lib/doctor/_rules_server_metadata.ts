@@ -1,0 +1,188 @@
+/** Findings about metadata of the authorization server. */
+
+import { isSameIssuer } from "../discovery/_identifiers.ts";
+import { codesOf, isOpen, membersOf, severityAt, shown } from "./_facts.ts";
+import {
+  findDisagreement,
+  findDocument,
+  type IRule,
+  isMismatch,
+} from "./_rules.ts";
+
+/** The findings about metadata of the authorization server. */
+export const SERVER_METADATA_RULES: readonly IRule[] = [
+  {
+    id: "authorization_server_refused",
+    severity: "error",
+    standard: "RFC 8414, section 2; RFC 9728, section 7.7",
+    operator: "List an https URL of a public host.",
+    client: "Set `allowHttp`, in a test environment.",
+    find: (facts) =>
+      facts.failure?.code === "url_refused" && !facts.target.href.startsWith(
+          shown(facts.issuer),
+        ) &&
+        facts.servers.length > 0
+        ? {
+          message: `${shown(facts.failure.message, 300)}.`,
+          url: facts.resourceDocuments.find(membersOf)?.url ?? "",
+        }
+        : undefined,
+  },
+  {
+    id: "issuer_mismatch",
+    standard:
+      "RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3",
+    operator: "Name the server by exactly the `issuer` that it publishes.",
+    find(facts) {
+      const { serverDocuments, issuer } = facts;
+      const found = findDocument(
+        facts,
+        serverDocuments,
+        (document) =>
+          isMismatch(document) &&
+          `The issuer of the metadata is "${
+            shown(membersOf(document)?.issuer)
+          }", and the server was named "${shown(issuer)}".`,
+        true,
+      );
+      const document = serverDocuments.find(({ url }) => url === found?.url);
+      const claimed = shown(document && membersOf(document)?.issuer);
+      return found && {
+        ...found,
+        client: "If both are known to be one server: `trustedIssuers: { " +
+          `"${shown(issuer)}": "${claimed}" }\`.`,
+      };
+    },
+  },
+  {
+    id: "issuer_template",
+    standard: "OpenID Connect Discovery 1.0, section 4.3",
+    operator: "Name the issuer of one tenant.",
+    client: "Set `trustedIssuers`; Entra ID also needs `assumePkce` and " +
+      "`resource: false`.",
+    find: (facts) =>
+      findDocument(facts, facts.serverDocuments, (document) => {
+        const { issuer } = membersOf(document) ?? {};
+        return typeof issuer === "string" && /\{.*\}/.test(issuer) &&
+          `The issuer "${shown(issuer)}" is a template for several tenants.`;
+      }),
+  },
+  {
+    id: "issuer_slash",
+    standard: "RFC 8414, section 3.3",
+    operator: "Name the server by exactly the `issuer` that it publishes.",
+    client: "A slash at the end may differ.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.servers.length > 0 ? facts.serverDocuments : [],
+        ({ metadata }) =>
+          metadata && metadata.issuer !== facts.issuer &&
+          isSameIssuer(metadata.issuer, facts.issuer) &&
+          `The issuer "${
+            shown(metadata.issuer)
+          }" differs from the identifier "${shown(facts.issuer)}" by a slash.`,
+      ),
+  },
+  {
+    id: "server_metadata_invalid",
+    standard: "RFC 8414, section 2",
+    operator:
+      "Publish an `issuer`, and every endpoint as an http or https URL.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.serverDocuments,
+        (document) =>
+          document.json !== undefined &&
+          codesOf(document)[0] === "invalid_metadata" &&
+          "The JSON is not metadata of a server: " +
+            `${shown(Object(document.error?.cause).message ?? "no object")}.`,
+        true,
+      ),
+  },
+  {
+    id: "endpoint_refused",
+    standard: "RFC 8414, section 2; RFC 6749, sections 3.1 and 3.2",
+    operator: "Serve every endpoint over https at a public host.",
+    client: "Set `allowHttp`, in a test environment.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.serverDocuments,
+        (document) =>
+          document.json !== undefined &&
+          codesOf(document)[0] === "url_refused" &&
+          `${shown(document.error?.message, 300)}.`,
+        true,
+      ),
+  },
+  {
+    id: "server_documents_disagree",
+    standard: "RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4",
+    operator: "Publish the same values in both documents.",
+    client: "The first document is used.",
+    find: (facts) => findDisagreement(facts, facts.serverDocuments, "issuer"),
+  },
+  {
+    id: "openid_metadata_only",
+    severity: "info",
+    standard: "RFC 8414, section 3.1",
+    operator:
+      "Publish the document at `/.well-known/oauth-authorization-server` too.",
+    client: "The URLs of OpenID Connect are requested as well.",
+    find({ serverDocuments }) {
+      const found = serverDocuments.find(({ metadata }) => metadata);
+      const [oauth] = serverDocuments.filter(({ url }) =>
+        url.includes("/.well-known/oauth-authorization-server")
+      );
+      return found && oauth && found !== oauth && !membersOf(oauth)
+        ? {
+          message: "The metadata of the server is only at a URL of OpenID " +
+            "Connect.",
+          url: oauth.url,
+        }
+        : undefined;
+    },
+  },
+  {
+    id: "no_server_metadata",
+    severity: "error",
+    standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
+    operator: "Publish metadata at the well-known URL of the issuer.",
+    client: "Set `authorizationServer`, if another one is known.",
+    find(facts) {
+      const { serverDocuments, issuer, servers, assumed } = facts;
+      const isMissing = serverDocuments.length > 0 &&
+        serverDocuments.every((one) =>
+          !membersOf(one) && severityAt(facts, one) === "error" &&
+          one.error?.code === "unexpected_status"
+        );
+      const isGone = assumed?.response?.status === 404 && !isOpen(facts);
+      if (!isMissing && !isGone) return undefined;
+      return {
+        message: `The authorization server ${shown(issuer)}` +
+          (servers.length > 0 || isMissing
+            ? " publishes no metadata."
+            : ", the origin of the resource, publishes no metadata and has no " +
+              "/authorize."),
+        url: serverDocuments[0]?.url ?? issuer,
+      };
+    },
+  },
+  {
+    id: "endpoints_assumed",
+    standard: "MCP 2025-03-26, authorization, section 2.3.3",
+    operator: "Publish metadata of the resource and of the server.",
+    client: "The endpoints /authorize, /token and /register are assumed.",
+    find: (facts) =>
+      facts.assumed && !isOpen(facts) &&
+        facts.assumed.response?.status !== 404
+        ? {
+          message: "No metadata of a server is published, so its endpoints " +
+            "are assumed.",
+          url: facts.assumed.url,
+        }
+        : undefined,
+  },
+];

@@ -1,0 +1,105 @@
+/** What each request returned, in a few words. */
+
+import { parseUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import {
+  allDocuments,
+  type IFacts,
+  type IProbe,
+  membersOf,
+  shown,
+} from "./_facts.ts";
+import { isAllowed } from "./_cors.ts";
+import type { IExchange } from "./_recorder.ts";
+import type { IDiagnosisStep } from "./diagnosis.ts";
+
+/** The header fields that matter. */
+const FIELDS = [
+  "access-control-allow-origin",
+  "cache-control",
+  "content-type",
+  "location",
+  "retry-after",
+  "www-authenticate",
+];
+
+function headersOf({ response }: IExchange): Record<string, string> {
+  return Object.fromEntries(FIELDS.flatMap((name) => {
+    const value = response?.headers?.get(name);
+    return typeof value === "string" ? [[name, shown(value, 1_000)]] : [];
+  }));
+}
+
+/** Describes an error without the name of the URL, which stands beside it. */
+function reasonOf({ code, message, status }: OAuthClientError): string {
+  if (code === "timeout") return "no complete response in time";
+  if (code === "network_error" && status === undefined) {
+    return /failed: ([a-z ]+) \(/.exec(message)?.[1] ?? "no response";
+  }
+  return code.replaceAll("_", " ");
+}
+
+function describeProbe(facts: IFacts, { response, error }: IProbe): string {
+  if (error) return reasonOf(error);
+  if (response?.failure) return reasonOf(response.failure);
+  const { challenges, challengeHeader } = facts;
+  if (response?.status !== 401) return "no 401";
+  if (challenges.length > 0) {
+    const [{ scheme } = { scheme: "" }] = challenges;
+    return `${shown(scheme, 20)} challenge`;
+  }
+  return challengeHeader === "" ? "no challenge" : "other challenge";
+}
+
+function describe(facts: IFacts, exchange: IExchange): string {
+  const { name, url, response } = exchange;
+  const { status = 0 } = response ?? {};
+  if (name === "resource") {
+    return exchange.method === facts.probe.method &&
+        !(status >= 300 && status < 400)
+      ? describeProbe(facts, facts.probe)
+      : "no 401";
+  }
+  if (name === "cors") {
+    const made = facts.corsProbes.find((probe) =>
+      probe.url === url && probe.method === exchange.method
+    );
+    if (made?.error) return reasonOf(made.error);
+    return made && isAllowed(made) ? "allowed" : "not allowed";
+  }
+  if (name === "registration") {
+    const { error } = facts.registration ?? {};
+    return error ? reasonOf(error) : "registered";
+  }
+  if (name === "authorization_endpoint") {
+    return status === 404 ? "not found" : "found";
+  }
+  if (status >= 300 && status < 400) return "redirect";
+  const document = allDocuments(facts).find((one) =>
+    one.exchange === exchange || parseUrl(one.url)?.href === url
+  );
+  if (document?.metadata) return "metadata";
+  if (!document?.error) return response ? "not used" : "no response";
+  const { cause } = document.error;
+  if (status === 404 || status === 410) return "not published";
+  return membersOf(document) || !(cause instanceof OAuthClientError)
+    ? reasonOf(document.error)
+    : reasonOf(cause);
+}
+
+/** Returns the requests of a diagnosis. */
+export function stepsOf(facts: IFacts): IDiagnosisStep[] {
+  return facts.exchanges.map((exchange) => {
+    const { name, isExtra, method, url, ms = 0, response } = exchange;
+    return {
+      name,
+      isExtra,
+      method,
+      url: shown(url, 2_000),
+      ...(response && { status: response.status }),
+      ms,
+      result: describe(facts, exchange),
+      headers: headersOf(exchange),
+    };
+  });
+}

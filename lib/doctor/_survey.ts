@@ -1,0 +1,296 @@
+/** Gathers the facts of a diagnosis: the library's own discovery, and what is beside it. */
+
+import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
+import { isLoopback, parseUrl, requireEndpoint } from "../core/_url.ts";
+import { findChallenges } from "../core/challenge.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import {
+  discoverAuthorization,
+  type IAuthorizationContext,
+} from "../discovery/discover.ts";
+import { type ICandidate, search } from "../discovery/_search.ts";
+import {
+  resourceCandidates,
+  serverCandidates,
+} from "../discovery/_strict_search.ts";
+import { mergeHeaders } from "../http/_request.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
+import { buildAuthorizationUrl } from "../token/authorization_request.ts";
+import { probeCors } from "./_cors.ts";
+import type {
+  IDocument,
+  IFacts,
+  IProbe,
+  ResourceDocument,
+  ServerDocument,
+} from "./_facts.ts";
+import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
+import { attempt, type ISurvey, probe } from "./_probe.ts";
+import { Recorder } from "./_recorder.ts";
+import { register } from "./_registration.ts";
+
+const DEFAULT_MAX_BYTES = 1_048_576;
+/** Statuses of MCP endpoints, which need not accept GET. */
+const POST_STATUSES = [400, 404, 405, 406];
+/** A request of MCP without any effect. */
+const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+
+function isHtml({ response }: IProbe): boolean {
+  return /^text\/html\b/i.test(response?.headers.get("Content-Type") ?? "");
+}
+
+/** Requests the resource without a token. */
+async function probeResource(survey: ISurvey): Promise<IProbe> {
+  const { target, options, recorder } = survey;
+  const url = target.href;
+  const accept = { Accept: "application/json, text/event-stream" };
+  const headers = mergeHeaders(accept, options.headers);
+  const purpose = "resource_metadata";
+  const fetchAs = (isExtra: boolean) =>
+    recorder.fetchFor(() => "resource", { isExtra, readsBody: false });
+  const get = { url, headers, method: "GET" };
+  const first = await probe(survey, purpose, fetchAs(false), get);
+  const { status = 0, ok = false } = first.response ?? {};
+  const isUnclear = POST_STATUSES.includes(status) || (ok && isHtml(first));
+  if (!isUnclear || first.response?.headers.get("WWW-Authenticate")) {
+    return first;
+  }
+  // A client of MCP begins with a POST, and some servers protect nothing else.
+  const second = await probe(survey, purpose, fetchAs(true), {
+    url,
+    headers: mergeHeaders(headers, { "Content-Type": "application/json" }),
+    body: PING,
+    method: "POST",
+  });
+  const { response } = second;
+  const isBetter = response?.status === 401 || (response?.ok && !ok);
+  return isBetter ? second : first;
+}
+
+/** Fetches one candidate, or repeats what discovery fetched. */
+async function readDocument<Metadata>(
+  survey: ISurvey,
+  name: Extract<DiagnosisStepName, RequestPurpose>,
+  candidate: ICandidate<Metadata>,
+): Promise<IDocument<Metadata> | undefined> {
+  const { recorder, requestOptions } = survey;
+  const { url } = candidate;
+  const isUsed = recorder.find(name, url) !== undefined;
+  if (!isUsed && !recorder.isAlive(url)) return undefined;
+  const { allowUrl } = survey.options;
+  let json: unknown;
+  const check = (document: unknown) => {
+    json = document;
+    return candidate.check(document);
+  };
+  const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
+  const { result, error } = await attempt(
+    survey,
+    () =>
+      search(name, [{ ...candidate, check }], {
+        ...requestOptions,
+        allowUrl,
+        fetch,
+      }),
+  );
+  const found = error ?? result?.attempts[0]?.error;
+  const { cause } = found ?? {};
+  const isTimeout = cause instanceof OAuthClientError &&
+    cause.code === "timeout";
+  return {
+    url,
+    isUsed,
+    exchange: recorder.findLast(name, url),
+    metadata: result?.metadata,
+    error: (isTimeout ? cause : found) as OAuthClientError | undefined,
+    json,
+  };
+}
+
+async function readDocuments<Metadata>(
+  survey: ISurvey,
+  name: Extract<DiagnosisStepName, RequestPurpose>,
+  candidates: () => ICandidate<Metadata>[],
+): Promise<IDocument<Metadata>[]> {
+  const { result = [] } = await attempt(
+    survey,
+    () => Promise.resolve().then(candidates),
+  );
+  const documents: IDocument<Metadata>[] = [];
+  for (const candidate of result) {
+    const document = await readDocument(survey, name, candidate);
+    if (document) documents.push(document);
+  }
+  return documents;
+}
+
+/** Runs the library's own discovery, with a record of its requests. */
+async function discover(
+  { target, options, requestOptions, recorder }: ISurvey,
+  headers: { get(name: string): string | null } | undefined,
+): Promise<IAuthorizationContext> {
+  let name: RequestPurpose = "resource_metadata";
+  const { headers: sameOriginHeaders, allowUrl = () => true, ...others } =
+    options;
+  return await discoverAuthorization(target, {
+    ...others,
+    ...requestOptions,
+    sameOriginHeaders,
+    challenge: headers && { headers },
+    allowUrl(url, purpose) {
+      name = purpose;
+      return allowUrl(url, purpose);
+    },
+    fetch: recorder.fetchFor(() => name as DiagnosisStepName),
+  });
+}
+
+/** Selects the best document: the first accepted, else the first JSON object. */
+function bestOf(
+  documents: readonly (ResourceDocument | ServerDocument)[],
+): Members | undefined {
+  const best = documents.find(({ metadata }) => metadata) ??
+    documents.find(({ json }) => isMembers(json));
+  const members = best && withoutNulls(best.json);
+  return isMembers(members) ? members : undefined;
+}
+
+function serversIn(resource: Members | undefined): string[] {
+  return [resource?.authorization_servers].flat()
+    .filter((server) => typeof server === "string");
+}
+
+/** Returns why a client cannot begin a flow at this server. */
+function flowFailureOf(
+  server: Members | undefined,
+  { allowHttp, assumePkce }: IDiagnoseOptions,
+): OAuthClientError | undefined {
+  if (!server) return undefined;
+  const metadata = server as unknown as IAuthorizationServerMetadata;
+  try {
+    requireEndpoint(metadata, "token_endpoint", allowHttp);
+    const { grant_types_supported: grants } = server;
+    const hasOther = Array.isArray(grants) &&
+      grants.some((grant) => /client_credentials|device_code/.test(`${grant}`));
+    if (!metadata.authorization_endpoint && hasOther) return undefined;
+    const placeholder = "x";
+    buildAuthorizationUrl(metadata, {
+      clientId: placeholder,
+      redirectUri: placeholder,
+      state: placeholder,
+      codeChallenge: placeholder,
+      allowHttp,
+      assumePkce,
+    });
+    return undefined;
+  } catch (error) {
+    return error instanceof OAuthClientError ? error : undefined;
+  }
+}
+
+/** Requests the authorization endpoint that a client would have to assume. */
+async function probeAssumed(
+  survey: ISurvey,
+  context: IAuthorizationContext | undefined,
+): Promise<IProbe | undefined> {
+  const url = context?.serverMetadata.authorization_endpoint;
+  if (context?.serverMetadataUrl !== undefined || url === undefined) {
+    return undefined;
+  }
+  const fetch = survey.recorder.fetchFor(() => "authorization_endpoint", {
+    isExtra: true,
+    readsBody: false,
+  });
+  const purpose = "authorization_server_metadata";
+  const get = { url, headers: {}, method: "GET" };
+  return await probe(survey, purpose, fetch, get);
+}
+
+/** Gathers the facts of a diagnosis. */
+export async function takeSurvey(
+  target: URL,
+  options: IDiagnoseOptions,
+): Promise<IFacts> {
+  const { signal, timeoutMs, maxBytes = DEFAULT_MAX_BYTES, allowUrl } = options;
+  const { fetch, now = Date.now, onRequest, authorizationServer } = options;
+  const recorder = new Recorder({ fetch, maxBytes, now, onRequest });
+  const named = authorizationServer === undefined
+    ? undefined
+    : parseUrl(String(authorizationServer));
+  const rules = {
+    allowHttp: options.allowHttp,
+    allowLoopback: isLoopback(target) ||
+      (named !== undefined && isLoopback(named)),
+  };
+  const requestOptions = { signal, timeoutMs, maxBytes, allowUrl };
+  const survey = { target, options, requestOptions, recorder, rules };
+
+  const resourceProbe = await probeResource(survey);
+  const { headers } = resourceProbe.response ?? {};
+  const challengeHeader = headers?.get("WWW-Authenticate") ?? "";
+  const challenges = findChallenges(challengeHeader);
+  const challenge = challenges.find(({ params }) => params.resource_metadata) ??
+    challenges[0];
+  const { result: context, error: failure } = await attempt(
+    survey,
+    () => discover(survey, headers),
+  );
+
+  const resourceDocuments = authorizationServer === undefined
+    ? await readDocuments(
+      survey,
+      "resource_metadata",
+      () =>
+        resourceCandidates({
+          target,
+          rules,
+          resourceMetadataUrl: challenge?.params.resource_metadata,
+          resourceMatch: options.resourceMatch,
+          sameOriginHeaders: options.headers,
+        }),
+    )
+    : [];
+  const resource = bestOf(resourceDocuments);
+  const servers = serversIn(resource);
+  const issuer = authorizationServer === undefined
+    ? servers[0] ?? target.origin
+    : String(authorizationServer);
+  const serverDocuments = await readDocuments(
+    survey,
+    "authorization_server_metadata",
+    () =>
+      serverCandidates({
+        issuer,
+        rules,
+        trustedIssuers: options.trustedIssuers,
+        preferredUrl: options.preferredServerMetadataUrl,
+        additionalHeaders: options.additionalHeaders,
+      }),
+  );
+  const server = bestOf(serverDocuments);
+  return {
+    target,
+    options,
+    probe: resourceProbe,
+    challengeHeader,
+    challenges,
+    challenge,
+    ...(context && { context }),
+    ...(failure && { failure }),
+    resourceDocuments,
+    resource,
+    servers,
+    issuer,
+    serverDocuments,
+    server,
+    flowFailure: flowFailureOf(server, options),
+    assumed: await probeAssumed(survey, context),
+    corsProbes: await probeCors(survey, context, resourceProbe, [
+      resourceDocuments.find(({ metadata }) => metadata),
+      serverDocuments.find(({ metadata }) => metadata),
+    ]),
+    registration: await register(survey, context),
+    exchanges: recorder.exchanges,
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * Runs the command with the arguments of the process, in Deno, Node and Bun.
+ *
+ * @module
+ */
+
+import { runDoctor } from "./_command.ts";
+
+/** The part of `node:process` that is used, which Deno and Bun have as a global. */
+interface IProcess {
+  argv: string[];
+  env: Record<string, string | undefined>;
+  exitCode?: number | string | null | undefined;
+  stdout: { isTTY?: boolean };
+  stderr: { isTTY?: boolean; write(text: string): unknown };
+}
+
+const { Deno: deno, process } = globalThis as unknown as {
+  Deno?: { args: string[]; noColor: boolean };
+  process: IProcess;
+};
+
+// Deno asks for a permission before it reads the environment.
+const noColour = deno ? deno.noColor : Boolean(process.env.NO_COLOR);
+const { stdout, stderr } = process;
+
+// Not awaited: CommonJS has no `await` at the top.
+runDoctor(deno?.args ?? process.argv.slice(2), {
+  print: (line) => console.log(line),
+  printError: (line) => console.error(line),
+  colour: stdout.isTTY === true && !noColour,
+  ...(stderr.isTTY && {
+    progress: (text: string) => void stderr.write(`\r\x1b[K${text}`),
+  }),
+}).then((status) => {
+  process.exitCode = status;
+});
