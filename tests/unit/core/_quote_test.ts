@@ -107,6 +107,7 @@ Deno.test("quoteThrown() describes a failure, its reason first where it is known
       failed(coded("DEPTH_ZERO_SELF_SIGNED_CERT")),
       "certificate not accepted (",
     ],
+    [failed(coded("UNABLE_TO_GET_ISSUER_CERT")), "certificate not accepted ("],
     [failed(coded("CERT_HAS_EXPIRED")), "certificate not accepted ("],
     [
       new TypeError(`${client}: invalid peer certificate: UnknownIssuer`),
@@ -126,7 +127,7 @@ Deno.test("quoteThrown() describes a failure, its reason first where it is known
 });
 
 Deno.test("quoteThrown() ends with a cause that has itself for a cause", () => {
-  const error = new Error("x".repeat(500));
+  const error = new Error("x");
   error.cause = error;
-  assertEquals(quoteThrown(error).length, 2_001);
+  assertEquals(quoteThrown(error), Array(5).fill("Error: x").join(": "));
 });

@@ -40,6 +40,7 @@ function refusal(value: unknown, rules: IUrlRules): OAuthClientError {
   assertEquals(error.code, "url_refused");
   // deno-lint-ignore no-control-regex
   assertFalse(/[\x00-\x1f]/.test(error.message));
+  assert(error.message.length < 400);
   return error;
 }
 
@@ -101,6 +102,7 @@ Deno.test("requireSafeUrl() rejects what is no absolute https URL, whatever the 
     ...[undefined, null, 1, {}, [], [href], new URL(href), Symbol("x")],
     ...[{ toString: () => href }, { href }, Object.create(null), () => href],
     ...["", "as.example", "/authorize", "//as.example/", "https://"],
+    ...["x".repeat(100_000)],
     ...["https://a b.example/", ` ${href}/`, `${href}/ `, `${href}/a b`],
     ...["java\nscript:alert(1)", "java\tscript:alert(1)"],
     ...[`${href}/\r\nX: y`, `${href}/\u0000`, `${href}/\u007f`],
@@ -145,7 +147,6 @@ Deno.test("requireSafeUrl() rejects credentials, does not show them, and cuts wh
     for (const rules of ALL_RULES) {
       const { message } = refusal(url, rules);
       assertFalse(message.includes("hunter2"), message);
-      assert(message.length < 400);
     }
   }
 });

@@ -76,20 +76,25 @@ for (const [index, step] of STEPS.entries()) {
   });
 }
 
-Deno.test("pollDeviceToken() ends with the reason of an abort in delay", async () => {
+Deno.test("pollDeviceToken() ends with the reason of an abort in delay, or before", async () => {
   const { answer, signal, reason } = aborted();
   using server = stubFetch({});
   const authorization = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
-  const error = await assertRejects(() =>
+  let delays = 0;
+  const poll = () =>
     pollDeviceToken(SERVER, authorization, {
       client: { clientId: "c1", method: "none", authenticate: never },
       fetch: server.fetch,
       signal,
       now: () => 0,
-      delay: answer,
-    })
-  );
-  assertStrictEquals(error, reason);
+      delay: () => {
+        delays++;
+        return answer();
+      },
+    });
+  assertStrictEquals(await assertRejects(poll), reason);
+  assertStrictEquals(await assertRejects(poll), reason);
+  assertEquals(delays, 1);
 });
 
 Deno.test("an abort aborts the signal of fetch, with the same reason", async () => {

@@ -1,11 +1,12 @@
 import {
+  assert,
   assertEquals,
   assertInstanceOf,
   assertStrictEquals,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { fetchResourceMetadata, type IFetchResponse } from "../../../mod.ts";
-import { errorOf, GET, POST } from "../../support/exchange.ts";
+import { errorOf, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
   FORM,
@@ -214,6 +215,12 @@ Deno.test("fetchToken() reads a response that is a form", async () => {
 Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", async () => {
   const now = Date.UTC(2026, 0, 2, 3, 4, 5, 600);
   using _clock = stub(Date, "now", () => now);
+  const { parse } = Date;
+  const parsed: string[] = [];
+  using _parsing = stub(Date, "parse", (date: string) => {
+    parsed.push(date);
+    return parse(date);
+  });
   const rows: [header: string, seconds: number | undefined][] = [
     ["0", 0],
     ["007", 7],
@@ -237,4 +244,6 @@ Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", a
     assertEquals([header, error.retryAfter], [header, retryAfter]);
     assertEquals("retryAfter" in error, retryAfter !== undefined);
   }
+  // The asctime form names no time zone, and would be local.
+  assert(parsed.every((date) => date.endsWith(" GMT")), parsed.join("\n"));
 });
