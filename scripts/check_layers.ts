@@ -15,6 +15,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   client: ["core", "http"],
   token: ["core", "http", "client"],
   session: ["core", "http", "discovery", "client", "token"],
+  stores: ["core", "http", "discovery", "client", "token", "session"],
+  native: ["core", "http", "discovery", "client", "token", "session", "stores"],
 };
 
 const MAX_LINES = 350;
