@@ -29,18 +29,30 @@ const FORM = "application/x-www-form-urlencoded";
 
 type FormEndpointName = Extract<
   EndpointName,
-  "token_endpoint" | "device_authorization_endpoint"
+  "token_endpoint" | "device_authorization_endpoint" | "revocation_endpoint"
 >;
 
-/** The purpose of a request to each endpoint, and its name in messages. */
-const REQUESTS: Record<
-  FormEndpointName,
-  { purpose: RequestPurpose; name: string }
-> = {
+/** A kind of request. */
+interface IRequestKind {
+  readonly purpose: RequestPurpose;
+  /** Its name in messages. */
+  readonly name: string;
+  /** Whether the status of a success says everything. */
+  readonly ignoresContent?: true;
+}
+
+/** The kind of request that each endpoint receives. */
+const REQUESTS: Record<FormEndpointName, IRequestKind> = {
   token_endpoint: { purpose: "token", name: "Token request" },
   device_authorization_endpoint: {
     purpose: "device_authorization",
     name: "Device authorization request",
+  },
+  // The content of its response is ignored (RFC 7009, section 2.2).
+  revocation_endpoint: {
+    purpose: "revocation",
+    name: "Revocation request",
+    ignoresContent: true,
   },
 };
 
@@ -67,7 +79,7 @@ function membersOf(response: IResponse): Members {
 
 /** Fails unless the response is a success; an `error` counts at any status. */
 function requireSuccess(
-  name: string,
+  { name, ignoresContent }: IRequestKind,
   { response, members, headers, body }: IExchange,
 ): void {
   const { url, status, ok, text = "", failure } = response;
@@ -86,7 +98,7 @@ function requireSuccess(
       errorResponse: cleanErrorResponse(members, text, secrets),
     });
   }
-  if (failure) throw failure;
+  if (failure && !(ok && ignoresContent)) throw failure;
   if (!ok) {
     const message = `${failed} expected status 200, got ${status}`;
     throw responseError(response, "unexpected_status", message);
@@ -161,7 +173,8 @@ export async function postForm(
   );
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
   requireOwnIssuer(client, serverMetadata.issuer);
-  const { purpose, name } = REQUESTS[endpoint];
+  const kind = REQUESTS[endpoint];
+  const { purpose } = kind;
   let exchange = await sendForm(url, purpose, serverMetadata, form, given);
   const { members, response } = exchange;
   dpop?.noteResponse(url, response);
@@ -171,6 +184,6 @@ export async function postForm(
     exchange = await sendForm(url, purpose, serverMetadata, form, given);
     dpop.noteResponse(url, exchange.response);
   }
-  requireSuccess(name, exchange);
+  requireSuccess(kind, exchange);
   return exchange;
 }
