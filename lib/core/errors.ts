@@ -30,6 +30,7 @@
  *   bound to another issuer.
  * - `expired`: the device code expired before the user had finished.
  * - `invalid_id_jag`: an ID-JAG does not match the request for it.
+ * - `invalid_session`: a stored value is not a session.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -50,7 +51,8 @@ export type OAuthClientErrorCode =
   | "invalid_authorization_response"
   | "issuer_mismatch"
   | "expired"
-  | "invalid_id_jag";
+  | "invalid_id_jag"
+  | "invalid_session";
 
 /** The details of an {@linkcode OAuthClientError}. */
 export interface IOAuthClientErrorDetails {
