@@ -44,7 +44,7 @@ export interface IAuthenticatedRequest {
 
 /** Options of every request to an endpoint that authenticates the client. */
 export interface IFormRequestOptions extends IRequestOptions {
-  /** The client and its credentials; absent if the body contains them already. */
+  /** The client and its credentials; without it, no `client_id` is added. */
   client?: IClientAuthentication | undefined;
   /** Binds the token to a key. */
   dpop?: IDpop | undefined;

@@ -59,8 +59,8 @@ function check(
 }
 
 /**
- * Fetches the metadata of a protected resource, with the literal rules of
- * RFC 9728: prefer {@linkcode discoverAuthorization}, which also accepts the parent
+ * Fetches the metadata of a protected resource, whose `resource` must be exactly the
+ * target: prefer {@linkcode discoverAuthorization}, which also accepts the parent
  * paths that real servers publish and continues to the authorization server.
  *
  * Up to three URLs are requested in this order, until one returns the metadata:

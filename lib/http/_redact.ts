@@ -3,7 +3,7 @@
 import { isMembers, type Members } from "../core/_members.ts";
 import { cut, printable, quote } from "../core/_quote.ts";
 
-/** Shorter values would match by accident, and are no protection when guessed. */
+/** Shorter values would match by accident. */
 const MIN_LENGTH = 8;
 const MAX_DEPTH = 4;
 /** An error response with a larger body is not repeated as an object. */

@@ -139,7 +139,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
  * on another device. A registration is made if no client is known, and kept with
  * the session.
  *
- * @param options The client, and how the code is shown to the user.
+ * @param options The client, and how the code is displayed to the user.
  * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type. The
  * function that is returned throws as {@linkcode ensureClient},
  * {@linkcode fetchDeviceAuthorization} and {@linkcode pollDeviceToken}.

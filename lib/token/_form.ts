@@ -49,7 +49,7 @@ export function furtherParameters(
     requireArgument(
       !own.includes(name) && !CLIENT_PARAMETERS.includes(name),
       "parameters",
-      `without ${name}, which this request sets itself`,
+      `an object without ${name}, which this request sets itself`,
     );
   }
   return members.filter(([, value]) => value !== "");

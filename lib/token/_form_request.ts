@@ -22,10 +22,13 @@ import type {
 import { underClock } from "../http/_clock.ts";
 import { cleanErrorResponse, cleanText, secretsOf } from "../http/_redact.ts";
 import { mergeHeaders, requireOptions, send } from "../http/_request.ts";
-import { type IResponse, isForm, responseError } from "../http/_response.ts";
+import {
+  FORM,
+  type IResponse,
+  isForm,
+  responseError,
+} from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
-
-const FORM = "application/x-www-form-urlencoded";
 
 type FormEndpointName = Extract<
   EndpointName,

@@ -38,10 +38,10 @@ export interface IBuildAuthorizationUrlOptions {
   /** Scopes to request; if undefined or empty, the server chooses. */
   scopes?: readonly string[] | undefined;
   /**
-   * Resource indicator, byte for byte as in the metadata of the resource (RFC 8707);
-   * `false` for a server that rejects the parameter.
+   * Resource indicator (RFC 8707), byte for byte as in the metadata of the resource,
+   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter.
    */
-  resource?: string | false | undefined;
+  resource?: string | URL | false | undefined;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /** Accepts an http endpoint that is not on loopback, and any on loopback. */
@@ -132,12 +132,14 @@ export function buildAuthorizationUrl(
     code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
     code_challenge_method: "S256",
     scope: requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
-    resource: resource ? requireNonEmptyString("resource", resource) : "",
+    resource: resource
+      ? requireNonEmptyString("resource", urlString(resource))
+      : "",
   };
   // Separate from the URL, which would be parsed again at each change.
   const query = new URLSearchParams(url.search);
   for (const [name, value] of furtherParameters(parameters, Object.keys(own))) {
-    if (value) query.set(name, value);
+    query.set(name, value);
   }
   for (const [name, value] of Object.entries(own)) {
     if (value) query.set(name, value);

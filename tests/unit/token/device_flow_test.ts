@@ -218,13 +218,21 @@ Deno.test("pollDeviceToken() sends the device code each time", async () => {
 Deno.test("pollDeviceToken() calls onPending after every poll without a token", async () => {
   const { progress } = await poll([pending, slowDown, lost, done]);
   const [first, second, third, ...more] = progress;
-  assertEquals(first, { polls: 1, interval: 5, remaining: 595 });
+  assertEquals(first, {
+    polls: 1,
+    intervalSeconds: 5,
+    remainingSeconds: 595,
+  });
   assertEquals(second, { polls: 2, interval: 10, remaining: 590 });
   const { error, ...rest } = third!;
   assertEquals(rest, { polls: 3, interval: 20, remaining: 580 });
   assertEquals([error?.code, more], ["network_error", []]);
   const last = await poll([pending], { expires_at: 5.5 });
-  assertEquals(last.progress, [{ polls: 1, interval: 5, remaining: 0 }]);
+  assertEquals(last.progress, [{
+    polls: 1,
+    intervalSeconds: 5,
+    remainingSeconds: 0,
+  }]);
 });
 
 Deno.test("pollDeviceToken() ends with what onPending throws", async () => {
