@@ -5,7 +5,7 @@ import type { IStage, Play } from "./fault_server.ts";
 import { IS_GOOD } from "./operations.ts";
 import { good, withMembers } from "./plays.ts";
 
-/** Values that are neither a text nor a list of texts. */
+/** Values that are neither a useful string nor a list of strings. */
 export const WRONG: unknown[] = [
   null,
   true,
@@ -116,7 +116,7 @@ const SCOPES: ICase[] = WRONG.flatMap((scopes_supported): ICase[] => {
   ];
 });
 
-/** Resources that name no server in a way that is known, and their own fate. */
+/** Lists of servers without a usable one, and the outcome. */
 const SERVER_LISTS: ICase[] = [
   ...[null, []].map((authorization_servers): ICase => ({
     operation: "discoverAuthorization",

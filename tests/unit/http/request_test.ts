@@ -211,6 +211,18 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
   }
 });
 
+Deno.test("a fetch that returns no response is a network_error", async () => {
+  const values = [undefined, null, 42, "Hello", {}, [], () => {}];
+  for (const { url, send } of [GET, POST]) {
+    for (const value of values) {
+      using server = stubFetch({ [url]: () => untyped(value) });
+      const { code, message } = await errorOf(send(server));
+      const expected = `Request to ${url} failed: no response`;
+      assertEquals([code, message], ["network_error", expected]);
+    }
+  }
+});
+
 Deno.test("fetchResourceMetadata() requests http and https URLs without credentials only", async () => {
   const rows: [url: string, shown: string][] = [
     ["/1", "/1"],
@@ -279,7 +291,10 @@ Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", 
   const thrown = new Error("Why");
   const rows: [deny: () => unknown, problem: string, cause?: unknown][] = [
     [() => Promise.resolve(false), "refused by allowUrl"],
-    [() => "true", "refused by allowUrl"],
+    ...["true", 1, undefined].map((value): typeof rows[number] => [
+      () => value,
+      "refused by allowUrl",
+    ]),
     [() => Promise.reject(thrown), "allowUrl failed", thrown],
   ];
   for (const [deny, problem, cause] of rows) {
