@@ -20,6 +20,7 @@ import {
   type Answer,
   FORM,
   json,
+  never,
   untyped,
 } from "../../support/stub_fetch.ts";
 
@@ -142,6 +143,7 @@ Deno.test("fetchToken() calls nothing of the caller's after an abort", async () 
   const dpop = await createDpop();
   const client: IFetchTokenOptions["client"] = {
     clientId: "c1",
+    method: "none",
     authenticate() {
       calls.push("authenticate");
       controller.abort("enough");
@@ -158,14 +160,12 @@ Deno.test("fetchToken() calls nothing of the caller's after an abort", async () 
 
 Deno.test("fetchToken() ends at an abort or a timeout while the client authenticates", async () => {
   const { answer, signal, reason } = aborted();
-  const client = { clientId: "c1", authenticate: answer };
+  const base = { clientId: "c1", method: "none" };
+  const client = { ...base, authenticate: answer };
   const { result } = await requestToken(GRANTED, { client, signal });
   assertEquals(untyped(result), reason);
-  const never = {
-    clientId: "c1",
-    authenticate: () => new Promise<never>(() => {}),
-  };
-  const late = await requestToken(GRANTED, { client: never, timeoutMs: 1 });
+  const hanging = { ...base, authenticate: () => never<void>() };
+  const late = await requestToken(GRANTED, { client: hanging, timeoutMs: 1 });
   assertInstanceOf(late.result, OAuthClientError);
   assertEquals([late.result.code, late.requests], ["timeout", []]);
 });
