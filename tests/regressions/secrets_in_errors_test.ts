@@ -47,7 +47,6 @@ import {
   json,
   redirect,
   stubFetch,
-  text,
   untyped,
 } from "../support/stub_fetch.ts";
 
@@ -629,12 +628,4 @@ Deno.test("fetchToken() shows no code that is repeated as a token type", async (
   assertInstanceOf(error, OAuthClientError);
   assertEquals(error.code, "invalid_response");
   assert(!shown(error).includes("s3cret"));
-});
-
-Deno.test("fetchToken() puts no page into the message of a status", async () => {
-  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: text("Fault 17", 500) });
-  const error = await failureOf(() =>
-    fetchToken(SERVER, new URLSearchParams(), stubbed)
-  );
-  assert(!shown(error).includes("Fault 17"));
 });

@@ -419,6 +419,17 @@ Deno.test("discoverAuthorization() ends with the reason of an abort", async () =
     assertStrictEquals(again.result as unknown, reason);
     assertEquals(again.urls, []);
   }
+  // A reason that looks like a failed attempt.
+  const controller = new AbortController();
+  const reason = new OAuthClientError("network_error", "Enough");
+  const { result, urls } = await discover({
+    [`${PRM}/mcp`]: () => {
+      controller.abort(reason);
+      return Promise.reject(reason);
+    },
+  }, { signal: controller.signal });
+  assertStrictEquals(result, reason);
+  assertEquals(urls, [`${PRM}/mcp`]);
 });
 
 Deno.test("discoverAuthorization() makes no request after an abort at any moment", async () => {

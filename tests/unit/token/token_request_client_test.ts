@@ -140,7 +140,13 @@ Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a n
 Deno.test("fetchToken() calls nothing of the caller's after an abort", async () => {
   const calls: string[] = [];
   const controller = new AbortController();
-  const dpop = await createDpop();
+  const dpop: IFetchTokenOptions["dpop"] = {
+    ...await createDpop(),
+    createProof() {
+      calls.push("createProof");
+      return Promise.resolve("");
+    },
+  };
   const client: IFetchTokenOptions["client"] = {
     clientId: "c1",
     method: "none",
