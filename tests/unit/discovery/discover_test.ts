@@ -7,7 +7,6 @@ import {
   assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
-import { assertSpyCalls, stub } from "@std/testing/mock";
 import {
   discoverAuthorization,
   getDefaultMetadataForUrl,
@@ -16,7 +15,6 @@ import {
 } from "../../../mod.ts";
 import {
   asm,
-  codes,
   discover,
   discovered,
   outcomes,
@@ -466,18 +464,6 @@ Deno.test("discoverAuthorization() makes no request after an abort at any moment
   assert(tooLate > 0);
 });
 
-Deno.test("discoverAuthorization() calls the global fetch of that moment", async () => {
-  for (const issuer of [AS, `${AS}/`]) {
-    using stubbed = stubFetch({
-      [`${PRM}/mcp`]: prm({ authorization_servers: [issuer] }),
-      [OAUTH]: asm(issuer),
-    });
-    using global = stub(globalThis, "fetch", stubbed.globalFetch);
-    assertEquals((await discoverAuthorization(MCP)).issuer, issuer);
-    assertSpyCalls(global, 2);
-  }
-});
-
 Deno.test("discoverAuthorization() rejects invalid arguments before any request", async () => {
   const rows: [args: unknown[], name: string][] = [
     ...[undefined, 7, "", "api.example", "/mcp", "ftp://api.example/mcp"]
@@ -554,28 +540,4 @@ Deno.test("discoverAuthorization() accepts a server as a string, and no other li
     assertStringIncludes(error.message, "are not an array of strings");
     assertEquals(urls, [`${PRM}/mcp`]);
   }
-});
-
-Deno.test("discoverAuthorization() calls allowUrl before every request and redirect", async () => {
-  const calls: string[][] = [];
-  const found = await discovered({
-    [`${PRM}/mcp`]: redirect("/prm.json"),
-    [`${API}/prm.json`]: prm(),
-    [OAUTH]: redirect("/internal"),
-    [OPENID]: asm(),
-  }, {
-    allowUrl({ href, pathname }, purpose) {
-      calls.push([href, purpose]);
-      return pathname !== "/internal";
-    },
-  });
-  const purposes = ["resource_metadata", "authorization_server_metadata"];
-  assertEquals(calls, [
-    [`${PRM}/mcp`, purposes[0]],
-    [`${API}/prm.json`, purposes[0]],
-    [OAUTH, purposes[1]],
-    [`${AS}/internal`, purposes[1]],
-    [OPENID, purposes[1]],
-  ]);
-  assertEquals(codes(found.attempts), [undefined, "url_refused", undefined]);
 });

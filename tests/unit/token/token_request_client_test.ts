@@ -15,14 +15,7 @@ import {
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { GRANTED, requestToken } from "../../support/request_token.ts";
-import {
-  aborted,
-  type Answer,
-  FORM,
-  json,
-  never,
-  untyped,
-} from "../../support/stub_fetch.ts";
+import { type Answer, FORM, json, untyped } from "../../support/stub_fetch.ts";
 
 Deno.test("fetchToken() adds the client's credentials and leaves the form unchanged", async () => {
   const basic = `Basic ${btoa("c1:s")}`;
@@ -135,43 +128,4 @@ Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a n
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, requests.length], ["oauth_error", expected]);
   }
-});
-
-Deno.test("fetchToken() calls nothing of the caller's after an abort", async () => {
-  const calls: string[] = [];
-  const controller = new AbortController();
-  const dpop: IFetchTokenOptions["dpop"] = {
-    ...await createDpop(),
-    createProof() {
-      calls.push("createProof");
-      return Promise.resolve("");
-    },
-  };
-  const client: IFetchTokenOptions["client"] = {
-    clientId: "c1",
-    method: "none",
-    authenticate() {
-      calls.push("authenticate");
-      controller.abort("enough");
-      return Promise.resolve();
-    },
-  };
-  const options = { client, dpop, signal: controller.signal };
-  for (let call = 0; call < 2; call++) {
-    const { result, requests } = await requestToken(GRANTED, options);
-    assertEquals([untyped(result), requests], ["enough", []]);
-  }
-  assertEquals(calls, ["authenticate"]);
-});
-
-Deno.test("fetchToken() ends at an abort or a timeout while the client authenticates", async () => {
-  const { answer, signal, reason } = aborted();
-  const base = { clientId: "c1", method: "none" };
-  const client = { ...base, authenticate: answer };
-  const { result } = await requestToken(GRANTED, { client, signal });
-  assertEquals(untyped(result), reason);
-  const hanging = { ...base, authenticate: () => never<void>() };
-  const late = await requestToken(GRANTED, { client: hanging, timeoutMs: 1 });
-  assertInstanceOf(late.result, OAuthClientError);
-  assertEquals([late.result.code, late.requests], ["timeout", []]);
 });
