@@ -161,7 +161,7 @@ for (const [name, answer, outcome] of FAILURES) {
   });
 }
 
-Deno.test("discoverAuthorization() fails if the named server has no metadata, and tells each outcome", async () => {
+Deno.test("discoverAuthorization() fails if the named server has no metadata, and reports each outcome", async () => {
   const cut = new TypeError("Cable cut");
   const openId = `${AS}/t/.well-known/openid-configuration`;
   const { error, code, attempts } = await undiscovered({
