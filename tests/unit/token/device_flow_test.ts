@@ -252,6 +252,18 @@ Deno.test("pollDeviceToken() ends with the reason of an abort", async () => {
   const polled = await poll([pending, during.answer], {}, { signal });
   assertStrictEquals(polled.result, during.reason);
   assertEquals(polled.waits, [5, 5]);
+  // A reason that looks like a lost connection.
+  const controller = new AbortController();
+  const reason = new OAuthClientError("network_error", "Enough");
+  const ended = await poll(
+    [() => {
+      controller.abort(reason);
+      return Promise.reject(reason);
+    }],
+    {},
+    { signal: controller.signal },
+  );
+  assertStrictEquals(ended.result, reason);
   // A delay of the caller is not waited for.
   const delayed = aborted();
   let given: AbortSignal | undefined;

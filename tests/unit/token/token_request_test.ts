@@ -2,7 +2,6 @@ import {
   assert,
   assertEquals,
   assertFalse,
-  assertInstanceOf,
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
@@ -13,20 +12,12 @@ import {
   SERVER,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { tokenErrorOf, tokenOf } from "../../support/request_token.ts";
 import {
-  GRANTED,
-  requestToken,
-  tokenErrorOf,
-  tokenOf,
-} from "../../support/request_token.ts";
-import {
-  aborted,
   type Answer,
-  failing,
   FORM,
   json,
   minimal,
-  redirect,
   stubFetch,
   text,
   typed,
@@ -38,20 +29,6 @@ const token = (members: Record<string, unknown> = {}) => ({
   access_token: "t",
   token_type: "Bearer",
   ...members,
-});
-
-Deno.test("fetchToken() posts the form and asks for JSON", async () => {
-  const form = new URLSearchParams({ a: "1 2", b: "ü&=" });
-  const { requests } = await requestToken(GRANTED, {}, form);
-  assertEquals(requests.length, 1);
-  const { signal, ...init } = requests[0]!.init;
-  assertEquals(init, {
-    method: "POST",
-    headers: { Accept: "application/json", "Content-Type": FORM },
-    body: "a=1+2&b=%C3%BC%26%3D",
-    redirect: "manual",
-  });
-  assertInstanceOf(signal, AbortSignal);
 });
 
 const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
@@ -313,47 +290,6 @@ Deno.test("fetchToken() fails on a status other than 2xx without an error", asyn
     );
     assertFalse("errorResponse" in error);
   }
-});
-
-Deno.test("fetchToken() fails on a redirect, so that no secret reaches another URL", async () => {
-  const opaque = minimal({ status: 0, type: "opaqueredirect", ok: false });
-  const hidden = "was redirected, and this runtime hides the new URL";
-  const rows: [Answer, status: number, problem: string][] = [
-    ...[301, 302, 303, 307, 308].flatMap((status) =>
-      ["/moved", "https://evil.example/"].map((location): typeof rows[0] => [
-        redirect(location, status),
-        status,
-        "was redirected, which a POST does not follow",
-      ])
-    ),
-    [() => opaque, 0, hidden],
-  ];
-  for (const [answer, status, problem] of rows) {
-    const { result, requests } = await requestToken(answer);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(
-      [result.code, result.status, result.message],
-      [
-        "redirect_refused",
-        status,
-        `Request to ${TOKEN_ENDPOINT} ${problem}`,
-      ],
-    );
-    assertEquals(requests.length, 1);
-  }
-});
-
-Deno.test("fetchToken() reports what fetch throws", async () => {
-  const cause = new TypeError("Cable cut");
-  const error = await tokenErrorOf(failing(cause));
-  assertEquals([error.code, error.url], ["network_error", TOKEN_ENDPOINT]);
-  assertStrictEquals(error.cause, cause);
-});
-
-Deno.test("fetchToken() ends with the reason of an abort", async () => {
-  const { answer, signal, reason } = aborted();
-  const { result } = await requestToken(answer, { signal });
-  assertStrictEquals(result as unknown, reason);
 });
 
 Deno.test("fetchToken() requires a token that is bound to the DPoP key", async () => {
