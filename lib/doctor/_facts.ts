@@ -122,7 +122,8 @@ export function isBlocked(facts: IFacts): boolean {
 
 /**
  * Returns the severity of a problem at a URL: an error if discovery requested it
- * and obtained no metadata of that kind.
+ * and obtained no metadata of that kind. What is wrong with a document weighs more
+ * than what is wrong where there is none.
  */
 export function severityAt(
   facts: IFacts,
@@ -134,10 +135,11 @@ export function severityAt(
   // Of several servers, the one at fault is the last that discovery came to.
   const isLast = all === serverDocuments ||
     !serverDocuments.some(({ isUsed }) => isUsed);
-  return isBlocked(facts) && document.isUsed && isLast &&
-      !all.some(({ isUsed, metadata }) => isUsed && metadata)
-    ? "error"
-    : "warning";
+  const used = all.filter(({ isUsed }) => isUsed);
+  const isCause = isLast && document.isUsed &&
+    !used.some(({ metadata }) => metadata) &&
+    (membersOf(document) || !used.some(membersOf));
+  return isBlocked(facts) && isCause ? "error" : "warning";
 }
 
 /** Returns the code of an error, or that of its cause. */
