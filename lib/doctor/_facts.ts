@@ -120,6 +120,11 @@ export function isBlocked(facts: IFacts): boolean {
     !(isOpen(facts) && !isPublished(facts));
 }
 
+/** Checks whether an authorization server was named, and is not a guess. */
+export function isNamed({ servers, options }: IFacts): boolean {
+  return servers.length > 0 || options.authorizationServer !== undefined;
+}
+
 /**
  * Returns the severity of a problem at a URL: an error if discovery requested it
  * and obtained no metadata of that kind. What is wrong with a document weighs more
@@ -130,13 +135,17 @@ export function severityAt(
   document: AnyDocument,
 ): "error" | "warning" {
   const { resourceDocuments, serverDocuments } = facts;
-  const all: readonly AnyDocument[] = [resourceDocuments, serverDocuments]
-    .find((some: readonly AnyDocument[]) => some.includes(document)) ?? [];
-  // Of several servers, the one at fault is the last that discovery came to.
-  const isLast = all === serverDocuments ||
-    !serverDocuments.some(({ isUsed }) => isUsed);
-  const used = all.filter(({ isUsed }) => isUsed);
-  const isCause = isLast && document.isUsed &&
+  const isServer = serverDocuments.some((one) => one === document);
+  const all: readonly AnyDocument[] = isServer
+    ? serverDocuments
+    : resourceDocuments;
+  const isReached = serverDocuments.some(({ isUsed }) => isUsed);
+  // Once a server is named, discovery depends on the metadata of that server.
+  const isLast = isServer || !isNamed(facts) || !isReached;
+  const counts = ({ isUsed }: AnyDocument) =>
+    isUsed || (isServer && !isReached);
+  const used = all.filter(counts);
+  const isCause = isLast && counts(document) &&
     !used.some(({ metadata }) => metadata) &&
     (membersOf(document) || !used.some(membersOf));
   return isBlocked(facts) && isCause ? "error" : "warning";

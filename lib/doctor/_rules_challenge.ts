@@ -162,7 +162,8 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     operator: "Name scopes in the challenge or in `scopes_supported`.",
     client: "Set `scopes`: some servers refuse a request without them.",
     find: ({ context, challenge, resource, target, probe }) =>
-      context && !context.scopes && probe.response?.status === 401 &&
+      context?.serverMetadataUrl && !context.scopes &&
+        probe.response?.status === 401 &&
         // An empty list has a finding of its own.
         !challenge?.params.scope && resource?.scopes_supported === undefined
         ? { message: "Nothing names a scope.", url: target.href }
