@@ -165,8 +165,9 @@ export const DOCUMENT_RULES: readonly IRule[] = [
       findDocument(
         facts,
         facts.resourceDocuments,
-        ({ error, exchange }) =>
+        ({ url, error, exchange }) =>
           !exchange && error?.code === "url_refused" &&
+          parseUrl(url)?.origin !== facts.target.origin &&
           `${shown(error.message, 300)}.`,
         true,
       ),

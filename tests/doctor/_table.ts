@@ -681,7 +681,7 @@ const SERVER_METADATA: readonly IDeviation[] = [
         "client_secret_post",
       ],
     }),
-    part: "methods",
+    part: "registration",
   },
   {
     name: "client_secret_post alone (Slack)",
