@@ -44,7 +44,7 @@ const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
 };
 
 const REASONS: Readonly<Record<string, string>> = {
-  "certificate not accepted": "bad certificate",
+  "certificate not accepted": "certificate",
   "connection refused": "no connection",
   "host name not found": "unknown host",
 };
@@ -65,7 +65,7 @@ function describeProbe(facts: IFacts, { response, error }: IProbe): string {
   if (challenges.length > 0) {
     return "challenge";
   }
-  return challengeHeader === "" ? "no challenge" : "other challenge";
+  return challengeHeader === "" ? "no challenge" : "other scheme";
 }
 
 function describe(facts: IFacts, exchange: IExchange): string {
