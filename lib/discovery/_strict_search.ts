@@ -42,13 +42,17 @@ type Headers = Readonly<Record<string, string>> | undefined;
 
 const ACCEPT = { Accept: "application/json" };
 
+/** Checks whether a member should be a web URL and is another string. */
+export function isUnsafeUrl(name: string, value: unknown): boolean {
+  return typeof value === "string" &&
+    /_(uri|endpoint|documentation)$/.test(name) && !isWebUrl(value);
+}
+
 /** Removes URLs such as `javascript:`, which could be shown to a user as a link. */
 function withoutUnsafeUrls<T extends object>(metadata: T): T {
   const safe = { ...metadata };
   for (const [name, value] of Object.entries(metadata)) {
-    const isUrl = typeof value === "string" &&
-      /_(uri|endpoint|documentation)$/.test(name);
-    if (isUrl && !isWebUrl(value)) delete safe[name as keyof T];
+    if (isUnsafeUrl(name, value)) delete safe[name as keyof T];
   }
   return safe;
 }

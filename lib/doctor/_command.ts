@@ -20,7 +20,8 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --register              also register a client; nothing else is ever written
   --help                  print this
 
-Exit status: 0 if a strict client can continue, 1 if not, 2 for invalid arguments.`;
+Exit status: 0 if a strict client can continue, 1 if it stops, 2 for invalid
+arguments.`;
 
 /** Where the command prints. */
 export interface ICommandIo {

@@ -3,6 +3,7 @@
 import { parseUrl } from "../core/_url.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
 import { insertWellKnownPath } from "../discovery/_identifiers.ts";
+import { getResourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import { codesOf, isBlocked, membersOf, shown } from "./_facts.ts";
 import {
   findDisagreement,
@@ -96,13 +97,15 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 3.1",
     operator: "Publish the document at the well-known URL of the resource too.",
     client: "The URL of the challenge is requested first.",
-    find({ resourceDocuments, challenge }) {
-      const named = challenge?.params.resource_metadata;
+    find({ resourceDocuments, target }) {
       const found = resourceDocuments.find(({ metadata }) => metadata);
-      const others = resourceDocuments.filter(({ url }) => url !== named);
-      const first = others[0];
-      return found?.url === named && first && first.url !== named &&
-          !others.some((other) => membersOf(other))
+      const urls = getResourceMetadataUrls(target);
+      const [first] = resourceDocuments.filter(({ url }) => urls.includes(url));
+      const isElsewhere = found && first && !urls.includes(found.url) &&
+        !resourceDocuments.some((document) =>
+          urls.includes(document.url) && membersOf(document)
+        );
+      return isElsewhere
         ? {
           message: "The metadata of the resource is only at the URL of the " +
             "challenge, not at a well-known URL.",

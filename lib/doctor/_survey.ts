@@ -94,16 +94,19 @@ async function readDocument<Metadata>(
         fetch,
       }),
   );
-  const found = error ?? result?.attempts[0]?.error;
+  // A search without a function of the caller ends in errors of this library alone.
+  const found = error ??
+    result?.attempts[0]?.error as OAuthClientError | undefined;
   const { cause } = found ?? {};
   const isTimeout = cause instanceof OAuthClientError &&
     cause.code === "timeout";
   return {
     url,
-    isUsed,
+    // Discovery came to it, but must not request it.
+    isUsed: isUsed || found?.code === "url_refused",
     exchange: recorder.findLast(name, url),
     metadata: result?.metadata,
-    error: (isTimeout ? cause : found) as OAuthClientError | undefined,
+    error: isTimeout ? cause : found,
     json,
   };
 }
