@@ -264,6 +264,7 @@ Deno.test("pollDeviceToken() ends with the reason of an abort", async () => {
     { signal: controller.signal },
   );
   assertStrictEquals(ended.result, reason);
+  assertEquals(ended.progress, []);
   // A delay of the caller is not waited for.
   const delayed = aborted();
   let given: AbortSignal | undefined;
