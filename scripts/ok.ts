@@ -8,6 +8,7 @@
  */
 import { parseArgs } from "node:util";
 import { deno, importMapArgs } from "./support/deno.ts";
+import { entryPoints } from "./support/npm_package.ts";
 
 interface IStep {
   readonly name: string;
@@ -32,7 +33,10 @@ const STEPS: readonly IStep[] = [
     name: "types",
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
   },
-  { name: "documentation", args: ["doc", "--lint", "mod.ts"] },
+  {
+    name: "documentation",
+    args: ["doc", "--lint", ...entryPoints.map(({ path }) => path)],
+  },
   { name: "layers", args: script("check_layers") },
   { name: "tests", args: script("test"), option: "no-tests" },
   { name: "conformance", args: script("conformance") },

@@ -1,6 +1,6 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
-import { stringMember } from "../core/_members.ts";
+import { errorCodeOf, stringMember } from "../core/_members.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -28,9 +28,6 @@ function toJson(
   }
 }
 
-/** The characters of an error code (RFC 6749, section 5.2). */
-const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}$/;
-
 /** Returns the code and the description that an error object may repeat. */
 function errorMembers(
   json: unknown,
@@ -38,8 +35,8 @@ function errorMembers(
 ): { error?: string; error_description?: string | undefined } {
   if (!isAuthorizationRegistrationErrorResponse(json)) return {};
   const members = { ...json };
-  const error = stringMember(members, "error");
-  if (error === undefined || !ERROR_CODE.test(error)) return {};
+  const error = errorCodeOf(json.error);
+  if (error === undefined) return {};
   const description = stringMember(members, "error_description");
   return { error, error_description: cleanText(description, secrets) };
 }
@@ -61,20 +58,9 @@ function bodyOf({ json, text }: IResponse): string {
   return json === undefined && text !== undefined ? text : quoteJson(json);
 }
 
-/** The error of a response whose body could not be read. */
-function unreadError(
-  response: IResponse,
-  failure: OAuthClientError,
-  start: string,
-  secrets: readonly string[],
-): OAuthClientError {
-  const cause = failure.cause ?? failure;
-  const problem = cause instanceof Error ? cause.message : String(cause);
-  const code = response.ok || failure.code === "redirect_refused"
-    ? failure.code
-    : "unexpected_status";
-  const message = start + redact(problem, secrets);
-  return responseError(response, code, message, { cause });
+/** Returns why a response whose body could not be read failed. */
+function readingProblem({ cause, message }: OAuthClientError): string {
+  return cause instanceof Error ? cause.message : String(cause ?? message);
 }
 
 /** Returns the registration in a response; fails if there is none. */
@@ -83,22 +69,31 @@ function readRegistration(
   response: IResponse,
   secrets: readonly string[],
 ): IAuthorizationDynamicClientRegistrationResponse {
-  const { ok, json, failure } = response;
+  const { ok, json, text, failure } = response;
+  const isRegistration = isAuthorizationDynamicClientRegistrationResponse(json);
+  if (ok && !failure && isRegistration) return json;
   const start = ok
     ? "Invalid authorization dynamic client registration response: "
     : `Registration to ${quoteUrl(endpoint)} failed: `;
-  if (failure) throw unreadError(response, failure, start, secrets);
-  if (ok && isAuthorizationDynamicClientRegistrationResponse(json)) return json;
+  const isRead = json !== undefined || text !== undefined;
+  const problem = failure && !isRead
+    ? readingProblem(failure)
+    : ok
+    ? bodyOf(response)
+    : detailsOf(response);
   // Some servers send error responses with status 200.
   const members = errorMembers(json, secrets);
-  const code = ok ? "invalid_response" : "unexpected_status";
-  const shown = ok ? bodyOf(response) : detailsOf(response);
-  throw responseError(
-    response,
-    members.error === undefined ? code : "oauth_error",
-    start + redact(shown, secrets),
-    members,
-  );
+  const code = members.error !== undefined
+    ? "oauth_error"
+    : failure && (ok || failure.code === "redirect_refused")
+    ? failure.code
+    : ok
+    ? "invalid_response"
+    : "unexpected_status";
+  throw responseError(response, code, start + redact(problem, secrets), {
+    ...members,
+    cause: failure && (isRead ? failure : failure.cause ?? failure),
+  });
 }
 
 /** Sends client metadata to a registration endpoint, and reads the registration. */

@@ -38,11 +38,13 @@ export interface IAuthenticatedRequest {
   readonly body: URLSearchParams;
   /** The header fields. */
   readonly headers: Record<string, string>;
+  /** Aborts on timeout and when the caller's signal aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of every request to an endpoint that authenticates the client. */
 export interface IFormRequestOptions extends IRequestOptions {
-  /** The client and its credentials; absent if the body contains them already. */
+  /** The client and its credentials; without it, no `client_id` is added. */
   client?: IClientAuthentication | undefined;
   /** Binds the token to a key. */
   dpop?: IDpop | undefined;
@@ -95,7 +97,11 @@ function identify(body: URLSearchParams, clientId: string | undefined): void {
  *
  * const { access_token } = await fetchToken(
  *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
- *   buildAuthorizationCodeBody("c0de", "v3rifier", "http://127.0.0.1:8123/"),
+ *   buildAuthorizationCodeBody({
+ *     code: "c0de",
+ *     codeVerifier: "v3rifier",
+ *     redirectUri: "http://127.0.0.1:8123/",
+ *   }),
  *   {
  *     client: publicClient("c1", { issuer: "https://as.example" }),
  *     // Replaces the server.

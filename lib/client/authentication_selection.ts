@@ -32,7 +32,9 @@ export interface IClientCredentials extends
 function selectMethod(listed: string[], hasSecret: boolean): string {
   if (!hasSecret) return "none";
   return ["client_secret_basic", "client_secret_post"]
-    .find((method) => listed.includes(method)) ?? listed[0] ?? "none";
+    .find((method) => listed.includes(method)) ??
+    listed[0] ??
+    "client_secret_basic";
 }
 
 /**
@@ -40,8 +42,8 @@ function selectMethod(listed: string[], hasSecret: boolean): string {
  * server.
  *
  * The method is the one that the registration names. Else it is `none` for a client
- * without a secret, and for a client with one the first that the server supports of
- * `client_secret_basic` and `client_secret_post`.
+ * without a secret, and for a client with one the first that the server lists of
+ * `client_secret_basic` and `client_secret_post`. An empty list counts as none.
  *
  * @param serverMetadata Metadata of the server.
  * @param registration The registration, for example an {@linkcode IKnownClient}.

@@ -27,6 +27,8 @@ export interface IAssertionAudience {
   issuer: string;
   /** URL of the token endpoint, which some servers expect as `aud`. */
   tokenEndpoint?: string | undefined;
+  /** Aborts on timeout and when the caller's signal aborts. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -84,8 +86,9 @@ export function clientAssertion(
     ...client,
     method: "private_key_jwt",
     async authenticate(request) {
-      const { issuer, token_endpoint: tokenEndpoint } = request.serverMetadata;
-      const assertion = await getJwt({ issuer, tokenEndpoint });
+      const { serverMetadata, signal } = request;
+      const { issuer, token_endpoint: tokenEndpoint } = serverMetadata;
+      const assertion = await getJwt({ issuer, tokenEndpoint, signal });
       requireNonEmptyString("The result of getJwt", assertion);
       await client.authenticate(request);
       request.body.set("client_assertion_type", CLIENT_ASSERTION_TYPE);
@@ -150,31 +153,26 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
   now?: (() => number) | undefined;
 }
 
-/** The `alg` that belongs to each curve (RFC 7518, section 3.4). */
-const ALGORITHM_OF_CURVE: Readonly<Record<string, string>> = {
-  "P-256": "ES256",
-  "P-384": "ES384",
-  "P-521": "ES512",
-};
-
 /** Returns how a private JWK is imported; undefined if it is not for signing. */
 function importParametersOf(
   { kty, crv = "", alg, d }: IPrivateJwk,
 ): RsaHashedImportParams | EcKeyImportParams | Algorithm | undefined {
   if (typeof d !== "string") return undefined;
   if (kty === "RSA") {
-    // Servers are required to support RS256 (OpenID Connect Core 1.0, section 15.1).
+    // Servers should support RS256 (RFC 8414, section 2).
     const [, kind, bits] = /^([RP])S(256|384|512)$/.exec(alg ?? "RS256") ?? [];
     const name = kind === "P" ? "RSA-PSS" : "RSASSA-PKCS1-v1_5";
     return bits === undefined ? undefined : { name, hash: `SHA-${bits}` };
   }
   if (kty === "EC") {
-    const expected = ALGORITHM_OF_CURVE[crv];
-    return expected && (alg ?? expected) === expected
+    const bits = /^P-(256|384|521)$/.exec(crv)?.[1];
+    // ES512 is for the curve P-521 (RFC 7518, section 3.4).
+    const expected = `ES${bits === "521" ? "512" : bits}`;
+    return bits !== undefined && (alg ?? expected) === expected
       ? { name: "ECDSA", namedCurve: crv }
       : undefined;
   }
-  // RFC 9864 renames EdDSA.
+  // RFC 9864, section 2.2, gives EdDSA with this curve a name of its own.
   return kty === "OKP" && crv === "Ed25519" &&
       /^(EdDSA|Ed25519)$/.test(alg ?? "EdDSA")
     ? { name: "Ed25519" }

@@ -11,7 +11,12 @@ import {
   requireStrings,
 } from "../core/_arguments.ts";
 import { stringsIn, withoutNulls } from "../core/_members.ts";
-import { parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
+import {
+  parseUrl,
+  quoteUrl,
+  requireEndpoint,
+  urlString,
+} from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -37,11 +42,6 @@ export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
   redirectUris?: readonly (string | URL)[] | undefined;
   /** Further members of the request; they replace those of the library. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
-}
-
-/** Returns a URL as a string, and any other value unchanged. */
-function urlToString(value: unknown): unknown {
-  return value instanceof URL ? value.href : value;
 }
 
 function supportedGrantTypes(listed: unknown): string[] {
@@ -125,14 +125,12 @@ export async function fetchDynamicRegistration(
   } = requireOptions(options);
   const metadata: IAuthorizationDynamicClientRegistrationRequest = {
     client_name: requireString("clientName", clientName),
-    client_uri: requireString("clientUri", urlToString(clientUri)),
+    client_uri: requireString("clientUri", urlString(clientUri)),
     grant_types: supportedGrantTypes(grant_types_supported),
     response_types: ["code"],
     redirect_uris: requireStrings(
       "redirectUris",
-      Array.isArray(redirectUris)
-        ? redirectUris.map(urlToString)
-        : redirectUris,
+      Array.isArray(redirectUris) ? redirectUris.map(urlString) : redirectUris,
     ),
     ...(scopes && {
       scope: requireStrings("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),

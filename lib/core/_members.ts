@@ -46,3 +46,10 @@ export function stringsIn(value: unknown): string[] | undefined {
     ? value.filter((member) => typeof member === "string")
     : undefined;
 }
+
+/** Returns an error code that is well-formed (RFC 6749, section 5.2). */
+export function errorCodeOf(value: unknown): string | undefined {
+  const isCode = typeof value === "string" &&
+    /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(value);
+  return isCode ? value : undefined;
+}

@@ -26,9 +26,12 @@ export function quote(text: string): string {
   );
 }
 
-/** Removes control and bidi characters from text that is meant for a person. */
+/**
+ * Removes control and bidi characters from text that is meant for a person. A line
+ * break or a tab becomes a space.
+ */
 export function printable(text: string): string {
-  return text.replace(CONTROL_OR_BIDI, "");
+  return text.replace(/[\t\r\n]+/g, " ").replace(CONTROL_OR_BIDI, "");
 }
 
 /** Quotes a value as JSON, without the credentials of a registration. */

@@ -16,9 +16,8 @@ export function requireScopes(name: string, value: unknown): string[] {
   requireArgument(
     unfit === undefined,
     name,
-    `an array of scope values (RFC 6749, section 3.3), and ${
-      quoteStart(unfit ?? "")
-    } is not one`,
+    "an array of scope values (RFC 6749, section 3.3), but contains " +
+      quoteStart(unfit ?? ""),
   );
   return scopes;
 }

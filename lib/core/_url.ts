@@ -24,6 +24,11 @@ export function parseHttpUrl(value: unknown): URL | undefined {
   return isHttp && !url.username && !url.password ? url : undefined;
 }
 
+/** Returns a `URL` as a string, and any other value unchanged. */
+export function urlString(value: unknown): unknown {
+  return value instanceof URL ? value.href : value;
+}
+
 /** Checks whether a URL may be shown as a link, by its scheme. */
 export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);
@@ -48,7 +53,7 @@ export function isLoopback({ hostname }: URL): boolean {
     .test(hostname);
 }
 
-/** What decides whether a URL may be used. */
+/** Rules for the URLs that may be used. */
 export interface IUrlRules {
   /** Accepts http and loopback everywhere. */
   allowHttp?: boolean | undefined;
@@ -75,7 +80,7 @@ export function requireSafeUrl(
           : quoteUrl(value)
       }`,
     );
-  // The URL parser drops tabs and line breaks, which no proper URL contains.
+  // The URL parser drops tabs and line breaks, which no valid URL contains.
   // deno-lint-ignore no-control-regex
   const isClean = typeof value === "string" && !/[\x00-\x20\x7f]/.test(value);
   const url = isClean ? parseUrl(value) : undefined;
@@ -87,7 +92,7 @@ export function requireSafeUrl(
   if (isLoopback(url)) {
     if (allowLoopback) return url;
     throw refuse(
-      "a URL that is not on loopback, as the server that named it is not " +
+      "a URL that is not on loopback, because the target or issuer is not " +
         "(set allowHttp to allow it)",
     );
   }
@@ -109,10 +114,10 @@ export const ENDPOINT_NAMES = [
   "pushed_authorization_request_endpoint",
 ] as const;
 
-/** One of these members. */
+/** The name of an endpoint in server metadata. */
 export type EndpointName = typeof ENDPOINT_NAMES[number];
 
-/** What the choice of an endpoint needs of server metadata. */
+/** The members of server metadata that {@linkcode requireEndpoint} reads. */
 export type EndpointMetadata<Name extends EndpointName = EndpointName> = Pick<
   IAuthorizationServerMetadata,
   "issuer" | Name

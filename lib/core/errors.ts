@@ -6,7 +6,7 @@
 
 /**
  * Stable codes of {@linkcode OAuthClientError}. Messages may change between
- * versions, except those that a contract fixes; codes do not.
+ * versions; codes do not.
  *
  * - `invalid_argument`: an argument has the wrong type, is empty, or is not a URL.
  * - `invalid_challenge`: a `WWW-Authenticate` header field is malformed.
@@ -15,9 +15,10 @@
  * - `identifier_mismatch`: the `resource` or `issuer` of a metadata document does
  *   not match the expected identifier.
  * - `unexpected_status`: the status of the response is not the expected one.
- * - `invalid_response`: the status is right and the content is not.
+ * - `invalid_response`: a response with the expected status is unusable.
  * - `oauth_error`: the server returned an OAuth error code; see `error`.
- * - `unsupported`: the server lacks an endpoint or a capability.
+ * - `unsupported`: the server lacks an endpoint or a capability, or needs one that
+ *   this library does not have.
  * - `network_error`: there was no response, or it was incomplete.
  * - `timeout`: the request, response body included, took longer than `timeoutMs`.
  * - `response_too_large`: the response body is larger than `maxBytes`.
@@ -29,7 +30,9 @@
  * - `issuer_mismatch`: a response comes from another issuer, or credentials are
  *   bound to another issuer.
  * - `expired`: the device code expired before the user had finished.
- * - `invalid_id_jag`: an ID-JAG does not match the request for it.
+ * - `invalid_id_jag`: an ID-JAG is malformed, has expired, or does not match the
+ *   request for it.
+ * - `invalid_session`: a stored value is not a session.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -50,7 +53,8 @@ export type OAuthClientErrorCode =
   | "invalid_authorization_response"
   | "issuer_mismatch"
   | "expired"
-  | "invalid_id_jag";
+  | "invalid_id_jag"
+  | "invalid_session";
 
 /** The details of an {@linkcode OAuthClientError}. */
 export interface IOAuthClientErrorDetails {
@@ -89,11 +93,11 @@ const BRAND = Symbol.for("@oauth-helper/client.OAuthClientError");
  * The error that this library throws: an `Error` with a stable
  * {@linkcode OAuthClientError.code | code} and the details of the exchange.
  *
- * A value of at least 8 characters that was sent to the server in a form body or
- * in a header field (such as a token, a code, a client secret or a cookie) occurs
- * neither in the message nor in a member, as it was sent or percent-encoded,
- * form-encoded or JSON-escaped. Exceptions are values that are not secret, such as
- * `scope`, `client_id` or `redirect_uri`, and the `error` code of the server.
+ * Neither the message nor a member contains a value of at least 8 characters that was
+ * sent in a form body or in a header field, such as a token, a code, a client secret
+ * or a cookie. This holds for the value as it was sent, percent-encoded, form-encoded
+ * and JSON-escaped. Values that are not secret, such as `scope` or `client_id`, and
+ * the `error` code of the server are kept.
  * `cause` is what your own `fetch` threw, unchanged.
  *
  * Two kinds of failures are not of this class: an aborted operation rejects with

@@ -114,8 +114,9 @@ export async function search<Metadata>(
 }
 
 /**
- * Returns the result of a search as the literal functions do: failures of `fetch`
- * as they were thrown; a single failure thrown as it is, several in one error.
+ * Returns the result of a search as {@linkcode fetchResourceMetadata} does: what
+ * `fetch` threw is kept unchanged; a single error is thrown as it is, several in an
+ * `AggregateError`.
  */
 export function toDiscoveryResult<Metadata>(
   purpose: RequestPurpose,
@@ -140,14 +141,15 @@ export function toDiscoveryResult<Metadata>(
 /** The outcome of an attempt in a few words, without the body of a response. */
 function summaryOf({ url, error }: IDiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
-  const { code, status, cause, message } = error;
-  if (code === "identifier_mismatch") return `${url} (${message})`;
+  const { code, status, cause } = error;
   if (code === "unexpected_status") return `${url} (${status})`;
-  const { message: reason } = cause instanceof OAuthClientError
-    ? cause
-    : code === "invalid_metadata"
-    ? { message: code }
-    : error;
+  // These messages quote the body, unless the cause has the reason.
+  const isQuoting = code === "invalid_metadata" || code === "redirect_refused";
+  const reason = cause instanceof OAuthClientError
+    ? cause.message
+    : isQuoting
+    ? code
+    : error.message;
   return `${url} (${reason.replace(`Request to ${url} `, "")})`;
 }
 

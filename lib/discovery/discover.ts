@@ -87,11 +87,10 @@ export interface IAuthorizationContext {
 }
 
 /**
- * Checks whether a response said that nothing is published at a URL. A server that
- * is down, or that publishes metadata that must not be used, has not said so.
+ * Checks whether nothing is published at a URL that was requested. An outage, or
+ * metadata that must not be used, does not show that.
  */
 function isUnpublished({ error }: IDiscoveryAttempt): boolean {
-  if (error === undefined) return true;
   if (!(error instanceof OAuthClientError)) return false;
   const { code, status = 0, cause } = error;
   return (code === "unexpected_status" && status < 500 && status !== 429) ||
@@ -157,7 +156,7 @@ function assumedMetadata(target: URL): IAuthorizationServerMetadata {
  * lists, or that you select. A resource without metadata is assumed to be its own
  * authorization server, as in revision 2025-03-26 of the Model Context Protocol,
  * with the endpoints of {@linkcode getDefaultMetadataForUrl} if it publishes no
- * server metadata either. `source` says which of these it was.
+ * server metadata either. `source` distinguishes these cases.
  *
  * The rules are stricter than those of {@linkcode fetchResourceMetadata} and
  * {@linkcode fetchAuthorizationServerMetadata}:
@@ -170,8 +169,8 @@ function assumedMetadata(target: URL): IAuthorizationServerMetadata {
  * - All URLs must be https, or http on loopback. Loopback is accepted only if the
  *   target is on loopback as well (`allowHttp` lifts both).
  * - Members that are `null`, and URLs that are not http or https, count as absent.
- * - Endpoints are assumed only if the challenge named no metadata, and every response
- *   said that nothing is published: a status 4xx, or a document that is no metadata.
+ * - Endpoints are assumed only if the challenge named no metadata, and nothing is
+ *   published at any of the URLs: a status 4xx, or a document that is no metadata.
  *
  * @param targetResource URL of the resource.
  * @param options The challenge, the rules, and the options of every request.

@@ -31,14 +31,12 @@ export interface IFetchResourceMetadataOptions
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-type Metadata = IAuthorizationProtectedResourceMetadata;
-
 /** Checks whether a document is metadata of the expected resource. */
 function check(
   document: unknown,
   url: string,
   expected: string,
-): IVerdict<Metadata> {
+): IVerdict<IAuthorizationProtectedResourceMetadata> {
   if (!isAuthorizationProtectedResourceMetadata(document)) {
     return {
       code: "invalid_metadata",
@@ -61,8 +59,8 @@ function check(
 }
 
 /**
- * Fetches the metadata of a protected resource, with the literal rules of
- * RFC 9728: prefer {@linkcode discoverAuthorization}, which also accepts the parent
+ * Fetches the metadata of a protected resource, whose `resource` must be exactly the
+ * target: prefer {@linkcode discoverAuthorization}, which also accepts the parent
  * paths that real servers publish and continues to the authorization server.
  *
  * Up to three URLs are requested in this order, until one returns the metadata:
@@ -109,7 +107,7 @@ export async function fetchResourceMetadata(
   targetResource: string | URL,
   resourceMetadataUrl: string | URL | undefined,
   options?: IFetchResourceMetadataOptions,
-): Promise<IDiscoveryResult<Metadata>> {
+): Promise<IDiscoveryResult<IAuthorizationProtectedResourceMetadata>> {
   const target = requireHttpUrl("targetResource", targetResource);
   const named = resourceMetadataUrl instanceof URL
     ? resourceMetadataUrl.href
@@ -117,7 +115,10 @@ export async function fetchResourceMetadata(
   const { sameOriginHeaders, ...requestOptions } = requireOptions(options);
   const accept = { Accept: "application/json" };
   const sameOrigin = mergeHeaders(accept, sameOriginHeaders);
-  const candidate = (url: string, expected: string): ICandidate<Metadata> => ({
+  const candidate = (
+    url: string,
+    expected: string,
+  ): ICandidate<IAuthorizationProtectedResourceMetadata> => ({
     url,
     headers: parseUrl(url)?.origin === target.origin ? sameOrigin : accept,
     check: (document) => check(document, url, expected),

@@ -34,10 +34,8 @@ export interface IFetchAuthorizationServerMetadataOptions
   preferredServerMetadataUrl?: string | undefined;
 }
 
-type Metadata = IAuthorizationServerMetadata;
-
 /** Checks whether a document is metadata of an authorization server. */
-function check(document: unknown): IVerdict<Metadata> {
+function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
   try {
     return isAuthorizationServerMetadata(document)
       ? { metadata: document }
@@ -97,7 +95,7 @@ function check(document: unknown): IVerdict<Metadata> {
 export async function fetchAuthorizationServerMetadata(
   authorizationServer: string | URL,
   options?: IFetchAuthorizationServerMetadataOptions,
-): Promise<IDiscoveryResult<Metadata>> {
+): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
   const { additionalHeaders, preferredServerMetadataUrl, ...requestOptions } =
     requireOptions(options);

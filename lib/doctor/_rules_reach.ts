@@ -81,7 +81,7 @@ export const REACH_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
     operator: "Serve the resource over https, and redirect nothing to http.",
-    client: "Set `allowHttp`, on a network that nobody else can read.",
+    client: "Set `allowHttp`, on a network that no one else can read.",
     find({ target, options }) {
       if (target.protocol !== "http:" || isLoopback(target)) return undefined;
       return {

@@ -10,8 +10,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Calls a function when the caller's signal aborts. Returns the function that stops
- * this.
+ * Calls a function when the caller's signal aborts. Returns a function that removes
+ * the listener.
  */
 function onAbort(
   signal: AbortSignal,
@@ -47,15 +47,16 @@ export async function underSignal<T>(
 }
 
 /**
- * Runs a task until it has finished, the time is over or the caller's signal
- * aborts. The signal of the task then aborts as well, but the task is not waited
+ * Runs a task until it has finished, it times out or the caller's signal aborts. The signal of the task then aborts as well, but the task is not waited
  * for: a caller's `fetch` may ignore its signal.
  */
 export async function underClock<T>(
   url: string,
-  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: IRequestOptions,
+  options: IRequestOptions,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const { signal } = options;
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   signal?.throwIfAborted();
   const controller = new AbortController();
   let stop: (() => void) | undefined;

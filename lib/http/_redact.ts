@@ -3,7 +3,7 @@
 import { isMembers, type Members } from "../core/_members.ts";
 import { cut, printable, quote } from "../core/_quote.ts";
 
-/** Shorter values would match by accident, and are no protection when guessed. */
+/** Shorter values would match by accident. */
 const MIN_LENGTH = 8;
 const MAX_DEPTH = 4;
 /** An error response with a larger body is not repeated as an object. */
@@ -11,7 +11,7 @@ const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
 
 /** Parameters of a form, or members of a client registration, that are public. */
 const PUBLIC_PARAMETER =
-  /^(grant_type|scope|resource|client_id|redirect_uri|audience|\w+_type|client_name|client_uri|redirect_uris|grant_types|response_types|token_endpoint_auth_method|contacts|(logo|tos|policy|jwks)_uri|software_(id|version))$/;
+  /^(grant_type|scope|resource|client_id|redirect_uri|audience|\w+_type(_hint)?|client_name|client_uri|redirect_uris|grant_types|response_types|token_endpoint_auth_method|contacts|(logo|tos|policy|jwks)_uri|software_(id|version))$/;
 /** Header fields that are public. */
 const PUBLIC_HEADER =
   /^(accept(-.*)?|content-type|user-agent|mcp-protocol-version)$/i;

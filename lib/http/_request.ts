@@ -20,6 +20,7 @@ import { redact, secretsOf } from "./_redact.ts";
 import {
   discard,
   type IResponse,
+  isOk,
   readResponse,
   responseError,
 } from "./_response.ts";
@@ -112,7 +113,11 @@ async function requirePermission(
     throw requestError("url_refused", url, "not made: allowUrl failed", cause);
   }
   if (isAllowed !== true) {
-    throw requestError("url_refused", url, "not made: refused by allowUrl");
+    throw requestError(
+      "url_refused",
+      url,
+      "not made: allowUrl did not return true",
+    );
   }
   signal.throwIfAborted();
   return parsed.origin;
@@ -161,7 +166,9 @@ function redirectOf(
   hops: number,
 ): { next?: string; problem?: string } {
   if (type === "opaqueredirect") {
-    return { problem: "was redirected, and this runtime hides the new URL" };
+    return {
+      problem: "was redirected, and this runtime does not expose the new URL",
+    };
   }
   if (!REDIRECT_STATUSES.includes(status)) return {};
   const location = headers?.get("Location");
@@ -182,7 +189,7 @@ function redirectOf(
 }
 
 /**
- * Makes a request and reads its response, under a clock that already runs. See
+ * Makes a request and reads its response, under a timeout that has started. See
  * {@linkcode request}.
  */
 export async function send(
@@ -190,13 +197,13 @@ export async function send(
   options: IRequestOptions,
   signal: AbortSignal,
 ): Promise<IResponse> {
-  const { maxBytes = DEFAULT_MAX_BYTES } = options;
+  const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const method = request.body === undefined ? "GET" : "POST";
   let { url } = request;
   for (let hops = 0;; hops++) {
     const origin = await requirePermission(url, request, options, signal);
     const response = await callFetch(url, method, request, options, signal);
-    // A caller's fetch may have followed a redirect, whatever it was told.
+    // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
     const finalUrl = response.url || url;
     if (finalUrl !== url && parseUrl(finalUrl)?.origin !== origin) {
       discard(response);
@@ -205,9 +212,10 @@ export async function send(
     }
     const { next, problem } = redirectOf(url, origin, response, method, hops);
     if (next === undefined) {
-      const { status, ok = status >= 200 && status < 300 } = response;
       // Metadata comes with status 200, other responses with any 2xx.
-      const isExpected = method === "GET" ? status === 200 : ok;
+      const isExpected = method === "GET"
+        ? response.status === 200
+        : isOk(response);
       const reading = { maxBytes, signal, isExpected };
       const finished = await readResponse(request.url, response, reading);
       if (problem === undefined) return finished;
@@ -248,8 +256,8 @@ export function requireOptions<T extends IRequestOptions>(
   const given = requireObject("options", options ?? {} as T);
   optionalFunction("options.fetch", given.fetch);
   optionalFunction("options.allowUrl", given.allowUrl);
-  const { signal = AbortSignal.prototype } = given;
-  if (typeof signal?.throwIfAborted !== "function") {
+  const { signal } = given;
+  if (signal && typeof signal.throwIfAborted !== "function") {
     throw invalidArgument("options.signal", "an AbortSignal");
   }
   for (const name of ["timeoutMs", "maxBytes"] as const) {

@@ -35,20 +35,31 @@ export interface IReading {
 
 type Body = Pick<IResponse, "json" | "text">;
 
-const FORM = "application/x-www-form-urlencoded";
+/** The media type of a form. */
+export const FORM = "application/x-www-form-urlencoded";
 const NO_HEADERS = { get: () => null };
 const utf8 = /* @__PURE__ */ new TextDecoder();
-const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
+const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
+  fatal: true,
+  // A byte order mark is left to `parseJson`, so that only one is removed.
+  ignoreBOM: true,
+});
 
 /** Checks whether a response holds a form, by its media type. */
 export function isForm({ headers }: Pick<IFetchResponse, "headers">): boolean {
   return headers?.get("Content-Type")?.toLowerCase().startsWith(FORM) ?? false;
 }
 
+/** Checks whether a status is 2xx, by `ok` where a caller's `fetch` sets it. */
+export function isOk({ status, ok }: IFetchResponse): boolean {
+  return ok ?? (status >= 200 && status < 300);
+}
+
 /** Parses JSON; a byte order mark before it is ignored (RFC 8259, section 8.1). */
-function parseJson(text: string): Body {
+function parseJson(body: string): Body {
+  const text = body.replace(/^\ufeff/, "");
   try {
-    return { text, json: JSON.parse(text.replace(/^\ufeff/, "")) };
+    return { text, json: JSON.parse(text) };
   } catch {
     return { text };
   }
@@ -66,7 +77,7 @@ function decode(bytes: Uint8Array): Body {
 /** Closes the connection of a response whose body is not needed. */
 export function discard({ body }: IFetchResponse): void {
   const stream = body as Partial<ReadableStream> | null | undefined;
-  // A body that is locked or broken off has no connection left to close.
+  // A body that is locked or has failed has no connection left to close.
   if (typeof stream?.cancel === "function") stream.cancel().catch(() => {});
 }
 
@@ -138,12 +149,11 @@ export async function readResponse(
   response: IFetchResponse,
   reading: IReading,
 ): Promise<IResponse> {
-  const { status, ok = status >= 200 && status < 300, statusText, headers } =
-    response;
+  const { status, statusText, headers } = response;
   const head = {
     url,
     status,
-    ok,
+    ok: isOk(response),
     statusText: statusText ?? "",
     headers: headers ?? NO_HEADERS,
   };

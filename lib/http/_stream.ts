@@ -1,22 +1,22 @@
 /** Reading a stream of bytes to its end, or to a limit. */
 
-// A server that declares one byte and sends a million is not read byte by byte.
+// A wrong Content-Length must not cause reads of a few bytes each.
 const LEAST_BUFFER_BYTES = 1_024;
 const MOST_BUFFER_BYTES = 16_384;
 const MAX_EMPTY_CHUNKS = 1_000;
 
-/** What is left to do with a stream: take the next chunk, or close it. */
+/** Reads the next chunk of a stream, or cancels it. */
 interface IChunks {
   next(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
 
 /**
- * Chunks of a byte stream are read into one buffer of ours. Some runtimes would
- * hand out each as a view of a large buffer of its own, so that a body of single
- * bytes keeps gigabytes alive. It is not the buffer that gathers them, for an
- * older workerd keeps what it is given when the stream ends; and no minimum is
- * asked for, for Node 24 fails where a stream ends below it.
+ * Reads a byte stream into one buffer that is reused: some runtimes return each
+ * chunk as a view of a large buffer of its own, so that a body of single bytes would
+ * keep gigabytes in memory. The chunks are copied out of it, because older versions
+ * of workerd keep the buffer at the end of the stream. No minimum is requested,
+ * because Node 24 rejects if the stream ends below it.
  */
 function openBytes(
   stream: ReadableStream<Uint8Array>,
@@ -41,16 +41,16 @@ function openChunks(
   try {
     return openBytes(stream, bufferBytes);
   } catch {
-    // Not a byte stream, as those that callers make are not.
+    // Not a byte stream. Streams that JavaScript code creates seldom are.
     const reader = stream.getReader();
     return { next: () => reader.read(), cancel: () => reader.cancel() };
   }
 }
 
 /**
- * All bytes of a stream; undefined, and the stream closed, when there are more
- * than the limit. Fails when the stream does, or brings anything but bytes.
- * `declaredBytes` may be wrong: it sizes the buffers, and nothing else.
+ * Reads a stream to its end. Returns undefined, and cancels the stream, if it has
+ * more than `maxBytes`. Rejects if the stream fails, or yields anything but bytes.
+ * `declaredBytes` may be wrong: it only sets the size of the buffers.
  */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,
@@ -63,7 +63,7 @@ export async function readBytes(
     : MOST_BUFFER_BYTES;
   const chunks = openChunks(stream, bufferBytes);
   const cancel = () => void chunks.cancel().catch(() => {});
-  // A caller's fetch need not end its body when its signal aborts.
+  // A caller's fetch may not end the body when its signal aborts.
   signal.addEventListener("abort", cancel);
   try {
     let bytes = new Uint8Array(bufferBytes);
@@ -72,7 +72,7 @@ export async function readBytes(
     for (;;) {
       const { done, value: chunk } = await chunks.next();
       if (done) return bytes.subarray(0, length);
-      // A stream of nothing else would never let a timer fire.
+      // Endless empty chunks would keep timers from firing.
       empty = chunk?.byteLength === 0 ? empty + 1 : 0;
       if (chunk?.BYTES_PER_ELEMENT !== 1 || empty > MAX_EMPTY_CHUNKS) {
         cancel();

@@ -54,7 +54,8 @@ export type RequestPurpose =
   | "authorization_server_metadata"
   | "registration"
   | "device_authorization"
-  | "token";
+  | "token"
+  | "revocation";
 
 /** Options of every network call of this library. */
 export interface IRequestOptions {

@@ -6,6 +6,7 @@ import {
   requireStringMembers,
 } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
+import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 
 /** A parameter of a form; undefined if it is left out. */
@@ -33,11 +34,6 @@ export function joinScopes(scopes: readonly string[]): string {
   return requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR);
 }
 
-/** Returns the string of a URL; a string is sent unchanged. */
-export function urlString(value: unknown): unknown {
-  return value instanceof URL ? value.href : value;
-}
-
 /**
  * Returns the further parameters of a caller. None may have the name of a
  * parameter that the request sets itself, and those without a value are left out
@@ -53,7 +49,7 @@ export function furtherParameters(
     requireArgument(
       !own.includes(name) && !CLIENT_PARAMETERS.includes(name),
       "parameters",
-      `without ${name}, which this request sets itself`,
+      `an object without ${name}, which this request sets itself`,
     );
   }
   return members.filter(([, value]) => value !== "");

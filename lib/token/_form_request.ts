@@ -2,6 +2,7 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import {
+  errorCodeOf,
   isMembers,
   type Members,
   stringMember,
@@ -21,27 +22,40 @@ import type {
 import { underClock } from "../http/_clock.ts";
 import { cleanErrorResponse, cleanText, secretsOf } from "../http/_redact.ts";
 import { mergeHeaders, requireOptions, send } from "../http/_request.ts";
-import { type IResponse, isForm, responseError } from "../http/_response.ts";
+import {
+  FORM,
+  type IResponse,
+  isForm,
+  responseError,
+} from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
-
-const FORM = "application/x-www-form-urlencoded";
-/** The characters of an error code (RFC 6749, section 5.2). */
-const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}$/;
 
 type FormEndpointName = Extract<
   EndpointName,
-  "token_endpoint" | "device_authorization_endpoint"
+  "token_endpoint" | "device_authorization_endpoint" | "revocation_endpoint"
 >;
 
-/** The purpose of a request to each endpoint, and its name in messages. */
-const REQUESTS: Record<
-  FormEndpointName,
-  { purpose: RequestPurpose; name: string }
-> = {
+/** A kind of request. */
+interface IRequestKind {
+  readonly purpose: RequestPurpose;
+  /** Its name in messages. */
+  readonly name: string;
+  /** Whether the status of a success says everything. */
+  readonly ignoresContent?: true;
+}
+
+/** The kind of request that each endpoint receives. */
+const REQUESTS: Record<FormEndpointName, IRequestKind> = {
   token_endpoint: { purpose: "token", name: "Token request" },
   device_authorization_endpoint: {
     purpose: "device_authorization",
     name: "Device authorization request",
+  },
+  // The content of its response is ignored (RFC 7009, section 2.2).
+  revocation_endpoint: {
+    purpose: "revocation",
+    name: "Revocation request",
+    ignoresContent: true,
   },
 };
 
@@ -58,22 +72,19 @@ interface IExchange extends IFormResponse {
   readonly body: string;
 }
 
-/** Returns an error code that is well-formed (RFC 6749, section 5.2). */
-export function errorCodeOf(value: string | undefined): string | undefined {
-  return value !== undefined && ERROR_CODE.test(value) ? value : undefined;
-}
-
 /** Reads a body as a form or as JSON. */
 function membersOf(response: IResponse): Members {
-  const value = isForm(response)
-    ? Object.fromEntries(new URLSearchParams(response.text))
+  const { text = "" } = response;
+  // A form is ASCII; a replacement character would become a part of the token.
+  const value = isForm(response) && !text.includes("\ufffd")
+    ? Object.fromEntries(new URLSearchParams(text))
     : withoutNulls(response.json);
   return isMembers(value) ? value : {};
 }
 
 /** Fails unless the response is a success; an `error` counts at any status. */
 function requireSuccess(
-  name: string,
+  { name, ignoresContent }: IRequestKind,
   { response, members, headers, body }: IExchange,
 ): void {
   const { url, status, ok, text = "", failure } = response;
@@ -92,7 +103,7 @@ function requireSuccess(
       errorResponse: cleanErrorResponse(members, text, secrets),
     });
   }
-  if (failure) throw failure;
+  if (failure && !(ok && ignoresContent)) throw failure;
   if (!ok) {
     const message = `${failed} expected status 200, got ${status}`;
     throw responseError(response, "unexpected_status", message);
@@ -127,6 +138,7 @@ async function sendForm(
       serverMetadata,
       body: parameters,
       headers: own,
+      signal,
     });
     signal.throwIfAborted();
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
@@ -155,18 +167,19 @@ export async function postForm(
   requireObject("serverMetadata", serverMetadata);
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   requireArgument(
-    typeof (client?.authenticate ?? requireArgument) === "function",
+    client === undefined || typeof client?.authenticate === "function",
     "options.client",
     "an IClientAuthentication",
   );
   requireArgument(
-    typeof (dpop?.createProof ?? requireArgument) === "function",
+    dpop === undefined || typeof dpop?.createProof === "function",
     "options.dpop",
     "the result of createDpop()",
   );
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
   requireOwnIssuer(client, serverMetadata.issuer);
-  const { purpose, name } = REQUESTS[endpoint];
+  const kind = REQUESTS[endpoint];
+  const { purpose } = kind;
   let exchange = await sendForm(url, purpose, serverMetadata, form, given);
   const { members, response } = exchange;
   dpop?.noteResponse(url, response);
@@ -176,6 +189,6 @@ export async function postForm(
     exchange = await sendForm(url, purpose, serverMetadata, form, given);
     dpop.noteResponse(url, exchange.response);
   }
-  requireSuccess(name, exchange);
+  requireSuccess(kind, exchange);
   return exchange;
 }

@@ -9,16 +9,21 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
-import { stringsIn } from "../core/_members.ts";
+import { errorCodeOf, stringsIn } from "../core/_members.ts";
 import { printable, quote } from "../core/_quote.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import { isWebUrl, parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
+import {
+  isWebUrl,
+  parseUrl,
+  quoteUrl,
+  requireEndpoint,
+  urlString,
+} from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
 import { furtherParameters } from "./_form.ts";
-import { errorCodeOf } from "./_form_request.ts";
 
 /** Options of {@linkcode buildAuthorizationUrl}. */
 export interface IBuildAuthorizationUrlOptions {
@@ -33,10 +38,10 @@ export interface IBuildAuthorizationUrlOptions {
   /** Scopes to request; if undefined or empty, the server chooses. */
   scopes?: readonly string[] | undefined;
   /**
-   * Resource indicator, byte for byte as in the metadata of the resource (RFC 8707);
-   * `false` for a server that rejects the parameter.
+   * Resource indicator (RFC 8707), byte for byte as in the metadata of the resource,
+   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter.
    */
-  resource?: string | false | undefined;
+  resource?: string | URL | false | undefined;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /** Accepts an http endpoint that is not on loopback, and any on loopback. */
@@ -127,12 +132,14 @@ export function buildAuthorizationUrl(
     code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
     code_challenge_method: "S256",
     scope: requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
-    resource: resource ? requireNonEmptyString("resource", resource) : "",
+    resource: resource
+      ? requireNonEmptyString("resource", urlString(resource))
+      : "",
   };
   // Separate from the URL, which would be parsed again at each change.
   const query = new URLSearchParams(url.search);
   for (const [name, value] of furtherParameters(parameters, Object.keys(own))) {
-    if (value) query.set(name, value);
+    query.set(name, value);
   }
   for (const [name, value] of Object.entries(own)) {
     if (value) query.set(name, value);
@@ -142,10 +149,6 @@ export function buildAuthorizationUrl(
   // An endpoint has no fragment (RFC 6749, section 3.1).
   url.hash = "";
   return url;
-}
-
-function urlString(value: string | URL): string {
-  return value instanceof URL ? value.href : value;
 }
 
 /** What was stored with the authorization request. */

@@ -120,7 +120,7 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
 }
 
 /**
- * Fetches an ID-JAG from the identity provider of the user, the first leg of
+ * Fetches an ID-JAG from the identity provider of the user, the first request of
  * cross-app access, and checks that it matches the request. Its signature is
  * verified by the server that redeems it.
  *
@@ -193,7 +193,8 @@ export async function fetchIdJag(
     throw invalidIdJag("its token_type is not N_A");
   }
   const claims = decodeIdJag(access_token);
-  const { now = Date.now, dpop } = rest;
+  const { dpop } = rest;
+  const now = rest.now ?? Date.now;
   requireClaim("iss", claims.iss, idpMetadata.issuer);
   requireClaim("aud", single(claims.aud), audience);
   requireClaim(
@@ -221,7 +222,7 @@ export interface IRedeemIdJagOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Redeems an ID-JAG for an access token, the second leg of cross-app access. An
+ * Redeems an ID-JAG for an access token, the second request of cross-app access. An
  * ID-JAG that has not expired may be redeemed again in place of a refresh; after that
  * fetch a new one.
  *
@@ -280,7 +281,8 @@ export async function redeemIdJag(
       `An ID-JAG for another issuer must not be sent to ${quoteUrl(issuer)}`,
     );
   }
-  const { client, dpop, now = Date.now } = rest;
+  const { client, dpop } = rest;
+  const now = rest.now ?? Date.now;
   if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
   if (client && client.clientId !== claims.client_id) {
     throw invalidIdJag("its client_id is not that of the client");

@@ -13,13 +13,9 @@ import {
 } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
-import {
-  type EndpointMetadata,
-  quoteUrl,
-  requireSafeUrl,
-  rulesFor,
-} from "../core/_url.ts";
+import { quoteUrl, requireSafeUrl, rulesFor } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type {
   IClientAuthentication,
@@ -37,15 +33,14 @@ import {
   type TokenRequestMetadata,
 } from "./token_request.ts";
 
-const DEFAULT_INTERVAL = 5;
-const SLOW_DOWN_INCREMENT = 5;
-/** With less, an interval of 0 would poll the server without a pause. */
-const MIN_INTERVAL = 0.1;
-/** The longest wait after lost connections, so that the user's token is fetched. */
-const MAX_BACK_OFF = 60;
-/** Seconds before the expiry at which a delayed poll is made after all. */
-const LAST_POLL_MARGIN = 2;
-/** Errors about the grant, which count at any status. */
+const DEFAULT_INTERVAL_SECONDS = 5;
+const SLOW_DOWN_SECONDS = 5;
+const MIN_INTERVAL_SECONDS = 0.1;
+/** The maximum wait after failures of the network. */
+const MAX_BACK_OFF_SECONDS = 60;
+/** The last poll after failures of the network is made this long before the expiry. */
+const LAST_POLL_SECONDS = 2;
+/** Errors that end the flow or continue it at any status. */
 const GRANT_ERRORS = [
   "access_denied",
   "authorization_pending",
@@ -74,11 +69,11 @@ export interface IFetchDeviceAuthorizationOptions
   now?: (() => number) | undefined;
 }
 
-/** Returns the members that a person sees; undefined if one must not be shown. */
+/** Returns the required members; undefined if one is missing or must not be shown. */
 function readCodes(members: Members) {
   const device_code = stringMember(members, "device_code");
   const user_code = stringMember(members, "user_code");
-  // Drafts of RFC 8628, and some servers to this day, name it `..._url`.
+  // Drafts of RFC 8628 and some servers name it `verification_url`.
   const verification_uri = stringMember(members, "verification_uri") ??
     stringMember(members, "verification_url");
   const expires_in = numberMember(members, "expires_in");
@@ -130,12 +125,16 @@ function readCodes(members: Members) {
  * ```
  */
 export async function fetchDeviceAuthorization(
-  serverMetadata: EndpointMetadata<"device_authorization_endpoint">,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "device_authorization_endpoint"
+  >,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
   const { now = Date.now, scopes, resource, parameters, ...formOptions } =
     requireObject("options", options);
   requireObject("options.client", formOptions.client);
+  optionalFunction("options.now", now);
   const { members, response } = await postForm(
     serverMetadata,
     "device_authorization_endpoint",
@@ -176,9 +175,9 @@ export interface IDevicePollProgress {
   /** Polls made so far. */
   polls: number;
   /** Seconds until the next poll. */
-  interval: number;
+  intervalSeconds: number;
   /** Seconds until the codes expire. */
-  remaining: number;
+  remainingSeconds: number;
   /** The error of the last poll, if it was a failure of the network or the server. */
   error?: OAuthClientError;
 }
@@ -221,22 +220,22 @@ function isTransient(
 /** Returns the interval of the server in seconds, or the default. */
 function intervalOf({ interval }: IDeviceAuthorization): number {
   return typeof interval === "number" && interval > 0
-    ? Math.max(interval, MIN_INTERVAL)
-    : DEFAULT_INTERVAL;
+    ? Math.max(interval, MIN_INTERVAL_SECONDS)
+    : DEFAULT_INTERVAL_SECONDS;
 }
 
 /**
  * Polls for the token until the user has signed in.
  *
- * Each poll is preceded by a wait of `interval` seconds, which `slow_down` makes 5
- * seconds longer for good. A poll that fails because of the network, or with status
+ * Each poll is preceded by a wait of `interval` seconds, which every `slow_down`
+ * makes 5 seconds longer. A poll that fails because of the network, or with status
  * 5xx or 429, doubles the wait, up to 60 seconds, until a poll succeeds.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
  * @param options The same client authentication; `signal` ends the wait at once.
  * @throws {OAuthClientError} `expired`: the codes have expired. `oauth_error`: the
- * server ended the flow, with `access_denied` if the user refused. Further codes as
+ * server ended the flow, with `access_denied` if the user denied access. Further codes as
  * for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.3 to 3.5.
  *
@@ -260,7 +259,8 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
  *   },
  *   {
  *     client: publicClient("c1"),
- *     onPending: ({ remaining }) => console.log(`${remaining} s left`),
+ *     onPending: ({ remainingSeconds }) =>
+ *       console.log(`${remainingSeconds} s left`),
  *     // These replace the server and the timer.
  *     fetch: () => Promise.resolve(responses.shift()!),
  *     delay: () => Promise.resolve(),
@@ -313,8 +313,8 @@ export async function pollDeviceToken(
   let wait = interval;
   for (let polls = 1;; polls++) {
     const left = remaining();
-    // A longer wait after lost connections must not miss the last seconds.
-    const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_MARGIN));
+    // The back-off must not skip the last poll.
+    const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_SECONDS));
     if (pause >= left) throw expired();
     await underSignal(signal, () => delay(pause * 1000, signal));
     try {
@@ -325,15 +325,15 @@ export async function pollDeviceToken(
       const { error } = failure;
       const isLost = isTransient(failure);
       if (error === "expired_token") throw expired(failure);
-      if (error === "slow_down") interval += SLOW_DOWN_INCREMENT;
+      if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
       else if (error !== "authorization_pending" && !isLost) throw failure;
       wait = isLost
-        ? Math.max(interval, Math.min(wait * 2, MAX_BACK_OFF))
+        ? Math.max(interval, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
         : interval;
       onPending?.({
         polls,
-        interval: wait,
-        remaining: Math.max(0, Math.floor(remaining())),
+        intervalSeconds: wait,
+        remainingSeconds: Math.max(0, Math.floor(remaining())),
         ...(isLost && { error: failure }),
       });
     }

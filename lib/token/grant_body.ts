@@ -12,11 +12,12 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
+import { urlString } from "../core/_url.ts";
 import {
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
-import { grantForm, urlString } from "./_form.ts";
+import { grantForm } from "./_form.ts";
 
 /** Options that most token requests share. */
 export interface ITokenBodyOptions {

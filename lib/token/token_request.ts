@@ -7,9 +7,10 @@
 import { optionalFunction, requireObject } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import { type EndpointMetadata, quoteUrl } from "../core/_url.ts";
+import { quoteUrl } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import { getClaimsFromJWT } from "../core/jwt_claims.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { responseError } from "../http/_response.ts";
@@ -17,7 +18,10 @@ import { postForm } from "./_form_request.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
 /** What {@linkcode fetchToken} uses of server metadata. */
-export type TokenRequestMetadata = EndpointMetadata<"token_endpoint">;
+export type TokenRequestMetadata = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "token_endpoint"
+>;
 
 /** A token response in a uniform shape, plain JSON. */
 export interface IToken extends IAuthorizationTokenResponse {
@@ -37,7 +41,7 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
   now?: (() => number) | undefined;
 }
 
-/** Creates a token from a response, and repairs what servers get wrong. */
+/** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): IToken {
   // The server's own `expires_at` has no standard and other meanings.
   const { expires_in: _in, expires_at: _at, ...rest } = members;
@@ -61,8 +65,8 @@ function toToken(members: Members, now: () => number): IToken {
 /**
  * Sends a token request with the form of one of the `build...Body` functions.
  *
- * Deviations of real servers are accepted: an `error` counts at any status; a form
- * is read where the media type says so; a missing `token_type` means `Bearer`;
+ * Deviations of real servers are accepted: an `error` counts at any status; a
+ * form-encoded body is accepted; a missing `token_type` means `Bearer`;
  * `expires_in` may be a string of digits, is dropped if it is no number, and counts
  * as 0 if it is negative; members that are `null` are dropped. Further members are
  * kept. `expires_at` is set when the response arrives.
@@ -110,10 +114,7 @@ export async function fetchToken(
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { now = Date.now, ...formOptions } = requireObject(
-    "options",
-    options ?? {},
-  );
+  const { now, ...formOptions } = requireObject("options", options ?? {});
   // Checked before the request, which could return a token that would be lost.
   optionalFunction("options.now", now);
   const { members, response } = await postForm(
@@ -131,8 +132,8 @@ export async function fetchToken(
   if (stringMember(members, "access_token") === undefined) {
     throw invalid("has no access_token");
   }
-  const token = toToken(members, now);
-  // Without the binding, anybody who finds the token could use it (RFC 9449,
+  const token = toToken(members, now ?? Date.now);
+  // Without the binding, anyone who obtains the token could use it (RFC 9449,
   // section 5). `N_A` is the type of a token that is not an access token (RFC 8693,
   // section 2.2.1).
   if (formOptions.dpop && !/^(dpop|n_a)$/i.test(token.token_type)) {
@@ -233,7 +234,7 @@ function jwtExpiry(accessToken: string): unknown {
 
 /**
  * Checks whether a token has expired or is about to expire. A token of unknown
- * lifetime counts as valid, until the resource answers with `401`.
+ * lifetime counts as valid, until the resource responds with `401`.
  *
  * @see RFC 6749, section 5.1 (`expires_in`).
  *

@@ -59,7 +59,7 @@ const pollForToken: IStep = {
       client,
       onPending: (pending) => {
         seen.push(
-          `${pending.polls}: pending, next in ${pending.interval} s`,
+          `${pending.polls}: pending, next in ${pending.intervalSeconds} s`,
         );
       },
       // Does not wait: the user signs in between the polls.

@@ -1,24 +1,23 @@
 /**
- * A client of the Model Context Protocol that lists a server's tools and calls
- * the first of them. It is what the official conformance suite drives
- * (`deno task conformance`), and the example of how this library is used: begin
- * with `authorize`. All that has to do with authorization is done by the public
- * functions, those that `oauth.` stands before; what is done follows from what
- * the servers say and from what was set up, never from the name of a scenario.
+ * A client of the Model Context Protocol that lists the tools of a server and
+ * calls the first of them. The official conformance suite runs it
+ * (`deno task conformance`). It is also an example of how to use this library:
+ * begin with `authorize`. What it does depends on the responses of the servers
+ * and on its configuration, never on the name of a scenario.
  */
 import * as oauth from "../../mod.ts";
 
 type Context = oauth.IAuthorizationContext;
 
-/** A service that has a secret, or a private key: PKCS #8 as PEM, for ES256. */
+/** A service with a secret, or with a private key for ES256 (PKCS #8 in PEM). */
 type Service =
   | { client_id: string; client_secret: string }
   | { client_id: string; private_key_pem: string };
 
-/** A workload whose platform tells it who it is. */
+/** A workload with an assertion of its platform. */
 type Workload = { client_id: string; valid_jwt: string };
 
-/** A client whose user has signed in at an identity provider already. */
+/** A client with the ID token of a user, from an identity provider. */
 interface ISignedInUser {
   client_id: string;
   client_secret: string;
@@ -28,8 +27,8 @@ interface ISignedInUser {
   idp_token_endpoint: string;
 }
 
-/** What was set up: nothing, a client for users, or a way to do without them. */
-type Setup =
+/** The configuration: nothing, a client for users, or a client without users. */
+type Config =
   | { client_id?: never }
   | oauth.IKnownClient
   | Service
@@ -44,26 +43,26 @@ const CLIENT_METADATA_URL =
 
 const [target = ""] = Deno.args;
 const revision = Deno.env.get("MCP_CONFORMANCE_PROTOCOL_VERSION") ?? "";
-const setup: Setup = JSON.parse(
+const config: Config = JSON.parse(
   Deno.env.get("MCP_CONFORMANCE_CONTEXT") ?? "{}",
 );
-/** For all requests together: nobody else ends a client that hangs. */
+/** The timeout of the whole run. */
 const signal = AbortSignal.timeout(20_000);
 
-/** Clients by the issuer they are registered with, and shown to no other. */
+/** Clients by the issuer that they are registered with. */
 const clients = new Map<string, oauth.IKnownClient>();
-if ("issuer" in setup) clients.set(setup.issuer, setup);
-/** Scopes asked for so far, by issuer: a step-up must not lose them. */
-const askedScopes = new Map<string, string[]>();
-/** What requests to the resource are made with, once there is something. */
+if ("issuer" in config) clients.set(config.issuer, config);
+/** The scopes requested so far, by issuer: a step-up requests them again. */
+const requestedScopes = new Map<string, string[]>();
+/** What requests to the resource are sent with, after the first `401`. */
 let token: oauth.IToken | undefined;
 let dpop: oauth.IDpop | undefined;
 
-/** Gets a token, or a better one, after the resource has refused a request. */
-async function authorize(refusal: Response): Promise<void> {
-  // Every time anew: the resource may have moved to another server.
+/** Gets a token, after the resource responded with `401` or `403`. */
+async function authorize(challenge: Response): Promise<void> {
+  // Each time, as the resource may have moved to another authorization server.
   const context = await oauth.discoverAuthorization(target, {
-    challenge: refusal,
+    challenge,
     signal,
   });
   const isBound = context.challenge?.scheme.toLowerCase() === "dpop";
@@ -71,27 +70,27 @@ async function authorize(refusal: Response): Promise<void> {
   token = await obtainToken(context);
 }
 
-/** One way, chosen by the set-up; when it fails, no other is tried. */
+/** Uses the grant for this configuration. */
 async function obtainToken(context: Context): Promise<oauth.IToken> {
-  if (setup.client_id === undefined || "issuer" in setup) {
-    return await askUser(context);
+  if (config.client_id === undefined || "issuer" in config) {
+    return await authorizeUser(context);
   }
-  // The suite does not tell which issuer these are for. Where that is known,
-  // compare it to `context.issuer`, so that secrets reach nobody else.
-  if ("idp_id_token" in setup) return await crossApps(context, setup);
-  if ("valid_jwt" in setup) return await showAssertion(context, setup);
-  return await actAsService(context, setup);
+  // The suite does not name the issuer of these credentials. If yours is known,
+  // compare it with `context.issuer` before you send them.
+  if ("idp_id_token" in config) return await crossApp(context, config);
+  if ("valid_jwt" in config) return await useAssertion(context, config);
+  return await authorizeService(context, config);
 }
 
 /** Authorization code grant with PKCE. */
-async function askUser(context: Context): Promise<oauth.IToken> {
+async function authorizeUser(context: Context): Promise<oauth.IToken> {
   const { issuer, resource, serverMetadata } = context;
   const registration = await findClient(context);
   const scopes = oauth.mergeScopes(
-    askedScopes.get(issuer),
+    requestedScopes.get(issuer),
     oauth.selectScopes({ ...context, offlineAccess: true }),
   );
-  askedScopes.set(issuer, scopes);
+  requestedScopes.set(issuer, scopes);
 
   const state = oauth.createState();
   const { codeChallenge, codeVerifier } = await oauth.createPkcePair();
@@ -102,7 +101,7 @@ async function askUser(context: Context): Promise<oauth.IToken> {
     codeChallenge,
     scopes,
     resource,
-    // Revision 2025-03-26 demands PKCE of servers that publish nothing, too.
+    // Revision 2025-03-26 requires PKCE of servers without metadata, too.
     assumePkce: context.serverMetadataUrl === undefined,
   });
   const callback = await visit(url);
@@ -119,7 +118,7 @@ async function askUser(context: Context): Promise<oauth.IToken> {
   return await oauth.fetchToken(serverMetadata, body, { client, dpop, signal });
 }
 
-/** Which client to be; at a server met for the first time, one just registered. */
+/** Returns the client for this issuer; registers one if necessary. */
 async function findClient({ issuer, serverMetadata }: Context) {
   const selection = oauth.selectClient(serverMetadata, {
     knownClients: [...clients.values()],
@@ -127,9 +126,9 @@ async function findClient({ issuer, serverMetadata }: Context) {
   });
   if ("client" in selection) return selection.client;
   if (selection.kind === "ask_user") {
-    throw new Error(`${issuer} knows only clients that its operator registers`);
+    throw new Error(`${issuer} requires a client that its operator registers`);
   }
-  // A program on people's machines keeps no secret, where it has the choice.
+  // A native app cannot keep a secret (RFC 8252, section 8.5).
   const methods = serverMetadata.token_endpoint_auth_methods_supported;
   const registration = await oauth.registerClient(serverMetadata, {
     client_name: "Conformance client",
@@ -142,17 +141,19 @@ async function findClient({ issuer, serverMetadata }: Context) {
   return registration;
 }
 
-/** Stands in for a browser and a user who consents; the address they end at. */
+/** Plays the browser of a user who consents; returns the callback URL. */
 async function visit(url: URL): Promise<string> {
   const response = await fetch(url, { redirect: "manual", signal });
   await response.body?.cancel();
   const callback = response.headers.get("Location");
-  if (!callback) throw new Error(`${url.origin} did not send the user back`);
+  if (!callback) {
+    throw new Error(`${url.origin} did not redirect to the client`);
+  }
   return callback;
 }
 
 /** Client credentials grant. */
-async function actAsService(
+async function authorizeService(
   { issuer, resource, scopes, serverMetadata }: Context,
   service: Service,
 ): Promise<oauth.IToken> {
@@ -175,8 +176,8 @@ async function importKey(pem: string): Promise<CryptoKey> {
   return await subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]);
 }
 
-/** JWT bearer grant: the platform vouches for its workload. */
-async function showAssertion(
+/** JWT bearer grant, with the assertion of the platform. */
+async function useAssertion(
   { issuer, resource, scopes, serverMetadata }: Context,
   { client_id, valid_jwt: assertion }: Workload,
 ): Promise<oauth.IToken> {
@@ -185,15 +186,14 @@ async function showAssertion(
   return await oauth.fetchToken(serverMetadata, body, { client, dpop, signal });
 }
 
-/** Cross-app access: the identity provider vouches for its user. */
-async function crossApps(
+/** Cross-app access, with an ID-JAG of the identity provider. */
+async function crossApp(
   { issuer, resource, scopes, serverMetadata }: Context,
   user: ISignedInUser,
 ): Promise<oauth.IToken> {
   const idp = {
     issuer: user.idp_issuer,
     token_endpoint: user.idp_token_endpoint,
-    response_types_supported: [],
   };
   const idJag = await oauth.fetchIdJag(idp, {
     client: oauth.publicClient(user.idp_client_id, { issuer: idp.issuer }),
@@ -209,7 +209,7 @@ async function crossApps(
   return await oauth.redeemIdJag(serverMetadata, idJag, options);
 }
 
-/** Header fields that show the resource the token, where there is one. */
+/** Returns the headers with the token, if there is one. */
 async function authorizationHeaders(): Promise<Record<string, string>> {
   const accessToken = token?.access_token;
   if (!accessToken) return {};
@@ -218,7 +218,7 @@ async function authorizationHeaders(): Promise<Record<string, string>> {
     : { Authorization: `Bearer ${accessToken}` };
 }
 
-/** Posts a message; once more where the proof is to hold a nonce. */
+/** Posts a message, again if the proof needs a nonce (RFC 9449, section 9). */
 async function post(method: string, body: string): Promise<Response> {
   const send = async () => {
     const headers = {
@@ -236,7 +236,7 @@ async function post(method: string, body: string): Promise<Response> {
   return await send();
 }
 
-/** Calls a method of the server, with as many tokens as that reasonably takes. */
+/** Calls a method of the server, and gets a token or a better one as required. */
 async function call(method: string, params: object, id?: number) {
   const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
   for (let attempt = 1;; attempt++) {
@@ -248,23 +248,23 @@ async function call(method: string, params: object, id?: number) {
     const isStepUp = status === 403 && error === "insufficient_scope";
     if (status !== 401 && !isStepUp) throw new Error(`${method}: ${status}`);
     if (attempt === MAX_ATTEMPTS) {
-      const message = `${method} was refused ${attempt} times`;
+      const message = `${method} failed ${attempt} times`;
       throw new oauth.OAuthClientError("oauth_error", message, { error });
     }
     await authorize(response);
   }
 }
 
-/** The result in a reply that is JSON, or an event stream with JSON in it. */
+/** Returns the result in a response of JSON, or of an event stream with JSON. */
 function readResult(text: string): { tools?: { name: string }[] } | undefined {
   const json = /^(?:data: *)?(\{.+\})$/m.exec(text)?.[1];
   if (!json) return undefined;
   const { error, result } = JSON.parse(json);
-  if (error) throw new Error(`The server failed: ${JSON.stringify(error)}`);
+  if (error) throw new Error(`Error of the server: ${JSON.stringify(error)}`);
   return result;
 }
 
-/** Later revisions name themselves in every request, earlier ones at first. */
+/** Initializes the session, or sends `_meta` instead in later revisions. */
 async function useServer(): Promise<void> {
   const clientInfo = { name: "Conformance client", version: "1.0.0" };
   const isLater = revision >= "2026-07-28";

@@ -1,4 +1,4 @@
-/** What the table of `deno task conformance` calls a success, and what not. */
+/** What `deno task conformance` counts as a success. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   choose,
@@ -20,12 +20,12 @@ function outcome(statuses: string[], more: Partial<IOutcome> = {}): IOutcome {
     })),
     success: true,
     complaint: "",
-    report: "What the suite says",
+    report: "Output of the suite",
     ...more,
   };
 }
 
-Deno.test("readList() takes the authorization scenarios only", () => {
+Deno.test("readList() returns the authorization scenarios only", () => {
   const list = `Client scenarios (test against a client):
   - tools_call [2025-06-18,2025-11-25]
   - auth/2025-03-26-fallback [2025-03-26]
@@ -34,14 +34,14 @@ Deno.test("readList() takes the authorization scenarios only", () => {
   assertEquals(readList(list), ["auth/2025-03-26-fallback", "auth/dpop"]);
 });
 
-Deno.test("choose() completes names, takes all for none, refuses others", () => {
+Deno.test("choose() completes names, returns all without names, and rejects others", () => {
   const all = ["auth/a", "auth/b"];
   assertEquals(choose(all, []), all);
   assertEquals(choose(all, ["b", "auth/a"]), ["auth/b", "auth/a"]);
   assertThrows(() => choose(all, ["a", "c"]), Error, "auth/c");
 });
 
-Deno.test("hasPassed() wants successes and nothing else that counts", () => {
+Deno.test("hasPassed() requires a success, and no failure or warning", () => {
   assert(hasPassed(outcome(["SUCCESS", "INFO"])));
   assert(!hasPassed(outcome(["SUCCESS", "FAILURE"])));
   assert(!hasPassed(outcome(["SUCCESS", "WARNING"])));
@@ -50,14 +50,14 @@ Deno.test("hasPassed() wants successes and nothing else that counts", () => {
   assert(!hasPassed(outcome(["SUCCESS"], { success: false })));
 });
 
-Deno.test("hasPassed() tells a client that refused from one that broke", () => {
+Deno.test("hasPassed() rejects a client that stopped with anything but an error code", () => {
   const complaint = "issuer_mismatch: Authorization response is not from x";
   assert(hasPassed(outcome(["SUCCESS"], { complaint })));
   const broken = "TypeError: x is not a function\n    at client.ts:1:1";
   assert(!hasPassed(outcome(["SUCCESS"], { complaint: broken })));
 });
 
-Deno.test("toCells() counts checks and names the client's refusal", () => {
+Deno.test("toCells() counts checks and names the client's error code", () => {
   assertEquals(
     toCells(
       outcome(["SUCCESS", "INFO", "SUCCESS"], { complaint: "code: why" }),
@@ -70,7 +70,7 @@ Deno.test("toCells() counts checks and names the client's refusal", () => {
   );
 });
 
-Deno.test("explain() shows the failed checks, else what the suite says", () => {
+Deno.test("explain() prints the failed checks, else the output of the suite", () => {
   assertEquals(
     explain(outcome(["SUCCESS", "FAILURE"], { complaint: "a\nb\n" })),
     `auth/one failed:
@@ -83,6 +83,6 @@ Deno.test("explain() shows the failed checks, else what the suite says", () => {
     explain(outcome([], { success: false })),
     `auth/one failed:
   The suite:
-    What the suite says`,
+    Output of the suite`,
   );
 });

@@ -2,7 +2,7 @@
 const started = performance.now();
 const client = require("@oauth-helper/client");
 const importMs = performance.now() - started;
-// What `require` gives for an ES module is that module's namespace.
+// `require` returns the namespace of an ES module.
 const kind = client[Symbol.toStringTag] === "Module" ? "ESM" : "CommonJS";
 
 import("./scenario.js")

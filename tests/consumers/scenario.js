@@ -1,17 +1,17 @@
 /**
- * What every consumer runs, whatever its runtime: plain JavaScript, nothing but
- * web standards. The client is passed in, because how it is loaded is what the
- * consumers differ in; `server` is the address of `scripts/consumers/server.ts`.
+ * The scenario of every consumer: plain JavaScript with web standards only. The
+ * consumers load the client in different ways and pass it in; `server` is the
+ * origin of `scripts/consumers/server.ts`.
  *
- * The report must come out the same everywhere (see `expected.json`), so it holds
- * no times, no random values and, in place of the server's address, `<server>`.
+ * The report must be the same everywhere (see `expected.json`): it contains no
+ * times, no random values and `<server>` in place of the origin of the server.
  */
 export async function runScenario(client, server) {
   const report = {
-    pure: await readAndBuild(client),
-    stubbed: await walkStubbed(client),
-    loopback: await walkLoopback(client, server),
-    limits: await meetLimits(client, server),
+    pure: await parseAndBuild(client),
+    stubbed: await runStubbed(client),
+    loopback: await runLoopback(client, server),
+    limits: await runLimits(client, server),
   };
   return JSON.parse(JSON.stringify(report).replaceAll(server, "<server>"));
 }
@@ -20,19 +20,20 @@ const encode = (object) =>
   btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(object))))
     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** What became of a promise that should fail. */
+/** Returns the error code of a promise that should fail. */
 async function failureOf(client, promise) {
   try {
     await promise;
     return "no failure";
   } catch (error) {
-    if (!(error instanceof client.OAuthClientError)) return String(error);
-    return error instanceof Error ? error.code : "no Error";
+    const isKnown = client.isOAuthClientError(error) &&
+      error instanceof client.OAuthClientError && error instanceof Error;
+    return isKnown ? error.code : String(error);
   }
 }
 
-/** Parsing, claims, PKCE, keys: no network. */
-async function readAndBuild(client) {
+/** Challenges, claims, PKCE and keys, without the network. */
+async function parseAndBuild(client) {
   const token = `${encode({ alg: "none" })}.${
     encode({ name: "Ada Løvelace 🧮", ["__proto__"]: 1, exp: 1 })
   }.`;
@@ -66,8 +67,8 @@ async function readAndBuild(client) {
   };
 }
 
-/** A discovery and a registration with a function in place of the network. */
-async function walkStubbed(client) {
+/** A discovery and a registration with a stubbed `fetch`. */
+async function runStubbed(client) {
   const documents = {
     "https://api.example/.well-known/oauth-protected-resource/mcp": {
       resource: "https://api.example/mcp",
@@ -115,8 +116,8 @@ async function walkStubbed(client) {
   };
 }
 
-/** The whole road on real sockets: from a 401 to a call with a token. */
-async function walkLoopback(client, server) {
+/** The whole flow on real sockets, from a 401 to a 200. */
+async function runLoopback(client, server) {
   const target = `${server}/mcp`;
   const challenge = await fetch(target);
   await challenge.text();
@@ -130,7 +131,7 @@ async function walkLoopback(client, server) {
   });
   const { codeVerifier, codeChallenge } = await client.createPkcePair();
   const state = client.createState();
-  const address = client.buildAuthorizationUrl(serverMetadata, {
+  const url = client.buildAuthorizationUrl(serverMetadata, {
     clientId: registration.client_id,
     redirectUri,
     state,
@@ -138,8 +139,8 @@ async function walkLoopback(client, server) {
     scopes,
     resource,
   });
-  // The server names the place that it would redirect a user's browser to.
-  const callback = await (await fetch(address)).text();
+  // The server responds with the callback URL in place of a redirect.
+  const callback = await (await fetch(url)).text();
   const { code } = client.parseAuthorizationResponse(callback, {
     state,
     serverMetadata,
@@ -177,8 +178,8 @@ async function walkLoopback(client, server) {
   };
 }
 
-/** Redirects, time-outs, aborts, bodies without end, and servers gone. */
-async function meetLimits(client, server) {
+/** Error responses, redirects, timeouts, aborts, endless bodies, lost servers. */
+async function runLimits(client, server) {
   const endpoint = (path) => ({
     issuer: server,
     token_endpoint: server + path,
@@ -204,7 +205,8 @@ async function meetLimits(client, server) {
     .catch((error) => error);
   return {
     aborted: aborted === reason ? "with the caller's own reason" : aborted,
-    timeoutOfReply: await failureOf(
+    errorResponse: await failureOf(client, token("/token")),
+    timeoutOfResponse: await failureOf(
       client,
       token("/hang", { timeoutMs: 100 }),
     ),
@@ -214,20 +216,20 @@ async function meetLimits(client, server) {
     ),
     tooLarge: await failureOf(client, token("/endless/fast")),
     redirectedPost: await failureOf(client, token("/redirect/same")),
-    redirectedGet: await metadata("/redirect/same").catch(lastCode),
-    redirectedAway: await metadata("/redirect/away").catch(lastCode),
+    redirectedGet: await metadata("/redirect/same").catch(firstCode),
+    redirectedAway: await metadata("/redirect/away").catch(firstCode),
     unreachable: await failureOf(client, token("/broken")),
-    // An aborted request must not go on behind the caller's back.
+    // The connections of aborted requests must be closed.
     stillOpen: await stillOpen(server),
   };
 }
 
-/** The code of the first of several failures. */
-function lastCode(error) {
+/** Returns the code of the first of several errors. */
+function firstCode(error) {
   return error.errors?.[0]?.code ?? error.code ?? String(error);
 }
 
-/** Which requests the server is still answering, once that has settled. */
+/** Returns the paths of the open requests, after at most two seconds. */
 async function stillOpen(server) {
   let open = "unknown";
   for (let tries = 0; tries < 40 && open !== ""; tries++) {

@@ -1,4 +1,4 @@
-/** What a TypeScript consumer writes; it is type-checked, and never run. */
+/** The code of a TypeScript consumer. It is type-checked, and not run. */
 import {
   createDpop,
   createPkcePair,
@@ -9,6 +9,7 @@ import {
   type IAuthorizationContext,
   type IClientAuthentication,
   type IRequestOptions,
+  isOAuthClientError,
   type IToken,
   OAuthClientError,
   type OAuthClientErrorCode,
@@ -17,10 +18,10 @@ import {
 } from "@oauth-helper/client";
 import * as everything from "@oauth-helper/client";
 
-/** Every declaration is looked at, not only those that are named above. */
+/** Checks every declaration, not only those that are imported above. */
 export const client: typeof everything = everything;
 
-/** The runtime's own `fetch` must be acceptable as it is. */
+/** The type of the global `fetch` must be accepted. */
 export const requestOptions: IRequestOptions = {
   fetch,
   signal: AbortSignal.timeout(1_000),
@@ -50,10 +51,11 @@ export async function authorize(target: string): Promise<IToken> {
 }
 
 export function explain(failure: unknown): OAuthClientErrorCode | undefined {
-  return failure instanceof OAuthClientError ? failure.code : undefined;
+  if (failure instanceof OAuthClientError) return failure.code;
+  return isOAuthClientError(failure) ? failure.code : undefined;
 }
 
-// @ts-expect-error: a parameter of another type is found out.
+// @ts-expect-error: the parameter is a string.
 parseWWWAuthenticateHeader(1);
-// @ts-expect-error: claims are unknown until they are looked at.
+// @ts-expect-error: the type of a claim is unknown.
 export const roles: string[] = getClaimsFromJWT("").roles;

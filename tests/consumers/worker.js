@@ -1,21 +1,21 @@
-/** Loads the client in workerd, and answers with the report. */
+/** Loads the client in workerd, and responds with the report. */
 import { runScenario } from "./scenario.js";
 
-// Clocks stand still in workerd but for input and output, so the time is asked
-// of the server, and what asking takes is deducted. Modules are compiled when
-// workerd starts, so this is what running them takes.
-async function ask(server) {
+// The clock of workerd advances with I/O only, so the time is requested from the
+// server, and the duration of such a request is deducted. Modules are compiled when
+// workerd starts, so this measures only how long they run.
+async function fetchTime(server) {
   return Number(await (await fetch(`${server}/time`)).text());
 }
 
 export default {
   async fetch(request) {
     const server = new URL(request.url).searchParams.get("server");
-    await ask(server);
-    const before = await ask(server);
-    const started = await ask(server);
+    await fetchTime(server);
+    const before = await fetchTime(server);
+    const started = await fetchTime(server);
     const client = await import("./client.js");
-    const done = await ask(server);
+    const done = await fetchTime(server);
     const importMs = Math.max(0, done - started - (started - before));
     const report = await runScenario(client, server);
     return Response.json({ importMs, report });

@@ -1,11 +1,11 @@
 /**
- * Runs worker.js in workerd: arguments are the compatibility date and the
- * server's address. The modules lie beside this file; no flag is set, and so
- * there is nothing of Node's in the worker.
+ * Runs worker.js in workerd: arguments are the compatibility date and the origin
+ * of the server. The modules are in the folder of this file. No compatibility flag
+ * is set, so the worker has no API of Node.
  */
 
-// By a variable, since this project does not depend on the package and only
-// installs it for a run: Deno's type check would look for it otherwise.
+// In a variable, so that Deno's type check does not look for the package, which is
+// installed for a run only.
 const name = "miniflare";
 const { Miniflare } = await import(name);
 
@@ -14,7 +14,7 @@ const modules = ["worker.js", "scenario.js", "client.js"];
 const miniflare = new Miniflare({
   modules: modules.map((path) => ({ type: "ESModule", path })),
   compatibilityDate,
-  // Else miniflare downloads an example of the properties of a request.
+  // Otherwise miniflare downloads an example of the properties of a request.
   cf: false,
 });
 try {

@@ -93,7 +93,7 @@ export const CALLS: Record<OperationName, Call> = {
   fetchDeviceAuthorization: (library, world, input, options) =>
     library.fetchDeviceAuthorization(
       metadataOf(world, input),
-      options.bare ?? { client: clientOf(library), ...options },
+      { client: clientOf(library), ...options },
     ),
   pollDeviceToken: (library, world, input, options) => {
     let milliseconds = CLOCK_START * 1000;
@@ -130,18 +130,7 @@ export const CALLS: Record<OperationName, Call> = {
     library.redeemIdJag(
       metadataOf(world, input),
       {
-        assertion: idJagOf("https://idp.example"),
-        claims: {
-          iss: "https://idp.example",
-          sub: "user",
-          jti: "1",
-          client_id: "c1",
-          aud: world.here,
-          iat: 1,
-          exp: 4_000_000_000,
-        },
-        audience: world.here,
-        expires_at: 4_000_000_000,
+        assertion: idJagOf("https://idp.example", { aud: world.here }),
       },
       options.bare ?? { client: clientOf(library), ...options },
     ),

@@ -160,7 +160,6 @@ const NO_ADDRESSES: [name: string, addressOf: (world: IWorld) => unknown][] = [
   ["with an encoded host that is none", () => "http://a%00b/"],
   ["that is null", () => null],
   ["that is a number", () => 1],
-  ["that is a URL object", ({ here }) => new URL(here)],
 ];
 
 const REFUSED_ARGUMENTS: ICase[] = NO_ADDRESSES.flatMap(([name, addressOf]) =>

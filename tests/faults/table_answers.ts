@@ -85,17 +85,25 @@ const TOKEN_MEMBERS: ICase[] = [
   }))
 );
 
-const LIFETIMES: ICase[] = ["-1", "1e3", "soon", "-0", -1, "1e400", "  5"]
-  .map((expires_in) => ({
-    operation: "fetchToken",
-    fault: `expires_in is ${shown(expires_in)}`,
-    play: withMembers({ expires_in }),
-    outcome: {
-      result: (token) =>
-        token.expires_in === undefined && token.expires_at === undefined,
-    },
-    requests: 1,
-  }));
+const LIFETIMES: ICase[] = ([
+  ["-1", 0],
+  ["-0", 0],
+  [-1, 0],
+  ["1e3", undefined],
+  ["soon", undefined],
+  ["1e400", undefined],
+  ["  5", undefined],
+] as const).map(([expires_in, seconds]) => ({
+  operation: "fetchToken",
+  fault: `expires_in is ${shown(expires_in)}`,
+  play: withMembers({ expires_in, expires_at: 4_000_000_000 }),
+  outcome: {
+    result: (token) =>
+      token.expires_in === seconds &&
+      (seconds === 0 ? token.expires_at < 4_000_000_000 : !token.expires_at),
+  },
+  requests: 1,
+}));
 
 const ERRORS: ICase[] = WRONG.map((error) => ({
   operation: "fetchToken",
@@ -104,9 +112,8 @@ const ERRORS: ICase[] = WRONG.map((error) => ({
     status: "400 No",
     body: JSON.stringify({ error, error_description: {}, error_uri: 1 }),
   }),
-  outcome: {
-    code: error === null || error === "" ? "unexpected_status" : "oauth_error",
-  },
+  // An error is a non-empty string.
+  outcome: { code: error === "x" ? "oauth_error" : "unexpected_status" },
   requests: 1,
 }));
 

@@ -89,7 +89,7 @@ export interface IBuilt {
 }
 
 /** Scope values of RFC 6749, section 3.3, most of the time. */
-const scopeValues = fc.oneof(
+export const scopeValues = fc.oneof(
   {
     arbitrary: fc.string({
       unit: fc.constantFrom(..."aZ0!#$%&'()*+,-./:;<=>?@[]^_`{|}~"),
@@ -106,6 +106,30 @@ const CLIENT_OWN = [
   ...["client_id", "client_secret", "client_assertion"],
   "client_assertion_type",
 ];
+
+/** Whether scopes or further parameters must be rejected. */
+export function isRejected(
+  scopes: string[] = [],
+  parameters: Record<string, string> = {},
+  own: string[],
+): boolean {
+  const names = [...own, ...CLIENT_OWN];
+  return scopes.some((scope) => !SCOPE_VALUE.test(scope)) ||
+    Object.keys(parameters).some((name) => names.includes(name));
+}
+
+/** Further parameters, which a builder with these own ones mostly accepts. */
+export function further(own: string[]): fc.Arbitrary<Record<string, string>> {
+  // Else nearly every one would be rejected.
+  return fc.tuple(extras(own), fc.integer({ min: 0, max: 9 })).map(
+    ([members, chance]) =>
+      Object.fromEntries(
+        Object.entries(members).filter(([name]) =>
+          chance === 0 || !isRejected([], { [name]: "" }, own)
+        ),
+      ),
+  );
+}
 
 const shared = fc.record({
   resource: fc.oneof(values, fc.constantFrom("", false as const, undefined)),
@@ -127,18 +151,8 @@ function grant(
       maxLength: optional.length,
     }),
     shared,
-    fc.option(extras(own), { nil: undefined }),
-    // Else nearly every body would be rejected.
-    fc.integer({ min: 0, max: 9 }),
-  ).map(([texts, chosen, { resource, scopes }, further, chance]) => () => {
-    const rejected = [...own, ...CLIENT_OWN];
-    const parameters = further && Object.fromEntries(
-      Object.entries(further)
-        .filter(([name]) => chance === 0 || !rejected.includes(name)),
-    );
-    const isRejected =
-      Object.keys(parameters ?? {}).some((name) => rejected.includes(name)) ||
-      scopes?.some((scope) => !SCOPE_VALUE.test(scope));
+    fc.option(further(own), { nil: undefined }),
+  ).map(([texts, chosen, { resource, scopes }, parameters]) => () => {
     const absent = optional.filter((_, index) => !chosen[index]).flat();
     const members = names.map((name, index): Member => [name, texts[index]!])
       .filter(([name]) => !absent.includes(name));
@@ -147,7 +161,7 @@ function grant(
     return {
       build: () => build({ ...Object.fromEntries(mine), ...options } as never),
       own,
-      expected: isRejected ? undefined : filled([
+      expected: isRejected(scopes, parameters, own) ? undefined : filled([
         ["grant_type", grantType],
         ...members,
         ["resource", resource || ""],

@@ -18,15 +18,16 @@ import {
 } from "../../mod.ts";
 import { parseByTheRules } from "../support/challenge_reference.ts";
 import { referenceParseChallenges } from "../support/parse_challenges_reference.ts";
-import { bodies, type IBuilt, type Member } from "./_builders.ts";
-import { referenceDecodeJwt, strictDecodeJwt } from "./_claims_reference.ts";
 import {
-  extras,
-  headerTexts,
-  tokens,
-  values,
-  writtenChallenges,
-} from "./_texts.ts";
+  bodies,
+  further,
+  type IBuilt,
+  isRejected,
+  type Member,
+  scopeValues,
+} from "./_builders.ts";
+import { referenceDecodeJwt, strictDecodeJwt } from "./_claims_reference.ts";
+import { headerTexts, tokens, values, writtenChallenges } from "./_texts.ts";
 
 /** A property, and how many inputs of a hundred are its own. */
 export interface IFuzzProperty {
@@ -236,8 +237,8 @@ const addresses = fc.record({
   query: fc.constantFrom("", "?t=1", "?client_id=evil&client_id=evil&t=1"),
   texts: fc.tuple(values, values, values, values),
   resource: fc.option(values, { nil: undefined }),
-  scopes: fc.array(values, { maxLength: 2 }),
-  parameters: extras(URL_OWN),
+  scopes: fc.array(scopeValues, { maxLength: 2 }),
+  parameters: further(URL_OWN),
 });
 
 /** An address that holds its own parameters once each and unharmed. */
@@ -252,15 +253,21 @@ function checkAddress(
 ): void {
   const mine = Object.entries(URL_OPTIONS)
     .map(([name, option], index) => [name, option, texts[index]!] as const);
-  const { search, origin, pathname } = buildAuthorizationUrl({
-    issuer: "https://as.example",
-    authorization_endpoint: `https://as.example/authorize${query}`,
-    response_types_supported: ["code"],
-    code_challenge_methods_supported: ["S256"],
-  }, {
-    ...Object.fromEntries(mine.map(([, option, text]) => [option, text])),
-    ...{ resource, scopes, parameters },
-  } as never);
+  const build = () =>
+    buildAuthorizationUrl({
+      issuer: "https://as.example",
+      authorization_endpoint: `https://as.example/authorize${query}`,
+      code_challenge_methods_supported: ["S256"],
+    }, {
+      ...Object.fromEntries(mine.map(([, option, text]) => [option, text])),
+      ...{ resource, scopes, parameters },
+    } as never);
+  if (isRejected(scopes, parameters, URL_OWN)) {
+    const { code } = assertThrows(build, OAuthClientError);
+    assert(code === "invalid_argument", code);
+    return;
+  }
+  const { search, origin, pathname } = build();
   assert(origin + pathname === "https://as.example/authorize");
   const expected = new Map(
     [

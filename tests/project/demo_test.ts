@@ -120,8 +120,8 @@ Deno.test("runDemo() gets from a 401 to a 200 with its own servers", async () =>
       ["/.well-known/openid-configuration/tenant1", 404],
     ],
   );
-  const address = details?.found_at ?? "";
-  assertMatch(address, /\/tenant1\/\.well-known\/openid-configuration$/);
+  const url = details?.found_at ?? "";
+  assertMatch(url, /\/tenant1\/\.well-known\/openid-configuration$/);
   assertMatch(find("device_token")?.details?.polls ?? "", /^1: .*, 2: /);
   const { received } = find("authorization")?.details ?? {};
   assertEquals(received, "code, state, iss");

@@ -41,10 +41,12 @@ Deno.test("import_map.json names every npm package as deno.json does", () => {
 
 Deno.test("import_map.json names nothing that is missing in deno.json", () => {
   const known = readImports("deno.json");
+  const { name: self, exports } = JSON.parse(readText("deno.json"));
   const map = readImports("scripts/npm_only/import_map.json");
   for (const [name, target] of Object.entries(map)) {
-    if (name === "@oauth-helper/client") {
-      assertEquals(target, "../../mod.ts");
+    if (name === self || name.startsWith(`${self}/`)) {
+      const path = exports[name.replace(self, ".")];
+      assertEquals(target, path.replace(".", "../.."), name);
     } else if (name.endsWith("/")) {
       const whole = known[name.slice(0, -1)] ?? "";
       assertEquals(target, whole.replace("npm:", "npm:/") + "/", name);

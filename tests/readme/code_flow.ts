@@ -11,7 +11,7 @@ import {
   selectClientAuthentication,
 } from "@oauth-helper/client";
 
-/** `visit` opens an address in the user's browser and returns the one it ends at. */
+/** `visit` opens a URL in the user's browser, and returns the callback URL. */
 export async function getToken(
   target: string,
   redirectUri: string,

@@ -1,50 +1,38 @@
-/** The examples of tests/readme/: they stand in README.md as they are, and work. */
+/** The examples in this folder are in README.md, character for character, and work. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import {
-  clientSecretBasic,
-  discoverAuthorizationServer,
-  getClaimsFromJWT,
-  type IToken,
-} from "../../mod.ts";
+import { getClaimsFromJWT, type IToken } from "../../mod.ts";
 import { getToken } from "./code_flow.ts";
 import { getTokenForUser } from "./cross_app_access.ts";
 import { getDeviceToken } from "./device_flow.ts";
 import {
-  discoverFrom,
   REDIRECT_URI,
   registerPublicClient,
-  signIn,
   startFlowServers,
   statusFor,
 } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
-import {
-  startIdentityProvider,
-  startRedeemingServer,
-  type TrustedSigners,
-} from "../servers/cross_app_access.ts";
-import { startProtectedResource } from "../servers/protected_resource.ts";
+import { startCrossApp } from "../servers/cross_app_access.ts";
 
 const root = new URL("../..", import.meta.url);
 
-/** The lines of a file, without the empty one behind its end. */
+/** Returns the lines of a file. */
 async function linesOf(path: string): Promise<string[]> {
   const text = await Deno.readTextFile(new URL(path, root));
   return text.trimEnd().split("\n");
 }
 
-/** The lines between the braces of a file's only function. */
+/** Returns the lines of the body of a file's only function. */
 function bodyOf(lines: string[]): string[] {
   const start = lines.findIndex((line) => line.startsWith("export async"));
   const opened = lines.findIndex((line, n) => n >= start && / \{$/.test(line));
   const closed = lines.indexOf("}", opened);
   assert(start >= 0 && opened >= start && closed > opened);
-  assertEquals(closed, lines.length - 1, "something follows the function");
+  assertEquals(closed, lines.length - 1, "expected nothing after the function");
   return lines.slice(opened + 1, closed);
 }
 
-/** The most lines of the function's body, and of the whole file. */
+/** The limits of lines: of the body of the function, and of the file. */
 const EXAMPLES: [name: string, body: number, file: number][] = [
   ["code_flow", 40, 60],
   ["device_flow", 24, 24],
@@ -52,14 +40,14 @@ const EXAMPLES: [name: string, body: number, file: number][] = [
 ];
 
 for (const [name, maxBody, maxFile] of EXAMPLES) {
-  Deno.test(`README.md shows ${name}.ts as it is`, async () => {
+  Deno.test(`README.md contains ${name}.ts`, async () => {
     const example = (await linesOf(`tests/readme/${name}.ts`)).join("\n");
     const readme = (await linesOf("README.md")).join("\n");
     const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)]
       .map(([, code = ""]) => code);
     assert(
       blocks.some((code) => code.includes(`${example}\n`)),
-      `no block of README.md holds tests/readme/${name}.ts`,
+      `no code block of README.md contains tests/readme/${name}.ts`,
     );
   });
 
@@ -71,14 +59,11 @@ for (const [name, maxBody, maxFile] of EXAMPLES) {
   });
 }
 
-/** Changes the body of a reply. */
+/** Returns what a response has as its body in place of `body`. */
 type Change = (url: string, body: string) => string | Promise<string>;
 
-/**
- * Reads every reply to its end, as a program ends which shows examples only: they
- * leave the body of the 401 unread.
- */
-function stubGlobalFetch(change: Change = (_url, body) => body) {
+/** Replaces the global `fetch` by one that changes the bodies of responses. */
+function stubGlobalFetch(change: Change) {
   const original = globalThis.fetch;
   return stub(globalThis, "fetch", async (input, init) => {
     const response = await original(input, init);
@@ -88,35 +73,34 @@ function stubGlobalFetch(change: Change = (_url, body) => body) {
   });
 }
 
-async function assertTaken(resource: string, token: IToken, sub: string) {
+async function assertAccepted(resource: string, token: IToken, sub: string) {
   assertEquals(await statusFor(resource, token), 200);
   const claims = getClaimsFromJWT(token.access_token);
   assertEquals([claims.aud, claims.sub], [resource, sub]);
 }
 
 for (const path of ["", "/tenant1"]) {
-  Deno.test(`getToken() leads from a 401 to a 200, issuer path "${path}"`, async () => {
+  Deno.test(`getToken() gets from a 401 to a 200, issuer path "${path}"`, async () => {
     await using servers = await startFlowServers({ path });
     const { resource } = servers.context;
     const browser = createBrowser({ login: "ada" });
-    using _fetch = stubGlobalFetch();
     const token = await getToken(
       resource,
       REDIRECT_URI,
       async (url) => (await browser.authorize(url)).href,
     );
-    await assertTaken(resource, token, "ada");
+    await assertAccepted(resource, token, "ada");
     assert(token.refresh_token);
   });
 }
 
-Deno.test("getDeviceToken() leads from a context to a 200", async () => {
+Deno.test("getDeviceToken() gets from discovery to a 200", async () => {
   await using servers = await startFlowServers();
   const { context } = servers;
   const { clientId } = await registerPublicClient(context);
-  const shown: string[] = [];
+  const messages: string[] = [];
   let code = "";
-  // The user is quick, and so is the interval.
+  // The user enters the code before the first poll, and the interval is short.
   using _fetch = stubGlobalFetch(async (url, body) => {
     const endpoint = context.serverMetadata.device_authorization_endpoint;
     if (url !== endpoint) return body;
@@ -135,36 +119,23 @@ Deno.test("getDeviceToken() leads from a context to a 200", async () => {
   const token = await getDeviceToken(
     context,
     clientId,
-    (text) => shown.push(text),
+    (text) => messages.push(text),
   );
-  assertEquals(shown.length, 1);
-  assertStringIncludes(shown[0]!, code);
-  assertStringIncludes(shown[0]!, `Open ${context.issuer}/device`);
-  await assertTaken(context.resource, token, "ada");
+  assertEquals(messages.length, 1);
+  assertStringIncludes(messages[0]!, code);
+  assertStringIncludes(messages[0]!, `Open ${context.issuer}/device`);
+  await assertAccepted(context.resource, token, "ada");
 });
 
-Deno.test("getTokenForUser() leads from an ID token to a 200", async () => {
-  // Who the client is, as the example has it.
-  const redirectUri = REDIRECT_URI;
-  const atIdp = { id: "id-at-the-idp", secret: "s3cret", redirectUri };
-  const atServer = { id: "id-at-the-as", secret: "0ther", redirectUri };
-  const clientIds = new Map<string, string>();
-  const trusted: TrustedSigners = new Map();
-  await using idp = await startIdentityProvider(atIdp, clientIds);
-  await using server = await startRedeemingServer(atServer, trusted);
-  await using protectedResource = startProtectedResource({
-    authorizationServers: [server.issuer],
-    scopes: ["mcp:read"],
+Deno.test("getTokenForUser() gets from an ID token to a 200", async () => {
+  // The credentials of the example.
+  const atIdp = { id: "id-at-the-idp", secret: "s3cret" };
+  const atServer = { id: "id-at-the-as", secret: "0ther" };
+  await using servers = await startCrossApp({
+    credentials: { atIdp, atServer },
   });
-  clientIds.set(server.issuer, atServer.id);
-  trusted.set(idp.issuer, { signer: idp.signer, typ: "oauth-id-jag+jwt" });
-  const { serverMetadata } = await discoverAuthorizationServer(idp.issuer);
-  const context = await discoverFrom(protectedResource.resource);
-  const { id_token = "" } = await signIn({ serverMetadata }, {
-    client: clientSecretBasic(atIdp.id, atIdp.secret),
-    browser: createBrowser({ login: "ada" }),
-    scopes: ["openid"],
-  });
-  const token = await getTokenForUser(serverMetadata, context, id_token);
-  await assertTaken(context.resource, token, "ada");
+  const { idpMetadata, context } = servers;
+  const idToken = await servers.signInAtIdp("ada");
+  const token = await getTokenForUser(idpMetadata, context, idToken);
+  await assertAccepted(context.resource, token, "ada");
 });

@@ -1,27 +1,62 @@
 /** Values of a request that a server repeats must not stand in an error. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+} from "@std/assert";
+import {
+  buildAuthorizationCodeBody,
   buildClientCredentialsBody,
+  buildTokenExchangeBody,
   clientSecretBasic,
   clientSecretPost,
+  createDpop,
   discoverAuthorization,
+  discoverAuthorizationServer,
   fetchAuthorizationServerMetadata,
+  fetchDeviceAuthorization,
   fetchDynamicRegistration,
+  fetchIdJag,
   fetchResourceMetadata,
   fetchToken,
+  type IClientAuthentication,
+  type IFetch,
   OAuthClientError,
   pollDeviceToken,
+  privateKeyJwt,
   publicClient,
+  redeemIdJag,
+  refreshToken,
+  registerClient,
 } from "../../mod.ts";
-import { API, AS, MCP, SERVER, TOKEN_ENDPOINT } from "../support/fixtures.ts";
-import { json, stubFetch } from "../support/stub_fetch.ts";
+import {
+  API,
+  AS,
+  createSigningKeys,
+  idJagReply,
+  MCP,
+  SERVER,
+  signIdJag,
+  TOKEN_ENDPOINT,
+} from "../support/fixtures.ts";
+import {
+  type Answer,
+  failing,
+  json,
+  redirect,
+  stubFetch,
+  text,
+  untyped,
+} from "../support/stub_fetch.ts";
 
 /** Everything that an error shows: message, members, nested errors. */
 function shown(error: unknown): string {
   if (error instanceof AggregateError) {
     return error.message + error.errors.map(shown).join();
   }
+  if (typeof error !== "object" || error === null) return String(error);
   const { message, stack, attempts = [] } = error as OAuthClientError;
   const nested = attempts.map((attempt) => shown(attempt.error ?? {}));
   return JSON.stringify(error) + message + (stack ?? "") + nested.join();
@@ -322,5 +357,284 @@ Deno.test("fetchResourceMetadata() sends same-origin secrets to no other origin"
     fetch: stub.fetch,
   });
   assertEquals(stub.requests[0]?.headers, { Accept: "application/json" });
-  assert(!MCP.startsWith("https://evil") && MCP.startsWith(API));
+  assertEquals(new URL(MCP).origin, API);
+});
+
+/** A part of every secret, so that one search finds them all. */
+const MARK = "hushHUSH";
+const FORMS = [
+  buildAuthorizationCodeBody({
+    code: `code-${MARK}`,
+    codeVerifier: `verifier-${MARK}`,
+    redirectUri: "http://127.0.0.1/",
+  }),
+  buildTokenExchangeBody({
+    subjectToken: `subject-${MARK}`,
+    subjectTokenType: "urn:x",
+    actorToken: `actor-${MARK}`,
+    actorTokenType: "urn:x",
+  }),
+];
+
+/** Responses that fail; most repeat the request. */
+const FAILURES: [name: string, Answer][] = [
+  ["a lost connection", failing(new TypeError("Cable cut"))],
+  [
+    "what fetch throws",
+    ({ body, headers }) => Promise.reject(`${body} ${Object.values(headers)}`),
+  ],
+  ["a redirect", redirect("https://evil.example/")],
+  ["an error", json({ error: "invalid_grant" }, { status: 400 })],
+  [
+    "a page",
+    ({ body, headers }) =>
+      new Response(`<p>${body} ${Object.values(headers)}</p>`, { status: 500 }),
+  ],
+  ["a page with status 200", ({ body }) => new Response(`<p>${body}</p>`)],
+  ["broken JSON", ({ body }) => new Response(`{"access_token": "${body}`)],
+  ["an error response", ({ body, headers }) => {
+    const members = Object.fromEntries(new URLSearchParams(body));
+    return Response.json({
+      ...members,
+      error: "invalid_grant",
+      error_description: `Bad: ${body} ${Object.values(headers)}`,
+      error_uri: `https://as.example/?${body}`,
+      more: { deep: [body, members] },
+    }, { status: 400 });
+  }],
+  [
+    "an error of another type",
+    ({ body }) =>
+      Response.json({ error: Object.fromEntries(new URLSearchParams(body)) }),
+  ],
+  ["a token of another type", json({ access_token: [`access-${MARK}`] })],
+  [
+    "401 with a token",
+    json({ access_token: `access-${MARK}` }, {
+      status: 401,
+    }),
+  ],
+];
+
+/** Operations that send secrets; each fails at every server above. */
+const OPERATIONS: [
+  name: string,
+  call: (options: {
+    fetch: IFetch;
+    client: IClientAuthentication;
+    headers: Record<string, string>;
+  }) => Promise<unknown>,
+][] = [
+  ...FORMS.map((form): typeof OPERATIONS[0] => [
+    `fetchToken() with ${form.get("grant_type")}`,
+    (options) => fetchToken(SERVER, form, options),
+  ]),
+  [
+    "refreshToken()",
+    (options) =>
+      refreshToken(SERVER, { refresh_token: `refresh-${MARK}` }, options),
+  ],
+  ["fetchIdJag()", (options) =>
+    fetchIdJag(SERVER, {
+      ...options,
+      subjectToken: `subject-${MARK}`,
+      audience: API,
+    })],
+  ["fetchDeviceAuthorization()", (options) =>
+    fetchDeviceAuthorization(
+      { issuer: AS, device_authorization_endpoint: TOKEN_ENDPOINT },
+      { ...options, parameters: { login_hint: `hint-${MARK}` } },
+    )],
+];
+
+for (const [name, call] of OPERATIONS) {
+  Deno.test(`${name} shows no secret, whatever fails`, async () => {
+    const secret = `secret-${MARK}`;
+    const clients = [
+      clientSecretPost("c1", secret),
+      clientSecretBasic("c1", secret),
+    ];
+    for (const client of clients) {
+      for (const [failure, answer] of FAILURES) {
+        using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
+        const { fetch } = stubbed;
+        const headers = { Cookie: `cookie-${MARK}` };
+        const error = await failureOf(() => call({ fetch, client, headers }));
+        assertInstanceOf(error, OAuthClientError);
+        assert(!shown(error).includes(MARK), `${failure}: ${shown(error)}`);
+        assert(!shown(error).includes(btoa(`c1:${secret}`)), failure);
+        assertEquals(stubbed.urls, [TOKEN_ENDPOINT]);
+      }
+    }
+  });
+}
+
+Deno.test("no error shows a client assertion, a DPoP proof or an ID-JAG", async () => {
+  const { privateKey } = await createSigningKeys();
+  const dpop = await createDpop();
+  const client = privateKeyJwt("c-at-as", privateKey);
+  const cnf = { jkt: dpop.thumbprint };
+  const assertion = await signIdJag({ exp: 9e9, cnf });
+  for (const [failure, answer] of FAILURES) {
+    const sent: string[] = [];
+    using stubbed = stubFetch({
+      [TOKEN_ENDPOINT]: (request) => {
+        const form = new URLSearchParams(request.body);
+        sent.push(form.get("client_assertion")!, request.headers.DPoP!);
+        sent.push(form.get("assertion")!);
+        return answer(request);
+      },
+    });
+    const { fetch } = stubbed;
+    const options = { fetch, client, dpop };
+    const error = await failureOf(() =>
+      redeemIdJag(SERVER, { assertion }, options)
+    );
+    assertEquals(sent.map((jwt) => jwt.split(".").length), [3, 3, 3]);
+    for (const jwt of sent) assert(!shown(error).includes(jwt), failure);
+  }
+});
+
+Deno.test("fetchIdJag() and redeemIdJag() show no ID-JAG that they refuse", async () => {
+  const wrong = await signIdJag({ note: MARK, jti: 7 });
+  for (const token of [wrong, MARK, `${MARK}.${MARK}.${MARK}`]) {
+    using stubbed = stubFetch({ [TOKEN_ENDPOINT]: idJagReply(token) });
+    const { fetch } = stubbed;
+    const options = { fetch, subjectToken: "s", audience: API };
+    const errors = [
+      await failureOf(() => fetchIdJag(SERVER, options)),
+      await failureOf(() => redeemIdJag(SERVER, { assertion: token }, {})),
+    ];
+    for (const error of errors) {
+      assert(!shown(error).includes(MARK), shown(error));
+      assert(!shown(error).includes(token), shown(error));
+    }
+  }
+});
+
+const TOKEN = "ab/cd+ef-hdr-t0ken==";
+/** Responses that repeat a header field of the caller. */
+const ECHOES: [name: string, echo: (field: string) => Response][] = [
+  ["text", (field) => new Response(field, { status: 401 })],
+  [
+    "an error response",
+    (field) =>
+      Response.json({ error: "x", error_description: field }, { status: 400 }),
+  ],
+  ["other JSON", (field) => Response.json({ [field]: field })],
+  [
+    "the identifier",
+    (field) =>
+      Response.json({ resource: `${AS}/${field}`, issuer: `${AS}/${field}` }),
+  ],
+  ["an endpoint", (field) =>
+    Response.json({
+      issuer: AS,
+      resource: MCP,
+      authorization_servers: [AS],
+      token_endpoint: `ftp://evil.example/${field}`,
+    })],
+  [
+    "a text that is cut",
+    (field) => new Response(" ".repeat(1_990) + field, { status: 400 }),
+  ],
+];
+
+type Headers = Record<string, string>;
+const CALLS: [
+  name: string,
+  call: (fetch: IFetch, headers: Headers) => Promise<unknown>,
+][] = [
+  [
+    "fetchResourceMetadata",
+    (fetch, sameOriginHeaders) =>
+      fetchResourceMetadata(MCP, undefined, { fetch, sameOriginHeaders }),
+  ],
+  [
+    "fetchAuthorizationServerMetadata",
+    (fetch, additionalHeaders) =>
+      fetchAuthorizationServerMetadata(AS, { fetch, additionalHeaders }),
+  ],
+  ["discoverAuthorization", (fetch, headers) =>
+    discoverAuthorization(MCP, {
+      fetch,
+      sameOriginHeaders: headers,
+      additionalHeaders: headers,
+    })],
+  [
+    "discoverAuthorizationServer",
+    (fetch, additionalHeaders) =>
+      discoverAuthorizationServer(AS, { fetch, additionalHeaders }),
+  ],
+  [
+    "fetchDynamicRegistration",
+    (fetch, headers) =>
+      fetchDynamicRegistration(SERVER, "Test", undefined, { fetch, headers }),
+  ],
+  [
+    "registerClient",
+    (fetch, headers) => registerClient(SERVER, {}, { fetch, headers }),
+  ],
+  [
+    "fetchToken",
+    (fetch, headers) =>
+      fetchToken(SERVER, new URLSearchParams({ a: "1" }), { fetch, headers }),
+  ],
+];
+
+for (const [name, call] of CALLS) {
+  Deno.test(`${name}() shows no header field of the caller that a server repeats`, async () => {
+    for (const [where, echo] of ECHOES) {
+      const fetch: IFetch = (_url, { headers }) =>
+        Promise.resolve(echo(String(headers.Authorization)));
+      const headers = { Authorization: `Bearer ${TOKEN}` };
+      // Some of these are metadata; then the failed attempts are checked.
+      const result = await call(fetch, headers).catch((error) => error);
+      const { errors, attempts } = untyped(result);
+      const found = result instanceof Error
+        ? [result]
+        : errors ?? attempts?.map(({ error }: { error?: Error }) => error);
+      for (const error of found ?? []) {
+        const text = shown(error);
+        assert(!/hdr-t0ken|ab\/cd\+/.test(text), `${where}: ${text}`);
+      }
+    }
+  });
+
+  Deno.test(`${name}() rejects a header field that HTTP cannot carry, without showing it`, async () => {
+    for (const end of ["\nx", "\u20ac"]) {
+      const headers = { Authorization: `Bearer ${TOKEN}${end}` };
+      const error = await failureOf(() =>
+        call(() => Promise.reject(new Error("Requested")), headers)
+      );
+      assertInstanceOf(error, OAuthClientError);
+      assertEquals(error.code, "invalid_argument");
+      assert(!shown(error).includes("t0ken"));
+    }
+  });
+}
+
+Deno.test("fetchToken() shows no code that is repeated as a token type", async () => {
+  const code = "c0de-s3cret/+=x";
+  const error = await failureOf(() =>
+    fetchToken(SERVER, new URLSearchParams({ code }), {
+      dpop: untyped({
+        createProof: () => Promise.resolve("proof"),
+        noteResponse() {},
+      }),
+      fetch: () =>
+        Promise.resolve(Response.json({ access_token: "t", token_type: code })),
+    })
+  );
+  assertInstanceOf(error, OAuthClientError);
+  assertEquals(error.code, "invalid_response");
+  assert(!shown(error).includes("s3cret"));
+});
+
+Deno.test("fetchToken() puts no page into the message of a status", async () => {
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: text("Fault 17", 500) });
+  const error = await failureOf(() =>
+    fetchToken(SERVER, new URLSearchParams(), stubbed)
+  );
+  assert(!shown(error).includes("Fault 17"));
 });

@@ -1,11 +1,11 @@
-/** Verifying DPoP proofs with `jose`, as RFC 9449, section 4.3, lists it. */
+/** Verification of DPoP proofs with `jose` (RFC 9449, section 4.3). */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify } from "jose";
 
 const MAX_AGE_SECONDS = 60;
 
-/** Why a proof is refused, as an error code of RFC 9449, section 7.1. */
+/** An invalid proof, with an error code of RFC 9449, section 7.1. */
 export class DpopError extends Error {
   readonly code: "invalid_dpop_proof" | "use_dpop_nonce";
 
@@ -19,16 +19,16 @@ export class DpopError extends Error {
 }
 
 export interface IDpopVerifier {
-  /** The nonce that the next proof must have; every request changes it. */
+  /** The nonce that the next proof requires; it changes with each request. */
   readonly nonce: string | undefined;
   /**
-   * The thumbprint of the key that a request's proof was made with; throws a
-   * `DpopError` where there is no good one.
+   * Returns the thumbprint of the key of a request's proof; throws a `DpopError`
+   * without a valid proof.
    */
   verify(request: Request, accessToken: string): Promise<string>;
 }
 
-/** With `nonces`, a proof must carry the newest nonce, and serves once. */
+/** Creates a verifier, which with `nonces` requires the newest nonce. */
 export function createDpopVerifier(nonces: boolean): IDpopVerifier {
   const seen = new Set<string>();
   let nonce = nonces ? crypto.randomUUID() as string : undefined;
@@ -42,7 +42,7 @@ export function createDpopVerifier(nonces: boolean): IDpopVerifier {
         requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
       });
     } catch (error) {
-      // Anything else is a fault of the test, which must not pass as a refusal.
+      // Any other error is a fault of the test, and no invalid proof.
       if (!(error instanceof errors.JOSEError)) throw error;
       throw new DpopError("invalid_dpop_proof", error.message);
     }
@@ -63,11 +63,11 @@ export function createDpopVerifier(nonces: boolean): IDpopVerifier {
       };
       for (const [name, value] of Object.entries(expected)) {
         if (payload[name] !== value) {
-          throw new DpopError("invalid_dpop_proof", `${name} is another one`);
+          throw new DpopError("invalid_dpop_proof", `${name} does not match`);
         }
       }
       if (seen.has(String(payload.jti))) {
-        throw new DpopError("invalid_dpop_proof", "The proof was used before");
+        throw new DpopError("invalid_dpop_proof", "The proof was used already");
       }
       if (payload.nonce !== nonce) {
         throw new DpopError("use_dpop_nonce", "The nonce is not the newest");

@@ -1,4 +1,4 @@
-/** What the flow tests share: two servers, and a user who has signed in. */
+/** What the tests of flows share: two servers, and the sign-in of a user. */
 import { assertEquals } from "@std/assert";
 import {
   buildAuthorizationCodeBody,
@@ -9,6 +9,7 @@ import {
   fetchToken,
   type IAuthorizationContext,
   type IClientAuthentication,
+  type IDpop,
   type IFetchTokenOptions,
   type IToken,
   parseAuthorizationResponse,
@@ -29,17 +30,17 @@ import {
 
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** Nothing listens there: the browser stops before it asks this address. */
+/** The browser of the tests does not request this URL. */
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
 export interface IFlowServers extends AsyncDisposable {
   server: IAuthorizationServer;
   protectedResource: IProtectedResource;
-  /** What a `401` of the resource leads to. */
+  /** What discovery finds from a `401` of the resource. */
   context: IAuthorizationContext;
 }
 
-/** An authorization server, a resource that names it, and their discovery. */
+/** Starts an authorization server and a resource that names it. */
 export async function startFlowServers(
   serverOptions: IAuthorizationServerOptions = {},
   resourceOptions: Partial<IProtectedResourceOptions> = {},
@@ -61,7 +62,7 @@ export async function startFlowServers(
   };
 }
 
-/** Asks a resource without a token, and goes on from its `401`. */
+/** Requests a resource without a token, and runs discovery from its `401`. */
 export async function discoverFrom(
   resource: string,
 ): Promise<IAuthorizationContext> {
@@ -71,7 +72,7 @@ export async function discoverFrom(
   return await discoverAuthorization(resource, { challenge });
 }
 
-/** A public client that may do all that a user takes part in. */
+/** Registers a public client for all grants that involve a user. */
 export async function registerPublicClient(
   { serverMetadata }: IAuthorizationContext,
 ): Promise<IClientAuthentication> {
@@ -88,13 +89,13 @@ export async function registerPublicClient(
 export interface ISignInOptions extends IFetchTokenOptions {
   client: IClientAuthentication;
   browser?: IBrowser;
-  /** In place of those of the context. */
+  /** @default the scopes of the context */
   scopes?: readonly string[];
-  /** In place of that of the context; false for none. */
+  /** `false` for none. @default the resource of the context */
   resource?: string | false;
 }
 
-/** The code flow from the authorization request to the token. */
+/** Runs the code flow from the authorization request to the token. */
 export async function signIn(
   context:
     & Pick<IAuthorizationContext, "serverMetadata">
@@ -133,7 +134,7 @@ export async function signIn(
   return await fetchToken(serverMetadata, body, requestOptions);
 }
 
-/** The status that a resource gives a bearer token. */
+/** Returns the status of a request to a resource with a bearer token. */
 export async function statusFor(
   resource: string,
   { access_token }: Pick<IToken, "access_token">,
@@ -143,4 +144,23 @@ export async function statusFor(
   });
   await response.body?.cancel();
   return response.status;
+}
+
+/** Calls a resource with a bound token, again if the proof needs a new nonce. */
+export async function callWithProof(
+  dpop: IDpop,
+  url: string,
+  accessToken: string,
+): Promise<{ status: number; requests: number }> {
+  for (let requests = 1;; requests++) {
+    const headers = await dpop.createHeaders({
+      method: "GET",
+      url,
+      accessToken,
+    });
+    const response = await fetch(url, { headers });
+    await response.body?.cancel();
+    const isRetry = dpop.noteResponse(url, response) && requests === 1;
+    if (!isRetry) return { status: response.status, requests };
+  }
 }

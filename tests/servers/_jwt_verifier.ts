@@ -1,6 +1,6 @@
 /**
- * What the resource servers among the fixtures share: verifying a JWT access
- * token with `jose` against the keys its authorization server publishes.
+ * Verification of JWT access tokens (RFC 9068) with `jose` and the keys that their
+ * authorization server publishes.
  */
 import {
   createRemoteJWKSet,
@@ -11,29 +11,29 @@ import {
   type JWTVerifyGetKey,
 } from "jose";
 
-/** The document at path addition, where oidc-provider serves it for any path. */
+/** Fetches metadata from the URL where oidc-provider publishes it. */
 export async function readServerMetadata<T = { jwks_uri: string }>(
   issuer: string,
 ): Promise<T> {
-  const address = `${issuer}/.well-known/openid-configuration`;
-  const response = await fetch(address);
+  const url = `${issuer}/.well-known/openid-configuration`;
+  const response = await fetch(url);
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`${address} answered ${response.status}`);
+    throw new Error(`${url} responded with ${response.status}`);
   }
   return await response.json();
 }
 
 /**
- * A function that resolves to a token's claims when one of `issuers` made it
- * for `audience` (RFC 9068, 4), and throws an error of `jose` otherwise. A token
- * that is bound to a key must come with the thumbprint of a proof by that key.
+ * Creates a function that returns the claims of a token that one of `issuers`
+ * issued for `audience` (RFC 9068, section 4), and else throws an error of `jose`.
+ * A bound token requires the `thumbprint` of the key of a proof.
  */
 export function createJwtVerifier(issuers: string[], audience: string) {
   const keys = new Map<string, JWTVerifyGetKey>();
   return async (token: string, thumbprint?: string): Promise<JWTPayload> => {
     const { iss = "" } = decodeJwt(token);
-    // Before anything is fetched: this claim comes from the caller.
+    // First, because the claim determines which keys are fetched.
     if (!issuers.includes(iss)) {
       throw new errors.JWTInvalid(`Issuer ${iss} is not trusted here`);
     }
@@ -44,8 +44,8 @@ export function createJwtVerifier(issuers: string[], audience: string) {
     }
     const options = { issuer: iss, audience, typ: "at+jwt" };
     const { payload } = await jwtVerify(token, key, options);
-    // RFC 9449, 7.2: a bound token must not be taken as a bearer token, nor a
-    // bearer token as a bound one.
+    // RFC 9449, section 7.2: a bound token must not be accepted as a bearer token,
+    // nor a bearer token as a bound one.
     const { jkt } = (payload.cnf ?? {}) as { jkt?: unknown };
     if (jkt !== thumbprint) {
       throw new errors.JWTInvalid(
@@ -56,7 +56,7 @@ export function createJwtVerifier(issuers: string[], audience: string) {
   };
 }
 
-/** The scopes that a token carries (RFC 9068, 2.2.3). */
+/** Returns the scopes of a token (RFC 9068, section 2.2.3). */
 export function scopesOf({ scope }: JWTPayload): string[] {
   return typeof scope === "string" ? scope.split(" ") : [];
 }

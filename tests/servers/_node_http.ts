@@ -1,7 +1,4 @@
-/**
- * The listening half of the fixtures that are Node programs: a `node:http`
- * server on a free loopback port that leaves nothing open behind it.
- */
+/** A `node:http` server on a free loopback port, which closes completely. */
 import {
   createServer,
   type IncomingMessage,
@@ -17,9 +14,9 @@ export type NodeHandler = (
 export interface INodeServer {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
-  /** What was asked so far: method and path, without the query. */
+  /** The requests so far: method and path, without the query. */
   requests: string[];
-  /** Sets what answers. Apart from `listen()`, since it may need `origin`. */
+  /** Sets the handler, which may need `origin`. */
   handle(handler: NodeHandler): void;
   close(): Promise<void>;
 }
@@ -47,10 +44,8 @@ export async function listen(): Promise<INodeServer> {
       const closed = new Promise<void>((resolve, reject) => {
         server.close((error) => error ? reject(error) : resolve());
       });
-      // close() ends idle connections by itself, but waits without a limit for
-      // a request that is still being answered. A test that gave up on such a
-      // request must not hang here, and its socket must be gone when the
-      // sanitizers look.
+      // close() waits for requests without a limit, also for those that a test has
+      // aborted.
       server.closeAllConnections();
       await closed;
     },

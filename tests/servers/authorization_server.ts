@@ -15,36 +15,30 @@ import type {
 } from "oidc-provider";
 import { listen } from "./_node_http.ts";
 
-// The types tie these three to each other, which no spread can satisfy.
-type Features = Omit<
-  NonNullable<Configuration["features"]>,
-  "introspection" | "openid4vci" | "richAuthorizationRequests"
->;
-
 export interface IAuthorizationServerOptions {
-  /** Where the provider is mounted, such as `/tenant1`; part of the issuer. */
+  /** The path of the issuer, such as `/tenant1`. @default "" */
   path?: string;
-  /** Clients known from the start, beside those that register. */
+  /** Clients that are registered already. */
   clients?: ClientMetadata[];
-  /** Scopes beside `openid` and `offline_access`; also those of resources. */
-  scopes?: string[];
-  /** Whether DPoP proofs must carry a nonce of this server (RFC 9449, 8). */
+  /** Client ID metadata documents by their URLs. @default not supported */
+  clientDocuments?: Record<string, ClientMetadata>;
+  /** Whether DPoP proofs require a nonce (RFC 9449, section 8). @default false */
   dpopNonce?: boolean;
-  /** Laid over this fixture's own choice, feature by feature. */
-  features?: Features;
 }
+
+const SCOPES = ["mcp:read", "mcp:write"];
 
 export interface IAuthorizationServer extends AsyncDisposable {
   issuer: string;
   provider: Provider;
-  /** What was asked so far: method and path, without the query. */
+  /** The requests so far: method and path, without the query. */
   requests: string[];
   close(): Promise<void>;
 }
 
 /**
- * Runs `action` while oidc-provider's notices for operators (development keys,
- * in-memory storage, runtime) are dropped; whatever else is said then passes.
+ * Runs `action` without oidc-provider's notices for operators (development keys,
+ * in-memory storage, runtime). Other messages are printed.
  */
 function withoutNotices<T>(action: () => T): T {
   const { info, warn } = console;
@@ -68,7 +62,7 @@ function withoutNotices<T>(action: () => T): T {
   return result;
 }
 
-// A static import would speak before any line of this file could run.
+// oidc-provider prints a notice when it is imported, too.
 const oidc = await withoutNotices(() =>
   // @ts-types="@types/oidc-provider"
   import("oidc-provider")
@@ -89,20 +83,20 @@ function escapeHtml(text: unknown): string {
 }
 
 /**
- * Every function and lifetime given here has a default in oidc-provider that
- * logs a notice at its first use, in the midst of somebody's test.
+ * Returns a configuration for oidc-provider. Each function and lifetime is set
+ * here because its default logs a notice when it is first used.
  */
 async function configure(
-  { clients = [], scopes = [], dpopNonce = false, features }:
+  { clients = [], clientDocuments, dpopNonce = false }:
     IAuthorizationServerOptions,
 ): Promise<Configuration> {
-  // Keys of its own, so that no two servers in a test accept each other's
-  // tokens. Elliptic, since an RSA key costs more than the rest of the start.
+  // A new key, so that two servers do not accept each other's tokens. Elliptic,
+  // because generating an RSA key takes longer than the rest of the start.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const key = await exportJWK(privateKey);
   return {
     clients,
-    scopes: ["openid", "offline_access", ...scopes],
+    scopes: ["openid", "offline_access", ...SCOPES],
     jwks: { keys: [{ ...key, kid: crypto.randomUUID(), use: "sig" }] },
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     cookies: { keys: [crypto.randomUUID()] },
@@ -144,14 +138,14 @@ async function configure(
             ctx,
             `<p>${escapeHtml(problem?.message ?? "")}</p>`,
             form,
-            `<button form="op.deviceInputForm">Go on</button>`,
+            `<button form="op.deviceInputForm">Continue</button>`,
           ),
         userCodeConfirmSource: (ctx, form, _client, _info, userCode) =>
           page(
             ctx,
             `<code>${escapeHtml(userCode)}</code>`,
             form,
-            `<button form="op.deviceConfirmForm">Go on</button>`,
+            `<button form="op.deviceConfirmForm">Continue</button>`,
           ),
         successSource: (ctx) => page(ctx, "<p>Go back to your device.</p>"),
       },
@@ -174,7 +168,7 @@ async function configure(
         getResourceServerInfo(_ctx, resource) {
           if (!isLoopback(resource)) throw new oidc.errors.InvalidTarget();
           return {
-            scope: scopes.join(" "),
+            scope: SCOPES.join(" "),
             audience: resource,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: "ES256" } },
@@ -187,7 +181,13 @@ async function configure(
           client.clientId === token.clientId,
       },
       rpInitiatedLogout: { enabled: false },
-      ...features,
+      clientIdMetadataDocument: {
+        enabled: clientDocuments !== undefined,
+        ack: "draft-02",
+      },
+    },
+    ...clientDocuments && {
+      fetch: (url) => Promise.resolve(Response.json(clientDocuments[`${url}`])),
     },
   };
 }
@@ -196,10 +196,7 @@ export async function startAuthorizationServer(
   options: IAuthorizationServerOptions = {},
 ): Promise<IAuthorizationServer> {
   const { path = "" } = options;
-  const configuration = await configure({
-    scopes: ["mcp:read", "mcp:write"],
-    ...options,
-  });
+  const configuration = await configure(options);
   const server = await listen();
   const { origin, requests, close } = server;
   const issuer = origin + path;

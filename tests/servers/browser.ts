@@ -1,40 +1,41 @@
 /**
- * A user with a browser, for tests and the demo: signs in and consents at the
- * development pages of oidc-provider, by fetch, with cookies, forms and redirects.
+ * A user with a browser, for tests and the demo. The user signs in and consents on
+ * the development pages of oidc-provider; the browser handles cookies, forms and
+ * redirects with `fetch`.
  */
 
 export interface IBrowserOptions {
-  /** Who signs in; default `alice`. */
+  /** The user name. @default "alice" */
   login?: string;
-  /** Whether the user says no to the client instead of consenting. */
+  /** Whether the user denies access. @default false */
   deny?: boolean;
 }
 
-/** Keeps its cookies, so that a second visit finds the user signed in. */
+/** It keeps its cookies, so that the user signs in once. */
 export interface IBrowser {
   /**
-   * Goes on from an authorization request until the server sends the user away
-   * from its origin; the address that they are sent to, which is not asked.
+   * Opens an authorization request and continues until a redirect leaves the
+   * origin; returns the URL of that redirect, which is not requested.
    */
-  authorize(address: string | URL): Promise<URL>;
+  authorize(url: string | URL): Promise<URL>;
   /**
-   * Goes on from the page for user codes until nothing is left to be filled in;
-   * the words of the last page.
+   * Opens the page for user codes and continues until there is no form; returns
+   * the text of the last page.
    */
-  activate(address: string | URL, userCode?: string): Promise<string>;
+  activate(url: string | URL, userCode?: string): Promise<string>;
 }
 
-/** A link or a form that the user goes on with. */
+/** A link or a form that the user continues with. */
 interface INext {
   url: URL;
-  /** Sent by `POST`; a link is followed by `GET`. */
+  /** The form to send with `POST`; a link is requested with `GET`. */
   form?: URLSearchParams | undefined;
 }
 
-/** Where a visit has ended. */
+/** The end of a visit: a redirect to another origin, or a page. */
 type Ending = { left: URL } | { status: number; text: string };
 
-// A sign-in with consent takes seven; more than this is a loop.
+// A sign-in with consent requires seven.
 const MAX_PAGES = 20;
 
 function decodeHtml(text: string): string {
@@ -44,18 +45,18 @@ function decodeHtml(text: string): string {
     .replaceAll("&amp;", "&");
 }
 
-/** An attribute's value in a tag. */
+/** Returns the value of an attribute of a tag. */
 function attribute(tag: string, name: string): string | undefined {
   const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
   return value === undefined ? undefined : decodeHtml(value);
 }
 
-function wordsOf(html: string): string {
+function textOf(html: string): string {
   const body = html.replace(/<(style|script|title)[^>]*>.*?<\/\1>/gs, " ");
   return decodeHtml(body.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ").trim();
 }
 
-/** The page's only form, its empty fields filled in by name; none without one. */
+/** Returns the first form of the page, with the empty fields filled in by name. */
 function fillForm(
   html: string,
   page: URL,
@@ -93,7 +94,7 @@ export function createBrowser(options: IBrowserOptions = {}): IBrowser {
       const [pair = "", name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       const path = /;\s*path=([^;]+)/i.exec(line)?.[1] ?? "/";
       const scope = origin + path.replace(/\/?$/, "/");
-      // The server deletes a cookie by making it empty.
+      // The server deletes a cookie with an empty value.
       if (value) cookies.set(`${scope} ${name}`, { scope, pair });
       else cookies.delete(`${scope} ${name}`);
     }
@@ -119,30 +120,34 @@ export function createBrowser(options: IBrowserOptions = {}): IBrowser {
         if (next.url.origin !== start.origin) return { left: next.url };
         continue;
       }
-      // Who has cancelled is shown a form to begin anew, and leaves.
+      // After a cancellation, the page has a form to start again.
       const filled: INext | undefined = cancelled
         ? undefined
         : fillForm(html, url, typed);
-      if (!filled) return { status, text: wordsOf(html) };
+      if (!filled) return { status, text: textOf(html) };
       const mayCancel: boolean = deny &&
         filled.form?.get("prompt") === "consent";
       const link = mayCancel ? findCancelLink(html, url) : undefined;
       cancelled = mayCancel;
       next = link ?? filled;
     }
-    throw new Error(`${start.origin} sends its user round in circles`);
+    throw new Error(`${start.origin} has more than ${MAX_PAGES} pages`);
   }
 
   return {
-    async authorize(address) {
-      const ending = await visit(new URL(address), "");
+    async authorize(url) {
+      const ending = await visit(new URL(url), "");
       if ("left" in ending) return ending.left;
-      throw new Error(`The user ends at ${ending.status} ${ending.text}`);
+      throw new Error(
+        `Expected a redirect to a client, got ${ending.status} ${ending.text}`,
+      );
     },
-    async activate(address, userCode = "") {
-      const ending = await visit(new URL(address), userCode);
+    async activate(url, userCode = "") {
+      const ending = await visit(new URL(url), userCode);
       if ("text" in ending) return ending.text;
-      throw new Error(`The user is sent away to ${ending.left.origin}`);
+      throw new Error(
+        `Expected a page, got a redirect to ${ending.left.origin}`,
+      );
     },
   };
 }

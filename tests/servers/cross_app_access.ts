@@ -1,6 +1,6 @@
 /**
- * Both servers of cross-app access (ID-JAG), made of oidc-provider and two grants
- * of its own, which `jose` signs and verifies for.
+ * The two authorization servers of cross-app access (ID-JAG): oidc-provider with
+ * one more grant each, whose JWTs `jose` signs and verifies.
  */
 import {
   calculateJwkThumbprint,
@@ -17,20 +17,26 @@ import {
 // @ts-types="@types/oidc-provider"
 import type { KoaContextWithOIDC } from "oidc-provider";
 import {
+  clientSecretBasic,
+  clientSecretPost,
+  discoverAuthorizationServer,
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
 } from "../../mod.ts";
+import { discoverFrom, REDIRECT_URI, signIn } from "./_flow.ts";
 import {
   type IAuthorizationServer,
   startAuthorizationServer,
 } from "./authorization_server.ts";
+import { createBrowser } from "./browser.ts";
+import { startProtectedResource } from "./protected_resource.ts";
 
 const ALG = "ES256";
 const LIFETIME = 300;
 
-/** Who signs assertions: an identity provider, or the platform of workloads. */
+/** An issuer of assertions: an identity provider, or a platform of workloads. */
 export interface ISigner {
   issuer: string;
   publicKey: CryptoKey;
@@ -48,45 +54,38 @@ export async function createSigner(issuer: string): Promise<ISigner> {
         .setIssuer(issuer)
         .setJti(crypto.randomUUID())
         .setIssuedAt()
-        .setExpirationTime(claims.exp ?? `${LIFETIME}s`)
+        .setExpirationTime(`${LIFETIME}s`)
         .sign(privateKey),
   };
 }
 
-/** A refusal of a token request. */
-class Refusal extends Error {
-  readonly body: Record<string, unknown>;
-
-  constructor(body: Record<string, unknown>) {
-    super(String(body.error));
-    this.body = body;
-  }
-}
+/** A token request that the server rejects with this `error`. */
+class TokenError extends Error {}
 
 type Form = Record<string, string | undefined>;
 
-/** A grant of its own: what it returns is the answer, a refusal a 400. */
+/** Adds a grant: `respond` returns the token response, or throws a `TokenError`. */
 function addGrant(
   { provider }: IAuthorizationServer,
   grantType: string,
-  answer: (ctx: KoaContextWithOIDC, form: Form) => Promise<unknown>,
+  respond: (ctx: KoaContextWithOIDC, form: Form) => Promise<unknown>,
 ): void {
   provider.registerGrantType(grantType, async (ctx) => {
     try {
-      ctx.body = await answer(ctx, ctx.oidc.body as Form);
+      ctx.body = await respond(ctx, ctx.oidc.body as Form);
     } catch (error) {
       const isJose = error instanceof errors.JOSEError;
-      // Anything else is a fault of the test, which must not pass as a refusal.
-      if (!isJose && !(error instanceof Refusal)) throw error;
+      // Any other error is a fault of the test, and no error response.
+      if (!isJose && !(error instanceof TokenError)) throw error;
       ctx.status = 400;
       ctx.body = isJose
         ? { error: "invalid_grant", error_description: error.message }
-        : error.body;
+        : { error: error.message };
     }
   });
 }
 
-/** The thumbprint of the key that the request proves, when it proves one. */
+/** Returns the thumbprint of the key of the request's proof, if there is one. */
 async function thumbprintOf(
   ctx: KoaContextWithOIDC,
 ): Promise<string | undefined> {
@@ -98,42 +97,30 @@ async function thumbprintOf(
   return await calculateJwkThumbprint(protectedHeader.jwk!);
 }
 
-/** A client with a secret; each server has its own. */
-export interface ICrossAppClient {
+/** The credentials of a client at one of the servers. */
+interface ICredentials {
   id: string;
   secret: string;
-  redirectUri: string;
 }
 
-function toMetadata(
-  { id, secret, redirectUri }: ICrossAppClient,
-  grantType: string,
-) {
+function toMetadata({ id, secret }: ICredentials, grantType: string) {
   return {
     client_id: id,
     client_secret: secret,
     grant_types: ["authorization_code", grantType],
-    redirect_uris: [redirectUri],
+    redirect_uris: [REDIRECT_URI],
     application_type: "native" as const,
   };
 }
 
-export interface IIdentityProvider extends IAuthorizationServer {
-  signer: ISigner;
-  /** Laid over the claims of the next ID-JAGs. */
-  claims: JWTPayload;
-  /** Laid over the answers with the next ID-JAGs; with `error` a refusal. */
-  answer: Record<string, unknown>;
-}
-
 /**
- * An identity provider, which trades the ID tokens of its users for ID-JAGs.
- * `clientIds` says who its client is at which authorization server.
+ * Starts an identity provider, which exchanges ID tokens for ID-JAGs. `clientIds`
+ * maps an authorization server to the identifier of the client there.
  */
-export async function startIdentityProvider(
-  client: ICrossAppClient,
+async function startIdentityProvider(
+  client: ICredentials,
   clientIds: Map<string, string>,
-): Promise<IIdentityProvider> {
+): Promise<IAuthorizationServer & { signer: ISigner }> {
   const server = await startAuthorizationServer({
     path: "/idp",
     clients: [toMetadata(client, GRANT_TYPE_TOKEN_EXCHANGE)],
@@ -141,62 +128,53 @@ export async function startIdentityProvider(
   const { issuer } = server;
   const signer = await createSigner(issuer);
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
-  const provider = { ...server, signer, claims: {}, answer: {} };
   addGrant(server, GRANT_TYPE_TOKEN_EXCHANGE, async (ctx, form) => {
-    const {
-      subject_token = "",
-      audience = "",
-      resource,
-      scope,
-    } = form;
+    const { subject_token = "", audience = "", resource, scope } = form;
     if (
       form.requested_token_type !== TOKEN_TYPE_ID_JAG ||
       form.subject_token_type !== TOKEN_TYPE_ID_TOKEN
     ) {
-      throw new Refusal({ error: "invalid_request" });
+      throw new TokenError("invalid_request");
     }
-    if ("error" in provider.answer) throw new Refusal(provider.answer);
     const { payload } = await jwtVerify(subject_token, keys, {
       issuer,
       audience: ctx.oidc.client!.clientId,
     });
     const client_id = clientIds.get(audience);
-    if (client_id === undefined) throw new Refusal({ error: "invalid_target" });
+    if (client_id === undefined) throw new TokenError("invalid_target");
     const jkt = await thumbprintOf(ctx);
-    const claims = {
+    const assertion = await signer.sign("oauth-id-jag+jwt", {
       sub: payload.sub!,
       aud: audience,
       client_id,
       ...resource && { resource },
       ...scope && { scope },
       ...jkt && { cnf: { jkt } },
-      ...provider.claims,
-    };
+    });
     return {
       issued_token_type: TOKEN_TYPE_ID_JAG,
-      access_token: await signer.sign("oauth-id-jag+jwt", claims),
+      access_token: assertion,
       token_type: "N_A",
       expires_in: LIFETIME,
       ...scope && { scope },
-      ...provider.answer,
     };
   });
-  return provider;
+  return { ...server, signer };
 }
 
 /** The issuers that an authorization server trusts, by their `iss`. */
-export type TrustedSigners = Map<string, {
+type TrustedSigners = Map<string, {
   signer: ISigner;
   /** `oauth-id-jag+jwt` for ID-JAGs, `JWT` for the tokens of workloads. */
   typ: string;
 }>;
 
 /**
- * An authorization server which gives access tokens for the assertions of those
- * it trusts, and for an ID-JAG only to the client that it names.
+ * Starts an authorization server that issues access tokens for the assertions of
+ * trusted issuers, and for an ID-JAG only to the client that it names.
  */
-export async function startRedeemingServer(
-  client: ICrossAppClient,
+async function startRedeemingServer(
+  client: ICredentials,
   trusted: TrustedSigners,
 ): Promise<IAuthorizationServer> {
   const server = await startAuthorizationServer({
@@ -207,7 +185,7 @@ export async function startRedeemingServer(
     const { assertion = "" } = form;
     const { iss = "" } = decodeJwt(assertion);
     const { signer, typ } = trusted.get(iss) ?? {};
-    if (!signer || !typ) throw new Refusal({ error: "invalid_grant" });
+    if (!signer || !typ) throw new TokenError("invalid_grant");
     const { payload } = await jwtVerify(assertion, signer.publicKey, {
       audience: server.issuer,
       typ,
@@ -217,9 +195,8 @@ export async function startRedeemingServer(
     const jkt = (cnf as { jkt?: string } | undefined)?.jkt;
     const isFor = typ === "JWT" || client_id === ctx.oidc.client?.clientId;
     if (!isFor || jkt !== await thumbprintOf(ctx)) {
-      throw new Refusal({ error: "invalid_grant" });
+      throw new TokenError("invalid_grant");
     }
-    // What the request leaves out, the assertion says.
     const { resource = payload.resource, scope = payload.scope } = form;
     return await issueToken(ctx, {
       sub,
@@ -231,7 +208,7 @@ export async function startRedeemingServer(
   return server;
 }
 
-/** A JWT access token as oidc-provider makes it for its own grants. */
+/** Issues a JWT access token as oidc-provider does for its own grants. */
 async function issueToken(
   { oidc: { provider, client } }: KoaContextWithOIDC,
   { sub, resource, scope, jkt }: {
@@ -264,5 +241,62 @@ async function issueToken(
     token_type: token.tokenType,
     expires_in: token.expiration,
     scope,
+  };
+}
+
+export interface ICrossAppOptions {
+  /** Whether the resource requires bound tokens. @default false */
+  dpop?: boolean;
+  /** The credentials of the client at both servers. */
+  credentials?: { atIdp: ICredentials; atServer: ICredentials };
+}
+
+/** Starts an identity provider, a server that trusts it, and a resource. */
+export async function startCrossApp(options: ICrossAppOptions = {}) {
+  await using started = new AsyncDisposableStack();
+  const secret = crypto.randomUUID();
+  const {
+    dpop = false,
+    credentials = {
+      atIdp: { id: "app-at-idp", secret },
+      atServer: { id: "app-at-as", secret: `other ${secret}` },
+    },
+  } = options;
+  const { atIdp, atServer } = credentials;
+  const clientIds = new Map<string, string>();
+  const trusted: TrustedSigners = new Map();
+  const idp = started.use(await startIdentityProvider(atIdp, clientIds));
+  const server = started.use(await startRedeemingServer(atServer, trusted));
+  clientIds.set(server.issuer, atServer.id);
+  trusted.set(idp.issuer, { signer: idp.signer, typ: "oauth-id-jag+jwt" });
+  const { resource } = started.use(startProtectedResource({
+    authorizationServers: [server.issuer],
+    scopes: ["mcp:read"],
+    dpop,
+  }));
+  const idpContext = await discoverAuthorizationServer(idp.issuer);
+  const idpClient = clientSecretBasic(atIdp.id, atIdp.secret, idp);
+  const client = clientSecretPost(atServer.id, atServer.secret, server);
+  const context = await discoverFrom(resource);
+  const running = started.move();
+  return {
+    idp,
+    server,
+    trusted,
+    context,
+    idpMetadata: idpContext.serverMetadata,
+    idpClient,
+    client,
+    credentials,
+    /** Signs a user in at the identity provider; returns the ID token. */
+    async signInAtIdp(login: string): Promise<string> {
+      const { id_token = "" } = await signIn(idpContext, {
+        client: idpClient,
+        browser: createBrowser({ login }),
+        scopes: ["openid"],
+      });
+      return id_token;
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -1,9 +1,8 @@
 /**
- * A server as people build it with the MCP TypeScript SDK, on loopback: the
- * SDK's express routers, its bearer guard and its own in-memory provider.
+ * A server built with the MCP TypeScript SDK, on loopback: the express routers of
+ * the SDK, its bearer guard and its in-memory provider.
  */
-// The SDK's `exports` name its types only for subpaths without ".js", and its
-// code only for those with it.
+// The package exports its types by subpaths without ".js", its code with it.
 // @ts-types="@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider"
 import { DemoInMemoryAuthProvider } from "@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js";
 // @ts-types="@modelcontextprotocol/sdk/server/auth/errors"
@@ -32,41 +31,41 @@ import {
 import { listen } from "./_node_http.ts";
 
 export interface IMcpSdkServerOptions {
-  /** Where the guarded resource stands; default `/mcp`. */
+  /** The path of the protected resource. @default "/mcp" */
   path?: string;
+  /** @default ["mcp:read", "mcp:write"] */
   scopes?: string[];
-  /** Whether metadata of the resource stands at its own path; default yes. */
-  metadataAtPath?: boolean;
-  /** Whether metadata of the whole origin stands at the root; default no. */
-  metadataAtRoot?: boolean;
-  /** Whether the authorization server publishes metadata; default yes. */
+  /**
+   * The well-known URL of the resource metadata, that of the resource or that of
+   * its origin; `null` for no metadata. @default "path"
+   */
+  metadataAt?: "path" | "root" | null;
+  /** Whether the authorization server publishes metadata. @default true */
   serverMetadata?: boolean;
   /**
-   * What a page that does not exist gets: express's own 404 page (the default),
-   * a 404 in JSON, or the 200 with which a single-page application answers
-   * everything.
+   * The response for an unknown path: 404 of express, or 200 and HTML as of a
+   * single-page application. @default "html"
    */
-  unknownPages?: "html" | "json" | "app";
+  unknownPages?: "html" | "app";
   /**
-   * An `IAuthorizationServer`'s issuer, which makes this a resource server only.
-   * By default it is its own authorization server.
+   * The issuer of the authorization server. @default this server
    */
   authorizationServer?: string;
 }
 
 export interface IMcpSdkServer extends AsyncDisposable {
   origin: string;
-  /** The resource identifier, which is the address to ask. */
+  /** The resource identifier, which is its URL. */
   resource: string;
-  /** As the metadata write it: the SDK ends its own with a slash. */
+  /** As in the metadata: the SDK adds a slash to its own. */
   issuer: string;
-  /** What was asked so far: method and path, without the query. */
+  /** The requests so far: method and path, without the query. */
   requests: string[];
   close(): Promise<void>;
 }
 
 class InMemoryProvider extends DemoInMemoryAuthProvider {
-  /** The demo throws plain errors, which the guard turns into a 500. */
+  /** The provider of the SDK throws plain errors, for which the guard sends 500. */
   override async verifyAccessToken(token: string) {
     try {
       return await super.verifyAccessToken(token);
@@ -100,9 +99,6 @@ function jwtTokenVerifier(issuer: string, resource: URL): OAuthTokenVerifier {
 
 const unknownPage = {
   html: (_request, _response, next) => next(),
-  json: (_request, response) => {
-    response.status(404).json({ error: "not_found" });
-  },
   app: (_request, response) => {
     response.type("html").send("<!DOCTYPE html><title>App</title>");
   },
@@ -113,8 +109,7 @@ async function createApp(
   {
     path = "/mcp",
     scopes = ["mcp:read", "mcp:write"],
-    metadataAtPath = true,
-    metadataAtRoot = false,
+    metadataAt = "path",
     serverMetadata = true,
     unknownPages = "html",
     authorizationServer,
@@ -122,18 +117,15 @@ async function createApp(
 ) {
   const root = new URL(origin);
   const resource = new URL(origin + path);
-  // With no metadata wanted the router still needs a place for them, which is
-  // then hidden.
-  const described = metadataAtRoot && !metadataAtPath ? root : resource;
+  const described = metadataAt === "root" ? root : resource;
   const describedAt = getOAuthProtectedResourceMetadataUrl(described);
-  const hasMetadata = metadataAtPath || metadataAtRoot;
+  const hasMetadata = metadataAt !== null;
+  // The SDK always publishes metadata; requests for these paths do not reach it.
   const hidden = new Set<string>();
   if (!hasMetadata) hidden.add(new URL(describedAt).pathname);
   if (!serverMetadata) hidden.add("/.well-known/oauth-authorization-server");
 
   const router = express.Router();
-  // Metadata that a server lacks are pages it does not know, so these requests
-  // must reach the same answer as any other unknown one.
   router.use((request, _response, next) => {
     next(hidden.has(request.path) ? "router" : undefined);
   });
@@ -145,8 +137,8 @@ async function createApp(
     const asServer = { provider, issuerUrl: root, scopesSupported };
     oauthMetadata = createOAuthMetadata(asServer);
     verifier = provider;
-    // express-rate-limit keeps an interval that nothing can stop, which the
-    // sanitizers would find.
+    // express-rate-limit starts an interval that cannot be stopped, which the
+    // sanitizers report.
     const unlimited = { rateLimit: false } as const;
     router.use(mcpAuthRouter({
       ...asServer,
@@ -162,13 +154,6 @@ async function createApp(
     router.use(mcpAuthMetadataRouter({
       oauthMetadata,
       resourceServerUrl: described,
-      scopesSupported,
-    }));
-  }
-  if (metadataAtPath && metadataAtRoot) {
-    router.use(mcpAuthMetadataRouter({
-      oauthMetadata,
-      resourceServerUrl: root,
       scopesSupported,
     }));
   }

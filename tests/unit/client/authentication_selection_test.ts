@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
-  type IAuthorizationServerMetadata,
   type IClientCredentials,
   OAuthClientError,
   selectClientAuthentication,
@@ -13,19 +12,15 @@ const BASIC = "client_secret_basic";
 const POST = "client_secret_post";
 const JWT = "private_key_jwt";
 
-/** A server that lists these methods; undefined for none. */
-function server(listed?: unknown): IAuthorizationServerMetadata {
-  return untyped({
+/** A server that lists these methods, or has no list. */
+function server(listed?: unknown) {
+  return {
     issuer: "https://as.example/t1",
-    token_endpoint: "https://as.example/t1/token",
-    response_types_supported: ["code"],
-    ...(listed !== undefined && {
-      token_endpoint_auth_methods_supported: listed,
-    }),
-  });
+    token_endpoint_auth_methods_supported: untyped(listed),
+  };
 }
 
-/** A registration that names this method, with a secret or not. */
+/** A registration that names this method, with or without a secret. */
 function registration(
   named: string | undefined,
   hasSecret: boolean,
@@ -37,7 +32,7 @@ function registration(
   };
 }
 
-// Listed by the server, named by the registration, with a secret or not.
+// The list of the server, the method of the registration, whether it has a secret.
 const ROWS: [
   listed: unknown,
   named: string | undefined,
@@ -58,13 +53,13 @@ const ROWS: [
   [[POST, BASIC], undefined, true, BASIC],
   [[BASIC, POST, NONE], undefined, true, BASIC],
   [[JWT, POST], undefined, true, POST],
-  // What the registration says decides, whatever the server lists.
+  // The method of the registration is used, whatever the server lists.
   [[BASIC], NONE, true, NONE],
   [undefined, NONE, false, NONE],
   [[NONE], BASIC, true, BASIC],
   [[BASIC], POST, true, POST],
   [undefined, POST, true, POST],
-  // A list of the wrong kind is none, and so is a member of it.
+  // A list of the wrong type counts as absent, and so does a member of it.
   [POST, undefined, true, BASIC],
   [{}, undefined, true, BASIC],
   [null, undefined, true, BASIC],
@@ -75,7 +70,7 @@ const ROWS: [
   [[7], undefined, true, NONE],
 ];
 
-Deno.test("selectClientAuthentication() follows its decision table", async () => {
+Deno.test("selectClientAuthentication() selects the method by registration, secret and server", async () => {
   for (const [listed, named, hasSecret, method] of ROWS) {
     const serverMetadata = server(listed);
     const client = selectClientAuthentication(
@@ -100,7 +95,7 @@ Deno.test("selectClientAuthentication() follows its decision table", async () =>
   }
 });
 
-Deno.test("selectClientAuthentication() does not take a client with a secret for a public one", () => {
+Deno.test("selectClientAuthentication() does not treat a client with a secret as public", () => {
   for (
     const listed of [
       [JWT],
@@ -120,73 +115,86 @@ Deno.test("selectClientAuthentication() does not take a client with a secret for
   }
 });
 
-Deno.test("selectClientAuthentication() refuses what it cannot do", () => {
-  for (
-    const [method, secret, code, text, issuer] of [
-      [JWT, SECRET, "unsupported", JWT],
-      ["client_secret_jwt", SECRET, "unsupported", "client_secret_jwt"],
-      ["tls_client_auth", undefined, "unsupported", "https://as.example/t1"],
-      [BASIC, undefined, "invalid_argument", "clientSecret"],
-      [BASIC, "", "invalid_argument", "clientSecret"],
-      [POST, undefined, "invalid_argument", "clientSecret"],
-      [NONE, "x", "issuer_mismatch", "as.example/t1", "https://as.example/t1/"],
-    ] as const
-  ) {
+Deno.test("selectClientAuthentication() rejects methods that need more than a registration", () => {
+  const rows: [method: unknown, shown: string][] = [
+    [JWT, JWT],
+    ["client_secret_jwt", "client_secret_jwt"],
+    ["tls_client_auth\u001b", "tls_client_auth\\u001b"],
+    [{ a: 1 }, '{"a":1}'],
+    [["none"], '["none"]'],
+    [7, "7"],
+    [true, "true"],
+  ];
+  for (const [method, shown] of rows) {
     const error = assertThrows(
       () =>
-        selectClientAuthentication(
-          server(),
-          untyped({
-            client_id: "c1",
-            client_secret: secret,
-            token_endpoint_auth_method: method,
-            issuer,
-          }),
-        ),
+        selectClientAuthentication(server(), {
+          ...registration(undefined, true),
+          token_endpoint_auth_method: untyped(method),
+        }),
       OAuthClientError,
-      text,
-    );
-    assertEquals(error.code, code);
-    assert(!error.message.includes(SECRET));
-  }
-});
-
-Deno.test("selectClientAuthentication() refuses a method that is no text", () => {
-  for (const method of [{ toString: 1, valueOf: 1 }, {}, ["none"], 7, true]) {
-    const error = assertThrows(
-      () =>
-        selectClientAuthentication(
-          server(),
-          untyped({ client_id: "c1", token_endpoint_auth_method: method }),
-        ),
-      OAuthClientError,
-      "Client authentication needs more than a registration",
     );
     assertEquals(error.code, "unsupported");
+    assertEquals(
+      error.message,
+      `Client authentication ${shown} at https://as.example/t1 needs more than ` +
+        "a registration: use privateKeyJwt or clientAssertion",
+    );
   }
 });
 
-Deno.test("selectClientAuthentication() names an argument that is of no use", () => {
-  for (const wrong of [undefined, null, 1, "x"]) {
-    for (
-      const [call, name] of [
-        [
-          () =>
-            selectClientAuthentication(untyped(wrong), registration("", false)),
-          "serverMetadata",
-        ],
-        [
-          () => selectClientAuthentication(server(), untyped(wrong)),
-          "registration",
-        ],
-      ] as const
-    ) {
+Deno.test("selectClientAuthentication() rejects a method without its secret", () => {
+  for (const method of [BASIC, POST]) {
+    for (const client_secret of [undefined, null, ""].map(untyped)) {
       const error = assertThrows(
-        call,
+        () =>
+          selectClientAuthentication(server(), {
+            ...registration(method, false),
+            client_secret,
+          }),
         OAuthClientError,
-        `${name} must be an object`,
+        "clientSecret must be a non-empty string",
       );
       assertEquals(error.code, "invalid_argument");
     }
+  }
+});
+
+Deno.test("selectClientAuthentication() rejects a client of another issuer", () => {
+  for (const issuer of ["https://as.example/t1/", "https://other.example"]) {
+    const error = assertThrows(
+      () =>
+        selectClientAuthentication(server(), {
+          ...registration(undefined, true),
+          issuer,
+        }),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "issuer_mismatch");
+    assertEquals(
+      error.message,
+      `Client credentials for issuer ${issuer} must not be sent to issuer ` +
+        "https://as.example/t1",
+    );
+  }
+});
+
+Deno.test("selectClientAuthentication() rejects arguments of the wrong type", () => {
+  const client = registration("", false);
+  const rows: [server: unknown, registration: unknown, expected: string][] = [
+    ...[undefined, null, 1, "x"].flatMap((wrong): typeof rows => [
+      [wrong, client, "serverMetadata must be an object"],
+      [server(), wrong, "registration must be an object"],
+    ]),
+    [{}, client, "serverMetadata.issuer must be a non-empty string"],
+    [server(), {}, "clientId must be a non-empty string"],
+  ];
+  for (const [metadata, given, expected] of rows) {
+    const error = assertThrows(
+      () => selectClientAuthentication(untyped(metadata), untyped(given)),
+      OAuthClientError,
+      expected,
+    );
+    assertEquals(error.code, "invalid_argument");
   }
 });

@@ -144,7 +144,7 @@ Deno.test("createProof() hashes the access token as in RFC 9449, section 7.1", a
   assertFalse(atob(proof.split(".")[1]!).includes(accessToken));
 });
 
-Deno.test("createProof() takes iat from the clock, in whole seconds", async () => {
+Deno.test("createProof() sets iat from the clock, in whole seconds", async () => {
   let time = 1_700_000_000_999;
   const dpop = await createDpop({ now: () => time });
   assertEquals((await proofOf(dpop, URL_1)).iat, 1_700_000_000);

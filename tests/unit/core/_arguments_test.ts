@@ -6,228 +6,136 @@ import {
   assertThrows,
 } from "@std/assert";
 import {
-  optionalText,
-  parseHttpUrl,
+  optionalFunction,
+  optionalString,
   requireArgument,
   requireHttpUrl,
+  requireNonEmptyString,
   requireObject,
-  requireText,
-  requireTextMembers,
-  requireTexts,
+  requireString,
+  requireStringMembers,
+  requireStrings,
 } from "../../../lib/core/_arguments.ts";
+import { parseHttpUrl } from "../../../lib/core/_url.ts";
 import { OAuthClientError } from "../../../mod.ts";
 
-/** The message with which a check refuses. */
-function refusal(check: () => unknown): string {
-  const error = assertThrows(check, OAuthClientError);
-  assertEquals(error.code, "invalid_argument");
-  assertEquals(error.cause, undefined);
-  assertNotMatch(error.message, /HIDDEN/);
-  return error.message;
+const HIDDEN = "HIDDEN";
+const FUNCTION = () => HIDDEN;
+/** Values of every kind. Those with a string in them hold `HIDDEN`. */
+const VALUES: unknown[] = [
+  ...[undefined, null, false, true, 0, 42, NaN, 0n, 1n, "", HIDDEN],
+  ...[Symbol(HIDDEN), FUNCTION, new String(HIDDEN)],
+  ...[{}, { a: HIDDEN }, { a: 1 }, { toString: FUNCTION }],
+  ...[[], [HIDDEN], [HIDDEN, 1], [undefined], [[HIDDEN]], new Array(2)],
+  ...[new Map([[HIDDEN, HIDDEN]]), new Headers({ A: HIDDEN })],
+  ...[Object.create(null), { length: 0 }, new Uint8Array(0)],
+];
+
+const isString = (value: unknown) => typeof value === "string";
+const isObject = (value: unknown) => typeof value === "object" && !!value;
+const isFunction = (value: unknown) => typeof value === "function";
+const isMissing = (value: unknown) => value === undefined || value === null;
+const isStrings = (value: unknown) =>
+  Array.isArray(value) && Array.from(value).every(isString);
+
+type Check = (name: string, value: unknown) => unknown;
+/** Each check, the values that it accepts, and what it says of the others. */
+const CHECKS: [check: Check, accepts: Check, expected: string][] = [
+  [requireString, (_, value) => isString(value), "a string"],
+  [
+    requireNonEmptyString,
+    (_, value) => isString(value) && value !== "",
+    "a non-empty string",
+  ],
+  [
+    optionalString,
+    (_, value) => isString(value) || isMissing(value),
+    "a string",
+  ],
+  [requireStrings, (_, value) => isStrings(value), "an array of strings"],
+  [requireObject, (_, value) => isObject(value), "an object"],
+  [
+    optionalFunction,
+    (_, value) => isFunction(value) || isMissing(value),
+    "a function",
+  ],
+  [
+    requireStringMembers,
+    (_, value) =>
+      value === undefined ||
+      (isObject(value) && !Array.isArray(value) &&
+        typeof (value as Map<string, string>).get !== "function" &&
+        Object.values(value as object).every(isString)),
+    "a plain object of strings",
+  ],
+];
+
+for (const [check, accepts, expected] of CHECKS) {
+  Deno.test(`${check.name}() returns ${expected}, and names anything else`, () => {
+    const accepted = VALUES.filter((value) => accepts("", value));
+    for (const value of VALUES) {
+      if (accepted.includes(value)) {
+        const result = check("name", value);
+        const missing = check === optionalString
+          ? ""
+          : check === requireStringMembers
+          ? {}
+          : value;
+        assertEquals(result, isMissing(value) ? missing : value);
+        if (isObject(value)) assertStrictEquals(result, value);
+        continue;
+      }
+      const error = assertThrows(() => check("name", value), OAuthClientError);
+      assertEquals(
+        [error.code, error.message, error.cause],
+        ["invalid_argument", `name must be ${expected}`, undefined],
+      );
+    }
+    assertEquals([0, VALUES.length].includes(accepted.length), false);
+  });
 }
 
-/** One of each kind of value that is neither a string nor falsy. */
-const TRUTHY: unknown[] = [
-  true,
-  42,
-  1n,
-  Symbol("HIDDEN"),
-  {},
-  { toString: () => "HIDDEN" },
-  [],
-  ["HIDDEN"],
-  () => "HIDDEN",
-  new String("HIDDEN"),
-  new URL("https://HIDDEN.example"),
-];
-const FALSY: unknown[] = [undefined, null, false, 0, NaN, 0n];
-
-Deno.test("requireArgument() passes where the check holds", () => {
-  assertStrictEquals(requireArgument(true, "name", "right"), undefined);
-});
-
-Deno.test("requireArgument() names the argument where it does not", () => {
-  assertEquals(
-    refusal(() => requireArgument(false, "options.fetch", "a function")),
+Deno.test("requireArgument() throws unless the condition holds", () => {
+  requireArgument(true, "name", "right");
+  const error = assertThrows(
+    () => requireArgument(false, "options.fetch", "a function"),
+    OAuthClientError,
     "options.fetch must be a function",
   );
+  assertEquals(error.code, "invalid_argument");
 });
 
-Deno.test("requireText() returns a string with a character", () => {
-  for (const text of ["a", " ", "0", "\u0000", "ä😀"]) {
-    assertStrictEquals(requireText("name", text), text);
-  }
-});
-
-Deno.test("requireText() refuses everything else", () => {
-  for (const value of [...TRUTHY, ...FALSY, ""]) {
-    assertEquals(
-      refusal(() => requireText("clientId", value)),
-      "clientId must be a non-empty string",
-    );
-  }
-});
-
-Deno.test("optionalText() returns a string, and an empty one for nothing", () => {
-  assertStrictEquals(optionalText("name", "a"), "a");
-  assertStrictEquals(optionalText("name", " "), " ");
-  for (const nothing of [undefined, null, ""]) {
-    assertStrictEquals(optionalText("name", nothing), "");
-  }
-});
-
-Deno.test("optionalText() refuses what is there and no string", () => {
-  for (const value of TRUTHY) {
-    assertEquals(
-      refusal(() => optionalText("resource", value)),
-      "resource must be a non-empty string",
-    );
-  }
-});
-
-Deno.test("requireTexts() returns the array itself", () => {
-  for (const texts of [[], ["a"], ["", "b", "b"]]) {
-    assertStrictEquals(requireTexts("scopes", texts), texts);
-  }
-});
-
-Deno.test("requireTexts() refuses everything else", () => {
-  const lists = [
-    [1],
-    [undefined],
-    [null],
-    ["HIDDEN", 1],
-    [["HIDDEN"]],
-    [new String("HIDDEN")],
-  ];
-  const others = TRUTHY.filter((value) => !Array.isArray(value));
-  for (
-    const value of [
-      ...lists,
-      ...others,
-      ...FALSY,
-      "",
-      "HIDDEN",
-      { length: 0 },
-      new Set(["HIDDEN"]),
-      new Uint8Array(0),
-      { every: () => true },
-    ]
-  ) {
-    assertEquals(
-      refusal(() => requireTexts("scopes", value)),
-      "scopes must be an array of strings",
-    );
-  }
-});
-
-Deno.test("requireObject() returns the object itself", () => {
-  for (const value of [{}, { a: 1 }, [], new Map(), Object.create(null)]) {
-    assertStrictEquals(requireObject("options", value), value);
-  }
-});
-
-Deno.test("requireObject() refuses everything else", () => {
-  const others = TRUTHY.filter((value) => typeof value !== "object");
-  for (const value of [...others, ...FALSY, "", "HIDDEN"]) {
-    assertEquals(
-      refusal(() => requireObject("options", value)),
-      "options must be an object",
-    );
-  }
-});
-
-Deno.test("requireTextMembers() passes nothing and a plain object of strings", () => {
-  const bare = Object.assign(Object.create(null), { A: "1" });
-  for (const value of [undefined, {}, { A: "1", b: "" }, bare]) {
-    assertStrictEquals(requireTextMembers("headers", value), undefined);
-  }
-});
-
-Deno.test("requireTextMembers() refuses everything else", () => {
-  const fields = [undefined, null, 1, ["HIDDEN"], new String("HIDDEN")];
-  for (
-    const value of [
-      ...fields.map((field) => ({ A: "1", B: field })),
-      ...[null, false, true, 0, 42, "", "HIDDEN", () => "HIDDEN"],
-      new Headers({ A: "HIDDEN" }),
-      new Map([["A", "HIDDEN"]]),
-      [["A", "HIDDEN"]],
-    ]
-  ) {
-    assertEquals(
-      refusal(() => requireTextMembers("headers", value)),
-      "headers must be a plain object of strings",
-    );
-  }
-});
-
-/** Text as given, and as a URL writes it. */
-const HTTP_URLS: [value: string, href: string][] = [
+const HTTP_URLS: [value: string | URL, href: string][] = [
   ["https://as.example", "https://as.example/"],
   ["http://127.0.0.1:8080/a?b#c", "http://127.0.0.1:8080/a?b#c"],
   ["HTTPS://AS.Example:443/A", "https://as.example/A"],
   ["https://as.example/@user:pw", "https://as.example/@user:pw"],
+  [new URL("https://as.example/a"), "https://as.example/a"],
 ];
-const NO_HTTP_URLS: unknown[] = [
-  ...TRUTHY,
-  ...FALSY,
-  Object.create(null),
-  ["https://HIDDEN.example"],
-  "",
-  "/HIDDEN",
-  "//HIDDEN.example",
-  "HIDDEN.example",
-  "http://",
-  "https://HIDDEN.example:99999",
-  "https://HID DEN.example",
-  "ftp://HIDDEN.example",
-  "file:///HIDDEN",
-  "javascript:HIDDEN",
-  "data:,HIDDEN",
-  "ws://HIDDEN.example",
-  "blob:https://HIDDEN.example/1",
-  "https://HIDDEN@as.example",
-  "https://user:HIDDEN@as.example",
-  "https://:HIDDEN@as.example",
+const OTHER_URLS: unknown[] = [
+  ...VALUES,
+  ...["/HIDDEN", "//HIDDEN.example", "HIDDEN.example", "http://"],
+  ...["https://HIDDEN.example:99999", "https://HID DEN.example"],
+  ...["ftp://HIDDEN.example", "file:///HIDDEN", "javascript:HIDDEN"],
+  ...["data:,HIDDEN", "ws://HIDDEN.example", "blob:https://HIDDEN.example/1"],
+  ...["https://HIDDEN@as.example", "https://user:HIDDEN@as.example"],
+  ...["https://:HIDDEN@as.example", new URL("ftp://HIDDEN.example")],
 ];
 
-Deno.test("parseHttpUrl() tells an http or https URL without credentials from the rest", () => {
-  for (const [value] of HTTP_URLS) {
-    assertEquals(parseHttpUrl(value)?.href, new URL(value).href);
-  }
-  for (const value of NO_HTTP_URLS) {
-    assertStrictEquals(parseHttpUrl(value), undefined);
-  }
-});
-
-Deno.test("requireHttpUrl() returns a URL", () => {
+Deno.test("requireHttpUrl() and parseHttpUrl() parse a string or URL without credentials", () => {
   for (const [value, href] of HTTP_URLS) {
     const url = requireHttpUrl("url", value);
     assertInstanceOf(url, URL);
-    assertEquals(url.href, href);
+    assertEquals([url.href, parseHttpUrl(value)?.href], [href, href]);
   }
-});
-
-Deno.test("requireHttpUrl() refuses everything else", () => {
-  for (const value of NO_HTTP_URLS) {
-    assertEquals(
-      refusal(() => requireHttpUrl("targetResource", value)),
+  for (const value of OTHER_URLS) {
+    assertStrictEquals(parseHttpUrl(value), undefined);
+    const error = assertThrows(
+      () => requireHttpUrl("targetResource", value),
+      OAuthClientError,
       "targetResource must be an absolute http or https URL without credentials",
     );
+    assertEquals(error.code, "invalid_argument");
+    assertNotMatch(error.message, /HIDDEN/);
   }
-});
-
-Deno.test("optionalText() refuses falsy values that are not nothing", () => {
-  for (const value of [0, false, NaN, 0n]) {
-    assertThrows(() => optionalText("name", value), OAuthClientError, "name");
-  }
-});
-
-Deno.test("requireTexts() refuses a list with holes", () => {
-  assertThrows(
-    () => requireTexts("scopes", new Array(2)),
-    OAuthClientError,
-    "scopes must be an array of strings",
-  );
 });

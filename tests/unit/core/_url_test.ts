@@ -2,62 +2,56 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
   ENDPOINT_NAMES,
   isLoopback,
+  isWebUrl,
+  type IUrlRules,
+  parseUrl,
+  quoteUrl,
   requireEndpoint,
   requireSafeUrl,
-} from "../../../lib/core/_endpoint.ts";
-import {
-  type IAuthorizationServerMetadata,
-  OAuthClientError,
-} from "../../../mod.ts";
+} from "../../../lib/core/_url.ts";
+import { OAuthClientError } from "../../../mod.ts";
+import { metadataOf } from "../../support/fixtures.ts";
 
 const LOOPBACK = [
-  "localhost",
-  "LOCALHOST",
-  "foo.localhost",
-  "a.b.localhost",
-  "127.0.0.1",
-  "127.1",
-  "127.255.255.254",
-  "2130706433",
-  "0x7f.1",
-  "0177.0.0.1",
-  "[::1]",
-  "[0:0:0:0:0:0:0:1]",
+  ...["localhost", "LOCALHOST", "localhost.", "a.b.localhost", "127.0.0.1"],
+  ...["127.1", "127.255.255.254", "2130706433", "0x7f.1", "0177.0.0.1"],
+  ...["[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]"],
 ];
 const ELSEWHERE = [
-  "as.example",
-  "localhost.evil.example",
-  "notlocalhost",
-  "evil-localhost",
-  "localhost-evil",
-  "127.0.0.1.evil.example",
-  "evil127.0.0.1.example",
-  "127.0.0.1.nip.io",
-  "128.0.0.1",
-  "12.7.0.1",
-  "0.0.0.0",
-  "10.0.0.1",
-  "169.254.169.254",
-  "192.168.127.0",
-  "[::]",
-  "[::2]",
-  "[::1:1]",
-  "[fe80::1]",
+  ...["as.example", "localhost.evil.example", "notlocalhost", "evil-localhost"],
+  ...["127.0.0.1.evil.example", "evil127.0.0.1.example", "127.0.0.1.nip.io"],
+  ...["128.0.0.1", "12.7.0.1", "10.0.0.1", "169.254.169.254", "192.168.127.0"],
+  ...["[::2]", "[::1:1]", "[fe80::1]", "[::ffff:128.0.0.1]"],
+];
+const ALL_RULES: IUrlRules[] = [
+  {},
+  { allowLoopback: true },
+  { allowHttp: true },
+  { allowHttp: true, allowLoopback: true },
 ];
 
-Deno.test("isLoopback() knows addresses of this machine", () => {
-  for (const host of LOOPBACK) {
-    for (const rest of ["", ":8080", "/x", ":1/?q#f"]) {
-      for (const scheme of ["http", "https"]) {
-        assert(isLoopback(new URL(`${scheme}://${host}${rest}`)), host);
-      }
-    }
-  }
-});
+/** The error of a URL that must not be used. */
+function refusal(value: unknown, rules: IUrlRules): OAuthClientError {
+  const error = assertThrows(
+    () => requireSafeUrl("It", value, rules),
+    OAuthClientError,
+    "It is not used: expected ",
+  );
+  assertEquals(error.code, "url_refused");
+  // deno-lint-ignore no-control-regex
+  assertFalse(/[\x00-\x1f]/.test(error.message));
+  assert(error.message.length < 400);
+  return error;
+}
 
-Deno.test("isLoopback() does not take other addresses for it", () => {
-  for (const host of ELSEWHERE) {
-    assertFalse(isLoopback(new URL(`http://${host}/`)), host);
+Deno.test("isLoopback() recognizes hosts of this machine in any spelling", () => {
+  for (const rest of ["", ":8080", "/x", ":1/?q#f"]) {
+    for (const host of LOOPBACK) {
+      assert(isLoopback(new URL(`http://${host}${rest}`)), host);
+    }
+    for (const host of ELSEWHERE) {
+      assertFalse(isLoopback(new URL(`http://${host}${rest}`)), host);
+    }
   }
   for (
     const url of [
@@ -69,117 +63,73 @@ Deno.test("isLoopback() does not take other addresses for it", () => {
   ) assertFalse(isLoopback(new URL(url)), url);
 });
 
-Deno.test("requireSafeUrl() takes https, and http on loopback", () => {
-  for (
-    const address of [
-      "https://as.example",
-      "https://as.example:8443/x?y=z#f",
-      "HTTPS://AS.example/",
-      "https://10.0.0.1/",
-      ...LOOPBACK.map((host) => `http://${host}:8080/x`),
-    ]
-  ) {
-    for (const allowHttp of [undefined, false, true]) {
-      assertEquals(
-        requireSafeUrl("The address", address, allowHttp).href,
-        new URL(address).href,
-      );
+Deno.test("requireSafeUrl() accepts http and loopback where the rules allow them", () => {
+  const http = "an https URL, or http on loopback (set allowHttp to allow it)";
+  const loopback = "a URL that is not on loopback, as the server that named " +
+    "it is not (set allowHttp to allow it)";
+  for (const rules of ALL_RULES) {
+    const { allowHttp = false, allowLoopback = false } = rules;
+    const rows: [url: string, isAllowed: boolean, expected: string][] = [
+      ...ELSEWHERE.flatMap((host): typeof rows => [
+        [`https://${host}:8443/x?y=z#f`, true, ""],
+        [`http://${host}/`, allowHttp, http],
+      ]),
+      ...LOOPBACK.flatMap((host): typeof rows =>
+        ["http", "https"].map((scheme) => [
+          `${scheme}://${host}/`,
+          allowHttp || allowLoopback,
+          loopback,
+        ])
+      ),
+    ];
+    for (const [url, isAllowed, expected] of rows) {
+      if (isAllowed) {
+        const { href } = requireSafeUrl("It", url, rules);
+        assertEquals(href, new URL(url).href);
+      } else {
+        assertEquals(
+          refusal(url, rules).message,
+          `It is not used: expected ${expected}, got "${url}"`,
+        );
+      }
     }
   }
 });
 
-Deno.test("requireSafeUrl() takes http elsewhere when allowed", () => {
-  for (const host of ELSEWHERE) {
-    const address = `http://${host}/`;
-    assertEquals(requireSafeUrl("It", address, true).href, address);
-    for (const allowHttp of [undefined, false]) {
-      const error = assertThrows(
-        () => requireSafeUrl("It", address, allowHttp),
-        OAuthClientError,
-        "It is not used: expected an https URL, or http on loopback, got " +
-          `"${address}"`,
-      );
-      assertEquals(error.code, "url_refused");
-    }
-  }
-});
-
-Deno.test("requireSafeUrl() reads nothing out of what is no text", () => {
+Deno.test("requireSafeUrl() rejects what is no absolute https URL, whatever the rules", () => {
   const href = "https://as.example";
-  for (
-    const address of [
-      { toString: 1 },
-      { toString: () => href },
-      { href },
-      Object.create(null),
-      Symbol("x"),
-      () => href,
-    ]
-  ) {
-    const error = assertThrows(
-      () => requireSafeUrl("It", address, false),
-      OAuthClientError,
-      `It is not used: expected an absolute URL, got ${typeof address}`,
-    );
-    assertEquals(error.code, "url_refused");
-  }
-});
-
-Deno.test("requireSafeUrl() refuses other addresses, allowed http or not", () => {
-  const notAbsolute = "an absolute URL";
-  const otherScheme = "an https URL";
-  for (
-    const [address, expected] of [
-      [undefined, notAbsolute],
-      [null, notAbsolute],
-      [1, notAbsolute],
-      [{}, notAbsolute],
-      [[], notAbsolute],
-      [["https://as.example"], notAbsolute],
-      [new URL("https://as.example"), notAbsolute],
-      ["", notAbsolute],
-      ["as.example", notAbsolute],
-      ["/authorize", notAbsolute],
-      ["//as.example/", notAbsolute],
-      ["https://", notAbsolute],
-      ["https://a b.example/", notAbsolute],
-      [" https://as.example/", notAbsolute],
-      ["https://as.example/ ", notAbsolute],
-      ["https://as.example/a b", notAbsolute],
-      ["java\nscript:alert(1)", notAbsolute],
-      ["java\tscript:alert(1)", notAbsolute],
-      ["https://as.example/\r\nX: y", notAbsolute],
-      ["https://as.example/\u0000", notAbsolute],
-      ["https://as.example/\u007f", notAbsolute],
-      ["javascript:alert(1)", otherScheme],
-      ["JavaScript:alert(1)", otherScheme],
-      ["javascript://as.example/%0aalert(1)", otherScheme],
-      ["data:text/html,x", otherScheme],
-      ["file:///etc/passwd", otherScheme],
-      ["blob:https://as.example/1", otherScheme],
-      ["ftp://as.example/", otherScheme],
-      ["ws://localhost/", otherScheme],
-      ["app://localhost/", otherScheme],
-      ["localhost:8080/x", otherScheme],
-    ] as const
-  ) {
-    for (const allowHttp of [undefined, true]) {
-      const error = assertThrows(
-        () => requireSafeUrl("It", address, allowHttp),
-        OAuthClientError,
-        `It is not used: expected ${expected}`,
-        String(address),
-      );
-      assertEquals(error.code, "url_refused");
-      // deno-lint-ignore no-control-regex
-      assertFalse(/[\x00-\x1f]/.test(error.message));
+  const notAbsolute: unknown[] = [
+    ...[undefined, null, 1, {}, [], [href], new URL(href), Symbol("x")],
+    ...[{ toString: () => href }, { href }, Object.create(null), () => href],
+    ...["", "as.example", "/authorize", "//as.example/", "https://"],
+    ...["x".repeat(100_000)],
+    ...["https://a b.example/", ` ${href}/`, `${href}/ `, `${href}/a b`],
+    ...["java\nscript:alert(1)", "java\tscript:alert(1)"],
+    ...[`${href}/\r\nX: y`, `${href}/\u0000`, `${href}/\u007f`],
+  ];
+  const otherScheme = [
+    ...["javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x"],
+    ...["javascript://as.example/%0aalert(1)", "file:///etc/passwd"],
+    ...["blob:https://as.example/1", "ftp://as.example/", "ws://localhost/"],
+    ...["app://localhost/", "localhost:8080/x"],
+  ];
+  for (const rules of ALL_RULES) {
+    for (const value of notAbsolute) {
+      const { message } = refusal(value, rules);
+      const got = typeof value === "string" ? '"' : typeof value;
+      const start = `It is not used: expected an absolute URL, got ${got}`;
+      assert(message.startsWith(start), message);
+    }
+    for (const value of otherScheme) {
+      const { message } = refusal(value, rules);
+      assert(message.includes("expected an https URL, got"), message);
     }
   }
 });
 
-Deno.test("requireSafeUrl() refuses credentials and does not show them", () => {
+Deno.test("requireSafeUrl() rejects credentials, does not show them, and cuts what it shows", () => {
   for (
-    const address of [
+    const url of [
       "https://user:hunter2@as.example/",
       "https://hunter2@as.example/",
       "https://:hunter2@as.example/",
@@ -190,69 +140,85 @@ Deno.test("requireSafeUrl() refuses credentials and does not show them", () => {
       "https:user:hunter2@as.example/",
       "https:/user:hunter2@as.example/",
       "https:\\\\user:hunter2@as.example/",
-      // What is shown is cut, and must not be cut between the two.
       `https://user:hunter2${"x".repeat(300)}@as.example/`,
+      `${"x".repeat(100_000)}:hunter2@`,
     ]
   ) {
-    for (const allowHttp of [undefined, true]) {
-      const error = assertThrows(
-        () => requireSafeUrl("It", address, allowHttp),
-        OAuthClientError,
-      );
-      assertEquals(error.code, "url_refused");
-      assertFalse(error.message.includes("hunter2"), error.message);
+    for (const rules of ALL_RULES) {
+      const { message } = refusal(url, rules);
+      assertFalse(message.includes("hunter2"), message);
     }
   }
 });
 
-Deno.test("requireSafeUrl() cuts what it shows", () => {
-  const { message } = assertThrows(
-    () => requireSafeUrl("It", "x".repeat(100_000), false),
-    OAuthClientError,
+Deno.test("quoteUrl() shows a URL without credentials and control characters", () => {
+  const rows: [value: unknown, shown: string][] = [
+    ["https://as.example/a?b#c", "https://as.example/a?b#c"],
+    ["https://as.example/@user", "https://as.example/@user"],
+    ["https://me:pw@as.example/", "https://[redacted]@as.example/"],
+    ["me:pw@as.example", "[redacted]@as.example"],
+    ["https://as.example/\u001b[31m", "https://as.example/\\u001b[31m"],
+    [7, "number"],
+    [null, "object"],
+  ];
+  for (const [value, shown] of rows) assertEquals(quoteUrl(value), shown);
+});
+
+Deno.test("parseUrl() and isWebUrl() accept no string that is no URL, or no web URL", () => {
+  assertEquals(parseUrl("/a", "https://as.example")?.pathname, "/a");
+  assertEquals(
+    parseUrl("https://b\u00fccher.example")?.host.slice(0, 4),
+    "xn--",
   );
-  assert(message.length < 400);
-});
-
-const server = (
-  members: Partial<IAuthorizationServerMetadata>,
-): IAuthorizationServerMetadata => ({
-  issuer: "https://as.example",
-  response_types_supported: ["code"],
-  ...members,
-});
-
-Deno.test("requireEndpoint() hands out the address byte for byte", () => {
-  for (const name of ENDPOINT_NAMES) {
-    for (const address of ["https://AS.example:443/x/../y?q", "http://[::1]"]) {
-      assertEquals(
-        requireEndpoint(server({ [name]: address }), name, undefined),
-        address,
-      );
-    }
-    assertEquals(
-      requireEndpoint(server({ [name]: "http://as.example" }), name, true),
-      "http://as.example",
-    );
+  assertEquals(parseUrl("/a"), undefined);
+  for (const url of ["https://a", "HTTP://a"]) assert(isWebUrl(url));
+  for (const url of ["javascript:x", "data:,x", "/a", "https:a", ""]) {
+    assertFalse(isWebUrl(url));
   }
 });
 
-Deno.test("requireEndpoint() tells a missing endpoint from a refused one", () => {
+Deno.test("requireEndpoint() returns the URL of an endpoint unchanged", () => {
   for (const name of ENDPOINT_NAMES) {
-    for (const address of [undefined, "", null]) {
-      const error = assertThrows(
-        () => requireEndpoint(server({ [name]: address }), name, true),
-        OAuthClientError,
-        `Authorization server https://as.example has no ${name}`,
-      );
-      assertEquals(error.code, "unsupported");
+    for (
+      const [issuer, url, allowHttp] of [
+        ["https://as.example", "https://AS.example:443/x/../y?q", undefined],
+        ["https://as.example", "http://as.example", true],
+        ["https://as.example", "http://[::1]", true],
+        // A server on loopback may refer to loopback.
+        ["http://localhost:1", "http://[::1]", undefined],
+      ] as const
+    ) {
+      const server = metadataOf(issuer, { [name]: url });
+      assertEquals(requireEndpoint(server, name, allowHttp), url);
     }
-    for (const address of ["http://as.example", "javascript:x", 1, [], {}]) {
+  }
+});
+
+Deno.test("requireEndpoint() rejects an endpoint that is missing or must not be used", () => {
+  const missing = "Authorization server https://as.example has no ";
+  for (const name of ENDPOINT_NAMES) {
+    const rows: [url: unknown, code: string, message: string][] = [
+      ...[undefined, "", null].map((url): typeof rows[number] => [
+        url,
+        "unsupported",
+        missing + name,
+      ]),
+      ...["http://as.example", "http://[::1]", "javascript:x", 1, [], {}].map((
+        url,
+      ): typeof rows[number] => [
+        url,
+        "url_refused",
+        `The ${name} is not used: expected `,
+      ]),
+    ];
+    for (const [url, code, message] of rows) {
+      const server = metadataOf("https://as.example", { [name]: url });
       const error = assertThrows(
-        () => requireEndpoint(server({ [name]: address }), name, false),
+        () => requireEndpoint(server, name, false),
         OAuthClientError,
-        `The ${name} is not used: expected`,
+        message,
       );
-      assertEquals(error.code, "url_refused");
+      assertEquals(error.code, code);
     }
   }
 });

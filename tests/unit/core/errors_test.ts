@@ -7,114 +7,85 @@ import {
 } from "@std/assert";
 import {
   type IOAuthClientErrorDetails,
+  isOAuthClientError,
   OAuthClientError,
 } from "../../../mod.ts";
 
-const MEMBERS = [
-  "url",
-  "status",
-  "error",
-  "error_description",
-  "error_uri",
-] as const;
+const DETAILS: IOAuthClientErrorDetails = {
+  url: "https://as.example/token",
+  status: 0,
+  error: "",
+  error_description: "Too old",
+  error_uri: "https://as.example/errors/1",
+  retryAfter: 0,
+  errorResponse: { error: "x" },
+  attempts: [{ url: "https://as.example" }],
+  cause: new TypeError("inner"),
+};
+const NAMES = Object.keys(DETAILS) as (keyof IOAuthClientErrorDetails)[];
 
 Deno.test("OAuthClientError is an Error with a code, a message and a name", () => {
   const error = new OAuthClientError("invalid_jwt", "What failed");
   assertInstanceOf(error, Error);
-  assertInstanceOf(error, OAuthClientError);
-  assertEquals(error.name, "OAuthClientError");
-  assertEquals(error.code, "invalid_jwt");
-  assertEquals(error.message, "What failed");
-  assertEquals(String(error), "OAuthClientError: What failed");
+  assertEquals(
+    [error.name, error.code, error.message, String(error)],
+    [
+      "OAuthClientError",
+      "invalid_jwt",
+      "What failed",
+      "OAuthClientError: What failed",
+    ],
+  );
   assert(error.stack?.includes("What failed"));
 });
 
-Deno.test("OAuthClientError carries every detail that is given", () => {
-  const details: IOAuthClientErrorDetails = {
-    url: "https://as.example/token",
-    status: 400,
-    error: "invalid_grant",
-    error_description: "Too old",
-    error_uri: "https://as.example/errors/1",
-    cause: new TypeError("inner"),
-  };
-  const error = new OAuthClientError("oauth_error", "m", details);
-  for (const name of [...MEMBERS, "cause"] as const) {
-    assert(Object.hasOwn(error, name), name);
-    assertStrictEquals(error[name], details[name]);
-  }
-  assertEquals(error.code, "oauth_error");
-  assertEquals(error.message, "m");
-});
-
-Deno.test("OAuthClientError has no member that was not given", () => {
-  const bare = [
-    new OAuthClientError("unsupported", "m"),
-    new OAuthClientError("unsupported", "m", {}),
-    new OAuthClientError("unsupported", "m", {
-      url: undefined,
-      status: undefined,
-      error: undefined,
-      error_description: undefined,
-      error_uri: undefined,
-      cause: undefined,
-    }),
-  ];
-  for (const error of bare) {
-    for (const name of [...MEMBERS, "cause"] as const) {
-      assertFalse(name in error, name);
-      assertStrictEquals(error[name], undefined);
-    }
-    assertEquals(JSON.parse(JSON.stringify(error)), {
-      code: "unsupported",
-      name: "OAuthClientError",
-    });
-  }
-});
-
-Deno.test("OAuthClientError carries each detail on its own", () => {
-  const values = {
-    url: "https://as.example",
-    status: 500,
-    error: "e",
-    error_description: "d",
-    error_uri: "u",
-  };
-  for (const name of MEMBERS) {
-    const error = new OAuthClientError("network_error", "m", {
-      [name]: values[name],
-    });
-    assertStrictEquals(error[name], values[name]);
-    for (const other of MEMBERS) {
-      assertEquals(other in error, other === name, `${name}: ${other}`);
+Deno.test("OAuthClientError has those details as members that are given", () => {
+  for (const name of NAMES) {
+    const details = { ...DETAILS };
+    const without = { ...DETAILS, [name]: undefined };
+    for (const [given, other] of [[details, "none"], [without, name]]) {
+      const error = new OAuthClientError(
+        "oauth_error",
+        "m",
+        given as IOAuthClientErrorDetails,
+      );
+      for (const member of NAMES) {
+        assertEquals(member in error, member !== other, member);
+        const value = (given as typeof DETAILS)[member];
+        assertStrictEquals(error[member], value);
+      }
     }
   }
 });
 
-Deno.test("OAuthClientError keeps empty details, which are not undefined", () => {
-  const error = new OAuthClientError("oauth_error", "", {
-    status: 0,
-    error: "",
-    error_description: "",
-  });
-  assertStrictEquals(error.message, "");
-  assertStrictEquals(error.status, 0);
-  assertStrictEquals(error.error, "");
-  assertStrictEquals(error.error_description, "");
-});
-
-Deno.test("OAuthClientError takes anything defined as its cause", () => {
-  for (const cause of [null, "text", 0, false, { a: 1 }, new Error("inner")]) {
+Deno.test("OAuthClientError keeps any cause that is defined, and does not list it", () => {
+  for (const cause of [null, "text", 0, false, { a: 1 }]) {
     const error = new OAuthClientError("network_error", "m", { cause });
-    assert(Object.hasOwn(error, "cause"));
     assertStrictEquals(error.cause, cause);
-    // As on any Error: a log that walks the members does not show it.
     assertFalse(Object.keys(error).includes("cause"));
   }
 });
 
-Deno.test("OAuthClientError leaves the details as they were", () => {
-  const details = Object.freeze({ url: "https://as.example", cause: "c" });
-  new OAuthClientError("network_error", "m", details);
-  assertEquals(details, { url: "https://as.example", cause: "c" });
+Deno.test("toJSON() returns the members and the message, without cause and stack", () => {
+  const { cause: _, ...members } = DETAILS;
+  const json = { name: "OAuthClientError", code: "oauth_error", message: "m" };
+  const rows: [details: IOAuthClientErrorDetails | undefined, json: unknown][] =
+    [[DETAILS, { ...json, ...members }], [undefined, json]];
+  for (const [details, expected] of rows) {
+    const error = new OAuthClientError("oauth_error", "m", details);
+    assertEquals(JSON.parse(JSON.stringify(error)), expected);
+  }
+});
+
+Deno.test("isOAuthClientError() recognizes the errors of other copies of this library", () => {
+  const brand = Symbol.for("@oauth-helper/client.OAuthClientError");
+  const other = Object.assign(new Error("m"), { [brand]: true });
+  for (const error of [new OAuthClientError("unsupported", "m"), other]) {
+    assert(isOAuthClientError(error));
+  }
+  const lookalike = { name: "OAuthClientError", code: "unsupported" };
+  const named = Object.assign(new Error("m"), lookalike);
+  for (const value of [new Error("m"), named, lookalike, null, undefined, ""]) {
+    assertFalse(isOAuthClientError(value));
+  }
 });

@@ -1,128 +1,129 @@
 import { assertEquals } from "@std/assert";
 import {
+  appendOpenIdPath,
   canonicalResource,
   coversTarget,
+  insertWellKnownPath,
+  isIssuer,
   isSameIssuer,
+  preferFirst,
 } from "../../../lib/discovery/_identifiers.ts";
+import { API, AS, MCP, PRM } from "../../support/fixtures.ts";
 
-const API = "https://api.example";
-const MCP = `${API}/mcp`;
+/**
+ * How a resource covers a target: as the same URL, as one whose path differs only
+ * in a slash or that has no query, as a parent path, or not at all.
+ */
+type Cover = "exact" | "path" | "parent" | "";
 
-// What the metadata names, the target, and the loosest match that takes it.
-const RESOURCES: [resource: string, target: string, "exact" | "parent" | ""][] =
-  [
-    // The same address, however it is written.
-    [MCP, MCP, "exact"],
-    [API, API, "exact"],
-    [`${API}/`, API, "exact"],
-    [API, `${API}/`, "exact"],
-    ["HTTPS://API.example:443/mcp", MCP, "exact"],
-    [`${API}/./mcp`, MCP, "exact"],
-    [`${API}/x/../mcp`, MCP, "exact"],
-    [`${MCP}#part`, MCP, "exact"],
-    [MCP, `${MCP}#part`, "exact"],
-    [`${API}:8443/mcp`, `${API}:8443/mcp`, "exact"],
-    // A parent, at the boundary of a segment.
-    [API, MCP, "parent"],
-    [`${API}/`, MCP, "parent"],
-    [MCP, `${MCP}/`, "parent"],
-    [MCP, `${MCP}/v1`, "parent"],
-    [`${MCP}/`, `${MCP}/v1`, "parent"],
-    [`${MCP}/v1`, `${MCP}/v1/tools/a`, "parent"],
-    [`${MCP}/`, MCP, "parent"],
-    [`${API}/mc`, MCP, ""],
-    [`${MCP}p`, MCP, ""],
-    [MCP, `${MCP}p`, ""],
-    [MCP, `${API}/mcp-2/v1`, ""],
-    [`${MCP}/v1`, MCP, ""],
-    [`${MCP}//`, `${MCP}/v1`, ""],
-    [`${API}/MCP`, MCP, ""],
-    [`${API}/m%63p`, MCP, ""],
-    // A query takes part; only one without it is a parent.
-    [`${MCP}?a=1`, `${MCP}?a=1`, "exact"],
-    [MCP, `${MCP}?a=1`, "parent"],
-    [API, `${MCP}?a=1`, "parent"],
-    [`${MCP}/`, `${MCP}?a=1`, "parent"],
-    [`${MCP}?`, MCP, "exact"],
-    [`${MCP}?a=1`, MCP, ""],
-    [`${MCP}?a=1`, `${MCP}/v1`, ""],
-    [`${MCP}?a=1`, `${MCP}/v1?a=1`, ""],
-    [`${MCP}?a=1`, `${MCP}?a=2`, ""],
-    [`${MCP}?a=1`, `${MCP}?a=1&b=2`, ""],
-    [`${API}?a=1`, `${MCP}?a=1`, ""],
-    // Another origin.
-    ["http://api.example/mcp", MCP, ""],
-    [`${API}:8443/mcp`, MCP, ""],
-    [MCP, `${API}:8443/mcp`, ""],
-    ["https://evil.example/mcp", MCP, ""],
-    ["https://api.example.evil.example/mcp", MCP, ""],
-    ["https://www.api.example/mcp", MCP, ""],
-    // Credentials.
-    ["https://user@api.example/mcp", MCP, ""],
-    ["https://:pass@api.example/mcp", MCP, ""],
-    ["https://user:pass@api.example", MCP, ""],
-    ["https://api.example@evil.example/mcp", MCP, ""],
-    // No address.
-    ["https:///api.example/mcp", MCP, ""],
-    ["", MCP, ""],
-    ["/mcp", MCP, ""],
-    ["api.example/mcp", MCP, ""],
-    ["//api.example/mcp", MCP, ""],
-    ["urn:example:mcp", MCP, ""],
-    // No identifier, though the parser would mend it.
-    [` ${MCP}`, MCP, ""],
-    [`${MCP} `, MCP, ""],
-    [`${MCP}\n`, MCP, ""],
-    ["https:api.example/mcp", MCP, ""],
-    ["https:/api.example/mcp", MCP, ""],
-    ["https:\\\\api.example\\mcp", MCP, ""],
-    ["https://api.example\\mcp", MCP, ""],
-    ["https://api.example/mc\tp", MCP, ""],
-    ["ht\ntps://api.example/mcp", MCP, ""],
-  ];
+const RESOURCES: [resource: string, target: string, cover: Cover][] = [
+  [MCP, MCP, "exact"],
+  [API, API, "exact"],
+  [`${API}/`, API, "exact"],
+  [API, `${API}/`, "exact"],
+  ["HTTPS://API.example:443/mcp", MCP, "exact"],
+  [`${API}/x/../mcp`, MCP, "exact"],
+  [MCP, `${MCP}#part`, "exact"],
+  [`${API}:8443/mcp`, `${API}:8443/mcp`, "exact"],
+  [`${MCP}?a=1`, `${MCP}?a=1`, "exact"],
+  [`${MCP}?`, MCP, "exact"],
+  [MCP, `${MCP}/`, "path"],
+  [`${MCP}/`, MCP, "path"],
+  [MCP, `${MCP}?a=1`, "path"],
+  [`${MCP}/`, `${MCP}?a=1`, "path"],
+  // A parent ends at the boundary of a path segment.
+  [API, MCP, "parent"],
+  [`${API}/`, MCP, "parent"],
+  [MCP, `${MCP}/v1`, "parent"],
+  [`${MCP}/`, `${MCP}/v1`, "parent"],
+  [`${MCP}/v1`, `${MCP}/v1/tools/a`, "parent"],
+  [API, `${MCP}?a=1`, "parent"],
+  [`${API}/mc`, MCP, ""],
+  [`${MCP}p`, MCP, ""],
+  [MCP, `${API}/mcp-2/v1`, ""],
+  [`${MCP}/v1`, MCP, ""],
+  [`${MCP}//`, `${MCP}/v1`, ""],
+  [`${API}/MCP`, MCP, ""],
+  [`${API}/m%63p`, MCP, ""],
+  // Only a URL without a query is a parent.
+  [`${MCP}?a=1`, MCP, ""],
+  [`${MCP}?a=1`, `${MCP}/v1?a=1`, ""],
+  [`${MCP}?a=1`, `${MCP}?a=2`, ""],
+  [`${MCP}?a=1`, `${MCP}?a=1&b=2`, ""],
+  [`${API}?a=1`, `${MCP}?a=1`, ""],
+  // RFC 9728, section 2: no fragment.
+  [`${MCP}#part`, MCP, ""],
+  [`${MCP}#part`, `${MCP}#part`, ""],
+  [`${MCP}#`, MCP, ""],
+  // Another origin.
+  ["http://api.example/mcp", MCP, ""],
+  [`${API}:8443/mcp`, MCP, ""],
+  [MCP, `${API}:8443/mcp`, ""],
+  ["https://evil.example/mcp", MCP, ""],
+  ["https://api.example.evil.example/mcp", MCP, ""],
+  // Credentials.
+  ["https://user@api.example/mcp", MCP, ""],
+  ["https://:pass@api.example/mcp", MCP, ""],
+  ["https://api.example@evil.example/mcp", MCP, ""],
+  // Not a URL, or one that the parser repairs.
+  ["", MCP, ""],
+  ["/mcp", MCP, ""],
+  ["//api.example/mcp", MCP, ""],
+  ["urn:example:mcp", MCP, ""],
+  ["https:///api.example/mcp", MCP, ""],
+  [` ${MCP}`, MCP, ""],
+  [`${MCP}\n`, MCP, ""],
+  ["https:api.example/mcp", MCP, ""],
+  ["https:\\\\api.example\\mcp", MCP, ""],
+  ["https://api.example\\mcp", MCP, ""],
+  ["https://api.example/mc\tp", MCP, ""],
+  ["ht\ntps://api.example/mcp", MCP, ""],
+];
 
 for (const match of ["exact", "parent"] as const) {
-  Deno.test(`coversTarget() follows its table, match ${match}`, () => {
-    for (const [resource, target, kind] of RESOURCES) {
-      assertEquals(
-        coversTarget(resource, new URL(target), match),
-        kind === "exact" || kind === match,
-        `${resource} for ${target}`,
-      );
+  Deno.test(`coversTarget() accepts the resources of its table, match ${match}`, () => {
+    for (const [resource, target, cover] of RESOURCES) {
+      const path = new URL(target).pathname;
+      const parent = cover ? new URL(resource).pathname : "/mcp";
+      const rows: [metadataUrl: string, isOwn: boolean][] = [
+        [PRM.replace(API, new URL(target).origin) + parent, true],
+        [`${PRM}${parent.replace(/\/$/, "")}`, true],
+        [`${PRM}${path}/below`, false],
+        [`${API}/tenant/meta`, false],
+        ["https://evil.example/.well-known/oauth-protected-resource", false],
+        ["no URL", false],
+      ];
+      for (const [metadataUrl, isOwn] of rows) {
+        assertEquals(
+          coversTarget(resource, new URL(target), metadataUrl, match),
+          cover === "exact" ||
+            (match === "parent" &&
+              (cover === "path" || (cover === "parent" && isOwn))),
+          `${resource} for ${target} at ${metadataUrl}`,
+        );
+      }
     }
   });
 }
 
-Deno.test("isSameIssuer() forgives the slash of an empty path and nothing else", () => {
-  const AS = "https://as.example";
+Deno.test("isSameIssuer() ignores one slash at the end and nothing else", () => {
   const rows: [a: string, b: string, isSame: boolean][] = [
     [AS, AS, true],
     [AS, `${AS}/`, true],
-    [`${AS}/`, `${AS}/`, true],
     [`${AS}:8443`, `${AS}:8443/`, true],
-    ["http://[::1]:80", "http://[::1]:80/", true],
     [`${AS}/t`, `${AS}/t`, true],
-    [`${AS}/t`, `${AS}/t/`, false],
+    [`${AS}/t`, `${AS}/t/`, true],
     [AS, `${AS}//`, false],
-    [`${AS}/`, `${AS}//`, false],
+    [`${AS}/t`, `${AS}/t//`, false],
     [AS, `${AS}/?`, false],
-    [AS, `${AS}?`, false],
-    [`${AS}?a`, `${AS}?a/`, false],
-    [`${AS}#a`, `${AS}#a/`, false],
-    [AS, `${AS}/#`, false],
     [AS, "https://AS.example", false],
-    [AS, "HTTPS://as.example", false],
     [AS, `${AS}:443`, false],
-    [AS, `${AS}:8443`, false],
     [AS, "http://as.example", false],
     [AS, `${AS}/t`, false],
     [AS, "https://user@as.example", false],
     [AS, ` ${AS}`, false],
-    [AS, `${AS}\n`, false],
     [AS, `${AS}/\n`, false],
     [AS, "", false],
-    ["urn:as", "urn:as/", false],
-    ["", "", true],
   ];
   for (const [a, b, isSame] of rows) {
     assertEquals(isSameIssuer(a, b), isSame, `${a} and ${b}`);
@@ -130,16 +131,23 @@ Deno.test("isSameIssuer() forgives the slash of an empty path and nothing else",
   }
 });
 
-Deno.test("canonicalResource() has neither fragment nor a slash for no path", () => {
+Deno.test("isIssuer() accepts a URL without query and fragment", () => {
+  for (const issuer of [AS, `${AS}/`, `${AS}/t`, "http://[::1]:80"]) {
+    assertEquals(isIssuer(issuer), true, issuer);
+  }
+  for (const end of ["?", "?a=1", "#", "#a", "/t?a#b"]) {
+    assertEquals(isIssuer(AS + end), false, end);
+  }
+  assertEquals(isIssuer("as.example"), false);
+});
+
+Deno.test("canonicalResource() returns a URL without fragment or slash for an empty path", () => {
   const rows: [target: string, resource: string][] = [
     [API, API],
-    [`${API}/`, API],
     [`${API}/#part`, API],
     [`${API}?a=B`, `${API}?a=B`],
     [`${API}/?`, API],
-    [MCP, MCP],
     [`${MCP}/`, `${MCP}/`],
-    [`${MCP}#part`, MCP],
     [`${MCP}?a=%20b#part`, `${MCP}?a=%20b`],
     ["HTTPS://API.example:443/Mcp", `${API}/Mcp`],
     [`${API}:8443/mcp`, `${API}:8443/mcp`],
@@ -147,13 +155,43 @@ Deno.test("canonicalResource() has neither fragment nor a slash for no path", ()
     ["https://user:pass@api.example/mcp", MCP],
   ];
   for (const [target, resource] of rows) {
-    assertEquals(canonicalResource(new URL(target)), resource, target);
+    const url = new URL(target);
+    assertEquals(canonicalResource(url), resource, target);
+    assertEquals(coversTarget(resource, url, "", "exact"), true, target);
   }
 });
 
-Deno.test("canonicalResource() gives what coversTarget() takes for the target", () => {
-  for (const [, target] of RESOURCES) {
-    const url = new URL(target);
-    assertEquals(coversTarget(canonicalResource(url), url, "exact"), true);
+Deno.test("insertWellKnownPath() inserts the path between host and path", () => {
+  const rows: [url: string, expected: string][] = [
+    [AS, "/.well-known/x"],
+    [`${AS}/`, "/.well-known/x"],
+    [`${AS}/a`, "/.well-known/x/a"],
+    [`${AS}/a/`, "/.well-known/x/a/"],
+    [`${AS}/a?b#c`, "/.well-known/x/a"],
+    [`${AS}//b.example`, "/.well-known/x//b.example"],
+    [`${AS}/%2e%2E/a b`, "/.well-known/x/a%20b"],
+  ];
+  for (const [url, path] of rows) {
+    assertEquals(
+      insertWellKnownPath("/.well-known/x", new URL(url)),
+      AS + path,
+    );
+  }
+});
+
+Deno.test("appendOpenIdPath() appends the path with one slash between", () => {
+  const path = ".well-known/openid-configuration";
+  // The issuer is not normalized.
+  for (const issuer of [AS, `${AS}/a`, "https://AS.example:443"]) {
+    assertEquals(appendOpenIdPath(issuer), `${issuer}/${path}`);
+    assertEquals(appendOpenIdPath(`${issuer}/`), `${issuer}/${path}`);
+  }
+});
+
+Deno.test("preferFirst() moves the preferred URL to the front if it is listed", () => {
+  const urls = Object.freeze(["a", "b", "c"]);
+  assertEquals(preferFirst(urls, "b"), ["b", "a", "c"]);
+  for (const preferred of ["a", "d", "", undefined]) {
+    assertEquals(preferFirst(urls, preferred), [...urls]);
   }
 });

@@ -3,8 +3,14 @@ import {
   assertInstanceOf,
   assertStrictEquals,
 } from "@std/assert";
-import { discoverAuthorizationServer, OAuthClientError } from "../../../mod.ts";
-import { IDP } from "../../support/fixtures.ts";
+import {
+  discoverAuthorization,
+  discoverAuthorizationServer,
+  fetchAuthorizationServerMetadata,
+  OAuthClientError,
+} from "../../../mod.ts";
+import { asm, prm } from "../../support/discover.ts";
+import { API, AS, IDP, PRM } from "../../support/fixtures.ts";
 import {
   aborted,
   type Answer,
@@ -17,11 +23,11 @@ import {
 const OAUTH = `${IDP}/.well-known/oauth-authorization-server`;
 const OPENID = `${IDP}/.well-known/openid-configuration`;
 
-/** Searches at these servers; what came of it, and what was asked. */
+/** Discovers at these servers: the result or the error, and what was requested. */
 async function find(
   routes: Record<string, Answer>,
   options: Parameters<typeof discoverAuthorizationServer>[1] = {},
-  issuer = IDP,
+  issuer: string | URL = IDP,
 ) {
   using stubbed = stubFetch(routes);
   const { fetch, requests } = stubbed;
@@ -32,19 +38,25 @@ async function find(
   return { found, requests, urls: stubbed.urls };
 }
 
-Deno.test("discoverAuthorizationServer() gives the first document that is the issuer's", async () => {
-  const { found, urls } = await find({
-    [OAUTH]: json({ issuer: "https://other.example" }),
-    [OPENID]: json({ issuer: `${IDP}/`, jwks_uri: null }),
-  });
-  const { attempts, ...rest } = found;
-  assertEquals(rest, {
-    issuer: `${IDP}/`,
-    serverMetadata: { issuer: `${IDP}/` },
-    serverMetadataUrl: OPENID,
-  });
-  assertEquals(attempts.map(({ url }: { url: string }) => url), urls);
-  assertEquals(urls, [OAUTH, OPENID]);
+Deno.test("discoverAuthorizationServer() returns the first metadata of the issuer", async () => {
+  for (const issuer of [IDP, new URL(IDP)]) {
+    const { found, urls } = await find(
+      {
+        [OAUTH]: asm("https://other.example"),
+        [OPENID]: json({ issuer: `${IDP}/`, jwks_uri: null }),
+      },
+      {},
+      issuer,
+    );
+    const { attempts, ...rest } = found;
+    assertEquals(rest, {
+      issuer: `${IDP}/`,
+      serverMetadata: { issuer: `${IDP}/` },
+      serverMetadataUrl: OPENID,
+    });
+    assertEquals(attempts.map(({ url }: { url: string }) => url), urls);
+    assertEquals(urls, [OAUTH, OPENID]);
+  }
 });
 
 Deno.test("discoverAuthorizationServer() assumes nothing where nothing is published", async () => {
@@ -61,17 +73,8 @@ Deno.test("discoverAuthorizationServer() assumes nothing where nothing is publis
   }
 });
 
-Deno.test("discoverAuthorizationServer() takes another issuer only when it is trusted", async () => {
-  const answer = json({ issuer: "https://other.example" });
-  const routes = { [OAUTH]: answer, [OPENID]: answer };
-  const trustedIssuers = ["https://other.example"];
-  assertEquals((await find(routes)).found.code, "discovery_failed");
-  const { found } = await find(routes, { trustedIssuers });
-  assertEquals(found.issuer, "https://other.example");
-});
-
-Deno.test("discoverAuthorizationServer() sends additionalHeaders and asks for JSON", async () => {
-  const { requests } = await find({ [OAUTH]: json({ issuer: IDP }) }, {
+Deno.test("discoverAuthorizationServer() sends additionalHeaders and Accept", async () => {
+  const { requests } = await find({ [OAUTH]: asm(IDP) }, {
     additionalHeaders: { "X-Trace": "1", accept: "text/html" },
   });
   assertEquals(requests[0]?.headers, {
@@ -86,19 +89,92 @@ Deno.test("discoverAuthorizationServer() ends with the reason of an abort", asyn
   assertStrictEquals(found, reason);
 });
 
-Deno.test("discoverAuthorizationServer() refuses an issuer that is of no use, before any request", async () => {
+Deno.test("discoverAuthorizationServer() rejects an unusable issuer before any request", async () => {
   const rows: [issuer: unknown, code: string][] = [
-    [null, "invalid_argument"],
-    ["", "invalid_argument"],
-    ["idp.example", "invalid_argument"],
-    ["file:///idp", "invalid_argument"],
-    ["https://u:p@idp.example", "invalid_argument"],
+    ...[null, "", "idp.example", "file:///idp", "https://u:p@idp.example"]
+      .map((issuer): [unknown, string] => [issuer, "invalid_argument"]),
     ["http://idp.example", "url_refused"],
   ];
   for (const [issuer, code] of rows) {
     const { found, urls } = await find({}, {}, untyped(issuer));
     assertInstanceOf(found, OAuthClientError);
-    assertEquals(String(found.code), code);
-    assertEquals(urls, []);
+    assertEquals([String(found.code), urls], [code, []]);
   }
+});
+
+const TENANT = `${AS}/t`;
+const URLS = [
+  "https://as.example/.well-known/oauth-authorization-server/t",
+  "https://as.example/.well-known/openid-configuration/t",
+  "https://as.example/t/.well-known/openid-configuration",
+];
+
+type Options = Parameters<typeof discoverAuthorizationServer>[1];
+const CALLS: [
+  name: string,
+  call: (options: Options) => Promise<string | undefined>,
+][] = [
+  [
+    "fetchAuthorizationServerMetadata",
+    async (options) =>
+      (await fetchAuthorizationServerMetadata(TENANT, options)).discoveryUrl,
+  ],
+  [
+    "discoverAuthorizationServer",
+    async (options) =>
+      (await discoverAuthorizationServer(TENANT, options)).serverMetadataUrl,
+  ],
+  [
+    "discoverAuthorization",
+    async (options) =>
+      (await discoverAuthorization(API, options)).serverMetadataUrl,
+  ],
+];
+
+for (const [name, call] of CALLS) {
+  Deno.test(`${name}() requests preferredServerMetadataUrl first if it is a possible URL`, async () => {
+    const unlisted = [
+      undefined,
+      "",
+      "https://evil.example/.well-known/oauth-authorization-server/t",
+      `${URLS[1]}/`,
+      `${URLS[1]}?x`,
+    ];
+    for (const preferred of [...URLS, ...unlisted]) {
+      const isListed = URLS.includes(preferred ?? "");
+      const order = isListed
+        ? [preferred!, ...URLS.filter((url) => url !== preferred)]
+        : URLS;
+      for (const [n, published] of order.entries()) {
+        using server = stubFetch({
+          [PRM]: prm({ resource: API, authorization_servers: [TENANT] }),
+          ...Object.fromEntries(URLS.map((url) => [
+            url,
+            url === published ? asm(TENANT) : text("", 404),
+          ])),
+        });
+        const { fetch } = server;
+        const url = await call({
+          fetch,
+          preferredServerMetadataUrl: preferred,
+        });
+        assertEquals(url, published);
+        const urls = server.urls.filter((url) => url !== PRM);
+        assertEquals(urls, order.slice(0, n + 1));
+      }
+    }
+  });
+}
+
+Deno.test("discoverAuthorizationServer() checks metadata at the preferred URL like any other", async () => {
+  const { found, urls } = await find(
+    {
+      [URLS[0]!]: text("", 404),
+      [URLS[1]!]: asm("https://evil.example"),
+      [URLS[2]!]: text("", 404),
+    },
+    { preferredServerMetadataUrl: URLS[1] },
+    TENANT,
+  );
+  assertEquals([found.code, urls.length], ["discovery_failed", 3]);
 });

@@ -3,55 +3,57 @@ import {
   assertEquals,
   assertFalse,
   assertInstanceOf,
-  assertRejects,
+  assertNotMatch,
   assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
+import { assertSpyCalls, stub } from "@std/testing/mock";
 import {
   discoverAuthorization,
   getDefaultMetadataForUrl,
-  type IDiscoveryAttempt,
+  type IDiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../../../mod.ts";
-import { API, AS, MCP, OAUTH, OPENID, PRM } from "../../support/fixtures.ts";
+import {
+  asm,
+  codes,
+  discover,
+  discovered,
+  outcomes,
+  prm,
+  undiscovered,
+} from "../../support/discover.ts";
+import {
+  API,
+  AS,
+  assertInvalidArgument,
+  MCP,
+  OAUTH,
+  OPENID,
+  PRM,
+} from "../../support/fixtures.ts";
 import {
   aborted,
   type Answer,
   failing,
   json,
+  redirect,
   stubFetch,
   text,
+  untyped,
 } from "../../support/stub_fetch.ts";
 
 const NAMED = "https://meta.example/doc";
 const API_OAUTH = `${API}/.well-known/oauth-authorization-server`;
 const API_OPENID = `${API}/.well-known/openid-configuration`;
 const CHALLENGE = `Bearer resource_metadata="${NAMED}"`;
+const PAGE = "<!doctype html><title>App</title>";
+const MISSING = text("Missing", 404);
 
-/** Metadata of the resource. */
-function prm(members: Record<string, unknown> = {}): Answer {
-  return json({ resource: MCP, authorization_servers: [AS], ...members });
-}
-
-/** Metadata of an authorization server. */
-function asm(issuer: string, members: Record<string, unknown> = {}): Answer {
-  return json({ issuer, token_endpoint: `${issuer}/token`, ...members });
-}
-
-/** The addresses with the outcome: a status, a code, or nothing for success. */
-function outcomes(attempts: readonly IDiscoveryAttempt[] = []) {
-  return attempts.map(({ url, error }) => {
-    if (!error) return [url];
-    assertInstanceOf(error, OAuthClientError);
-    return [url, error.status ?? error.code];
-  });
-}
-
-/** The addresses up to the one that answers; 404 before it. */
+/** Routes of which only the last URL has a document. */
 function routes(urls: string[], answer: Answer): Record<string, Answer> {
-  const last = urls.length - 1;
   return Object.fromEntries(
-    urls.map((url, n) => [url, n === last ? answer : text("Missing", 404)]),
+    urls.map((url, n) => [url, n === urls.length - 1 ? answer : MISSING]),
   );
 }
 
@@ -72,18 +74,16 @@ const RESOURCES: [challenge: string | undefined, urls: string[]][] = [
 
 for (const [issuer, serverUrls] of SERVERS) {
   for (const [challenge, resourceUrls] of RESOURCES) {
-    Deno.test(`discoverAuthorization() asks in order, with ${challenge} and ${issuer}`, async () => {
+    Deno.test(`discoverAuthorization() requests in order, with ${challenge} and ${issuer}`, async () => {
       for (let r = 1; r <= resourceUrls.length; r++) {
         for (let s = 1; s <= serverUrls.length; s++) {
           const resource = resourceUrls.slice(0, r);
           const server = serverUrls.slice(0, s);
-          using stubbed = stubFetch({
+          const found = await discovered({
             ...routes(resource, prm({ authorization_servers: [issuer] })),
             ...routes(server, asm(issuer)),
-          });
-          const { fetch } = stubbed;
-          const found = await discoverAuthorization(MCP, { fetch, challenge });
-          assertEquals(stubbed.urls, [...resource, ...server]);
+          }, { challenge });
+          assertEquals(found.urls, [...resource, ...server]);
           assertEquals(outcomes(found.attempts), [
             ...resource.map((url, n) => n === r - 1 ? [url] : [url, 404]),
             ...server.map((url, n) => n === s - 1 ? [url] : [url, 404]),
@@ -100,262 +100,471 @@ for (const [issuer, serverUrls] of SERVERS) {
   }
 }
 
-Deno.test("discoverAuthorization() asks a target without path for one document", async () => {
-  for (const target of [API, `${API}/`]) {
-    using stubbed = stubFetch({
-      [PRM]: prm({ resource: target }),
-      [OAUTH]: asm(AS),
-    });
-    const found = await discoverAuthorization(target, stubbed);
-    assertEquals(stubbed.urls, [PRM, OAUTH]);
-    assertEquals(found.resource, target);
-  }
-});
-
-Deno.test("discoverAuthorization() sends GET and asks for JSON, redirects unfollowed by fetch", async () => {
-  using stubbed = stubFetch({ [`${PRM}/mcp`]: prm(), [OAUTH]: asm(AS) });
-  await discoverAuthorization(MCP, { fetch: stubbed.fetch });
-  assertEquals(stubbed.requests.length, 2);
-  for (const { init: { signal, ...init } } of stubbed.requests) {
-    assertEquals(init, {
-      method: "GET",
-      headers: { Accept: "application/json" },
-      redirect: "manual",
-    });
-    assertInstanceOf(signal, AbortSignal);
-  }
-});
-
-Deno.test("discoverAuthorization() fails when the named server gives no metadata", async () => {
-  using stubbed = stubFetch({
-    [NAMED]: text("Gone", 410),
-    [`${PRM}/mcp`]: prm({ authorization_servers: [`${AS}/t`] }),
-    [`${OAUTH}/t`]: text("Missing", 404),
-    [`${OPENID}/t`]: failing(new TypeError("Cable cut")),
-    [`${AS}/t/.well-known/openid-configuration`]: text("<html>", 200),
-  });
-  const options = { fetch: stubbed.fetch, challenge: CHALLENGE };
-  const error = await assertRejects(
-    () => discoverAuthorization(MCP, options),
-    OAuthClientError,
-  );
-  assertEquals(error.code, "discovery_failed");
-  for (
-    const part of [
-      `${AS}/t`,
-      MCP,
-      `${NAMED} (410)`,
-      `${OAUTH}/t (404)`,
-      `${OPENID}/t (network_error: Cable cut)`,
-      `${AS}/t/.well-known/openid-configuration (invalid_metadata)`,
-    ]
-  ) {
-    assertStringIncludes(error.message, part);
-  }
-  assertEquals(outcomes(error.attempts), [
-    [NAMED, 410],
-    [`${PRM}/mcp`],
-    [`${OAUTH}/t`, 404],
-    [`${OPENID}/t`, "network_error"],
-    [`${AS}/t/.well-known/openid-configuration`, 200],
-  ]);
-});
-
-Deno.test("discoverAuthorization() takes the target's origin for a resource without metadata", async () => {
-  using stubbed = stubFetch({
-    [`${PRM}/mcp`]: text("Missing", 404),
-    [PRM]: text("Missing", 404),
-    [API_OAUTH]: text("Missing", 404),
-    [API_OPENID]: asm(API),
-  });
-  const found = await discoverAuthorization(MCP, stubbed);
-  assertEquals(found.source, "fallback");
-  assertEquals(found.issuer, API);
-  assertEquals(found.serverMetadataUrl, API_OPENID);
-  assertEquals(found.serverMetadata.token_endpoint, `${API}/token`);
-  assertFalse("resourceMetadata" in found);
-  assertEquals(found.resource, MCP);
-});
-
-Deno.test("discoverAuthorization() takes the target's origin where the metadata names no server", async () => {
-  for (const authorization_servers of [undefined, null, []]) {
-    using stubbed = stubFetch({
-      [`${PRM}/mcp`]: prm({ authorization_servers }),
-      [API_OAUTH]: asm(API),
-    });
-    const found = await discoverAuthorization(MCP, stubbed);
-    assertEquals(found.source, "fallback");
-    assertEquals(found.issuer, API);
-    assertEquals(found.resourceMetadata?.resource, MCP);
-  }
-});
-
-Deno.test("discoverAuthorization() assumes the endpoints of 2025-03-26 where nothing is published", async () => {
-  for (const status of [401, 403, 404, 405]) {
-    const answer = text("No", status);
-    using stubbed = stubFetch({
-      [`${PRM}/mcp`]: answer,
-      [PRM]: answer,
-      [API_OAUTH]: answer,
-      [API_OPENID]: answer,
-    });
-    const found = await discoverAuthorization(MCP, stubbed);
-    assertEquals(found.source, "fallback");
-    assertEquals(found.issuer, API);
-    assertEquals(found.serverMetadata, {
-      ...getDefaultMetadataForUrl(new URL(API)),
-      issuer: API,
-      code_challenge_methods_supported: ["S256"],
-    });
-    assertEquals(found.serverMetadata.token_endpoint, `${API}/token`);
-    assertFalse("serverMetadataUrl" in found);
-    assertEquals(
-      outcomes(found.attempts),
-      [`${PRM}/mcp`, PRM, API_OAUTH, API_OPENID].map((url) => [url, status]),
+Deno.test("discoverAuthorization() accepts a URL, and requests one document for a target without path", async () => {
+  for (const target of [API, `${API}/`, new URL(API)]) {
+    const { resource, urls } = await discovered(
+      { [PRM]: prm({ resource: String(target) }), [OAUTH]: asm() },
+      {},
+      target,
     );
+    assertEquals(urls, [PRM, OAUTH]);
+    assertEquals(resource, String(target));
   }
 });
 
-Deno.test("discoverAuthorization() assumes nothing of a server that is down", async () => {
-  const rows: [Answer, outcome: unknown][] = [
-    [failing(new TypeError("Cable cut")), "network_error"],
-    [text("Bad Gateway", 502), 502],
-    [text("Unavailable", 503), 503],
-  ];
-  for (const [answer, outcome] of rows) {
-    const urls = [`${PRM}/mcp`, PRM, API_OAUTH, API_OPENID];
-    using stubbed = stubFetch(
-      Object.fromEntries(urls.map((url) => [url, answer])),
-    );
-    const error = await assertRejects(
-      () => discoverAuthorization(MCP, stubbed),
-      OAuthClientError,
-    );
-    assertEquals(error.code, "discovery_failed");
-    assertEquals(outcomes(error.attempts), urls.map((url) => [url, outcome]));
-    for (const url of urls) {
-      assertStringIncludes(error.message, `${url} (${outcome}`);
-    }
-  }
-});
-
-Deno.test("discoverAuthorization() sends the target's canonical address without metadata", async () => {
-  const rows: [target: string, resource: string][] = [
-    ["https://API.example", API],
-    ["https://api.example/", API],
-    ["https://api.example:443/mcp", MCP],
-    ["https://api.example/mcp#part", MCP],
-    ["https://api.example/mcp/", `${MCP}/`],
-    ["https://api.example/Mcp?a=B", `${API}/Mcp?a=B`],
-    ["https://api.example:8443/mcp", "https://api.example:8443/mcp"],
-  ];
-  for (const [target, resource] of rows) {
-    const found = await discoverAuthorization(target, {
-      fetch: () => Promise.resolve(new Response("Missing", { status: 404 })),
-    });
-    assertEquals(found.resource, resource);
-  }
-});
-
-Deno.test("discoverAuthorization() lets the caller choose among the servers", async () => {
-  const second = "https://second.example";
-  using stubbed = stubFetch({
-    [`${PRM}/mcp`]: prm({ authorization_servers: [AS, second] }),
-    [`${second}/.well-known/oauth-authorization-server`]: asm(second),
-  });
-  const offered: string[][] = [];
-  const found = await discoverAuthorization(MCP, {
-    fetch: stubbed.fetch,
-    selectAuthorizationServer(servers) {
-      offered.push([...servers]);
-      return servers[1]!;
-    },
-  });
-  assertEquals(offered, [[AS, second]]);
-  assertEquals(found.issuer, second);
-});
-
-Deno.test("discoverAuthorization() lets nobody choose where none is named", async () => {
-  using stubbed = stubFetch({
-    [`${PRM}/mcp`]: prm({ authorization_servers: [] }),
-    [API_OAUTH]: asm(API),
-  });
-  let calls = 0;
-  const { issuer } = await discoverAuthorization(MCP, {
-    fetch: stubbed.fetch,
-    selectAuthorizationServer: () => String(calls++),
-  });
-  assertEquals([issuer, calls], [API, 0]);
-});
-
-Deno.test("discoverAuthorization() keeps the resource's headers and the server's apart", async () => {
-  using stubbed = stubFetch({
-    [NAMED]: text("Missing", 404),
+Deno.test("discoverAuthorization() sends the headers of the resource and of the server apart", async () => {
+  const { requests } = await discover({
+    [NAMED]: MISSING,
     [`${PRM}/mcp`]: prm(),
-    [OAUTH]: asm(AS),
-  });
-  await discoverAuthorization(MCP, {
-    fetch: stubbed.fetch,
+    [OAUTH]: asm(),
+  }, {
     challenge: CHALLENGE,
     sameOriginHeaders: { "X-Resource": "1" },
     additionalHeaders: { "X-Server": "2", Accept: "text/plain" },
   });
   const Accept = "application/json";
-  assertEquals(stubbed.requests.map(({ url, headers }) => [url, headers]), [
+  assertEquals(requests.map(({ url, headers }) => [url, headers]), [
     [NAMED, { Accept }],
     [`${PRM}/mcp`, { Accept, "X-Resource": "1" }],
     [OAUTH, { Accept, "X-Server": "2" }],
   ]);
+  for (const { init } of requests) {
+    assertEquals([init.method, init.redirect], ["GET", "manual"]);
+    assertInstanceOf(init.signal, AbortSignal);
+  }
+});
+
+const FAILURES: [name: string, Answer, outcome: unknown][] = [
+  ["401", text("Unauthorized", 401), 401],
+  ["404 with a page", text(PAGE, 404), 404],
+  ["502", text("Bad Gateway", 502), 502],
+  ["a page with 200", text(PAGE, 200), 200],
+  ["null", json(null), 200],
+  ["an empty object", json({}), 200],
+  ["a redirect to another origin", redirect("https://login.example/"), 302],
+  ["a lost connection", failing(new TypeError("Cable cut")), "network_error"],
+];
+
+for (const [name, answer, outcome] of FAILURES) {
+  Deno.test(`discoverAuthorization() continues after ${name}`, async () => {
+    const found = await discovered({
+      [`${PRM}/mcp`]: answer,
+      [PRM]: prm({ resource: API }),
+      [OAUTH]: answer,
+      [OPENID]: asm(),
+    });
+    assertEquals([found.resource, found.serverMetadataUrl], [API, OPENID]);
+    assertEquals(outcomes(found.attempts), [
+      [`${PRM}/mcp`, outcome],
+      [PRM],
+      [OAUTH, outcome],
+      [OPENID],
+    ]);
+  });
+}
+
+Deno.test("discoverAuthorization() fails if the named server has no metadata, and tells each outcome", async () => {
+  const cut = new TypeError("Cable cut");
+  const openId = `${AS}/t/.well-known/openid-configuration`;
+  const { error, code, attempts } = await undiscovered({
+    [NAMED]: text("Gone", 410),
+    [`${PRM}/mcp`]: prm({ authorization_servers: [`${AS}/t`] }),
+    [`${OAUTH}/t`]: MISSING,
+    [`${OPENID}/t`]: failing(cut),
+    [openId]: text(PAGE, 200),
+  }, { challenge: CHALLENGE });
+  assertEquals(code, "discovery_failed");
+  assertEquals(
+    error.message,
+    `No metadata of the authorization server ${AS}/t for ${MCP}. Tried: ` +
+      `${NAMED} (410), ${OAUTH}/t (404), ${OPENID}/t (failed: TypeError: ` +
+      `Cable cut), ${openId} (invalid_metadata)`,
+  );
+  assertEquals(outcomes(attempts), [
+    [NAMED, 410],
+    [`${PRM}/mcp`],
+    [`${OAUTH}/t`, 404],
+    [`${OPENID}/t`, "network_error"],
+    [openId, 200],
+  ]);
+  assertStrictEquals((attempts[3]?.error as Error).cause, cut);
+});
+
+Deno.test("discoverAuthorization() falls back to the target's origin without metadata of the resource", async () => {
+  const found = await discovered({
+    [`${PRM}/mcp`]: MISSING,
+    [PRM]: MISSING,
+    [API_OAUTH]: MISSING,
+    [API_OPENID]: asm(API),
+  });
+  assertEquals([found.source, found.issuer], ["fallback", API]);
+  assertEquals(found.serverMetadataUrl, API_OPENID);
+  assertFalse("resourceMetadata" in found);
+  assertEquals(found.resource, MCP);
+  for (const authorization_servers of [undefined, null, []]) {
+    const found = await discovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers }),
+      [API_OAUTH]: asm(API),
+    }, {
+      selectAuthorizationServer() {
+        throw new Error("Called without servers");
+      },
+    });
+    assertEquals([found.source, found.issuer], ["fallback", API]);
+    assertEquals(found.resourceMetadata?.resource, MCP);
+  }
+});
+
+Deno.test("discoverAuthorization() assumes the endpoints of MCP 2025-03-26 where nothing is published", async () => {
+  const urls = [`${PRM}/mcp`, PRM, API_OAUTH, API_OPENID];
+  const answers = [401, 403, 404, 405].map((status) => text("No", status));
+  for (const answer of [...answers, text(PAGE, 200), json(null)]) {
+    const found = await discovered(
+      Object.fromEntries(urls.map((url) => [url, answer])),
+    );
+    assertEquals([found.source, found.issuer], ["fallback", API]);
+    assertEquals(found.serverMetadata, {
+      ...getDefaultMetadataForUrl(API),
+      issuer: API,
+      code_challenge_methods_supported: ["S256"],
+    });
+    assertFalse("serverMetadataUrl" in found);
+    assertEquals(found.attempts.map(({ url }) => url), urls);
+  }
+  const unlisted = await discovered({
+    [`${PRM}/mcp`]: json({ resource: MCP }),
+    [API_OAUTH]: MISSING,
+    [API_OPENID]: MISSING,
+  });
+  assertEquals(unlisted.serverMetadata.token_endpoint, `${API}/token`);
+});
+
+// What does not say that nothing is published.
+const UNCLEAR: [name: string, Answer, part: string][] = [
+  ["503", text("Unavailable", 503), "503"],
+  ["429", text("Later", 429), "429"],
+  ["a lost connection", failing(new TypeError("Cable cut")), "Cable cut"],
+  ["too large a body", text(" ".repeat(2_000_000), 200), "larger than"],
+  ["a redirect elsewhere", redirect("https://x.example/"), "another origin"],
+];
+const UNUSABLE: typeof UNCLEAR = [
+  ["another issuer", asm("https://other.example"), "trustedIssuers"],
+  [
+    "an unsafe endpoint",
+    asm(API, { token_endpoint: "http://evil.example/t" }),
+    "The token_endpoint is not used",
+  ],
+  ["no issuer", json({ token_endpoint: `${API}/t` }), "must have an issuer"],
+];
+
+for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
+  Deno.test(`discoverAuthorization() assumes no endpoints after ${name}`, async () => {
+    // One URL that publishes nothing says nothing about the others.
+    const places = UNCLEAR.some(([one]) => one === name)
+      ? [`${PRM}/mcp`, API_OAUTH, API_OPENID]
+      : [API_OAUTH, API_OPENID];
+    for (const place of places) {
+      const { error, code, attempts } = await undiscovered({
+        [`${PRM}/mcp`]: MISSING,
+        [PRM]: MISSING,
+        [API_OAUTH]: MISSING,
+        [API_OPENID]: MISSING,
+        [place]: answer,
+      });
+      assertEquals([code, attempts.length], ["discovery_failed", 4]);
+      assertStringIncludes(error.message, `${place} (`);
+      assertStringIncludes(error.message, part);
+    }
+  });
+}
+
+Deno.test("discoverAuthorization() returns the target as resource where nothing is published", async () => {
+  const rows: [target: string, resource: string][] = [
+    ["https://API.example/#part", API],
+    [`${MCP}/`, `${MCP}/`],
+    [`${API}/Mcp?a=B`, `${API}/Mcp?a=B`],
+  ];
+  const fetch = () => Promise.resolve(new Response("", { status: 404 }));
+  for (const [target, resource] of rows) {
+    const found = await discovered({}, { fetch }, target);
+    assertEquals(found.resource, resource);
+  }
+});
+
+Deno.test("discoverAuthorization() uses the server that the caller selects, of those listed", async () => {
+  const second = "https://second.example";
+  const servers = [AS, second];
+  const lists: string[][] = [];
+  const select = (selected: unknown) =>
+    discover({
+      [`${PRM}/mcp`]: prm({ authorization_servers: servers }),
+      [`${second}/.well-known/oauth-authorization-server`]: asm(second),
+    }, {
+      selectAuthorizationServer(list) {
+        lists.push([...list]);
+        return selected as string;
+      },
+    });
+  const { result } = await select(second);
+  assertEquals([(result as { issuer?: string }).issuer, lists], [
+    second,
+    [servers],
+  ]);
+  for (const other of ["https://other.example", `${AS}/`, 5]) {
+    const { result, urls } = await select(other);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(result.code, "invalid_argument");
+    assertStringIncludes(result.message, "selectAuthorizationServer");
+    assertEquals(urls, [`${PRM}/mcp`]);
+  }
+});
+
+Deno.test("discoverAuthorization() uses authorizationServer in place of the resource's metadata", async () => {
+  for (const authorizationServer of [AS, new URL(`${AS}/`)]) {
+    const { urls, attempts: _, ...found } = await discovered(
+      { [OAUTH]: asm() },
+      { authorizationServer, challenge: `${CHALLENGE}, scope="read"` },
+    );
+    assertEquals(urls, [OAUTH]);
+    assertEquals([found.source, found.resource, found.scopes], [
+      "option",
+      MCP,
+      ["read"],
+    ]);
+  }
+  // Nothing is assumed of a server that was named.
+  const { code } = await undiscovered(
+    { [OAUTH]: MISSING, [OPENID]: MISSING },
+    { authorizationServer: AS },
+  );
+  assertEquals(code, "discovery_failed");
+});
+
+Deno.test("discoverAuthorization() reads the challenge of a Response, of Headers and of a string", async () => {
+  const values = [
+    `Bearer resource_metadata="${NAMED}"`,
+    `Bearer resource_metadata=${NAMED}, scope=read`,
+    `DPoP algs="ES256", resource_metadata="${NAMED}"`,
+    `Negotiate YII=, Basic realm="a, Bearer b", Bearer resource_metadata="${NAMED}"`,
+  ];
+  for (const value of values) {
+    const headers = new Headers({ "WWW-Authenticate": value });
+    const response = new Response(null, { status: 401, headers });
+    for (const challenge of [response, headers, value]) {
+      const found = await discovered(
+        { [NAMED]: prm(), [OAUTH]: asm() },
+        { challenge },
+      );
+      assertEquals(found.challenge?.params.resource_metadata, NAMED);
+    }
+  }
+});
+
+Deno.test("discoverAuthorization() ignores a missing challenge and other schemes", async () => {
+  const challenges: IDiscoverAuthorizationOptions["challenge"][] = [
+    undefined,
+    "",
+    `Basic resource_metadata="${NAMED}"`,
+    new Headers(),
+    // A browser hides the header field without Access-Control-Expose-Headers.
+    { headers: { get: () => null } },
+  ];
+  for (const challenge of challenges) {
+    const found = await discovered(
+      { [`${PRM}/mcp`]: prm(), [OAUTH]: asm() },
+      { challenge },
+    );
+    assertFalse("challenge" in found);
+  }
+});
+
+Deno.test("discoverAuthorization() requests the scopes of the challenge, else of the resource", async () => {
+  const rows: [
+    challenge: string,
+    supported: unknown,
+    offline: boolean | undefined,
+    scopes: string[] | undefined,
+  ][] = [
+    ['Bearer scope="read write"', ["all"], undefined, ["read", "write"]],
+    ['Bearer scope=""', ["all"], undefined, ["all"]],
+    ["Bearer", ["read", "write"], false, ["read", "write"]],
+    ["Bearer", ["read"], true, ["read", "offline_access"]],
+    ["Bearer", [], undefined, undefined],
+    ["Bearer", null, undefined, undefined],
+    ["Bearer", [1, {}], undefined, undefined],
+    ["Bearer", ["read", 1], undefined, ["read"]],
+  ];
+  for (const [challenge, scopes_supported, offlineAccess, scopes] of rows) {
+    const found = await discovered({
+      [`${PRM}/mcp`]: prm({ scopes_supported }),
+      [OAUTH]: asm(AS, { scopes_supported: ["offline_access", "all"] }),
+    }, { challenge, offlineAccess });
+    assertEquals(found.scopes, scopes);
+    assertEquals("scopes" in found, scopes !== undefined);
+  }
 });
 
 Deno.test("discoverAuthorization() ends with the reason of an abort", async () => {
   for (const where of [`${PRM}/mcp`, OAUTH]) {
     const { answer, signal, reason } = aborted();
-    using stubbed = stubFetch({
+    const server = {
       [`${PRM}/mcp`]: prm(),
-      [OAUTH]: asm(AS),
+      [OAUTH]: asm(),
       [where]: answer,
-    });
-    const options = { fetch: stubbed.fetch, signal };
-    // The second call finds the signal aborted already.
-    for (let call = 0; call < 2; call++) {
-      const failure = await assertRejects(() =>
-        discoverAuthorization(MCP, options)
-      );
-      assertStrictEquals(failure, reason);
-      assertEquals(stubbed.urls.at(-1), where);
-      assertEquals(stubbed.urls.length, where === OAUTH ? 2 : 1);
-    }
+    };
+    const { result, urls } = await discover(server, { signal });
+    assertStrictEquals(result as unknown, reason);
+    assertEquals(urls.at(-1), where);
+    const again = await discover(server, { signal });
+    assertStrictEquals(again.result as unknown, reason);
+    assertEquals(again.urls, []);
   }
 });
 
-Deno.test("discoverAuthorization() ends when fetch itself aborts the last request", async () => {
-  for (const where of [PRM, API_OPENID]) {
+Deno.test("discoverAuthorization() makes no request after an abort at any moment", async () => {
+  const inTime = new Set<number>();
+  let tooLate = 0;
+  for (let turns = 0; turns < 200; turns++) {
     const controller = new AbortController();
-    const asked: string[] = [];
-    const failure = await assertRejects(() =>
-      discoverAuthorization(API, {
-        signal: controller.signal,
-        fetch(url) {
-          asked.push(url);
-          if (url === where) controller.abort("enough");
-          return Promise.resolve(new Response("", { status: 404 }));
-        },
-      })
-    );
-    assertEquals([failure, asked.at(-1)], ["enough", where]);
+    const reason = new Error("Enough");
+    using server = stubFetch({
+      [`${PRM}/mcp`]: failing(new Error("Cable cut")),
+      [PRM]: prm({ resource: API }),
+      [OAUTH]: asm(),
+    });
+    const { signal } = controller;
+    let requests = 0;
+    const fetch: typeof server.fetch = (url, init) => {
+      // The global fetch makes no request with an aborted signal.
+      init.signal?.throwIfAborted();
+      requests++;
+      return server.fetch(url, init);
+    };
+    const end = discoverAuthorization(MCP, { fetch, signal })
+      .catch((failure) => failure);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    const before = requests;
+    controller.abort(reason);
+    const outcome = await end;
+    assertEquals(requests, before);
+    if (outcome === reason) inTime.add(requests);
+    else tooLate++;
+  }
+  // The moments covered every request and the time after the last.
+  assertEquals([...inTime], [0, 1, 2, 3]);
+  assert(tooLate > 0);
+});
+
+Deno.test("discoverAuthorization() calls the global fetch of that moment", async () => {
+  for (const issuer of [AS, `${AS}/`]) {
+    using stubbed = stubFetch({
+      [`${PRM}/mcp`]: prm({ authorization_servers: [issuer] }),
+      [OAUTH]: asm(issuer),
+    });
+    using global = stub(globalThis, "fetch", stubbed.globalFetch);
+    assertEquals((await discoverAuthorization(MCP)).issuer, issuer);
+    assertSpyCalls(global, 2);
   }
 });
 
-Deno.test("discoverAuthorization() keeps the errors of failed attempts by identity of their cause", async () => {
-  const cut = new TypeError("Cable cut");
-  using stubbed = stubFetch({
-    [`${PRM}/mcp`]: failing(cut),
-    [PRM]: prm({ resource: API }),
-    [OAUTH]: asm(AS),
+Deno.test("discoverAuthorization() rejects invalid arguments before any request", async () => {
+  const rows: [args: unknown[], name: string][] = [
+    ...[undefined, 7, "", "api.example", "/mcp", "ftp://api.example/mcp"]
+      .map((target): [unknown[], string] => [[target, {}], "targetResource"]),
+    [["https://:s3cret@api.example/mcp", {}], "targetResource"],
+    [[MCP, "x"], "options"],
+    [[MCP, { fetch: {} }], "options.fetch"],
+    [[MCP, { signal: {} }], "options.signal"],
+    [[MCP, { trustedIssuers: AS }], "trustedIssuers"],
+    [[MCP, { trustedIssuers: { [AS]: 7 } }], "trustedIssuers"],
+    [[MCP, { authorizationServer: "as.example" }], "authorizationServer"],
+    [[MCP, { selectAuthorizationServer: 7 }], "selectAuthorizationServer"],
+    [[MCP, { sameOriginHeaders: new Headers() }], "headers"],
+  ];
+  using stubbed = stubFetch({});
+  for (const [[target, options], name] of rows) {
+    const given = typeof options === "object"
+      ? { fetch: stubbed.fetch, ...options }
+      : options;
+    const error = await assertInvalidArgument(
+      () => untyped(discoverAuthorization)(target, given),
+      name,
+    );
+    assertNotMatch(error.message, /s3cret/);
+  }
+});
+
+Deno.test("discoverAuthorization() drops members that are null, and URLs that are not http or https", async () => {
+  const resource = {
+    resource: MCP,
+    authorization_servers: [AS],
+    resource_documentation: "https://api.example/docs",
+    x_more: { deep: null },
+  };
+  const server = {
+    issuer: AS,
+    token_endpoint: `${AS}/token`,
+    jwks_uri: "http://as.example/jwks",
+    introspection_endpoint: `${AS}/introspect`,
+    registration_endpoint: "",
+    x_more: [1],
+  };
+  const found = await discovered({
+    [`${PRM}/mcp`]: json({
+      ...resource,
+      scopes_supported: null,
+      resource_policy_uri: "javascript:alert(1)",
+    }),
+    [OAUTH]: json({
+      ...server,
+      code_challenge_methods_supported: null,
+      op_policy_uri: "javascript:alert(1)",
+      op_tos_uri: "data:text/html,x",
+      service_documentation: " javascript:alert(1)",
+      userinfo_endpoint: "nowhere",
+    }),
   });
-  const { attempts } = await discoverAuthorization(MCP, stubbed);
-  const error = attempts[0]?.error;
-  assertInstanceOf(error, OAuthClientError);
-  assert(error.cause === cut);
+  const { registration_endpoint: _, ...kept } = server;
+  assertEquals(found.resourceMetadata, resource);
+  assertEquals(found.serverMetadata, untyped(kept));
+});
+
+Deno.test("discoverAuthorization() accepts a server as a string, and no other list", async () => {
+  const found = await discovered({
+    [`${PRM}/mcp`]: prm({ authorization_servers: AS }),
+    [OAUTH]: asm(),
+  });
+  assertEquals([found.issuer, found.source], [AS, "resource_metadata"]);
+  for (const wrong of [{ 0: AS }, {}, 7, true, [7], [AS, null]]) {
+    const { error, code, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers: wrong }),
+    });
+    assertEquals(code, "discovery_failed");
+    assertStringIncludes(error.message, "are not an array of strings");
+    assertEquals(urls, [`${PRM}/mcp`]);
+  }
+});
+
+Deno.test("discoverAuthorization() calls allowUrl before every request and redirect", async () => {
+  const calls: string[][] = [];
+  const found = await discovered({
+    [`${PRM}/mcp`]: redirect("/prm.json"),
+    [`${API}/prm.json`]: prm(),
+    [OAUTH]: redirect("/internal"),
+    [OPENID]: asm(),
+  }, {
+    allowUrl({ href, pathname }, purpose) {
+      calls.push([href, purpose]);
+      return pathname !== "/internal";
+    },
+  });
+  const purposes = ["resource_metadata", "authorization_server_metadata"];
+  assertEquals(calls, [
+    [`${PRM}/mcp`, purposes[0]],
+    [`${API}/prm.json`, purposes[0]],
+    [OAUTH, purposes[1]],
+    [`${AS}/internal`, purposes[1]],
+    [OPENID, purposes[1]],
+  ]);
+  assertEquals(codes(found.attempts), [undefined, "url_refused", undefined]);
 });

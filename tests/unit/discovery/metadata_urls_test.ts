@@ -1,166 +1,161 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
 import {
+  getAuthorizationServerMetadataUrls,
   getDefaultMetadataForUrl,
+  getResourceMetadataUrls,
   isAuthorizationServerMetadata,
   OAuthClientError,
 } from "../../../mod.ts";
-import {
-  appendOpenIdPath,
-  insertWellKnownPath,
-} from "../../../lib/discovery/metadata_urls.ts";
+import { untyped } from "../../support/stub_fetch.ts";
 
-Deno.test("getDefaultMetadataForUrl() puts three endpoints at the root of the URL", () => {
-  for (
-    const [url, issuer, origin] of [
-      ["https://as.example", "https://as.example/", "https://as.example"],
-      ["https://as.example/", "https://as.example/", "https://as.example"],
-      ["https://AS.Example:443", "https://as.example/", "https://as.example"],
-      [
-        "https://as.example:8443/",
-        "https://as.example:8443/",
-        "https://as.example:8443",
-      ],
-      ["http://127.0.0.1:80", "http://127.0.0.1/", "http://127.0.0.1"],
-      ["http://[::1]:99/x", "http://[::1]:99/x", "http://[::1]:99"],
-      [
-        "https://as.example/tenant/1",
-        "https://as.example/tenant/1",
-        "https://as.example",
-      ],
-      [
-        "https://as.example/tenant/",
-        "https://as.example/tenant/",
-        "https://as.example",
-      ],
-      [
-        "https://as.example/t?a=b&c=d",
-        "https://as.example/t?a=b&c=d",
-        "https://as.example",
-      ],
-      [
-        "https://as.example/?a#frag",
-        "https://as.example/?a#frag",
-        "https://as.example",
-      ],
-      [
-        "https://as.example//other.example/x",
-        "https://as.example//other.example/x",
-        "https://as.example",
-      ],
-      [
-        "https://bücher.example/ä",
-        "https://xn--bcher-kva.example/%C3%A4",
-        "https://xn--bcher-kva.example",
-      ],
-    ] as const
-  ) {
-    const metadata = getDefaultMetadataForUrl(new URL(url));
-    assertEquals(metadata, {
-      issuer,
-      authorization_endpoint: `${origin}/authorize`,
-      token_endpoint: `${origin}/token`,
-      registration_endpoint: `${origin}/register`,
-      response_types_supported: ["code", "id_token", "id_token token"],
-    });
-    assert(isAuthorizationServerMetadata(metadata));
+const A = "https://a.example";
+const PRM = "/.well-known/oauth-protected-resource";
+const AS = "/.well-known/oauth-authorization-server";
+const OIDC = "/.well-known/openid-configuration";
+
+// A URL and its parts: origin, path, query.
+const URLS: [url: string, origin: string, path: string, query: string][] = [
+  [A, A, "", ""],
+  [`${A}/`, A, "", ""],
+  [`${A}/x/y`, A, "/x/y", ""],
+  [`${A}?q=1`, A, "", "?q=1"],
+  [`${A}/x?q=1&r`, A, "/x", "?q=1&r"],
+  [`${A}/x?`, A, "/x", ""],
+  [`${A}/x?q#frag`, A, "/x", "?q"],
+  ["https://A.Example:443/X", A, "/X", ""],
+  [`${A}:8443/x`, `${A}:8443`, "/x", ""],
+  ["http://127.1:8080/x", "http://127.0.0.1:8080", "/x", ""],
+  ["https://[2001:DB8::1]/x", "https://[2001:db8::1]", "/x", ""],
+  ["https://b\u00fccher.example", "https://xn--bcher-kva.example", "", ""],
+  [`${A}/\u00e4 b`, A, "/%C3%A4%20b", ""],
+  [`${A}/a%2Fb`, A, "/a%2Fb", ""],
+  [`${A}/x/../y`, A, "/y", ""],
+  // Paths that look like another host.
+  [`${A}//evil.example/x`, A, "//evil.example/x", ""],
+  [`${A}/\\evil.example/x`, A, "//evil.example/x", ""],
+  [`${A}/@evil`, A, "/@evil", ""],
+];
+
+const unique = (urls: string[]) => [...new Set(urls)];
+
+Deno.test("getResourceMetadataUrls() returns the well-known URLs of resource and origin", () => {
+  for (const [url, origin, path, query] of URLS) {
+    const expected = unique([origin + PRM + path + query, origin + PRM]);
+    assertEquals(getResourceMetadataUrls(url), expected, url);
+    assertEquals(getResourceMetadataUrls(new URL(url)), expected, url);
+  }
+  assertEquals(getResourceMetadataUrls(`${A}/mcp/`)[0], `${A}${PRM}/mcp/`);
+});
+
+Deno.test("getResourceMetadataUrls() begins with the URL of the challenge", () => {
+  const derived = [`${A}${PRM}/mcp`, A + PRM];
+  const rows: [named: string | URL | undefined, expected: string[]][] = [
+    ["https://B.example/m?x=1", ["https://B.example/m?x=1", ...derived]],
+    [new URL("https://B.example/m"), ["https://b.example/m", ...derived]],
+    [derived[0], derived],
+    [derived[1], derived.toReversed()],
+    ["", derived],
+    [undefined, derived],
+  ];
+  for (const [named, expected] of rows) {
+    assertEquals(getResourceMetadataUrls(`${A}/mcp`, named), expected);
   }
 });
 
-Deno.test("getDefaultMetadataForUrl() changes nothing and shares nothing", () => {
-  const url = new URL("https://as.example/x?y#z");
-  const first = getDefaultMetadataForUrl(url);
-  assertEquals(url.href, "https://as.example/x?y#z");
-  first.response_types_supported.push("changed");
-  assertEquals(
-    getDefaultMetadataForUrl(url).response_types_supported,
-    ["code", "id_token", "id_token token"],
-  );
-});
-
-Deno.test("getDefaultMetadataForUrl() refuses what is no URL", () => {
-  for (
-    const value of [
-      undefined,
-      null,
-      true,
-      42,
-      1n,
-      "",
-      "https://HIDDEN.example",
-      Symbol("HIDDEN"),
-      {},
-      [],
-      () => {},
-      { href: "HIDDEN" },
-      { href: 42 },
-      { href: undefined },
-      new String("https://HIDDEN.example"),
-    ]
-  ) {
-    const error = assertThrows(
-      () => getDefaultMetadataForUrl(value as URL),
-      OAuthClientError,
-    );
-    assertEquals(error.code, "invalid_argument");
-    assertEquals(
-      error.message,
-      "authorizationServer must be an absolute http or https URL without credentials",
-    );
+Deno.test("getAuthorizationServerMetadataUrls() inserts two paths, then appends one", () => {
+  for (const [url, origin, path] of URLS) {
+    const expected = unique([
+      origin + AS + path,
+      origin + OIDC + path,
+      origin + path + OIDC,
+    ]);
+    // RFC 8414, section 3.1: a slash at the end is removed.
+    const slashes = path === "" || /[?#]/.test(url) ? [""] : ["", "/"];
+    for (const slash of slashes) {
+      const issuer = url + slash;
+      assertEquals(
+        getAuthorizationServerMetadataUrls(issuer),
+        expected,
+        issuer,
+      );
+    }
+    assertEquals(getAuthorizationServerMetadataUrls(new URL(url)), expected);
   }
 });
 
-Deno.test("insertWellKnownPath() puts the path between host and path", () => {
-  for (
-    const [url, expected] of [
-      ["https://as.example", "https://as.example/.well-known/x"],
-      ["https://as.example/", "https://as.example/.well-known/x"],
-      ["https://as.example/a", "https://as.example/.well-known/x/a"],
-      ["https://as.example/a/", "https://as.example/.well-known/x/a/"],
-      ["https://as.example:8443/a", "https://as.example:8443/.well-known/x/a"],
-      ["https://as.example/a?b#c", "https://as.example/.well-known/x/a"],
-      ["https://as.example/?b", "https://as.example/.well-known/x"],
-      [
-        "https://as.example//b.example",
-        "https://as.example/.well-known/x//b.example",
-      ],
-      [
-        "https://as.example/%2e%2E/a b",
-        "https://as.example/.well-known/x/a%20b",
-      ],
-    ] as const
-  ) {
-    assertEquals(insertWellKnownPath("/.well-known/x", new URL(url)), expected);
+Deno.test("the lists of metadata URLs stay on the host for any path", () => {
+  const path = fc.string({
+    unit: fc.constantFrom(..."/\\.@:?#%2ea b"),
+    maxLength: 12,
+  });
+  fc.assert(fc.property(path, (text) => {
+    const from = `${A}:8443/${text}`;
+    const { origin, pathname } = new URL(from);
+    const urls = [
+      ...getResourceMetadataUrls(from),
+      ...getAuthorizationServerMetadataUrls(from),
+    ];
+    for (const url of urls) {
+      assertEquals(new URL(url).origin, origin, url);
+      assert(!url.includes("#"), url);
+    }
+    assertEquals(new Set(urls).size, urls.length);
+    const kept = pathname === "/" ? "" : pathname;
+    assertEquals(new URL(urls[0]!).pathname, PRM + kept);
+  }));
+});
+
+Deno.test("getDefaultMetadataForUrl() returns three endpoints at the root of the URL", () => {
+  const rows: [url: string, issuer: string][] = [
+    [A, `${A}/`],
+    ["https://A.Example:443", `${A}/`],
+    [`${A}:8443/`, `${A}:8443/`],
+    ["http://[::1]:99/x", "http://[::1]:99/x"],
+    [`${A}/tenant/1`, `${A}/tenant/1`],
+    [`${A}/t?a=b&c=d`, `${A}/t?a=b&c=d`],
+    [`${A}/?a#frag`, `${A}/?a#frag`],
+    [`${A}//b.example/x`, `${A}//b.example/x`],
+  ];
+  for (const [url, issuer] of rows) {
+    const { origin } = new URL(url);
+    for (const given of [url, new URL(url)]) {
+      const metadata = getDefaultMetadataForUrl(given);
+      assertEquals(metadata, {
+        issuer,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ["code", "id_token", "id_token token"],
+      });
+      assert(isAuthorizationServerMetadata(metadata));
+      // Nothing is shared with the next call.
+      metadata.response_types_supported.push("changed");
+    }
   }
 });
 
-Deno.test("appendOpenIdPath() puts the path after the issuer with one slash between", () => {
-  for (
-    const [issuer, expected] of [
-      [
-        "https://as.example",
-        "https://as.example/.well-known/openid-configuration",
-      ],
-      [
-        "https://as.example/",
-        "https://as.example/.well-known/openid-configuration",
-      ],
-      [
-        "https://as.example/a",
-        "https://as.example/a/.well-known/openid-configuration",
-      ],
-      [
-        "https://as.example/a/",
-        "https://as.example/a/.well-known/openid-configuration",
-      ],
-      // The issuer stands as it came, letter case and all.
-      [
-        "https://AS.example:443",
-        "https://AS.example:443/.well-known/openid-configuration",
-      ],
-      [
-        "https://as.example//",
-        "https://as.example//.well-known/openid-configuration",
-      ],
-    ] as const
-  ) assertEquals(appendOpenIdPath(issuer), expected);
+Deno.test("functions of metadata URLs reject what is not an http or https URL", () => {
+  const calls: [call: (url: unknown) => unknown, name: string][] = [
+    [(url) => getResourceMetadataUrls(untyped(url)), "targetResource"],
+    [(url) => getAuthorizationServerMetadataUrls(untyped(url)), "issuer"],
+    [(url) => getDefaultMetadataForUrl(untyped(url)), "authorizationServer"],
+  ];
+  const wrong: unknown[] = [
+    ...[undefined, null, 1, {}, [A], { href: A }, Symbol("hunter2")],
+    ...["", "a.example", "/mcp", "//a.example/mcp", "https://"],
+    ...["ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)"],
+    ...["https://user:hunter2@a.example/", "https://user@a.example/"],
+    new URL("data:text/plain,hunter2"),
+  ];
+  for (const [call, name] of calls) {
+    for (const value of wrong) {
+      const error = assertThrows(() => call(value), OAuthClientError);
+      assertEquals(error.code, "invalid_argument");
+      assertEquals(
+        error.message,
+        `${name} must be an absolute http or https URL without credentials`,
+      );
+    }
+  }
 });

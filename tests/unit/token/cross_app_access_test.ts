@@ -1,18 +1,23 @@
 import {
   assertEquals,
   assertInstanceOf,
-  assertRejects,
+  assertNotEquals,
+  assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
 import {
   clientSecretBasic,
+  clientSecretPost,
   createDpop,
   fetchIdJag,
   type IFetchIdJagOptions,
+  type IRedeemIdJagOptions,
   OAuthClientError,
+  redeemIdJag,
 } from "../../../mod.ts";
 import {
   AS,
+  assertInvalidArgument,
   ID_JAG_CLAIMS,
   ID_JAG_TYPE,
   idJagReply,
@@ -20,7 +25,9 @@ import {
   MCP,
   metadataOf,
   NOW,
+  SERVER,
   signIdJag,
+  TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
   aborted,
@@ -32,16 +39,22 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 
-/** An identity provider's answer with this token. */
-function reply(
-  access_token: string,
-  members: Record<string, unknown> = {},
-): Answer {
-  return idJagReply(access_token, { expires_in: 300, ...members });
+const TYP = "oauth-id-jag+jwt";
+
+/** A JWT that is not signed, as a library would not sign it. */
+function unsigned(
+  claims: Record<string, unknown> | string,
+  header: Record<string, unknown> = {},
+): string {
+  const payload = typeof claims === "string"
+    ? claims
+    : JSON.stringify({ ...ID_JAG_CLAIMS, ...claims });
+  const head = JSON.stringify({ alg: "none", typ: TYP, ...header });
+  return `${btoa(head)}.${btoa(payload)}.`;
 }
 
-/** Asks for an ID-JAG and gives what came of it, with what was sent. */
-async function ask(
+/** Fetches an ID-JAG: the result or the error, and what was requested. */
+async function fetchFrom(
   answer: Answer,
   options: Partial<IFetchIdJagOptions> = {},
 ) {
@@ -56,16 +69,49 @@ async function ask(
   return { result, requests: stubbed.requests };
 }
 
-Deno.test("fetchIdJag() asks the identity provider with its own credentials", async () => {
-  const { requests } = await ask(reply(await signIdJag()), {
+const granted = json({ access_token: "t", token_type: "Bearer" });
+
+/** Redeems an ID-JAG: the result or the error, and what was requested. */
+async function redeem(
+  assertion: string,
+  options: IRedeemIdJagOptions = {},
+  metadata = SERVER,
+  answer: Answer = granted,
+) {
+  using stubbed = stubFetch({ [`${metadata.issuer}/token`]: answer });
+  const result = await redeemIdJag(metadata, { assertion }, {
+    fetch: stubbed.fetch,
+    now: () => NOW * 1000,
+    ...options,
+  }).catch((error) => error);
+  return { result, requests: stubbed.requests };
+}
+
+function assertInvalid(result: unknown, problem: string): void {
+  assertInstanceOf(result, OAuthClientError);
+  assertEquals(result.code, "invalid_id_jag", result.message);
+  assertStringIncludes(result.message, problem);
+}
+
+Deno.test("fetchIdJag() requests an ID-JAG with the credentials at the identity provider", async () => {
+  const assertion = await signIdJag({ acr: "mfa", resource: [MCP] });
+  const answer = idJagReply(assertion, { expires_in: 9_999, scope: "read" });
+  const { result, requests } = await fetchFrom(answer, {
     client: clientSecretBasic("c-at-idp", "s"),
     resource: MCP,
     scopes: ["read", "write"],
     parameters: { tenant: "t1" },
+    resourceClientId: "c-at-as",
+  });
+  assertEquals(result, {
+    assertion,
+    claims: { ...ID_JAG_CLAIMS, acr: "mfa", resource: [MCP] },
+    audience: AS,
+    expires_at: NOW + 300,
+    scope: "read",
   });
   assertEquals(requests.length, 1);
-  const [request] = requests;
-  assertEquals([...new URLSearchParams(request?.body)], [
+  assertEquals([...new URLSearchParams(requests[0]?.body)], [
     ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
     ["subject_token", "id.to.ken"],
     ["subject_token_type", "urn:ietf:params:oauth:token-type:id_token"],
@@ -76,210 +122,122 @@ Deno.test("fetchIdJag() asks the identity provider with its own credentials", as
     ["tenant", "t1"],
   ]);
   const basic = `Basic ${btoa("c-at-idp:s")}`;
-  assertEquals(request?.headers.Authorization, basic);
+  assertEquals(requests[0]?.headers.Authorization, basic);
 });
 
-Deno.test("fetchIdJag() exchanges a refresh token or a SAML assertion as well", async () => {
-  for (const name of ["refresh_token", "saml2"]) {
-    const subjectTokenType = `urn:ietf:params:oauth:token-type:${name}`;
-    const { result, requests } = await ask(reply(await signIdJag()), {
-      subjectTokenType,
-    });
-    const body = new URLSearchParams(requests[0]?.body);
-    assertEquals(body.get("subject_token_type"), subjectTokenType);
-    assertEquals(result.audience, AS);
+Deno.test("fetchIdJag() exchanges other subject tokens as well", async () => {
+  const subjectTokenType = "urn:ietf:params:oauth:token-type:saml2";
+  const answer = idJagReply(await signIdJag());
+  const { requests } = await fetchFrom(answer, { subjectTokenType });
+  const body = new URLSearchParams(requests[0]?.body);
+  assertEquals(body.get("subject_token_type"), subjectTokenType);
+});
+
+type Row = [
+  token: string,
+  members?: Record<string, unknown>,
+  options?: Partial<IFetchIdJagOptions>,
+];
+
+Deno.test("fetchIdJag() accepts every ID-JAG that matches the request", async () => {
+  const signed = await signIdJag();
+  const rows: Row[] = [
+    [signed, { token_type: "n_a" }],
+    [await signIdJag({}, "OAuth-ID-JAG+JWT")],
+    [await signIdJag({}, `application/${TYP}`)],
+    [await signIdJag({ aud: [AS] })],
+    [await signIdJag({ resource: MCP }), {}, { resource: new URL(MCP) }],
+    // A claim that was not requested, or is missing.
+    [signed, {}, { resource: MCP }],
+    [await signIdJag({ resource: MCP }), {}, { resource: false }],
+    [await signIdJag({ cnf: { jkt: "x" } })],
+    [await signIdJag({ exp: NOW + 1 })],
+  ];
+  for (const [token, members, options] of rows) {
+    const { result } = await fetchFrom(idJagReply(token, members), options);
+    assertEquals(result.assertion, token);
   }
 });
 
-Deno.test("fetchIdJag() gives the assertion, its claims, audience and end", async () => {
-  const assertion = await signIdJag({ acr: "mfa", scope: "read" });
-  const { result } = await ask(reply(assertion, { expires_in: 9_999 }));
-  assertEquals(result, {
-    assertion,
-    claims: { ...ID_JAG_CLAIMS, acr: "mfa", scope: "read" },
-    audience: AS,
-    expires_at: NOW + 300,
-  });
-});
-
-Deno.test("fetchIdJag() gives the scope where the provider said so", async () => {
-  const { result } = await ask(reply(await signIdJag(), { scope: "read" }));
-  assertEquals(result.scope, "read");
-});
-
-const GOOD: [
-  name: string,
-  token: Promise<string>,
-  members?: Record<string, unknown>,
-  options?: Partial<IFetchIdJagOptions>,
-][] = [
-  ["token_type n_a in any case", signIdJag(), { token_type: "n_a" }],
-  ["token_type N_a in any case", signIdJag(), { token_type: "N_a" }],
-  ["no expires_in", signIdJag(), { expires_in: undefined }],
-  ["the typ in any case", signIdJag({}, "OAuth-ID-JAG+JWT")],
+const REFUSED: [problem: string, rows: () => Promise<Row[]>][] = [
+  ["it is not a JWT", async () => [
+    ...["opaque", "a.b", "a.b.c", "\u20ac.e30.e30"].map((one): Row => [one]),
+    [`${await signIdJag()}.x`],
+  ]],
+  ["issued_token_type", async () => {
+    const access = "urn:ietf:params:oauth:token-type:access_token";
+    const token = await signIdJag();
+    return [undefined, null, access]
+      .map((issued_token_type): Row => [token, { issued_token_type }]);
+  }],
+  ["token_type", async () => {
+    const token = await signIdJag();
+    return ["Bearer", "DPoP"].map((token_type): Row => [token, { token_type }]);
+  }],
+  ["typ", () => {
+    const types = [
+      ...["JWT", "at+jwt", "application/jwt", undefined, {}, [TYP], 7, null],
+      { toString: 1, valueOf: 1 },
+    ];
+    return Promise.resolve(types.map((typ): Row => [unsigned({}, { typ })]));
+  }],
+  ...["iss", "sub", "jti", "client_id"].map((name): typeof REFUSED[0] => [
+    `claim ${name}`,
+    () =>
+      Promise.resolve([undefined, "", 7, null, ["x"]]
+        .map((value): Row => [unsigned({ [name]: value })])),
+  ]),
+  ...["iat", "exp"].map((name): typeof REFUSED[0] => [`claim ${name}`, () => {
+    const infinite = JSON.stringify({ ...ID_JAG_CLAIMS, [name]: "?" })
+      .replace('"?"', "1e400");
+    return Promise.resolve([
+      ...[undefined, "9999", null, {}]
+        .map((value): Row => [unsigned({ [name]: value })]),
+      [unsigned(infinite)],
+    ]);
+  }]),
+  ["its iss", () =>
+    Promise.resolve(["https://evil.example", `${IDP}/t`]
+      .map((iss): Row => [unsigned({ iss })]))],
+  ["its aud", () => {
+    const values = [
+      ...["https://evil.example", `${AS}/`, undefined, []],
+      ...[[AS, "https://x.example"], [AS, AS]],
+    ];
+    return Promise.resolve(values.map((aud): Row => [unsigned({ aud })]));
+  }],
   [
-    "the typ as a whole media type",
-    signIdJag(
-      {},
-      "application/oauth-id-jag+jwt",
-    ),
+    "its client_id",
+    () => Promise.resolve([[unsigned({}), {}, { resourceClientId: "c2" }]]),
   ],
-  ["aud as an array of one", signIdJag({ aud: [AS] })],
-  ["the client asked for", signIdJag(), {}, { resourceClientId: "c-at-as" }],
-  ["the resource asked for", signIdJag({ resource: MCP }), {}, {
-    resource: MCP,
-  }],
-  ["the resource asked for by a URL", signIdJag({ resource: MCP }), {}, {
-    resource: new URL(MCP),
-  }],
-  ["that resource in an array", signIdJag({ resource: [MCP] }), {}, {
-    resource: MCP,
-  }],
-  ["no resource though asked for", signIdJag(), {}, { resource: MCP }],
-  ["a resource that was not asked for", signIdJag({ resource: MCP })],
-  ["a resource where none was to be sent", signIdJag({ resource: MCP }), {}, {
-    resource: false,
-  }],
-  ["an end in the next second", signIdJag({ exp: NOW + 1 })],
-  ["a bound key that nobody asked for", signIdJag({ cnf: { jkt: "x" } })],
+  [
+    "its resource",
+    () =>
+      Promise.resolve(["https://x.example", [MCP, "https://x.example"]]
+        .map((
+          resource,
+        ): Row => [unsigned({ resource }), {}, { resource: MCP }])),
+  ],
+  [
+    "it has expired",
+    () => Promise.resolve([NOW, 0].map((exp): Row => [unsigned({ exp })])),
+  ],
 ];
 
-for (const [name, token, members, options] of GOOD) {
-  Deno.test(`fetchIdJag() takes an ID-JAG with ${name}`, async () => {
-    const assertion = await token;
-    const { result } = await ask(reply(assertion, members), options);
-    assertEquals(result.assertion, assertion);
+for (const [problem, rows] of REFUSED) {
+  Deno.test(`fetchIdJag() refuses an ID-JAG: ${problem}`, async () => {
+    for (const [token, members, options] of await rows()) {
+      const { result } = await fetchFrom(idJagReply(token, members), options);
+      assertInvalid(result, problem);
+    }
   });
 }
 
-const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
-const opaque = ["opaque", "a.b", "a.b.c", "\u20ac.e30.e30"];
-const BAD: [
-  name: string,
-  token: Promise<string>,
-  problem: string,
-  members?: Record<string, unknown>,
-  options?: Partial<IFetchIdJagOptions>,
-][] = [
-  ...opaque.map((text): typeof BAD[0] => [
-    `no JWT but ${text}`,
-    Promise.resolve(text),
-    "it is not a JWT",
-  ]),
-  ["no issued_token_type", signIdJag(), "issued_token_type", {
-    issued_token_type: undefined,
-  }],
-  ["issued_token_type null", signIdJag(), "issued_token_type", {
-    issued_token_type: null,
-  }],
-  ["an access token's type", signIdJag(), "issued_token_type", {
-    issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
-  }],
-  ["token_type Bearer", signIdJag(), "token_type", { token_type: "Bearer" }],
-  ["token_type DPoP", signIdJag(), "token_type", { token_type: "DPoP" }],
-  ["typ JWT", signIdJag({}, "JWT"), "typ"],
-  ["typ at+jwt", signIdJag({}, "at+jwt"), "typ"],
-  ["no typ", signIdJag({}, ""), "typ"],
-  [
-    "typ with a media type's prefix only",
-    signIdJag({}, "application/jwt"),
-    "typ",
-  ],
-  ...[{ toString: 1, valueOf: 1 }, {}, [ID_JAG_JWT_TYPE], 7, null].map(
-    (typ): typeof BAD[0] => [
-      `typ ${JSON.stringify(typ)}`,
-      unchecked({}, { typ }),
-      "typ",
-    ],
-  ),
-  ...["iss", "sub", "jti", "client_id"].flatMap(
-    (claim): typeof BAD =>
-      [undefined, "", 7, null, ["x"]].map((value) => [
-        `${claim} ${JSON.stringify(value)}`,
-        signIdJag({ [claim]: value }),
-        claim,
-      ]),
-  ),
-  ...["iat", "exp"].flatMap(
-    (claim): typeof BAD =>
-      [undefined, "9999", null, {}].map((value) => [
-        `${claim} ${JSON.stringify(value)}`,
-        // The library that signs refuses such times itself.
-        unchecked({ [claim]: value }),
-        claim,
-      ]),
-  ),
-  ...["iat", "exp"].map((claim): typeof BAD[0] => [
-    `${claim} without bounds`,
-    uncheckedText(
-      JSON.stringify({ ...ID_JAG_CLAIMS, [claim]: "?" }).replace(
-        '"?"',
-        "1e400",
-      ),
-    ),
-    claim,
-  ]),
-  ["another iss", signIdJag({ iss: "https://evil.example" }), "iss"],
-  ["iss with a path", signIdJag({ iss: `${IDP}/t` }), "iss"],
-  ["another aud", signIdJag({ aud: "https://evil.example" }), "aud"],
-  ["aud with a slash more", signIdJag({ aud: `${AS}/` }), "aud"],
-  ["no aud", signIdJag({ aud: undefined }), "aud"],
-  ["two auds", signIdJag({ aud: [AS, "https://x.example"] }), "aud"],
-  ["an empty array for aud", signIdJag({ aud: [] }), "aud"],
-  ["the same aud twice", signIdJag({ aud: [AS, AS] }), "aud"],
-  ["another client", signIdJag(), "client_id", {}, { resourceClientId: "c2" }],
-  [
-    "another resource",
-    signIdJag({ resource: "https://x.example" }),
-    "resource",
-    {},
-    {
-      resource: MCP,
-    },
-  ],
-  [
-    "two resources",
-    signIdJag({ resource: [MCP, "https://x.example"] }),
-    "resource",
-    {},
-    {
-      resource: MCP,
-    },
-  ],
-  ["an end that has come", signIdJag({ exp: NOW }), "expired"],
-  ["an end long past", signIdJag({ exp: 0 }), "expired"],
-];
-
-/** A JWT whose claims are this JSON. */
-function uncheckedText(
-  claims: string,
-  members: Record<string, unknown> = {},
-): Promise<string> {
-  const header = { alg: "none", typ: ID_JAG_JWT_TYPE, ...members };
-  return Promise.resolve(`${btoa(JSON.stringify(header))}.${btoa(claims)}.`);
-}
-
-/** A JWT with claims and members of the header that a library would not sign. */
-function unchecked(
-  claims: Record<string, unknown>,
-  header: Record<string, unknown> = {},
-): Promise<string> {
-  return uncheckedText(JSON.stringify({ ...ID_JAG_CLAIMS, ...claims }), header);
-}
-
-for (const [name, token, problem, members, options] of BAD) {
-  Deno.test(`fetchIdJag() refuses an ID-JAG with ${name}`, async () => {
-    const { result } = await ask(reply(await token, members), options);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(result.code, "invalid_id_jag");
-    assertStringIncludes(result.message, problem);
-  });
-}
-
-Deno.test("fetchIdJag() compares the key of the ID-JAG with its own", async () => {
+Deno.test("both legs compare the key of the ID-JAG with the DPoP key", async () => {
   const dpop = await createDpop();
   const other = await createDpop();
-  const rows: [cnf: unknown, isTaken: boolean][] = [
+  const bound = json({ access_token: "t", token_type: "DPoP" });
+  const rows: [cnf: unknown, isAccepted: boolean][] = [
     [{ jkt: dpop.thumbprint }, true],
     [{ jkt: other.thumbprint }, false],
     [{ jkt: "" }, false],
@@ -288,82 +246,181 @@ Deno.test("fetchIdJag() compares the key of the ID-JAG with its own", async () =
     [undefined, false],
     [null, false],
   ];
-  for (const [cnf, isTaken] of rows) {
-    const answer = reply(await signIdJag({ cnf }));
-    const { result, requests } = await ask(answer, { dpop });
-    assertEquals(typeof requests[0]?.headers.DPoP, "string");
-    if (isTaken) {
-      assertEquals(result.audience, AS);
+  for (const [cnf, isAccepted] of rows) {
+    const token = await signIdJag({ cnf });
+    const first = await fetchFrom(idJagReply(token), { dpop });
+    assertEquals(typeof first.requests[0]?.headers.DPoP, "string");
+    const second = await redeem(token, { dpop }, SERVER, bound);
+    assertEquals(second.requests.length, isAccepted ? 1 : 0);
+    if (isAccepted) {
+      assertEquals(first.result.assertion, token);
+      assertEquals(second.result.access_token, "t");
     } else {
-      assertInstanceOf(result, OAuthClientError);
-      assertEquals(result.code, "invalid_id_jag");
-      assertStringIncludes(result.message, "cnf.jkt");
+      assertInvalid(first.result, "cnf.jkt");
+      assertInvalid(second.result, "cnf.jkt");
     }
   }
 });
 
-Deno.test("fetchIdJag() keeps what the provider wants for a new sign-in", async () => {
-  const answer = json({
+Deno.test("fetchIdJag() keeps what the provider requires for a new login", async () => {
+  const body = {
     error: "insufficient_user_authentication",
-    error_description: "Sign in again",
-    max_age: 60,
+    max_age: 0,
     acr_values: "mfa phr",
-  }, { status: 400 });
-  const { result } = await ask(answer);
+  };
+  const { result } = await fetchFrom(json(body, { status: 400 }));
   assertInstanceOf(result, OAuthClientError);
-  assertEquals(result.code, "oauth_error");
-  assertEquals(result.error, "insufficient_user_authentication");
-  assertEquals(result.errorResponse?.max_age, 60);
-  assertEquals(result.errorResponse?.acr_values, "mfa phr");
+  assertEquals([result.code, result.error], ["oauth_error", body.error]);
+  assertEquals(result.errorResponse, body);
 });
 
-Deno.test("fetchIdJag() tells the failures of a token request as they are", async () => {
+Deno.test("fetchIdJag() reports the failures of a token request", async () => {
   const rows: [Answer, code: string][] = [
     [failing(new TypeError("Cable cut")), "network_error"],
     [text("<html>", 502), "unexpected_status"],
-    [text("<html>", 200), "invalid_response"],
-    [
-      json({ issued_token_type: ID_JAG_TYPE, token_type: "N_A" }),
-      "invalid_response",
-    ],
-    [json({ error: "invalid_client" }, { status: 401 }), "oauth_error"],
+    [json({ issued_token_type: ID_JAG_TYPE }), "invalid_response"],
   ];
   for (const [answer, code] of rows) {
-    const { result } = await ask(answer);
+    const { result } = await fetchFrom(answer);
     assertInstanceOf(result, OAuthClientError);
     assertEquals(String(result.code), code);
   }
+  const { answer, signal, reason } = aborted();
+  const { result } = await fetchFrom(answer, { signal });
+  assertStrictEquals(result, reason);
 });
 
-Deno.test("fetchIdJag() sends nothing without subject token or audience, or with another issuer's client", async () => {
-  const client = clientSecretBasic("c", "s", { issuer: AS });
-  const rows: [Record<string, unknown>, code: string][] = [
-    [{ subjectToken: "" }, "invalid_argument"],
-    [{ subjectToken: undefined }, "invalid_argument"],
-    [{ subjectTokenType: "" }, "invalid_argument"],
-    [{ audience: "" }, "invalid_argument"],
-    [{ audience: undefined }, "invalid_argument"],
-    [{ client }, "issuer_mismatch"],
-  ];
-  for (const [options, code] of rows) {
-    const { result, requests } = await ask(json({}), options);
+Deno.test("redeemIdJag() sends the assertion with the credentials at this server", async () => {
+  const assertion = await signIdJag({ aud: [AS] });
+  const { result, requests } = await redeem(assertion, {
+    client: clientSecretBasic("c-at-as", "s2"),
+    resource: MCP,
+    scopes: ["read"],
+    parameters: { x: "1" },
+  });
+  assertEquals(result, { access_token: "t", token_type: "Bearer" });
+  assertEquals([...new URLSearchParams(requests[0]?.body)], [
+    ["grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+    ["assertion", assertion],
+    ["resource", MCP],
+    ["scope", "read"],
+    ["x", "1"],
+  ]);
+  const basic = `Basic ${btoa("c-at-as:s2")}`;
+  assertEquals(requests[0]?.headers.Authorization, basic);
+});
+
+Deno.test("redeemIdJag() sends an ID-JAG to no server but its audience", async () => {
+  const evil = "https://evil.example";
+  for (const issuer of [`${AS}/`, `${AS}/t`, "https://AS.example", IDP, evil]) {
+    using stubbed = stubFetch({});
+    const { fetch } = stubbed;
+    // The stored audience and claims could have been changed.
+    const idJag = {
+      assertion: await signIdJag(),
+      audience: issuer,
+      claims: { ...ID_JAG_CLAIMS, aud: issuer },
+      expires_at: 9e9,
+    };
+    const options = { fetch, now: () => NOW * 1000 };
+    const error = await redeemIdJag(metadataOf(issuer), idJag, options)
+      .catch((error) => error);
+    assertInstanceOf(error, OAuthClientError);
+    assertEquals(error.code, "issuer_mismatch");
+    assertEquals(
+      error.message,
+      `An ID-JAG for another issuer must not be sent to ${issuer}`,
+    );
+  }
+  for (const aud of [undefined, [], [AS, evil]]) {
+    const { result, requests } = await redeem(unsigned({ aud }));
     assertInstanceOf(result, OAuthClientError);
-    assertEquals(String(result.code), code);
+    assertEquals([result.code, requests.length], ["issuer_mismatch", 0]);
+  }
+});
+
+Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", async () => {
+  const client = clientSecretPost("c-at-idp", "s1");
+  const stranger = clientSecretPost("c-at-as", "s", { issuer: IDP });
+  const rows: [token: string, options: IRedeemIdJagOptions, part: string][] = [
+    [await signIdJag(), { client }, "client_id is not that of the client"],
+    [await signIdJag({ exp: NOW }), {}, "expired"],
+    [unsigned({}, { typ: "JWT" }), {}, "typ"],
+    ["opaque", {}, "not a JWT"],
+  ];
+  for (const [token, options, part] of rows) {
+    const { result, requests } = await redeem(token, options);
+    assertInvalid(result, part);
     assertEquals(requests, []);
   }
+  const { result } = await redeem(await signIdJag(), { client: stranger });
+  assertEquals(result.code, "issuer_mismatch");
+  assertEquals((await redeem(unsigned({ exp: NOW + 1 }))).requests.length, 1);
 });
 
-Deno.test("fetchIdJag() ends with the reason of an abort", async () => {
-  const { answer, signal, reason } = aborted();
-  const { result } = await ask(answer, { signal });
-  assertEquals(result, reason);
+Deno.test("redeemIdJag() requests once, and reports the error", async () => {
+  const invalid = json({ error: "invalid_grant" }, { status: 400 });
+  for (const answer of [invalid, text("Unavailable", 503)]) {
+    const token = await signIdJag();
+    const { result, requests } = await redeem(token, {}, SERVER, answer);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(requests.length, 1);
+  }
 });
 
-Deno.test("fetchIdJag() refuses options that are no object", async () => {
-  const error = await assertRejects(
-    () => untyped(fetchIdJag)(metadataOf(IDP), null),
-    OAuthClientError,
-    "options must be an object",
-  );
-  assertEquals(error.code, "invalid_argument");
+Deno.test("redeemIdJag() redeems the result of fetchIdJag() twice, each leg with its client", async () => {
+  const assertion = await signIdJag();
+  let issued = 0;
+  using stubbed = stubFetch({
+    [`${IDP}/token`]: idJagReply(assertion),
+    [TOKEN_ENDPOINT]: () => Response.json({ access_token: `t${++issued}` }),
+  });
+  const shared = { fetch: stubbed.fetch, now: () => NOW * 1000 };
+  const idJag = await fetchIdJag(metadataOf(IDP), {
+    ...shared,
+    client: clientSecretPost("c-at-idp", "s1", { issuer: IDP }),
+    subjectToken: "id.to.ken",
+    audience: AS,
+  });
+  const stored = JSON.parse(JSON.stringify(idJag));
+  const client = clientSecretBasic("c-at-as", "s2", { issuer: AS });
+  const first = await redeemIdJag(SERVER, stored, { ...shared, client });
+  const second = await redeemIdJag(SERVER, stored, { ...shared, client });
+  assertNotEquals(first.access_token, second.access_token);
+  const [exchange, ...redemptions] = stubbed.requests;
+  const body = new URLSearchParams(exchange?.body);
+  assertEquals(body.get("client_secret"), "s1");
+  assertEquals("Authorization" in exchange!.headers, false);
+  assertEquals(redemptions.length, 2);
+  for (const { headers, body } of redemptions) {
+    assertEquals(headers.Authorization, `Basic ${btoa("c-at-as:s2")}`);
+    assertEquals(new URLSearchParams(body).get("assertion"), assertion);
+  }
+});
+
+Deno.test("cross-app access rejects invalid arguments before any request", async () => {
+  const rows: [Record<string, unknown>, name: string][] = [
+    [{ subjectToken: "" }, "subjectToken"],
+    [{ subjectToken: undefined }, "subjectToken"],
+    [{ subjectTokenType: "" }, "subjectTokenType"],
+    [{ audience: "" }, "audience"],
+    [{ parameters: { subject_token: "x" } }, "parameters"],
+  ];
+  for (const [options, name] of rows) {
+    const { result, requests } = await fetchFrom(json({}), options);
+    await assertInvalidArgument(() => Promise.reject(result), name);
+    assertEquals(requests, []);
+  }
+  const idJag = { assertion: await signIdJag() };
+  const calls: [args: unknown[], name: string][] = [
+    [[SERVER, idJag], "options"],
+    [[SERVER, null, {}], "idJag"],
+    [[SERVER, "a.b.c", {}], "idJag"],
+    [[null, idJag, {}], "serverMetadata"],
+    [[SERVER, { assertion: "" }, {}], "idJag.assertion"],
+  ];
+  for (const [args, name] of calls) {
+    await assertInvalidArgument(() => untyped(redeemIdJag)(...args), name);
+  }
+  await assertInvalidArgument(() => untyped(fetchIdJag)(SERVER), "options");
 });

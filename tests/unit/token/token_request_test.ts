@@ -1,71 +1,70 @@
 import {
   assert,
   assertEquals,
+  assertFalse,
+  assertInstanceOf,
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
+import { createDpop, fetchToken, OAuthClientError } from "../../../mod.ts";
 import {
-  buildClientCredentialsBody,
-  clientSecretBasic,
-  clientSecretPost,
-  createDpop,
-  fetchToken,
-  getClaimsFromJWT,
-  type IFetchTokenOptions,
-  OAuthClientError,
-} from "../../../mod.ts";
-import {
-  AS,
   assertInvalidArgument,
   SERVER,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
+  GRANTED,
+  requestToken,
+  tokenErrorOf,
+  tokenOf,
+} from "../../support/request_token.ts";
+import {
+  aborted,
   type Answer,
+  failing,
   FORM,
   json,
   minimal,
+  redirect,
   stubFetch,
   text,
   typed,
   untyped,
 } from "../../support/stub_fetch.ts";
 
-const BODY = buildClientCredentialsBody({ scopes: ["read"] });
+/** A token with the members that every token has. */
+const token = (members: Record<string, unknown> = {}) => ({
+  access_token: "t",
+  token_type: "Bearer",
+  ...members,
+});
 
-/** Asks for a token at the time of 1000.9 s. */
-async function ask(answer: Answer, options: IFetchTokenOptions = {}) {
-  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
-  return await fetchToken(SERVER, BODY, {
-    fetch: stubbed.fetch,
-    now: () => 1_000_900,
-    ...options,
+Deno.test("fetchToken() posts the form and asks for JSON", async () => {
+  const form = new URLSearchParams({ a: "1 2", b: "ü&=" });
+  const { requests } = await requestToken(GRANTED, {}, form);
+  assertEquals(requests.length, 1);
+  const { signal, ...init } = requests[0]!.init;
+  assertEquals(init, {
+    method: "POST",
+    headers: { Accept: "application/json", "Content-Type": FORM },
+    body: "a=1+2&b=%C3%BC%26%3D",
+    redirect: "manual",
   });
-}
-
-/** Answers with a form of these characters, one byte each. */
-function formBytes(body: string): Answer {
-  const bytes = Uint8Array.from(body, (char) => char.charCodeAt(0));
-  return () => new Response(bytes, { headers: { "Content-Type": FORM } });
-}
-
-/** The error of a token request that gets this answer. */
-async function errorOf(answer: Answer, options?: IFetchTokenOptions) {
-  return await assertRejects(() => ask(answer, options), OAuthClientError);
-}
+  assertInstanceOf(signal, AbortSignal);
+});
 
 const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
   [3600, 3600],
   ["3600", 3600],
   [0, 0],
   ["0", 0],
+  // A token that has expired already must not count as one without expiry.
+  [-1, 0],
+  [1.5, 1.5],
   ["", undefined],
-  ["soon", undefined],
   ["1h", undefined],
-  [-1, undefined],
-  ["-1", undefined],
-  ["NaN", undefined],
+  ["9".repeat(400), undefined],
   [{ seconds: 3600 }, undefined],
   [[3600], undefined],
   [true, undefined],
@@ -74,96 +73,49 @@ const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
 ];
 
 for (const [expires_in, expected] of EXPIRIES) {
-  Deno.test(`fetchToken() reads expires_in ${JSON.stringify(expires_in)}`, async () => {
-    const token = await ask(json({ access_token: "t", expires_in }));
-    assertStrictEquals(token.expires_in, expected);
-    const end = expected === undefined ? undefined : 1000 + expected;
-    assertStrictEquals(token.expires_at, end);
-    assertEquals("expires_in" in token, expected !== undefined);
-    assertEquals("expires_at" in token, expected !== undefined);
+  const shown = JSON.stringify(expires_in)?.slice(0, 20);
+  Deno.test(`fetchToken() reads expires_in ${shown}`, async () => {
+    // The server's own `expires_at` has no standard, and is dropped.
+    for (const expires_at of [undefined, 5, "2020-01-01", null]) {
+      assertEquals(
+        await tokenOf(json({ access_token: "t", expires_in, expires_at })),
+        token(
+          expected === undefined ? {} : {
+            expires_in: expected,
+            expires_at: Math.floor(1000.9 + expected),
+          },
+        ),
+      );
+    }
   });
 }
 
-Deno.test("fetchToken() keeps an expires_at of the server that is a number", async () => {
-  const rows: [members: Record<string, unknown>, expected: unknown][] = [
-    [{ expires_at: 5_000 }, 5_000],
-    [{ expires_at: "2020-01-01T00:00:00Z" }, undefined],
-    [{ expires_at: "5000" }, undefined],
-    [{ expires_at: {} }, undefined],
-    [{ expires_at: null }, undefined],
-    // What the receipt tells is the more certain.
-    [{ expires_at: 5_000, expires_in: 60 }, 1_060],
-    [{ expires_at: "soon", expires_in: 60 }, 1_060],
-  ];
-  for (const [members, expected] of rows) {
-    const token = await ask(json({ access_token: "t", ...members }));
-    assertStrictEquals(token.expires_at, expected);
-    assertEquals("expires_at" in token, expected !== undefined);
+Deno.test("fetchToken() drops an infinite expires_in", async () => {
+  for (const expires_in of ["1e400", "-1e400"]) {
+    const body = `{"access_token":"t","expires_in":${expires_in}}`;
+    assertEquals(await tokenOf(text(body, 200)), token());
   }
 });
 
-Deno.test("fetchToken() drops an expires_in without bounds", async () => {
-  const token = await ask(text('{"access_token":"t","expires_in":1e400}', 200));
-  assertEquals(token, { access_token: "t", token_type: "Bearer" });
-});
-
-Deno.test("fetchToken() drops an expires_at without bounds", async () => {
-  for (const expires_at of ["1e400", "-1e400"]) {
-    const body = `{"access_token":"t","expires_at":${expires_at}}`;
-    const token = await ask(text(body, 200));
-    assertEquals(token, { access_token: "t", token_type: "Bearer" });
-  }
-});
-
-Deno.test("fetchToken() gives a whole expires_at for a fraction of a second", async () => {
-  const rows: [expires_in: number, expires_at: number][] = [
-    [1.5, 1002],
-    [1.05, 1001],
-    [0.5, 1001],
-  ];
-  for (const [expires_in, expires_at] of rows) {
-    const token = await ask(json({ access_token: "t", expires_in }));
-    assertEquals([token.expires_in, token.expires_at], [
-      expires_in,
-      expires_at,
-    ]);
-  }
-});
-
-Deno.test("fetchToken() refuses a clock that is none before any request", async () => {
-  for (const now of [5, null, "now", {}, new Date(0)]) {
-    using stubbed = stubFetch({});
-    const options = untyped({ fetch: stubbed.fetch, now });
-    await assertInvalidArgument(
-      () => fetchToken(SERVER, BODY, options),
-      "options.now",
-    );
-    assertEquals(stubbed.urls, []);
-  }
-});
-
-Deno.test("fetchToken() stamps expires_at by the clock of this machine", async () => {
-  using _clock = stub(Date, "now", () => 7_000);
-  const options = { now: undefined };
-  const answer = json({ access_token: "t", expires_in: 3 });
-  assertEquals((await ask(answer, options)).expires_at, 10);
-});
-
-Deno.test("fetchToken() stamps expires_at on receipt, not before the request", async () => {
+Deno.test("fetchToken() sets expires_at when the response arrives", async () => {
   let time = 1_000;
-  const token = await ask((request) => {
+  const answer: Answer = (request) => {
     time = 50_000;
     return json({ access_token: "t", expires_in: 10 })(request);
-  }, { now: () => time });
-  assertEquals(token.expires_at, 60);
+  };
+  assertEquals((await tokenOf(answer, { now: () => time })).expires_at, 60);
+  using _clock = stub(Date, "now", () => time + 1_000);
+  for (const now of [undefined, untyped(null)]) {
+    assertEquals((await tokenOf(answer, { now })).expires_at, 61);
+  }
 });
 
 const TYPES: [token_type: unknown, expected: string][] = [
-  ["Bearer", "Bearer"],
   ["bearer", "bearer"],
   ["DPoP", "DPoP"],
-  ["user", "user"],
   ["N_A", "N_A"],
+  // Slack has types of its own; LinkedIn sends none.
+  ["user", "user"],
   ["", "Bearer"],
   [null, "Bearer"],
   [7, "Bearer"],
@@ -172,204 +124,298 @@ const TYPES: [token_type: unknown, expected: string][] = [
 
 for (const [token_type, expected] of TYPES) {
   Deno.test(`fetchToken() reads token_type ${JSON.stringify(token_type)}`, async () => {
-    const token = await ask(json({ access_token: "t", token_type }));
-    assertEquals(token, { access_token: "t", token_type: expected });
+    const answer = json({ access_token: "t", token_type });
+    assertEquals(await tokenOf(answer), token({ token_type: expected }));
   });
 }
 
-Deno.test("fetchToken() reads a form as a form, whatever its charset", async () => {
-  const body = "access_token=t%2B1&scope=repo%2Cuser+gist&token_type=bearer" +
-    "&expires_in=60";
-  for (const type of [FORM, `${FORM}; charset=utf-8`, FORM.toUpperCase()]) {
-    assertEquals(await ask(typed(body, type)), {
-      access_token: "t+1",
-      scope: "repo,user gist",
-      token_type: "bearer",
-      expires_in: 60,
-      expires_at: 1060,
-    });
-  }
-});
+const OK: [name: string, answer: Answer, members?: Record<string, unknown>][] =
+  [
+    ["status 201", json({ access_token: "t" }, { status: 201 })],
+    ["JSON of another media type", typed('{"access_token":"t"}', "text/html")],
+    ["JSON without media type", typed('{"access_token":"t"}', "")],
+    [
+      "a form, as GitHub sends it",
+      typed("access_token=t&scope=a%2Cb+c&expires_in=60", FORM),
+      { scope: "a,b c", expires_in: 60, expires_at: 1060 },
+    ],
+    [
+      "a form with a charset",
+      typed("access_token=t", `${FORM}; charset=utf-8`),
+    ],
+    ["a form in capitals", typed("access_token=t", FORM.toUpperCase())],
+    [
+      "members that are null, and further members",
+      json({
+        access_token: "t",
+        refresh_token: null,
+        scope: null,
+        ok: true,
+        team: { id: "T1", none: null },
+      }),
+      { ok: true, team: { id: "T1", none: null } },
+    ],
+    [
+      "refresh_token, scope and id_token of another type",
+      json({ access_token: "t", refresh_token: 7, scope: ["a"], id_token: {} }),
+    ],
+    [
+      "a minimal response",
+      () => minimal({ json: () => Promise.resolve({ access_token: "t" }) }),
+    ],
+    // An error is a non-empty string (RFC 6749, section 5.2).
+    ["an empty error", json({ access_token: "t", error: "" }), { error: "" }],
+    ["an error false", json({ access_token: "t", error: false }), {
+      error: false,
+    }],
+  ];
 
-Deno.test("fetchToken() keeps unknown members and drops those that are null", async () => {
-  const token = await ask(json({
-    access_token: "t",
-    token_type: "Bearer",
-    refresh_token: null,
-    scope: null,
-    id_token: null,
-    issued_token_type: "urn:x",
-    authed_user: { id: "U1", none: null },
-    ok: true,
-    gone: null,
-  }));
-  assertEquals(token, {
-    access_token: "t",
-    token_type: "Bearer",
-    issued_token_type: "urn:x",
-    authed_user: { id: "U1", none: null },
-    ok: true,
+for (const [name, answer, members] of OK) {
+  Deno.test(`fetchToken() accepts ${name}`, async () => {
+    assertEquals(await tokenOf(answer), token(members));
   });
-});
-
-Deno.test("fetchToken() drops refresh_token, scope and id_token that are no text", async () => {
-  for (const value of [7, {}, ["a"], true]) {
-    const members = { refresh_token: value, scope: value, id_token: value };
-    const token = await ask(json({ access_token: "t", ...members }));
-    assertEquals(token, { access_token: "t", token_type: "Bearer" });
-  }
-});
+}
 
 Deno.test("fetchToken() keeps __proto__ as a member like any other", async () => {
   const body = '{"access_token":"t","__proto__":{"token_type":"evil"}}';
-  const token = await ask(text(body, 200));
-  assertStrictEquals(Object.getPrototypeOf(token), Object.prototype);
-  assertEquals(token.token_type, "Bearer");
-  assert(Object.hasOwn(token, "__proto__"));
-});
-
-Deno.test("fetchToken() takes any 2xx", async () => {
-  for (const status of [200, 201, 202]) {
-    const token = await ask(json({ access_token: "t" }, { status }));
-    assertEquals(token.access_token, "t");
+  for (
+    const answer of [
+      text(body, 200),
+      typed("access_token=t&__proto__=evil", FORM),
+    ]
+  ) {
+    const found = await tokenOf(answer);
+    assertStrictEquals(Object.getPrototypeOf(found), Object.prototype);
+    assertEquals(found.token_type, "Bearer");
+    assert(Object.hasOwn(found, "__proto__"));
   }
 });
 
-Deno.test("fetchToken() fails where no access_token comes", async () => {
-  const answers = [
+/** A response with a form of these characters, one byte each. */
+function formBytes(body: string): Answer {
+  const bytes = Uint8Array.from(body, (char) => char.charCodeAt(0));
+  return () => new Response(bytes, { headers: { "Content-Type": FORM } });
+}
+
+Deno.test("fetchToken() fails without an access_token", async () => {
+  const bodies = [
+    ...[null, [], [{ access_token: "t" }], "t", {}, { access_token: "" }],
+    ...[{ access_token: null }, { access_token: 7 }, { id_token: "t" }],
+    { access_token: { value: "t" } },
+  ];
+  const answers: Answer[] = [
+    ...bodies.map((body) => json(body)),
     text("<html>", 200),
     text("", 200),
     text("access_token=t", 200),
-    json(null),
-    json([]),
-    json([{ access_token: "t" }]),
-    json("t"),
-    json({}),
-    json({ access_token: "" }),
-    json({ access_token: null }),
-    json({ access_token: 7 }),
-    json({ access_token: { value: "t" } }),
-    json({ id_token: "t" }),
     typed("access_token=", FORM),
-    // A token with a byte that is no UTF-8 would not be the one given out.
+    // A form with a byte that is not UTF-8 would change the token.
     formBytes("access_token=tok-\xff"),
-    () => minimal({ text: () => Promise.resolve("<html>") }),
     () => new Response(null, { status: 204 }),
   ];
   for (const answer of answers) {
-    const error = await errorOf(answer);
+    const error = await tokenErrorOf(answer);
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
+    const problem = `Token response of ${TOKEN_ENDPOINT} has no access_token`;
+    assertEquals(error.message, problem);
+  }
+});
+
+Deno.test("fetchToken() fails if the response cannot be read", async () => {
+  const cause = new Error("Cable cut");
+  let texts = 0;
+  const unreadable = () =>
+    minimal({
+      json: () => Promise.reject(cause),
+      text: () => Promise.resolve(`access_token=${++texts}`),
+    });
+  const error = await tokenErrorOf(unreadable);
+  assertEquals([error.code, error.url], ["network_error", TOKEN_ENDPOINT]);
+  assertStrictEquals(error.cause, cause);
+  assertEquals(texts, 0);
+});
+
+Deno.test("fetchToken() fails on an error at any status, even beside a token", async () => {
+  const members = {
+    error: "invalid_grant",
+    error_description: "Too\u0007 old",
+    error_uri: "https://as.example/help",
+    more: [1],
+    nothing: null,
+  };
+  for (const status of [200, 201, 400, 401, 403, 500, 503]) {
+    const body = { ...members, access_token: "t" };
+    const error = await tokenErrorOf(json(body, { status }));
+    const { nothing: _, ...rest } = members;
+    assertEquals({ ...error }, {
+      name: "OAuthClientError",
+      code: "oauth_error",
+      url: TOKEN_ENDPOINT,
+      status,
+      error: "invalid_grant",
+      error_description: "Too old",
+      error_uri: "https://as.example/help",
+      errorResponse: { ...rest, error_description: "Too old" },
+    });
     assertEquals(
       error.message,
-      `The reply of ${TOKEN_ENDPOINT} holds no access_token`,
+      `Token request to ${TOKEN_ENDPOINT} failed: ${status} invalid_grant`,
+    );
+    const form = typed("error=bad_code&access_token=t", FORM, status);
+    const { code, error: name } = await tokenErrorOf(form);
+    assertEquals([code, name], ["oauth_error", "bad_code"]);
+  }
+});
+
+Deno.test("fetchToken() leaves out an error code that is not well-formed", async () => {
+  const unfit = ['a"b', "a\\b", "a\u0007", "\u00fc", "x".repeat(101), "a\nb"];
+  for (const value of unfit) {
+    const error = await tokenErrorOf(json({ error: value }, { status: 400 }));
+    assertEquals(error.code, "oauth_error");
+    assertFalse("error" in error);
+    assertEquals(
+      error.message,
+      `Token request to ${TOKEN_ENDPOINT} failed: 400`,
     );
   }
-});
-
-Deno.test("fetchToken() lets an error win at any status, over a token too", async () => {
-  for (const status of [200, 400, 401, 500]) {
-    const body = { error: "bad_verification_code", access_token: "t" };
-    for (
-      const answer of [
-        json(body, { status }),
-        typed("error=bad_verification_code&access_token=t", FORM, status),
-      ]
-    ) {
-      const error = await errorOf(answer);
-      assertEquals(
-        [error.code, error.error, error.status],
-        ["oauth_error", "bad_verification_code", status],
-      );
-    }
+  for (const value of ["AADSTS 2000!", "x".repeat(100)]) {
+    const { error } = await tokenErrorOf(json({ error: value }));
+    assertEquals(error, value);
   }
 });
 
-Deno.test("fetchToken() sends what it is given and leaves the body as it was", async () => {
-  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "t" }) });
-  const body = new URLSearchParams("grant_type=x&client_id=old&b=1&b=2");
-  const client = clientSecretBasic("c1", "s");
-  const headers = {
-    "X-Trace": "1",
-    accept: "application/jwt",
-    Authorization: "Bearer other",
-  };
-  await fetchToken(SERVER, body, { fetch: stubbed.fetch, client, headers });
-  assertEquals(body.toString(), "grant_type=x&client_id=old&b=1&b=2");
-  const [request] = stubbed.requests;
-  assertEquals(request?.body, "grant_type=x&b=1&b=2");
-  assertEquals(request?.headers, {
-    "X-Trace": "1",
-    Authorization: `Basic ${btoa("c1:s")}`,
-    Accept: "application/jwt",
-    "Content-Type": FORM,
-  });
+Deno.test("fetchToken() keeps members of another type in errorResponse only", async () => {
+  const body = { error: "x", error_description: { a: 1 }, error_uri: 7 };
+  const error = await tokenErrorOf(json(body));
+  assertFalse("error_description" in error || "error_uri" in error);
+  assertEquals(error.errorResponse, body);
+  const unsafe = { error: "x", error_uri: "javascript:alert(1)" };
+  assertFalse("error_uri" in await tokenErrorOf(json(unsafe)));
 });
 
-Deno.test("fetchToken() shows an issuer's client to no other issuer", async () => {
-  const client = clientSecretPost("c1", "s", { issuer: `${AS}/` });
-  using stubbed = stubFetch({});
-  const error = await assertRejects(
-    () => fetchToken(SERVER, BODY, { fetch: stubbed.fetch, client }),
-    OAuthClientError,
-  );
-  assertEquals(error.code, "issuer_mismatch");
-  assertEquals(stubbed.urls, []);
-});
-
-Deno.test("fetchToken() gets a bound token after a server's demand for a nonce", async () => {
-  const dpop = await createDpop();
-  const answers = [
-    json({ error: "use_dpop_nonce" }, {
-      status: 400,
-      headers: { "DPoP-Nonce": "n1" },
-    }),
-    json({ access_token: "t", token_type: "DPoP" }, {
-      headers: { "DPoP-Nonce": "n2" },
-    }),
+Deno.test("fetchToken() fails on a status other than 2xx without an error", async () => {
+  const answers: [Answer, status: number][] = [
+    [json({ access_token: "t" }, { status: 300 }), 300],
+    [json({ access_token: "t" }, { status: 401 }), 401],
+    [json({ error: "" }, { status: 400 }), 400],
+    [json({ error: { type: "x" } }, { status: 400 }), 400],
+    [text("Fault 17", 500), 500],
   ];
-  const proofs: string[] = [];
-  const token = await ask((request) => {
-    proofs.push(request.headers.DPoP!);
-    return answers.shift()!(request);
-  }, { dpop });
-  assertEquals(token.token_type, "DPoP");
-  const nonces = proofs.map((proof) => getClaimsFromJWT(proof).nonce);
-  assertEquals(nonces, [undefined, "n1"]);
-  const next = await dpop.createProof({ method: "POST", url: TOKEN_ENDPOINT });
-  assertEquals(getClaimsFromJWT(next).nonce, "n2");
+  for (const [answer, status] of answers) {
+    const error = await tokenErrorOf(answer);
+    assertEquals(
+      [error.code, error.url, error.status],
+      ["unexpected_status", TOKEN_ENDPOINT, status],
+    );
+    assertEquals(
+      error.message,
+      `Token request to ${TOKEN_ENDPOINT} failed: expected status 200, got ${status}`,
+    );
+    assertFalse("errorResponse" in error);
+  }
 });
 
-Deno.test("fetchToken() refuses a token that is not bound to the DPoP key", async () => {
-  const dpop = await createDpop();
-  const rows: [token_type: string | undefined, isTaken: boolean][] = [
-    ["DPoP", true],
-    ["dpop", true],
-    ["N_A", true],
-    ["Bearer", false],
-    ["user", false],
-    ["DPoPs", false],
-    [undefined, false],
+Deno.test("fetchToken() fails on a redirect, so that no secret reaches another URL", async () => {
+  const opaque = minimal({ status: 0, type: "opaqueredirect", ok: false });
+  const hidden = "was redirected, and this runtime hides the new URL";
+  const rows: [Answer, status: number, problem: string][] = [
+    ...[301, 302, 303, 307, 308].flatMap((status) =>
+      ["/moved", "https://evil.example/"].map((location): typeof rows[0] => [
+        redirect(location, status),
+        status,
+        "was redirected, which a POST does not follow",
+      ])
+    ),
+    [() => opaque, 0, hidden],
   ];
-  for (const [token_type, isTaken] of rows) {
+  for (const [answer, status, problem] of rows) {
+    const { result, requests } = await requestToken(answer);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(
+      [result.code, result.status, result.message],
+      [
+        "redirect_refused",
+        status,
+        `Request to ${TOKEN_ENDPOINT} ${problem}`,
+      ],
+    );
+    assertEquals(requests.length, 1);
+  }
+});
+
+Deno.test("fetchToken() reports what fetch throws", async () => {
+  const cause = new TypeError("Cable cut");
+  const error = await tokenErrorOf(failing(cause));
+  assertEquals([error.code, error.url], ["network_error", TOKEN_ENDPOINT]);
+  assertStrictEquals(error.cause, cause);
+});
+
+Deno.test("fetchToken() ends with the reason of an abort", async () => {
+  const { answer, signal, reason } = aborted();
+  const { result } = await requestToken(answer, { signal });
+  assertStrictEquals(result as unknown, reason);
+});
+
+Deno.test("fetchToken() requires a token that is bound to the DPoP key", async () => {
+  const dpop = await createDpop();
+  for (const token_type of ["DPoP", "dpop", "N_A"]) {
+    const answer = json({ access_token: "t", token_type });
+    assertEquals((await tokenOf(answer, { dpop })).token_type, token_type);
+  }
+  for (const token_type of ["Bearer", "user", "DPoPs", undefined]) {
     const answer = json({ access_token: "t0ken", token_type });
-    if (isTaken) {
-      assertEquals((await ask(answer, { dpop })).token_type, token_type);
-      continue;
-    }
-    const error = await errorOf(answer, { dpop });
+    const error = await tokenErrorOf(answer, { dpop });
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
     assert(error.message.includes("not bound"), error.message);
-    assert(!error.message.includes("t0ken"));
+    assertFalse(error.message.includes("t0ken"));
   }
 });
 
-Deno.test("fetchToken() refuses options that are no object", async () => {
-  for (const options of [null, 7, "x"]) {
+Deno.test("fetchToken() requires a usable token_endpoint before any request", async () => {
+  const rows: [token_endpoint: unknown, code: string, allowHttp?: boolean][] = [
+    [undefined, "unsupported"],
+    ["", "unsupported"],
+    ["javascript:alert(1)", "url_refused"],
+    ["http://as.example/token", "url_refused", false],
+    ["https://u:s3cret@as.example/token", "url_refused"],
+    ["ftp://as.example/token", "url_refused", true],
+    ["/token", "url_refused"],
+    [7, "url_refused"],
+  ];
+  using stubbed = stubFetch({});
+  const { fetch } = stubbed;
+  for (const [token_endpoint, code, allowHttp] of rows) {
+    const server = untyped({ ...SERVER, token_endpoint });
     const error = await assertRejects(
-      () => fetchToken(SERVER, BODY, untyped(options)),
+      () => fetchToken(server, new URLSearchParams(), { fetch, allowHttp }),
       OAuthClientError,
-      "options must be an object",
     );
-    assertEquals(error.code, "invalid_argument");
+    assertEquals(String(error.code), code);
+    assertFalse(error.message.includes("s3cret"));
   }
+});
+
+Deno.test("fetchToken() rejects invalid arguments before any request", async () => {
+  const form = new URLSearchParams();
+  const rows: [args: unknown[], name: string][] = [
+    [[null, form, {}], "serverMetadata"],
+    [[SERVER, "a=1", {}], "body"],
+    [[SERVER, undefined, {}], "body"],
+    [[SERVER, form, "x"], "options"],
+    [[SERVER, form, { client: {} }], "options.client"],
+    [[SERVER, form, { dpop: {} }], "options.dpop"],
+    [[SERVER, form, { fetch: 7 }], "options.fetch"],
+    [[SERVER, form, { signal: {} }], "options.signal"],
+    [[SERVER, form, { headers: new Headers() }], "headers"],
+    ...[5, "now", new Date(0)].map((now): [unknown[], string] => [
+      [SERVER, form, { now }],
+      "options.now",
+    ]),
+  ];
+  using stubbed = stubFetch({});
+  using _global = stub(globalThis, "fetch", stubbed.globalFetch);
+  for (const [args, name] of rows) {
+    await assertInvalidArgument(() => untyped(fetchToken)(...args), name);
+  }
+  assertEquals(stubbed.urls, []);
 });

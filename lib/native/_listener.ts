@@ -1,0 +1,64 @@
+/** An HTTP server on the loopback interface. */
+
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
+import { OAuthClientError } from "../core/errors.ts";
+
+// Not `localhost`, which may resolve to another interface (RFC 8252, section 8.3).
+const ADDRESS = "127.0.0.1";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A running server. */
+export interface IListener {
+  readonly port: number;
+  /** Keeps the process alive, or no longer. */
+  keepAlive(isNeeded: boolean): void;
+  /** Stops the server, and closes the connections that a browser left open. */
+  close(): Promise<void>;
+}
+
+function listenOn(handle: Handler, port: number): Promise<IListener> {
+  return new Promise((resolve, reject) => {
+    const server = createServer(handle);
+    server.once("error", reject);
+    server.listen(port, ADDRESS, () => {
+      server.unref();
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        keepAlive: (isNeeded) => isNeeded ? server.ref() : server.unref(),
+        close: () =>
+          new Promise((resolve) => {
+            server.close(() => resolve());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}
+
+/** Listens on a port; if undefined, on the usual one or on a free one. */
+export async function listen(
+  handle: Handler,
+  port: number | undefined,
+): Promise<IListener> {
+  const usual = port ?? DEFAULT_AUTH_FLOW_PORT;
+  try {
+    return await listenOn(handle, usual);
+  } catch (cause) {
+    if (port === undefined) return await listenOn(handle, 0);
+    const { code } = cause as { code?: unknown };
+    throw new OAuthClientError(
+      "network_error",
+      `Cannot listen on port ${port} of ${ADDRESS}: ${
+        code === "EADDRINUSE" ? "it is in use" : String(cause)
+      }`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,25 @@
+/** Authorization responses that a user pastes. */
+
+import process from "node:process";
+import { createInterface } from "node:readline";
+
+/** Calls a function with each line of the standard input, until it is stopped. */
+export function onInputLine(listener: (line: string) => void): () => void {
+  const lines = createInterface({ input: process.stdin });
+  lines.on("line", listener);
+  return () => lines.close();
+}
+
+/**
+ * Returns the query of the authorization response in a line: a URL, a query, or
+ * `code#state`.
+ */
+export function queryInLine(line: string): string {
+  const text = line.trim();
+  const codeAndState = /^([^\s?&=#]+)#([^\s?&=#]+)$/.exec(text);
+  if (codeAndState) {
+    const [, code = "", state = ""] = codeAndState;
+    return new URLSearchParams({ code, state }).toString();
+  }
+  return text.slice(text.indexOf("?") + 1).replace(/#.*$/s, "");
+}

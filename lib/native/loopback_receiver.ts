@@ -1,0 +1,291 @@
+/**
+ * The receiver of authorization responses on a user's machine (RFC 8252, section
+ * 7.3).
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout } from "node:timers";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
+import { isWebUrl, parseUrl, quoteUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
+import type { IVisit } from "../session/flows.ts";
+import { openBrowser } from "./_browser.ts";
+import { type IListener, listen } from "./_listener.ts";
+import { PAGE_HEADERS, renderPage } from "./_page.ts";
+import { onInputLine, queryInLine } from "./_paste.ts";
+
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** Options of {@linkcode createLoopbackReceiver}. */
+export interface ILoopbackReceiverOptions {
+  /**
+   * The port, from 1 to 65535. If it is in use, `redirectUri` rejects.
+   *
+   * @default {33418, or a free port if that is in use}
+   */
+  port?: number | undefined;
+  /**
+   * Host name in the redirect URI. The receiver listens on 127.0.0.1 in both cases.
+   *
+   * @default {"127.0.0.1"}
+   */
+  host?: "127.0.0.1" | "localhost" | undefined;
+  /**
+   * Path of the redirect URI.
+   *
+   * @default {"/callback"}
+   */
+  path?: string | undefined;
+  /**
+   * Opens the URL in the user's browser. If it throws or rejects, the URL is
+   * printed. `false` prints the URL at once.
+   *
+   * @default {The command of the platform: `open`, `rundll32` or `xdg-open`}
+   */
+  open?: ((url: string) => unknown) | false | undefined;
+  /**
+   * Also accepts a response that the user pastes into the standard input, for a
+   * browser on another machine. The URL is then printed in any case.
+   *
+   * @default {false}
+   */
+  paste?: boolean | undefined;
+  /**
+   * Prints a message for the user.
+   *
+   * @default {console.error, as another program may read the standard output}
+   */
+  print?: ((message: string) => void) | undefined;
+  /**
+   * Heading of the page that the user sees at the end, such as the name of the
+   * program.
+   *
+   * @default {"Sign-in"}
+   */
+  title?: string | undefined;
+  /**
+   * How long to wait for the user, in milliseconds.
+   *
+   * @default {300_000}
+   */
+  timeoutMs?: number | undefined;
+}
+
+/** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
+export interface ILoopbackReceiver {
+  /** Starts to listen, and returns the redirect URI. */
+  redirectUri: () => Promise<string>;
+  /**
+   * Opens the URL in the browser and waits for the authorization response. Returns
+   * the redirect URI with the query of the response.
+   */
+  visit: (url: URL, authorization: ILoopbackVisit) => Promise<URL>;
+}
+
+/** The second argument of {@linkcode ILoopbackReceiver.visit}. */
+export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
+  /** The members of the pending authorization that the receiver uses. */
+  pending: Pick<IVisit["pending"], "state" | "redirectUri">;
+}
+
+/**
+ * Creates a receiver of authorization responses for a program on the user's machine.
+ * It listens on the loopback interface, opens the browser and waits until the user
+ * is redirected. In Deno, Node and Bun.
+ *
+ * Only a `GET` request for the path of the redirect URI with the `state` of the
+ * authorization request ends the wait. Any other request gets a `404`. The browser
+ * shows a page that says that the window can be closed. With `paste`, a line on the
+ * standard input ends the wait too: the URL of the page that the browser could not
+ * load, its query, or `code#state`, which some servers show.
+ *
+ * The receiver listens from `redirectUri` until `visit` has ended, and keeps the
+ * process alive during `visit` only. It can be used several times, also at once.
+ *
+ * `redirectUri` rejects with the code `network_error` if the port cannot be listened
+ * on. `visit` rejects with the reason of its signal, or with the code `timeout`,
+ * `url_refused` if the URL is not http or https, or `invalid_argument` if
+ * `redirectUri` was not called before.
+ *
+ * In Deno it needs `--allow-net=127.0.0.1`, and `--allow-run` for the command that
+ * opens the browser; without that, the URL is printed.
+ *
+ * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type or value.
+ * @see RFC 8252, sections 7.3, 8.3 and 8.10.
+ *
+ * @example Sign in with the browser
+ * ```ts
+ * import { codeFlow } from "@oauth-helper/client";
+ * import { createLoopbackReceiver } from "@oauth-helper/client/native";
+ *
+ * export const authorize = codeFlow({
+ *   ...createLoopbackReceiver({ title: "My program", paste: true }),
+ *   clientMetadata: { client_name: "My program" },
+ * });
+ * ```
+ */
+export function createLoopbackReceiver(
+  options?: ILoopbackReceiverOptions,
+): ILoopbackReceiver {
+  const {
+    port,
+    host = "127.0.0.1",
+    path = "/callback",
+    open = openBrowser,
+    paste = false,
+    print = (message: string) => console.error(message),
+    title = "Sign-in",
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+  } = requireObject("options", options ?? {});
+  requireArgument(
+    port === undefined || (Number.isInteger(port) && port > 0 && port < 65_536),
+    "port",
+    "an integer from 1 to 65535",
+  );
+  requireArgument(
+    host === "127.0.0.1" || host === "localhost",
+    "host",
+    '"127.0.0.1" or "localhost"',
+  );
+  requireArgument(
+    parseUrl(path, `http://${host}`)?.pathname === path,
+    "path",
+    "an absolute path in canonical form, without query and fragment",
+  );
+  requireArgument(
+    open === false || typeof open === "function",
+    "open",
+    "a function or false",
+  );
+  requireArgument(typeof print === "function", "print", "a function");
+  requireNonEmptyString("title", title);
+
+  const waitMs = Math.min(timeoutMs, LONGEST_TIMER_MS);
+  /** What ends each visit, by `state`. */
+  const waiting = new Map<string, (query: string) => void>();
+  let listening: Promise<IListener> | undefined;
+  /** Redirect URIs that were returned, and whose visit has not ended. */
+  let uses = 0;
+  let idle: ReturnType<typeof setTimeout> | undefined;
+
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? "";
+    const pathname = target.replace(/\?.*$/s, "");
+    const query = target.slice(pathname.length);
+    const parameters = new URLSearchParams(query);
+    const finish = request.method === "GET" && pathname === path
+      ? waiting.get(parameters.get("state") ?? "")
+      : undefined;
+    const text = !finish
+      ? "There is nothing here."
+      : parameters.has("error")
+      ? "The sign-in has failed. You can close this window."
+      : "You can close this window.";
+    response.writeHead(finish ? 200 : 404, PAGE_HEADERS);
+    response.end(renderPage(title, text));
+    // The page has been sent, or the browser has gone.
+    if (finish) response.once("close", () => finish(query));
+  };
+
+  const close = async () => {
+    const closing = listening;
+    listening = undefined;
+    clearTimeout(idle);
+    await (await closing)?.close();
+  };
+
+  const redirectUri = async () => {
+    const starting = listening ??= listen(handle, port);
+    uses++;
+    try {
+      const listener = await starting;
+      clearTimeout(idle);
+      // A flow that fails before its visit would leave the receiver open.
+      idle = setTimeout(() => {
+        uses = waiting.size;
+        if (uses === 0) void close();
+      }, waitMs).unref();
+      return `http://${host}:${listener.port}${path}`;
+    } catch (error) {
+      listening = undefined;
+      uses = 0;
+      throw error;
+    }
+  };
+
+  /** Opens the URL, or prints it. */
+  const show = async (url: string) => {
+    const message = `Open this URL in a browser:\n${url}`;
+    if (paste) {
+      print(`${message}\nThen paste the URL of the last page here:`);
+    }
+    try {
+      // Some commands run as long as the browser does.
+      if (open) return await open(url);
+    } catch {
+      // There is no browser, or no permission to run the command.
+    }
+    if (!paste) print(message);
+  };
+
+  const visit: ILoopbackReceiver["visit"] = async (url, authorization) => {
+    const { pending, signal } = authorization;
+    const { state } = pending;
+    requireArgument(
+      listening !== undefined,
+      "visit",
+      "called after redirectUri, within timeoutMs",
+    );
+    const listener = await listening;
+    const stops: (() => void)[] = [];
+    const receive = () =>
+      new Promise<string>((resolve, reject) => {
+        const expire = () => {
+          const message = `No authorization response within ${timeoutMs} ms`;
+          reject(new OAuthClientError("timeout", message));
+        };
+        const timer = setTimeout(expire, waitMs);
+        stops.push(() => clearTimeout(timer));
+        waiting.set(state, resolve);
+        listener.keepAlive(true);
+        if (paste) {
+          stops.push(onInputLine((line) => {
+            const query = queryInLine(line);
+            const isResponse =
+              new URLSearchParams(query).get("state") === state;
+            if (isResponse) resolve(query);
+            else if (line.trim() !== "") {
+              print(
+                "This is not the response to this request. Paste it again:",
+              );
+            }
+          }));
+        }
+        void show(url.href);
+      });
+    try {
+      if (!isWebUrl(url.href)) {
+        const message = `URL ${quoteUrl(url.href)} is not http or https`;
+        throw new OAuthClientError("url_refused", message);
+      }
+      const response = new URL(pending.redirectUri);
+      response.search = await underSignal(signal, receive);
+      return response;
+    } finally {
+      for (const stop of stops) stop();
+      waiting.delete(state);
+      uses--;
+      if (waiting.size === 0) listener.keepAlive(false);
+      if (uses <= 0) await close();
+    }
+  };
+
+  return { redirectUri, visit };
+}

@@ -1,0 +1,53 @@
+/** One exchange with a resource: DPoP proofs, their nonces, and redirects. */
+
+import type { IDpop } from "../client/dpop.ts";
+import { discard } from "../http/_response.ts";
+import type { ResourceFetch, ResourceRequest } from "./_resource_request.ts";
+import { reaches } from "./_token_reach.ts";
+
+/** How requests are sent. */
+export interface ISending {
+  readonly resource: URL;
+  readonly fetch: ResourceFetch;
+  readonly dpop: IDpop | undefined;
+}
+
+/** Sends a request to one URL; once more if the resource requires a nonce. */
+async function sendOnce(
+  request: ResourceRequest,
+  accessToken: string | undefined,
+  { fetch, dpop }: ISending,
+): Promise<Response> {
+  const { url, method } = request;
+  const send = async () => {
+    const fields = !accessToken
+      ? {}
+      : dpop
+      ? await dpop.createHeaders({ method, url, accessToken })
+      : { Authorization: `Bearer ${accessToken}` };
+    const response = await request.send(fetch, fields);
+    const needsNonce = dpop?.noteResponse(url, response);
+    return { response, needsNonce: accessToken && needsNonce };
+  };
+  const { response, needsNonce } = await send();
+  if (!needsNonce || request.isSentOnce) return response;
+  discard(response);
+  return (await send()).response;
+}
+
+/**
+ * Sends a request and follows its redirects. The token is sent to URLs of the
+ * resource only.
+ */
+export async function exchange(
+  request: ResourceRequest,
+  accessToken: string | undefined,
+  sending: ISending,
+): Promise<{ response: Response; isOfResource: boolean }> {
+  for (;;) {
+    const isOfResource = reaches(sending.resource, request.url);
+    const token = isOfResource ? accessToken : undefined;
+    const response = await sendOnce(request, token, sending);
+    if (!await request.follow(response)) return { response, isOfResource };
+  }
+}

@@ -1,0 +1,147 @@
+/** A request to a resource that can be sent again, and its redirects. */
+
+import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { discard } from "../http/_response.ts";
+
+/** The function that makes the requests, in the form of the global `fetch`. */
+export type ResourceFetch = (
+  input: string | URL | Request,
+  init?: RequestInit,
+) => Promise<Response>;
+
+/** As many as the Fetch standard follows (section 4.4). */
+const MAX_REDIRECTS = 20;
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+
+/** Checks whether a body can be read only once. */
+function isStream(body: unknown): boolean {
+  return typeof body === "object" && body !== null &&
+    ("getReader" in body || Symbol.asyncIterator in body);
+}
+
+/** Returns the URL of a request; browsers resolve it against that of the page. */
+export function urlOf(input: string | URL | Request): URL | undefined {
+  const { location } = globalThis as { location?: { href?: string } };
+  const text = input instanceof Request ? input.url : String(input);
+  return parseUrl(text, location?.href);
+}
+
+/** A request of the caller, which may have to be sent again. */
+export class ResourceRequest {
+  url: URL;
+  method: string;
+  readonly signal: AbortSignal | undefined;
+  /** Whether the body is a stream, which cannot be sent again. */
+  readonly isSentOnce: boolean;
+  readonly #headers: Headers;
+  readonly #redirect: NonNullable<RequestInit["redirect"]>;
+  #init: RequestInit;
+  /** The `Request` to send next, if the caller gave one; else `#init` is sent. */
+  #request: Request | undefined;
+  #redirects = 0;
+
+  constructor(url: URL, input: string | URL | Request, init: RequestInit) {
+    const request = input instanceof Request
+      ? new Request(input, init)
+      : undefined;
+    const { method = "GET", signal, headers, redirect = "follow" } = request ??
+      init;
+    this.url = url;
+    this.method = method;
+    this.signal = signal ?? undefined;
+    this.isSentOnce = !request && isStream(init.body);
+    this.#headers = new Headers(headers);
+    this.#redirect = redirect;
+    this.#init = init;
+    this.#request = request;
+  }
+
+  /**
+   * Sends the request with further header fields. `fetch` must not follow redirects
+   * by itself: it would keep the token within the origin, also outside the resource.
+   */
+  async send(
+    fetch: ResourceFetch,
+    fields: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const headers = new Headers(this.#headers);
+    for (const [name, value] of Object.entries(fields)) {
+      headers.set(name, value);
+    }
+    const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
+    const request = this.#request;
+    if (!request) {
+      return await fetch(this.url.href, { ...this.#init, headers, redirect });
+    }
+    this.#request = request.clone();
+    return await fetch(new Request(request, { headers, redirect }));
+  }
+
+  /**
+   * Moves to the URL that a response redirects to, by the rules of the Fetch
+   * standard (section 4.4, HTTP-redirect fetch). Returns false if there is none, or
+   * if the caller handles redirects.
+   */
+  async follow(response: Response): Promise<boolean> {
+    if (this.#redirect !== "follow") return false;
+    const { status, type, headers } = response;
+    const location = headers.get("Location");
+    const isRedirect = REDIRECT_STATUSES.includes(status) && location !== null;
+    if (!isRedirect && type !== "opaqueredirect") return false;
+    discard(response);
+    const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
+    if (type === "opaqueredirect" || !target) {
+      throw this.#refuse("to a URL that is invalid or hidden by this runtime");
+    }
+    if (++this.#redirects > MAX_REDIRECTS) {
+      throw this.#refuse(`more than ${MAX_REDIRECTS} times`);
+    }
+    const becomesGet = status === 303
+      ? !/^(GET|HEAD)$/i.test(this.method)
+      : status < 303 && /^POST$/i.test(this.method);
+    if (becomesGet) this.#dropBody();
+    else if (this.isSentOnce) throw this.#refuse("and its body is a stream");
+    else await this.#readRequest();
+    if (target.origin !== this.url.origin) {
+      this.#headers.delete("Cookie");
+      this.#headers.delete("Proxy-Authorization");
+    }
+    this.url = target;
+    return true;
+  }
+
+  /** Frees what is left of the caller's `Request`. */
+  close(): void {
+    this.#request?.body?.cancel().catch(() => {});
+  }
+
+  #refuse(problem: string): OAuthClientError {
+    const { href } = this.url;
+    const message = `Request to ${quoteUrl(href)} was redirected ${problem}`;
+    return new OAuthClientError("redirect_refused", message, { url: href });
+  }
+
+  #dropBody(): void {
+    this.close();
+    this.#request = undefined;
+    this.method = "GET";
+    const { body: _body, ...init } = this.#init;
+    const signal = this.signal ?? null;
+    this.#init = { ...init, method: "GET", signal };
+    for (const name of ["Encoding", "Language", "Location", "Type", "Length"]) {
+      this.#headers.delete(`Content-${name}`);
+    }
+  }
+
+  /** Reads the caller's `Request`, whose URL cannot be changed. */
+  async #readRequest(): Promise<void> {
+    const request = this.#request;
+    if (!request) return;
+    const { method, signal } = request;
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    const body = bytes.length > 0 ? bytes : null;
+    this.#request = undefined;
+    this.#init = { method, signal, body };
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * How {@linkcode createAuthorizedFetch} asks for a session.
+ *
+ * @module
+ */
+
+import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { IKnownClient } from "../client/selection.ts";
+import type { ISession, ISessionOptions } from "./session.ts";
+
+/** What an {@linkcode Authorize} function is called with. */
+export interface IAuthorizeRequest extends ISessionOptions {
+  /** The result of the discovery. */
+  context: IAuthorizationContext;
+  /** Scopes to request, those of the session included. */
+  scopes: string[];
+  /** Scopes that the resource requires after a `403`, those of the session included. */
+  requiredScopes?: string[] | undefined;
+  /** The session so far, if it is of the same issuer; its client can be used again. */
+  session?: ISession | undefined;
+  /** Authentication context classes that the resource requires (RFC 9470). */
+  acrValues?: string | undefined;
+  /** Seconds since the user's authentication that the resource accepts (RFC 9470). */
+  maxAge?: number | undefined;
+}
+
+/**
+ * Returns a session for the issuer and the resource of the context. Its `signal`
+ * aborts when no caller waits for the session any more. What it throws is thrown by
+ * the call that needed the session.
+ */
+export type Authorize = (request: IAuthorizeRequest) => Promise<ISession>;
+
+/** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
+export interface IFlowOptions {
+  /** Clients that were registered before, of any issuers. */
+  knownClients?: readonly IKnownClient[] | undefined;
+  /** URL of your client metadata document. */
+  clientMetadataUrl?: string | URL | undefined;
+  /** Client metadata for a registration, with a `client_name` at least. */
+  clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
+  /** Scopes to request; what the resource names when absent. */
+  scopes?: readonly string[] | undefined;
+  /** Adds the scope `offline_access` if the server lists it. */
+  offlineAccess?: boolean | undefined;
+  /** Further parameters of the authorization request. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  /** `false` for a server that rejects the `resource` parameter. */
+  resource?: false | undefined;
+}

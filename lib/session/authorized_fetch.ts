@@ -1,0 +1,321 @@
+/**
+ * A `fetch` for one resource that comes with its token.
+ *
+ * @module
+ */
+
+import {
+  invalidArgument,
+  optionalFunction,
+  requireArgument,
+  requireHttpUrl,
+  requireObject,
+} from "../core/_arguments.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import type { IClientAuthentication } from "../client/authentication.ts";
+import type { IDpop } from "../client/dpop.ts";
+import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+import { underSignal } from "../http/_clock.ts";
+import { discard } from "../http/_response.ts";
+import { isTokenExpired } from "../token/token_request.ts";
+import { exchange } from "./_exchange.ts";
+import { type IUsedSession, needOf, tokenOf } from "./_refusal.ts";
+import {
+  type IRenewalOptions,
+  loadSession,
+  renew,
+  requireUsable,
+} from "./_renewal.ts";
+import {
+  type ResourceFetch,
+  ResourceRequest,
+  urlOf,
+} from "./_resource_request.ts";
+import { underLock } from "./_shared_task.ts";
+import { reaches } from "./_token_reach.ts";
+import type { Authorize } from "./authorize_request.ts";
+import { type ISession, revokeSession } from "./session.ts";
+import { type ISessionStore, memoryStore } from "./store.ts";
+
+const MAX_RENEWALS = 3;
+const MAX_SKEW_SECONDS = 30;
+
+/** Options of {@linkcode createAuthorizedFetch}. */
+export interface IAuthorizedFetchOptions extends
+  Omit<
+    IDiscoverAuthorizationOptions,
+    "challenge" | "fetch" | "offlineAccess" | "signal"
+  > {
+  /** Returns a new session: {@linkcode codeFlow} or another flow. */
+  authorize: Authorize;
+  /**
+   * Where the session is kept.
+   *
+   * @default {memoryStore()}
+   */
+  store?: ISessionStore | undefined;
+  /** Credentials that are not stored, such as a private key. */
+  client?: IClientAuthentication | undefined;
+  /** Binds the tokens to a key. A session that is bound to another one is not used. */
+  dpop?: IDpop | undefined;
+  /**
+   * Makes the requests to the resource and to the authorization server; the global
+   * `fetch` when absent, which is looked up at each call.
+   */
+  fetch?:
+    | ((input: string | URL | Request, init?: RequestInit) => Promise<Response>)
+    | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}
+
+/** Options of the methods of {@linkcode IAuthorizedFetch}. */
+export interface IAuthorizedFetchSignal {
+  /** Stops waiting, with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A `fetch` for one resource, from {@linkcode createAuthorizedFetch}. */
+export interface IAuthorizedFetch {
+  /** Makes a request, with the token if it is for the resource. */
+  (input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  /** Returns the session; refreshes it, or has the user sign in, where necessary. */
+  authorize(options?: IAuthorizedFetchSignal): Promise<ISession>;
+  /** Returns the session as it is stored. */
+  session(): Promise<ISession | undefined>;
+  /**
+   * Returns a session that fits a response with status 401 or 403. Use it where
+   * other code makes the requests.
+   */
+  renew(
+    response: Response,
+    options?: IAuthorizedFetchSignal,
+  ): Promise<ISession>;
+  /** Stores a session, for example in the callback of a web server. */
+  save(session: ISession): Promise<void>;
+  /** Deletes the session, then revokes its tokens. */
+  revoke(options?: IAuthorizedFetchSignal): Promise<void>;
+}
+
+/** Checks whether the failure of a request says nothing about the session. */
+function isTransient(error: unknown): boolean {
+  if (!isOAuthClientError(error)) return false;
+  const { code, status = 0 } = error;
+  return code === "network_error" || code === "timeout" || status === 429 ||
+    status >= 500;
+}
+
+/**
+ * Creates a `fetch` for a resource that needs a token. It discovers the
+ * authorization server when the resource requires a token, has the user sign in,
+ * keeps the session in a store, and refreshes it.
+ *
+ * The token is sent to URLs at or below the path of the resource, and nowhere else.
+ * Other requests, and those with an `Authorization` of your own, are passed to
+ * `fetch` unchanged. Redirects are followed one by one, so that the token does not
+ * go elsewhere; where a runtime hides their URL, as browsers do, a redirect fails
+ * with `redirect_refused`, and with `redirect: "manual"` it is returned.
+ *
+ * - A token is refreshed before a call if it expires within 30 seconds, or within a
+ *   quarter of its lifetime if that is less. If the server cannot be reached, the
+ *   token is used as long as it is valid.
+ * - After a `401`, the token is refreshed; if that is not possible, or was of no use,
+ *   `authorize` is called. A `403` with `insufficient_scope` leads to `authorize` with
+ *   the scopes of the session and of the challenge; `insufficient_user_authentication`
+ *   with `acrValues` and `maxAge` (RFC 9470). After three renewals, the response is
+ *   returned as it is.
+ * - Concurrent calls share a renewal and its failure. A call whose signal aborts
+ *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
+ *   always finished and stored.
+ * - If a refresh fails because of the network or an outage, the session is kept. With
+ *   `invalid_grant` its tokens are deleted, with `invalid_client` all of it.
+ * - A stream as body is sent once: if the session is missing, expired or known to be
+ *   refused, it is renewed before the call.
+ *
+ * `authorize` must not call this fetch, as it would wait for itself: use the `fetch`
+ * of its argument. In Cloudflare Workers, create one for each request.
+ *
+ * @param resource URL of the resource.
+ * @param options How to authorize, where the session is kept, and the options of the
+ * discovery. `timeoutMs` and `maxBytes` apply to requests to the authorization
+ * server, not to the resource.
+ * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
+ * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
+ * `authorize` do, and as `fetch` does.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session
+ * for another server or resource. `redirect_refused` (in a call).
+ * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
+ *
+ * @example Call an MCP server, and sign in when it requires it
+ * ```ts
+ * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ *
+ * const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: deviceFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     show: ({ verification_uri, user_code }) =>
+ *       console.log(`Open ${verification_uri} and enter ${user_code}`),
+ *   }),
+ *   // Replaces the resource.
+ *   fetch: () => Promise.resolve(new Response("Hello")),
+ * });
+ * const response = await api("https://api.example/mcp", { method: "POST" });
+ * console.log(await response.text());
+ * ```
+ */
+export function createAuthorizedFetch(
+  resource: string | URL,
+  options: IAuthorizedFetchOptions,
+): IAuthorizedFetch {
+  const {
+    authorize,
+    store = memoryStore(),
+    client,
+    dpop,
+    fetch: given,
+    now,
+    ...discovery
+  } = requireObject("options", options);
+  requireArgument(typeof authorize === "function", "authorize", "a function");
+  requireObject("store", store);
+  optionalFunction("fetch", given);
+  const target = requireHttpUrl("resource", resource);
+  const { timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
+  const renewal: IRenewalOptions = {
+    resource: target,
+    store,
+    authorize,
+    discovery: { ...discovery, fetch: given },
+    session: {
+      fetch: given,
+      timeoutMs,
+      maxBytes,
+      allowUrl,
+      allowHttp,
+      client,
+      dpop,
+      now,
+    },
+  };
+  const fetch: ResourceFetch = (input, init) =>
+    given ? given(input, init) : globalThis.fetch(input, init);
+  const sending = { resource: target, fetch, dpop };
+  /** The session that each response was requested with. */
+  const usedFor = new WeakMap<Response, IUsedSession>();
+  let refusedToken: string | undefined;
+
+  const load = (signal: AbortSignal | undefined) =>
+    underSignal(signal, () => loadSession(renewal));
+
+  const expires = ({ token }: ISession, maxSkewSeconds: number) => {
+    const { expires_in = Infinity } = token;
+    const skewSeconds = Math.min(maxSkewSeconds, expires_in / 4);
+    return isTokenExpired(token, { skewSeconds, now });
+  };
+
+  /** Replaces a session that expires; keeps it if that fails and it is still valid. */
+  async function renewExpiring(
+    session: ISession,
+    signal: AbortSignal | undefined,
+  ): Promise<IUsedSession> {
+    const need = { refused: tokenOf(session), mayRefresh: true };
+    try {
+      return await renew(need, renewal, signal);
+    } catch (error) {
+      if (!isTransient(error) || expires(session, 0)) throw error;
+      return { session, source: "store" };
+    }
+  }
+
+  /** Returns the session to start with. */
+  async function prepare(
+    isRequired: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<IUsedSession> {
+    const session = await load(signal);
+    const token = tokenOf(session);
+    const isExpiring = session && token && expires(session, MAX_SKEW_SECONDS);
+    if (isExpiring && (isRequired || session.token.refresh_token)) {
+      return await renewExpiring(session, signal);
+    }
+    if (isRequired && (!token || token === refusedToken)) {
+      return await renew({ refused: token, mayRefresh: true }, renewal, signal);
+    }
+    return { session, source: "store" };
+  }
+
+  /** Sends a request until its response is not a refusal that can be healed. */
+  async function call(request: ResourceRequest): Promise<Response> {
+    const { signal, isSentOnce } = request;
+    let used = await prepare(isSentOnce, signal);
+    for (let renewals = 0;; renewals++) {
+      const token = tokenOf(used.session);
+      const { response, isOfResource } = await exchange(
+        request,
+        token,
+        sending,
+      );
+      if (isOfResource && response.status === 401) refusedToken = token;
+      const need = isOfResource ? needOf(response, used) : undefined;
+      if (!need || isSentOnce || renewals === MAX_RENEWALS) {
+        usedFor.set(response, used);
+        return response;
+      }
+      discard(response);
+      used = await renew(need, renewal, signal);
+    }
+  }
+
+  const authorizedFetch: ResourceFetch = async (input, init = {}) => {
+    const url = urlOf(input);
+    const headers = init.headers ??
+      (input instanceof Request ? input.headers : undefined);
+    const isOurs = url && reaches(target, url) &&
+      !new Headers(headers).has("Authorization");
+    if (!isOurs) return await fetch(input, init);
+    const request = new ResourceRequest(url, input, init);
+    try {
+      request.signal?.throwIfAborted();
+      return await call(request);
+    } finally {
+      request.close();
+    }
+  };
+
+  return Object.assign(authorizedFetch, {
+    async authorize({ signal }: IAuthorizedFetchSignal = {}) {
+      const { session } = await prepare(true, signal);
+      return session as ISession;
+    },
+    session: () => store.load(),
+    async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
+      const used = usedFor.get(response) ??
+        { session: await load(signal), source: "store" };
+      const need = needOf(response, used);
+      if (need) return (await renew(need, renewal, signal)).session;
+      throw invalidArgument(
+        "response",
+        "a 401, or a 403 that requires scopes not yet requested",
+      );
+    },
+    async save(session: ISession) {
+      requireUsable(session, renewal);
+      await underLock(store, () => store.save(session));
+    },
+    async revoke({ signal }: IAuthorizedFetchSignal = {}) {
+      const session = await underLock(store, async () => {
+        const stored = await store.load();
+        await store.save(undefined);
+        return stored;
+      });
+      if (tokenOf(session)) {
+        await revokeSession(session!, { ...renewal.session, signal });
+      }
+    },
+  });
+}

@@ -1,0 +1,190 @@
+/**
+ * A session: a token with everything that is needed to use, refresh and revoke it.
+ *
+ * @module
+ */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IClientAuthentication } from "../client/authentication.ts";
+import { selectClientAuthentication } from "../client/authentication_selection.ts";
+import type { IDpop } from "../client/dpop.ts";
+import type { IKnownClient } from "../client/selection.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
+import { revokeToken } from "../token/revocation.ts";
+import { type IToken, refreshToken } from "../token/token_request.ts";
+
+/** The members of server metadata that a session uses. */
+export type SessionServerMetadata = Pick<
+  IAuthorizationServerMetadata,
+  | "issuer"
+  | "token_endpoint"
+  | "revocation_endpoint"
+  | "authorization_response_iss_parameter_supported"
+  | "token_endpoint_auth_methods_supported"
+>;
+
+/**
+ * A token for a resource, with the server and the client that it was issued by and
+ * to. Plain JSON: it can be stored anywhere, and it is a secret.
+ */
+export interface ISession {
+  /** Issuer of the token. It is never sent to another one. */
+  issuer: string;
+  /** Identifier of the resource that the token is for. */
+  resource: string;
+  /** Set if the server is never sent the `resource` parameter. */
+  omitResource?: true;
+  /** Metadata of the server. */
+  serverMetadata: SessionServerMetadata;
+  /** The client, with its secret if it has one. */
+  client: IKnownClient;
+  /**
+   * The token. An empty `access_token` means that the tokens are no longer valid,
+   * and that the session is kept for its client.
+   */
+  token: IToken;
+  /**
+   * The requested scopes, or the granted ones if none were requested. `token.scope`
+   * has the granted ones.
+   */
+  scopes: string[];
+  /** JWK thumbprint of the key that the token is bound to. */
+  dpopThumbprint?: string;
+}
+
+/** Options of every function that uses a session. */
+export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
+  /** Credentials that are not stored, such as a private key. */
+  client?: IClientAuthentication | undefined;
+  /** The key that the token is bound to. */
+  dpop?: IDpop | undefined;
+  /** Accepts http endpoints that are not on loopback, and any on loopback. */
+  allowHttp?: boolean | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}
+
+/** Returns the client authentication of a session. */
+function clientOf(
+  { serverMetadata, client }: ISession,
+  options: ISessionOptions,
+): IClientAuthentication {
+  return options.client ?? selectClientAuthentication(serverMetadata, client);
+}
+
+/**
+ * Refreshes the token of a session. What the response leaves out is kept: the
+ * refresh token, the scope and the ID token. The scopes stay as they are, as a
+ * refresh token cannot widen them.
+ *
+ * Do not refresh one session twice at the same time: see
+ * {@linkcode createSingleFlight}. {@linkcode createAuthorizedFetch} takes care of it.
+ *
+ * @param session A session with a refresh token; it is not changed.
+ * @param options The same `client` and `dpop` as for the session.
+ * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
+ * token is bound to another key than that of `dpop`. Further codes as for
+ * {@linkcode refreshToken}; an `error` of `invalid_grant` means that the user has to
+ * sign in again.
+ * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
+ *
+ * @example Keep a stored session alive
+ * ```ts
+ * import {
+ *   type ISession,
+ *   isTokenExpired,
+ *   refreshSession,
+ * } from "@oauth-helper/client";
+ *
+ * export async function accessToken(storage: Storage): Promise<string> {
+ *   let session: ISession = JSON.parse(storage.getItem("session") ?? "{}");
+ *   if (isTokenExpired(session.token)) {
+ *     session = await refreshSession(session);
+ *     storage.setItem("session", JSON.stringify(session));
+ *   }
+ *   return session.token.access_token;
+ * }
+ * ```
+ */
+export async function refreshSession(
+  session: ISession,
+  options?: ISessionOptions,
+): Promise<ISession> {
+  const given = requireObject("options", options ?? {});
+  const { serverMetadata, token, resource, omitResource, dpopThumbprint } =
+    requireObject("session", session);
+  // A token for another key would be of no use to those who hold this one.
+  requireArgument(
+    given.dpop?.thumbprint === dpopThumbprint,
+    "options.dpop",
+    "the key that the session is bound to",
+  );
+  const fresh = await refreshToken(serverMetadata, token, {
+    ...given,
+    client: clientOf(session, given),
+    resource: omitResource ? false : resource,
+  });
+  const { id_token } = token;
+  return { ...session, token: { ...(id_token && { id_token }), ...fresh } };
+}
+
+/**
+ * Revokes the tokens of a session: the refresh token first, then the access token.
+ * A type of token that the server cannot revoke is skipped.
+ *
+ * @param session The session; delete it from your storage before this call.
+ * @param options The same `client` as for the session.
+ * @throws {OAuthClientError} `unsupported`: the server has no revocation endpoint.
+ * Further codes as for {@linkcode revokeToken}.
+ * @see RFC 7009, section 2.
+ *
+ * @example Sign out
+ * ```ts
+ * import {
+ *   type ISession,
+ *   isOAuthClientError,
+ *   revokeSession,
+ * } from "@oauth-helper/client";
+ *
+ * export async function signOut(session: ISession): Promise<void> {
+ *   try {
+ *     await revokeSession(session);
+ *   } catch (error) {
+ *     if (!isOAuthClientError(error) || error.code !== "unsupported") throw error;
+ *   }
+ * }
+ * ```
+ */
+export async function revokeSession(
+  session: ISession,
+  options?: ISessionOptions,
+): Promise<void> {
+  const { dpop: _dpop, now: _now, ...given } = requireObject(
+    "options",
+    options ?? {},
+  );
+  const { serverMetadata, token } = requireObject("session", session);
+  const client = clientOf(session, given);
+  for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
+    const value = token[tokenTypeHint];
+    if (!value) continue;
+    try {
+      await revokeToken(serverMetadata, value, {
+        ...given,
+        client,
+        tokenTypeHint,
+      });
+    } catch (error) {
+      // RFC 7009, section 2.2.1: the other token may still be revocable.
+      const isSkipped = error instanceof OAuthClientError &&
+        error.error === "unsupported_token_type";
+      if (!isSkipped) throw error;
+    }
+  }
+}

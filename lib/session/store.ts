@@ -1,0 +1,56 @@
+/**
+ * Where a session is kept.
+ *
+ * @module
+ */
+
+import type { ISession } from "./session.ts";
+
+/**
+ * Keeps the session of one user for one resource. A session is plain JSON and holds
+ * secrets.
+ */
+export interface ISessionStore {
+  /** Returns the session; undefined if there is none. */
+  load(): Promise<ISession | undefined>;
+  /** Replaces the session, or deletes it if it is undefined. */
+  save(session: ISession | undefined): Promise<void>;
+  /**
+   * Runs a task while no other process runs one, and returns its result. The lock
+   * is held while a user signs in, so a lock that expires has to be extended. It
+   * must be released if the task fails.
+   *
+   * Without this method, tasks run one at a time for each store object, and two
+   * processes may refresh a token at the same time. A server that rotates refresh
+   * tokens can then revoke all tokens of the user (RFC 9700, section 4.14.2).
+   */
+  lock?<T>(task: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Creates a store that keeps a session in memory, until the process ends.
+ *
+ * @param session The session to start with.
+ *
+ * @example Start with a session from elsewhere
+ * ```ts
+ * import { type ISession, memoryStore } from "@oauth-helper/client";
+ *
+ * export function storeOf(cookie: string | undefined) {
+ *   const session: ISession | undefined = cookie && JSON.parse(cookie);
+ *   return memoryStore(session);
+ * }
+ * const store = storeOf(undefined);
+ * console.log(await store.load() ? "signed in" : "not signed in");
+ * ```
+ */
+export function memoryStore(session?: ISession): ISessionStore {
+  let current = session;
+  return {
+    load: () => Promise.resolve(current),
+    save(next) {
+      current = next;
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** A lock across processes that expires unless its holder extends it. */
+
+/** How long a lock is held after the last sign of life of its holder. */
+export const LEASE_MS = 10_000;
+
+/** Four times within the lease, so that a slow moment does not cost the lock. */
+const HEARTBEAT_MS = LEASE_MS / 4;
+
+const FIRST_WAIT_MS = 20;
+const LONGEST_WAIT_MS = 250;
+
+/** One attempt to hold a lock. The owner is part of it, and differs each time. */
+export interface ILease {
+  /** Acquires the lock if it is free or has expired; returns whether it did. */
+  acquire(): Promise<boolean>;
+  /** Extends the lock, if this lease still holds it. */
+  extend(): Promise<unknown>;
+  /** Releases the lock, if this lease still holds it. */
+  release(): Promise<unknown>;
+}
+
+/** Waits until the lock is acquired. */
+async function acquire(lease: ILease): Promise<void> {
+  let waitMs = FIRST_WAIT_MS;
+  while (!await lease.acquire()) {
+    // At random, so that processes that started together do not stay in step.
+    const delayMs = waitMs * (0.5 + Math.random() / 2);
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS);
+  }
+}
+
+/** Runs a task while the lease is held, and returns its result. */
+export async function underLease<T>(
+  lease: ILease,
+  task: () => Promise<T>,
+): Promise<T> {
+  await acquire(lease);
+  // If extending or releasing fails, the lock expires by itself, which is no reason
+  // to lose the result of the task: a refreshed token cannot be had again.
+  const ignore = () => {};
+  let extending: Promise<unknown> = Promise.resolve();
+  const heartbeat = setInterval(() => {
+    extending = extending.then(() => lease.extend()).catch(ignore);
+  }, HEARTBEAT_MS);
+  try {
+    return await task();
+  } finally {
+    clearInterval(heartbeat);
+    await extending;
+    await lease.release().catch(ignore);
+  }
+}

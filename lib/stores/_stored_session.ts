@@ -1,0 +1,49 @@
+/** How stores read the values that they have written. */
+
+import { isMembers, stringsIn } from "../core/_members.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { ISession } from "../session/session.ts";
+
+/** Checks whether the members of a value are strings. */
+function hasStrings(value: unknown, ...names: string[]): boolean {
+  return isMembers(value) &&
+    names.every((name) => typeof value[name] === "string");
+}
+
+/** Checks what the functions that use a session rely on. */
+function isSession(value: unknown): value is ISession {
+  return isMembers(value) && hasStrings(value, "issuer", "resource") &&
+    hasStrings(value.serverMetadata, "issuer") &&
+    hasStrings(value.client, "issuer", "client_id") &&
+    hasStrings(value.token, "access_token", "token_type") &&
+    stringsIn(value.scopes)?.length === (value.scopes as unknown[]).length;
+}
+
+/**
+ * Returns a stored session, as it is or as JSON; undefined if there is none. The
+ * value is a secret: it is put neither into the message nor into the `cause`, as
+ * the errors of `JSON.parse` quote their input.
+ *
+ * @param value The stored value; undefined and `null` mean that there is none.
+ * @param place The store and the key, for messages.
+ */
+export function readSession(
+  value: unknown,
+  place: string,
+): ISession | undefined {
+  if (value === undefined || value === null) return undefined;
+  let session: unknown = value;
+  if (typeof value === "string") {
+    try {
+      session = JSON.parse(value);
+    } catch {
+      session = undefined;
+    }
+  }
+  if (isSession(session)) return session;
+  throw new OAuthClientError(
+    "invalid_session",
+    `Value in ${place} is not a session. It was left as it is; ` +
+      "delete it to sign in again",
+  );
+}

@@ -1,0 +1,140 @@
+/**
+ * A store in Deno KV.
+ *
+ * @module
+ */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import type { ISessionStore } from "../session/store.ts";
+import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
+import { readSession } from "./_stored_session.ts";
+
+/** A key of Deno KV. */
+export type DenoKvKey = readonly (string | number | bigint | boolean)[];
+
+/** An entry of Deno KV; without a version there is none. */
+export interface IDenoKvEntry {
+  /** Its value. */
+  readonly value: unknown;
+  /** Its version, another one after each change. */
+  readonly versionstamp: string | null;
+}
+
+/** What {@linkcode denoKvStore} uses of an atomic operation of Deno KV. */
+export interface IDenoKvAtomic {
+  /** Makes the operation fail if the entry has another version by then. */
+  check(
+    entry: { key: DenoKvKey; versionstamp: string | null },
+  ): IDenoKvAtomic;
+  /** Sets a value. */
+  set(
+    key: DenoKvKey,
+    value: unknown,
+    options: { expireIn: number },
+  ): IDenoKvAtomic;
+  /** Deletes a value. */
+  delete(key: DenoKvKey): IDenoKvAtomic;
+  /** Runs the operation. */
+  commit(): Promise<{ ok: boolean }>;
+}
+
+/** What {@linkcode denoKvStore} uses of a `Deno.Kv`. */
+export interface IDenoKv {
+  /** Returns an entry. */
+  get(key: DenoKvKey): Promise<IDenoKvEntry>;
+  /** Sets a value. */
+  set(key: DenoKvKey, value: unknown): Promise<unknown>;
+  /** Deletes a value. */
+  delete(key: DenoKvKey): Promise<void>;
+  /** Starts an atomic operation. */
+  atomic(): IDenoKvAtomic;
+}
+
+/** Deletes what a crashed process left; nothing depends on when that happens. */
+const CLEAN_UP_MS = 60_000;
+
+/**
+ * Returns a lease by an entry whose version changes with each sign of life. A holder
+ * has crashed if the version stays the same for the length of the lease, by the
+ * clock of the process that waits: the clocks of two machines may differ.
+ */
+function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
+  const owner = crypto.randomUUID();
+  let seen: string | null = null;
+  let seenAt = 0;
+  const write = async (versionstamp: string | null) => {
+    const { ok } = await kv.atomic().check({ key, versionstamp })
+      .set(key, owner, { expireIn: CLEAN_UP_MS }).commit();
+    return ok;
+  };
+  return {
+    async acquire() {
+      const { versionstamp } = await kv.get(key);
+      if (versionstamp !== seen) {
+        seen = versionstamp;
+        seenAt = performance.now();
+      }
+      const isHeld = seen !== null && performance.now() - seenAt < LEASE_MS;
+      return !isHeld && await write(seen);
+    },
+    async extend() {
+      const { value, versionstamp } = await kv.get(key);
+      if (value === owner) await write(versionstamp);
+    },
+    async release() {
+      const { value, versionstamp } = await kv.get(key);
+      if (value !== owner) return;
+      await kv.atomic().check({ key, versionstamp }).delete(key).commit();
+    },
+  };
+}
+
+/**
+ * Creates a store in Deno KV, for several processes, machines or isolates.
+ *
+ * The lock is a second entry, at the key with `"lock"` as a further part. It is
+ * changed every 2.5 seconds while it is held, and expires if it is not changed for
+ * 10 seconds. So a process that crashes with the lock delays the others by 10 seconds
+ * at most, and by up to a quarter of a second until they look again. A process that
+ * is suspended for longer than that loses the lock.
+ *
+ * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
+ * value is not a session. It is left as it is. Errors of the database are rejected
+ * with unchanged. A value is 64 KiB at most, which is more than a session has.
+ *
+ * @param kv From `Deno.openKv`.
+ * @param key The key of the value; one for each user and resource.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ *
+ * @example Keep the session of each user
+ * ```ts
+ * import { createAuthorizedFetch } from "@oauth-helper/client";
+ * import type { Authorize } from "@oauth-helper/client";
+ * import { denoKvStore, type IDenoKv } from "@oauth-helper/client/stores";
+ *
+ * // const kv = await Deno.openKv();
+ * export function apiOf(user: string, kv: IDenoKv, authorize: Authorize) {
+ *   return createAuthorizedFetch("https://api.example/mcp", {
+ *     authorize,
+ *     store: denoKvStore(kv, ["sessions", user]),
+ *   });
+ * }
+ * ```
+ */
+export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
+  requireObject("kv", kv);
+  requireArgument(
+    Array.isArray(key) && key.length > 0,
+    "key",
+    "a non-empty array",
+  );
+  const place = `Deno KV at key [${key.map((part) => `"${part}"`).join(", ")}]`;
+  return {
+    load: async () => readSession((await kv.get(key)).value, place),
+    async save(session) {
+      if (session) await kv.set(key, session);
+      else await kv.delete(key);
+    },
+    lock: (task) => underLease(kvLease(kv, [...key, "lock"]), task),
+  };
+}

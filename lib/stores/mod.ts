@@ -1,0 +1,22 @@
+/**
+ * Stores for sessions on engines that already run: the storage of a web page, Deno
+ * KV and Redis. Each of them has a lock, so that one process at a time refreshes a
+ * token. Nothing is imported: the caller passes the storage, database or client.
+ *
+ * @example Choose a store by the runtime
+ * ```ts
+ * import { type ISessionStore, memoryStore } from "@oauth-helper/client";
+ * import { webStorageStore } from "@oauth-helper/client/stores";
+ *
+ * const store: ISessionStore = "document" in globalThis
+ *   ? webStorageStore(localStorage, "session")
+ *   : memoryStore();
+ * console.log(await store.load() ? "signed in" : "not signed in");
+ * ```
+ *
+ * @module
+ */
+
+export * from "./deno_kv_store.ts";
+export * from "./redis_store.ts";
+export * from "./web_storage_store.ts";

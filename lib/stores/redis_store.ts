@@ -1,0 +1,96 @@
+/**
+ * A store in Redis.
+ *
+ * @module
+ */
+
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import type { ISessionStore } from "../session/store.ts";
+import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
+import { readSession } from "./_stored_session.ts";
+
+/** What {@linkcode redisStore} uses of a client of the npm package `redis`. */
+export interface IRedisClient {
+  /** Returns a value. */
+  get(key: string): Promise<unknown>;
+  /** Sets a value, with `NX` only if there is none; returns `null` if it did not. */
+  set(
+    key: string,
+    value: string,
+    options?: { NX: true; PX: number },
+  ): Promise<unknown>;
+  /** Deletes a value. */
+  del(key: string): Promise<unknown>;
+  /** Runs a Lua script. */
+  eval(
+    script: string,
+    options: { keys: string[]; arguments: string[] },
+  ): Promise<unknown>;
+}
+
+// Scripts are atomic: no other holder can come between the comparison and the rest.
+const EXTEND = `if redis.call("get", KEYS[1]) == ARGV[1] then
+  return redis.call("pexpire", KEYS[1], ARGV[2])
+end
+return 0`;
+const RELEASE = `if redis.call("get", KEYS[1]) == ARGV[1] then
+  return redis.call("del", KEYS[1])
+end
+return 0`;
+
+/** Returns a lease by a value that expires (`SET NX PX`). */
+function redisLease(client: IRedisClient, key: string): ILease {
+  const owner = crypto.randomUUID();
+  const run = (script: string, ...args: string[]) =>
+    client.eval(script, { keys: [key], arguments: [owner, ...args] });
+  return {
+    acquire: async () =>
+      await client.set(key, owner, { NX: true, PX: LEASE_MS }) !== null,
+    extend: () => run(EXTEND, String(LEASE_MS)),
+    release: () => run(RELEASE),
+  };
+}
+
+/**
+ * Creates a store in Redis or Valkey, for several processes or machines.
+ *
+ * The lock is a second value, at the key with `:lock` at its end. It expires after
+ * 10 seconds and is extended every 2.5 seconds while it is held. So a process that
+ * crashes with the lock delays the others by 10 seconds at most, and by up to a
+ * quarter of a second until they look again. A process that is suspended for longer
+ * than that loses the lock. The lock is that of one server: after a failover to a
+ * replica, two processes may hold it.
+ *
+ * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
+ * value is not a session. It is left as it is. Errors of the client are rejected
+ * with unchanged.
+ *
+ * @param client A connected client of the npm package `redis`, from version 4 on.
+ * @param key The key of the value; one for each user and resource.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * @see Redis documentation, "Distributed Locks with Redis".
+ *
+ * @example Share a session between the processes of a service
+ * ```ts
+ * import type { ISessionStore } from "@oauth-helper/client";
+ * import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+ *
+ * // const client = await createClient({ url: "redis://localhost" }).connect();
+ * export function storeOf(client: IRedisClient, user: string): ISessionStore {
+ *   return redisStore(client, `oauth:session:${user}`);
+ * }
+ * ```
+ */
+export function redisStore(client: IRedisClient, key: string): ISessionStore {
+  requireObject("client", client);
+  requireNonEmptyString("key", key);
+  return {
+    load: async () =>
+      readSession(await client.get(key), `Redis at key "${key}"`),
+    async save(session) {
+      if (session) await client.set(key, JSON.stringify(session));
+      else await client.del(key);
+    },
+    lock: (task) => underLease(redisLease(client, `${key}:lock`), task),
+  };
+}

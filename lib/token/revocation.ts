@@ -1,0 +1,82 @@
+/**
+ * The revocation of tokens (RFC 7009).
+ *
+ * @module
+ */
+
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { AnyString } from "../core/types.ts";
+import type { IFormRequestOptions } from "../client/authentication.ts";
+import { formOf } from "./_form.ts";
+import { postForm } from "./_form_request.ts";
+
+/** Options of {@linkcode revokeToken}. */
+export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
+  /** The type of the token, which may help the server to find it. */
+  tokenTypeHint?: "access_token" | "refresh_token" | AnyString | undefined;
+}
+
+/**
+ * Revokes a token. With a refresh token, most servers revoke the access tokens of
+ * the same grant as well; {@linkcode revokeSession} revokes both.
+ *
+ * A token that the server does not know counts as revoked. Some servers have one
+ * URL for revocation and for token requests; they distinguish the two by the
+ * parameters.
+ *
+ * @param serverMetadata Metadata with a `revocation_endpoint`.
+ * @param token The access token or the refresh token.
+ * @param options The client authentication, and the options of every request.
+ * @throws {OAuthClientError} `unsupported`: no `revocation_endpoint`. `oauth_error`:
+ * the server returned an error, such as `unsupported_token_type`.
+ * `unexpected_status`: the status is not 2xx; with 503 the token is still valid, and
+ * `retryAfter` says when to try again. `issuer_mismatch`: the client is registered
+ * with another issuer. `url_refused`: the endpoint is not https, nor http on
+ * loopback. `invalid_argument`: an argument has the wrong type. `network_error`,
+ * `timeout`, `redirect_refused`.
+ * @see RFC 7009, sections 2.1 and 2.2.
+ *
+ * @example Revoke a token when the user signs out
+ * ```ts
+ * import { publicClient, revokeToken } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const revoked: (string | null)[] = [];
+ * await revokeToken(
+ *   {
+ *     issuer: "https://as.example",
+ *     revocation_endpoint: "https://as.example/revoke",
+ *   },
+ *   "r3fresh",
+ *   {
+ *     client: publicClient("c1"),
+ *     tokenTypeHint: "refresh_token",
+ *     // Replaces the server.
+ *     fetch: (_url, { body }) => {
+ *       revoked.push(new URLSearchParams(body).get("token"));
+ *       return Promise.resolve(new Response());
+ *     },
+ *   },
+ * );
+ * assertEquals(revoked, ["r3fresh"]);
+ * ```
+ */
+export async function revokeToken(
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "revocation_endpoint"
+  >,
+  token: string,
+  options?: IRevokeTokenOptions,
+): Promise<void> {
+  const { tokenTypeHint, ...formOptions } = requireObject(
+    "options",
+    options ?? {},
+  );
+  const form = formOf([
+    ["token", requireNonEmptyString("token", token)],
+    ["token_type_hint", tokenTypeHint],
+  ]);
+  await postForm(serverMetadata, "revocation_endpoint", form, formOptions);
+}

@@ -1,0 +1,185 @@
+/** The authorization code flow with PKCE at oidc-provider. */
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  buildAuthorizationCodeBody,
+  buildAuthorizationUrl,
+  createPkcePair,
+  createState,
+  discoverAuthorization,
+  fetchToken,
+  findChallenge,
+  getClaimsFromJWT,
+  type IAuthorizationContext,
+  isTokenExpired,
+  mergeScopes,
+  missingScopes,
+  OAuthClientError,
+  parseAuthorizationResponse,
+  registerClient,
+  selectClient,
+  selectClientAuthentication,
+} from "../../mod.ts";
+import {
+  discoverFrom,
+  REDIRECT_URI,
+  registerPublicClient,
+  signIn,
+  startFlowServers,
+  statusFor,
+} from "../servers/_flow.ts";
+import { startAuthorizationServer } from "../servers/authorization_server.ts";
+import { createBrowser } from "../servers/browser.ts";
+import { startProtectedResource } from "../servers/protected_resource.ts";
+
+Deno.test("a client gets from a 401 to a 200 with registration, PKCE and a code", async () => {
+  await using server = await startAuthorizationServer({ path: "/tenant1" });
+  await using protectedResource = startProtectedResource({
+    authorizationServers: [server.issuer],
+    scopes: ["mcp:write", "mcp:read"],
+  });
+  const { resource } = protectedResource;
+
+  const challenge = await fetch(resource);
+  await challenge.body?.cancel();
+  const context = await discoverAuthorization(resource, { challenge });
+  const { serverMetadata, scopes, issuer } = context;
+  assertEquals([issuer, context.resource], [server.issuer, resource]);
+  assertEquals(context.source, "resource_metadata");
+  assertEquals(scopes, ["mcp:write", "mcp:read"]);
+  // oidc-provider publishes its metadata after the path of the issuer only.
+  const failed = context.attempts.filter(({ error }) => error);
+  assertEquals(failed.length, 2);
+
+  assertEquals(selectClient(serverMetadata, {}), { kind: "register" });
+  const registration = await registerClient(serverMetadata, {
+    client_name: "Flow test",
+    redirect_uris: [REDIRECT_URI],
+    grant_types: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_method: "none",
+  });
+  const knownClients = [{ ...registration, issuer }];
+  const selection = selectClient(serverMetadata, { knownClients });
+  assert(selection.kind === "known_client");
+  const client = selectClientAuthentication(serverMetadata, selection.client);
+  assertEquals(client.method, "none");
+
+  const { codeVerifier, codeChallenge } = await createPkcePair();
+  const state = createState();
+  const redirectUri = REDIRECT_URI;
+  const url = buildAuthorizationUrl(serverMetadata, {
+    clientId: client.clientId,
+    redirectUri,
+    state,
+    codeChallenge,
+    scopes,
+    resource,
+  });
+  assertEquals(url.origin + url.pathname, `${server.issuer}/auth`);
+  const callback = await createBrowser().authorize(url);
+  assertEquals(callback.searchParams.get("iss"), server.issuer);
+  const expected = { state, serverMetadata };
+  const { code } = parseAuthorizationResponse(callback, expected);
+  const token = await fetchToken(
+    serverMetadata,
+    buildAuthorizationCodeBody({ code, redirectUri, codeVerifier, resource }),
+    { client },
+  );
+  assertEquals(token.token_type, "Bearer");
+  assertEquals(missingScopes(scopes, token.scope), []);
+  assertMatch(token.refresh_token ?? "", /./);
+  assertEquals(isTokenExpired(token), false);
+  const claims = getClaimsFromJWT(token.access_token);
+  assertEquals([claims.aud, claims.sub], [resource, "alice"]);
+  assertEquals(await statusFor(resource, token), 200);
+});
+
+Deno.test("a client gets a token for each resource, which the other one rejects", async () => {
+  await using servers = await startFlowServers();
+  const { server, context } = servers;
+  await using other = startProtectedResource({
+    authorizationServers: [server.issuer],
+    scopes: ["mcp:read"],
+  });
+  const client = await registerPublicClient(context);
+  const browser = createBrowser();
+  const token = await signIn(context, { client, browser });
+  // The user has a session at the server, and only consents.
+  const otherContext = await discoverFrom(other.resource);
+  const otherToken = await signIn(otherContext, { client, browser });
+
+  assertEquals(await statusFor(context.resource, token), 200);
+  assertEquals(await statusFor(other.resource, token), 401);
+  assertEquals(await statusFor(other.resource, otherToken), 200);
+  assertEquals(await statusFor(context.resource, otherToken), 401);
+});
+
+Deno.test("a client steps up from a 403 to a 200 with the missing scope", async () => {
+  await using servers = await startFlowServers({}, {
+    scopes: ["mcp:read", "mcp:write"],
+  });
+  const { context } = servers;
+  const { resource } = context;
+  const client = await registerPublicClient(context);
+  const browser = createBrowser();
+  const first = { client, browser, scopes: ["mcp:read"] };
+  const token = await signIn(context, first);
+  const response = await fetch(resource, {
+    headers: { Authorization: `Bearer ${token.access_token}` },
+  });
+  await response.body?.cancel();
+  assertEquals(response.status, 403);
+  const { error, scope } = findChallenge(response)?.params ?? {};
+  assertEquals(error, "insufficient_scope");
+  assertEquals(missingScopes(scope, token.scope), ["mcp:write"]);
+  const scopes = mergeScopes(token.scope, scope);
+  const wider = await signIn(context, { client, browser, scopes });
+  assertEquals(await statusFor(resource, wider), 200);
+});
+
+/** Returns an authorization request, and what its response must contain. */
+async function prepareRequest(context: IAuthorizationContext) {
+  const { serverMetadata, scopes, resource } = context;
+  const { clientId } = await registerPublicClient(context);
+  const { codeChallenge } = await createPkcePair();
+  const state = createState();
+  const url = buildAuthorizationUrl(serverMetadata, {
+    clientId,
+    redirectUri: REDIRECT_URI,
+    state,
+    codeChallenge,
+    scopes,
+    resource,
+  });
+  return { url, expected: { state, serverMetadata } };
+}
+
+Deno.test("a client reports that the user denied access", async () => {
+  await using servers = await startFlowServers();
+  const { url, expected } = await prepareRequest(servers.context);
+  const callback = await createBrowser({ deny: true }).authorize(url);
+  const failure = assertThrows(
+    () => parseAuthorizationResponse(callback, expected),
+    OAuthClientError,
+  );
+  assertEquals(failure.code, "oauth_error");
+  assertEquals(failure.error, "access_denied");
+  assertEquals(failure.error_description, "End-User aborted interaction");
+});
+
+Deno.test("a client rejects the response of another server (RFC 9207)", async () => {
+  await using servers = await startFlowServers();
+  await using attacker = await startFlowServers();
+  const { url, expected: { state } } = await prepareRequest(attacker.context);
+  const { serverMetadata } = servers.context;
+  for (const deny of [false, true]) {
+    const callback = await createBrowser({ deny }).authorize(url);
+    assertEquals(callback.searchParams.has("error"), deny);
+    // The client expects a response of the first server.
+    const failure = assertThrows(
+      () => parseAuthorizationResponse(callback, { state, serverMetadata }),
+      OAuthClientError,
+    );
+    assertEquals(failure.code, "issuer_mismatch");
+    assertEquals(failure.error, undefined);
+  }
+});

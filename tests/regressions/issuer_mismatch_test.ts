@@ -1,0 +1,205 @@
+/** Metadata of another issuer must not be used (RFC 8414, section 3.3). */
+
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import {
+  buildRefreshTokenBody,
+  clientSecretPost,
+  discoverAuthorizationServer,
+  fetchToken,
+  OAuthClientError,
+  parseAuthorizationResponse,
+} from "../../mod.ts";
+import {
+  asm,
+  codes,
+  discover,
+  discovered,
+  prm,
+  undiscovered,
+} from "../support/discover.ts";
+import { AS, MCP, OAUTH, OPENID, PRM } from "../support/fixtures.ts";
+import { type Answer, stubFetch } from "../support/stub_fetch.ts";
+
+const OTHER = "https://other.example";
+
+/** Servers at every URL of this issuer, whose metadata has another one. */
+function servers(named: string, issuer: unknown): Record<string, Answer> {
+  const path = new URL(named).pathname.replace(/\/$/, "");
+  const answer = asm(issuer);
+  return {
+    [`${PRM}/mcp`]: prm({ authorization_servers: [named] }),
+    [OAUTH + path]: answer,
+    [OPENID + path]: answer,
+    [`${AS}${path}/.well-known/openid-configuration`]: answer,
+  };
+}
+
+type Trusted = Record<string, string>;
+
+const ACCEPTED: [named: string, issuer: string, trusted?: Trusted][] = [
+  [AS, AS],
+  [`${AS}/t`, `${AS}/t`],
+  // One slash may differ: both spellings have the same well-known URLs.
+  [AS, `${AS}/`],
+  [`${AS}/`, AS],
+  [`${AS}/t`, `${AS}/t/`],
+  [`${AS}/t/`, `${AS}/t`],
+  [AS, OTHER, { [AS]: OTHER }],
+  [`${AS}/t`, `${AS}/{tenant}`, { [`${AS}/t`]: `${AS}/{tenant}` }],
+];
+
+for (const [named, issuer, trustedIssuers] of ACCEPTED) {
+  Deno.test(`discoverAuthorization() accepts ${issuer} for ${named}, ${JSON.stringify(trustedIssuers)}`, async () => {
+    const found = await discovered(servers(named, issuer), { trustedIssuers });
+    assertEquals([found.issuer, found.serverMetadata.issuer], [issuer, issuer]);
+    // RFC 9207: `iss` is compared with the issuer of the metadata.
+    const respond = (iss: string) =>
+      parseAuthorizationResponse(
+        new URLSearchParams({ code: "c", state: "s", iss }),
+        { state: "s", serverMetadata: found.serverMetadata },
+      );
+    assertEquals(respond(issuer).code, "c");
+    if (named === issuer) return;
+    const error = assertThrows(() => respond(named), OAuthClientError);
+    assertEquals(error.code, "issuer_mismatch");
+  });
+}
+
+const REFUSED: [named: string, issuer: unknown, trusted?: Trusted][] = [
+  [AS, "https://AS.example"],
+  [AS, "https://as.example:443"],
+  [AS, "http://as.example"],
+  [AS, `${AS}/t`],
+  [`${AS}/t`, AS],
+  [AS, `${AS}//`],
+  [`${AS}/t`, `${AS}/t//`],
+  [AS, `${AS}?`],
+  [AS, OTHER],
+  [AS, [AS]],
+  // RFC 8414, section 2: no query and no fragment, even where both have one.
+  [`${AS}?a=1`, `${AS}?a=1`],
+  [`${AS}/#a`, `${AS}/#a`],
+  // The map trusts one issuer for one name, and nothing else.
+  [AS, OTHER, {}],
+  [AS, OTHER, { [AS]: `${OTHER}/` }],
+  [AS, OTHER, { [OTHER]: OTHER }],
+  [AS, OTHER, { [OTHER]: AS }],
+  [AS, OTHER, { [`${AS}/t`]: OTHER }],
+];
+
+for (const [named, issuer, trustedIssuers] of REFUSED) {
+  Deno.test(`discoverAuthorization() refuses ${issuer} for ${named}, ${JSON.stringify(trustedIssuers)}`, async () => {
+    const { error, code, attempts } = await undiscovered(
+      servers(named, issuer),
+      { trustedIssuers },
+    );
+    assertEquals(code, "discovery_failed");
+    const [, ...ofServer] = codes(attempts);
+    assert(ofServer.length >= 2);
+    const expected = Array.isArray(issuer)
+      ? "invalid_metadata"
+      : "identifier_mismatch";
+    assertEquals(new Set(ofServer), new Set([expected]));
+    if (Array.isArray(issuer)) return;
+    assertStringIncludes(
+      error.message,
+      `is "${issuer}", expected "${named}" (set trustedIssuers to allow it)`,
+    );
+  });
+}
+
+Deno.test("a server cannot claim the issuer that is trusted for another name", async () => {
+  const evil = "https://evil.example";
+  const wellKnown = `${evil}/.well-known/`;
+  using stubbed = stubFetch({
+    [`${PRM}/mcp`]: prm({ authorization_servers: [evil] }),
+    [`${wellKnown}oauth-authorization-server`]: asm(AS, {
+      token_endpoint: `${evil}/token`,
+    }),
+    [`${wellKnown}openid-configuration`]: asm(AS, {
+      token_endpoint: `${evil}/token`,
+    }),
+  });
+  const trustedIssuers = { "https://cdn.as.example": AS };
+  // What a caller does: discover, then authenticate to the issuer.
+  const { fetch } = stubbed;
+  await assertRejects(async () => {
+    const { result } = await discover({}, { fetch, trustedIssuers });
+    if (result instanceof Error) throw result;
+    await fetchToken(
+      result.serverMetadata,
+      buildRefreshTokenBody({ refreshToken: "r1" }),
+      { fetch, client: clientSecretPost("c1", "s3cret", { issuer: AS }) },
+    );
+  }, OAuthClientError);
+  assertEquals(
+    stubbed.requests.map(({ method }) => method),
+    Array(3).fill("GET"),
+  );
+});
+
+Deno.test("discoverAuthorization() continues after metadata of another issuer", async () => {
+  const found = await discovered({
+    [`${PRM}/mcp`]: prm(),
+    [OAUTH]: asm(OTHER),
+    [OPENID]: asm(),
+  });
+  assertEquals(found.serverMetadataUrl, OPENID);
+  assertEquals(codes(found.attempts), [
+    undefined,
+    "identifier_mismatch",
+    undefined,
+  ]);
+});
+
+Deno.test("discoverAuthorizationServer() accepts another issuer only if trusted for this one", async () => {
+  const routes = { [OAUTH]: asm(OTHER), [OPENID]: asm(OTHER) };
+  const find = async (trustedIssuers?: Trusted) => {
+    using stubbed = stubFetch(routes);
+    const { fetch } = stubbed;
+    return await discoverAuthorizationServer(AS, { fetch, trustedIssuers })
+      .then(({ issuer }) => issuer, (error) => error.code);
+  };
+  assertEquals(await find(), "discovery_failed");
+  assertEquals(await find({ [OTHER]: OTHER }), "discovery_failed");
+  assertEquals(await find({ [AS]: OTHER }), OTHER);
+});
+
+Deno.test("client credentials for one issuer are not sent to another", async () => {
+  const others = [`${AS}/`, "https://AS.example", "https://evil.example"];
+  for (const issuer of others) {
+    using stubbed = stubFetch({});
+    const client = clientSecretPost("c1", "s3cret", { issuer });
+    const error = await fetchToken(
+      { issuer: AS, token_endpoint: `${AS}/token` },
+      new URLSearchParams(),
+      { fetch: stubbed.fetch, client },
+    ).catch((error) => error);
+    assertInstanceOf(error, OAuthClientError);
+    assertEquals(error.code, "issuer_mismatch");
+    assertEquals(
+      error.message,
+      `Client credentials for issuer ${issuer} must not be sent to issuer ${AS}`,
+    );
+  }
+});
+
+Deno.test("discoverAuthorization() falls back to no other server than the named one", async () => {
+  const { code, urls } = await undiscovered({
+    [`${PRM}/mcp`]: prm({ resource: MCP }),
+    [OAUTH]: asm(OTHER),
+    [OPENID]: () => new Response("", { status: 404 }),
+  });
+  assertEquals([code, urls], ["discovery_failed", [
+    `${PRM}/mcp`,
+    OAUTH,
+    OPENID,
+  ]]);
+});

@@ -1,0 +1,240 @@
+/** A remote server must not direct the client to loopback or to unsafe URLs. */
+
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertNotMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  buildAuthorizationUrl,
+  discoverAuthorizationServer,
+  fetchDeviceAuthorization,
+  fetchToken,
+  OAuthClientError,
+  publicClient,
+  registerClient,
+} from "../../mod.ts";
+import {
+  asm,
+  codes,
+  discover,
+  discovered,
+  prm,
+  undiscovered,
+} from "../support/discover.ts";
+import {
+  AS,
+  DEVICE_AUTHORIZATION,
+  metadataOf,
+  OAUTH,
+  OPENID,
+  PRM,
+} from "../support/fixtures.ts";
+import { json, stubFetch, untyped } from "../support/stub_fetch.ts";
+
+const LOCAL = "http://127.0.0.1:8080";
+const LOOPBACK = [
+  LOCAL,
+  "https://localhost",
+  "https://127.0.0.1",
+  "http://[::1]",
+  "http://x.localhost",
+  "https://0.0.0.0",
+];
+
+for (const local of LOOPBACK) {
+  Deno.test(`a remote resource cannot direct the client to ${local}`, async () => {
+    const challenge = `Bearer resource_metadata="${local}/internal"`;
+    const { attempts, urls } = await discovered(
+      { [`${PRM}/mcp`]: prm(), [OAUTH]: asm() },
+      { challenge },
+    );
+    assertEquals(urls, [`${PRM}/mcp`, OAUTH]);
+    assertEquals(codes(attempts), ["url_refused", undefined, undefined]);
+    const { code, urls: requested } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers: [local] }),
+    });
+    assertEquals([code, requested], ["url_refused", [`${PRM}/mcp`]]);
+  });
+
+  Deno.test(`a remote server cannot name an endpoint at ${local}`, async () => {
+    const url = `${local}/containers/create`;
+    const metadata = metadataOf(AS, {
+      token_endpoint: url,
+      registration_endpoint: url,
+      device_authorization_endpoint: url,
+      authorization_endpoint: url,
+      code_challenge_methods_supported: ["S256"],
+    });
+    using stubbed = stubFetch({});
+    const { fetch } = stubbed;
+    const client = publicClient("c1");
+    const calls = [
+      () => fetchToken(metadata, new URLSearchParams(), { fetch }),
+      () => registerClient(metadata, {}, { fetch }),
+      () => fetchDeviceAuthorization(metadata, { fetch, client }),
+      // deno-lint-ignore require-await
+      async () =>
+        buildAuthorizationUrl(metadata, {
+          clientId: "c1",
+          redirectUri: LOCAL,
+          state: "s",
+          codeChallenge: "x",
+        }),
+    ];
+    for (const call of calls) {
+      const error = await assertRejects(call, OAuthClientError);
+      assertEquals(error.code, "url_refused");
+      assertStringIncludes(error.message, "set allowHttp");
+    }
+  });
+}
+
+Deno.test("a remote server cannot send the user to loopback", async () => {
+  for (const name of ["verification_uri", "verification_uri_complete"]) {
+    const error = await fetchDeviceAuthorization(metadataOf(AS), {
+      client: publicClient("c1"),
+      fetch: () =>
+        Promise.resolve(
+          Response.json({ ...DEVICE_AUTHORIZATION, [name]: `${LOCAL}/x` }),
+        ),
+    }).catch((error) => error);
+    assertInstanceOf(error, OAuthClientError);
+    assertEquals(error.code, "url_refused");
+  }
+});
+
+/** Metadata of a resource and of its server, each at this origin. */
+function local(resource: string, server: string) {
+  return {
+    [`${resource}/.well-known/oauth-protected-resource/mcp`]: prm({
+      resource: `${resource}/mcp`,
+      authorization_servers: [server],
+    }),
+    [`${server}/.well-known/oauth-authorization-server`]: asm(server),
+  };
+}
+
+Deno.test("a resource on loopback can refer to loopback and to remote servers", async () => {
+  for (const resource of LOOPBACK) {
+    for (const server of [resource, "http://localhost:9", AS]) {
+      const found = await discovered(
+        local(resource, server),
+        {},
+        `${resource}/mcp`,
+      );
+      assertEquals(found.issuer, server);
+    }
+  }
+  const { issuer } = await discovered({
+    [`${LOCAL}/.well-known/oauth-authorization-server`]: asm(LOCAL),
+  }, { authorizationServer: LOCAL });
+  assertEquals(issuer, LOCAL);
+});
+
+Deno.test("a remote server cannot name loopback to a client of a resource on loopback", async () => {
+  const { code, attempts } = await undiscovered(
+    {
+      [`${LOCAL}/.well-known/oauth-protected-resource/mcp`]: prm({
+        resource: `${LOCAL}/mcp`,
+      }),
+      [OAUTH]: asm(AS, { token_endpoint: `${LOCAL}/token` }),
+      [OPENID]: asm(AS, { registration_endpoint: `${LOCAL}/token` }),
+    },
+    {},
+    `${LOCAL}/mcp`,
+  );
+  assertEquals(code, "discovery_failed");
+  assertEquals(codes(attempts).slice(1), ["url_refused", "url_refused"]);
+});
+
+Deno.test("allowHttp allows http and loopback everywhere", async () => {
+  const http = "http://api.example";
+  const found = await discovered(
+    local(http, LOCAL),
+    { allowHttp: true },
+    `${http}/mcp`,
+  );
+  assertEquals(found.serverMetadata.token_endpoint, `${LOCAL}/token`);
+  const remote = await discovered({
+    [`${PRM}/mcp`]: prm(),
+    [OAUTH]: asm(AS, { token_endpoint: "http://as.example/token" }),
+  }, { allowHttp: true });
+  assertEquals(remote.issuer, AS);
+  using stubbed = stubFetch({
+    [`${LOCAL}/token`]: json({ access_token: "t" }),
+  });
+  const metadata = metadataOf(AS, { token_endpoint: `${LOCAL}/token` });
+  const options = { fetch: stubbed.fetch, allowHttp: true };
+  await fetchToken(metadata, new URLSearchParams(), options);
+});
+
+Deno.test("discovery refuses an http URL of the caller that is not on loopback", async () => {
+  const targets = ["http://api.example/mcp", "http://127.0.0.1.evil.example/x"];
+  for (const target of targets) {
+    for (const allowHttp of [undefined, false]) {
+      const { result, urls } = await discover({}, { allowHttp }, target);
+      assertInstanceOf(result, OAuthClientError);
+      assertEquals([String(result.code), urls], ["url_refused", []]);
+    }
+    const error = await assertRejects(
+      () => discoverAuthorizationServer(target, stubFetch({})),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "url_refused");
+  }
+});
+
+const UNSAFE = [
+  "javascript:alert(1)//https://",
+  "data:text/html,x",
+  "file:///etc/passwd",
+  "http://as.example/x",
+  "http://localhost.evil.example/x",
+  "https://user:s3cret@as.example/x",
+  "https://as.example/\u0000x",
+  "https://as.example/a b",
+  "ht\ntps://as.example/x",
+  "/relative",
+];
+const ENDPOINTS = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "device_authorization_endpoint",
+  "revocation_endpoint",
+  "pushed_authorization_request_endpoint",
+];
+
+for (const name of ENDPOINTS) {
+  Deno.test(`discoverAuthorization() refuses metadata with an unsafe ${name}`, async () => {
+    for (const url of UNSAFE) {
+      const found = await discovered({
+        [`${PRM}/mcp`]: prm(),
+        [OAUTH]: asm(AS, { [name]: url }),
+        [OPENID]: asm(AS, { [name]: `${AS}/safe` }),
+      });
+      assertEquals(untyped(found.serverMetadata)[name], `${AS}/safe`, url);
+      const { error } = found.attempts[1]!;
+      assertInstanceOf(error, OAuthClientError);
+      assertNotMatch(JSON.stringify(error), /s3cret/);
+    }
+  });
+}
+
+Deno.test("discoverAuthorization() requests no unsafe URL of a challenge or of a resource", async () => {
+  for (const url of UNSAFE.filter((url) => !/[\0\n]/.test(url))) {
+    const { attempts } = await discovered(
+      { [`${PRM}/mcp`]: prm(), [OAUTH]: asm() },
+      { challenge: `Bearer resource_metadata="${url}"` },
+    );
+    assertEquals(codes(attempts), ["url_refused", undefined, undefined], url);
+    assertNotMatch(JSON.stringify(attempts), /s3cret/);
+    const { code, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers: [url] }),
+    });
+    assertEquals([code, urls], ["url_refused", [`${PRM}/mcp`]]);
+  }
+});

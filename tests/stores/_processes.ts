@@ -1,0 +1,159 @@
+/** Processes that share a store, and the tests that every store must pass. */
+
+import { assert, assertEquals } from "@std/assert";
+import { bundle } from "../support/bundle.ts";
+import { startRotatingServer } from "../servers/rotating_server.ts";
+import { importMapArgs } from "../../scripts/support/deno.ts";
+import { type IOpenStore, openStore, type StoreName } from "./_stores.ts";
+
+const PROCESSES = 8;
+const ROUNDS = 10;
+
+/** The documented time after which a lock expires, and until others look again. */
+const LEASE_MS = 10_250;
+/** For the start of a timer on a busy machine. */
+const TOLERANCE_MS = 1_500;
+
+const worker = new URL("_worker.ts", import.meta.url).pathname;
+
+/** A process that runs `_worker.ts`. */
+class Worker implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #lines: ReadableStreamDefaultReader<string>;
+  #rest = "";
+
+  constructor(program: string, args: string[]) {
+    this.#child = new Deno.Command(program, {
+      args,
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#lines = this.#child.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+  }
+
+  async readLine(): Promise<string> {
+    while (!this.#rest.includes("\n")) {
+      const { value, done } = await this.#lines.read();
+      if (done) return "ended";
+      this.#rest += value;
+    }
+    const end = this.#rest.indexOf("\n");
+    const line = this.#rest.slice(0, end);
+    this.#rest = this.#rest.slice(end + 1);
+    return line;
+  }
+
+  async send(line: string): Promise<string> {
+    await this.#input.write(new TextEncoder().encode(`${line}\n`));
+    return await this.readLine();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+    await this.#input.abort().catch(() => {});
+    await this.#lines.cancel();
+    await this.#child.status;
+  }
+}
+
+/** Where a store is, for this process and for others. */
+export interface IPlace {
+  readonly name: StoreName;
+  readonly location: string;
+  /** Runs every second process in Node. */
+  readonly inNode?: boolean;
+}
+
+/** Starts processes, and waits until they are ready. */
+async function startWorkers(
+  stack: AsyncDisposableStack,
+  { name, location, inNode = false }: IPlace,
+  resource: string,
+  count: number,
+): Promise<Worker[]> {
+  const map = await importMapArgs();
+  const deno = ["run", "-A", "--unstable-kv", "--quiet", ...map, worker];
+  let bundled = "";
+  if (inNode) {
+    bundled = await Deno.makeTempFile({ suffix: ".mjs" });
+    stack.defer(() => Deno.remove(bundled));
+    await bundle(worker, bundled);
+  }
+  const args = [name, location, resource];
+  const workers = Array.from({ length: count }, (_, index) =>
+    stack.use(
+      inNode && index % 2 === 1
+        ? new Worker("node", [bundled, ...args])
+        : new Worker(Deno.execPath(), [...deno, ...args]),
+    ));
+  for (const one of workers) assertEquals(await one.readLine(), "ready");
+  return workers;
+}
+
+async function open(
+  stack: AsyncDisposableStack,
+  place: IPlace,
+): Promise<Required<IOpenStore["store"]>> {
+  const { store, close } = await openStore(place.name, place.location);
+  stack.defer(async () => void await close());
+  assert(store.lock);
+  return store as Required<typeof store>;
+}
+
+/** Eight processes find the token expired at once, ten times. */
+export async function refreshOnce(place: IPlace): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(startRotatingServer());
+  const store = await open(stack, place);
+  await store.save(server.session());
+  const workers = await startWorkers(stack, place, server.resource, PROCESSES);
+  for (let round = 1; round <= ROUNDS; round++) {
+    const statuses = await Promise.all(
+      workers.map((one) => one.send("call")),
+    );
+    assertEquals(statuses, Array(PROCESSES).fill("200"));
+    assertEquals([server.refreshes, server.isRevoked], [round, false]);
+    server.expire();
+  }
+}
+
+/** A process is killed with the lock held. */
+export async function surviveCrash(place: IPlace): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const store = await open(stack, place);
+  const [holder] = await startWorkers(stack, place, "http://127.0.0.1/", 1);
+  assertEquals(await holder?.send("hold"), "held");
+  await holder?.[Symbol.asyncDispose]();
+  const start = performance.now();
+  await store.lock(() => Promise.resolve());
+  const waited = performance.now() - start;
+  assert(waited > 5_000, `${waited} ms: the lock was not held`);
+  assert(waited < LEASE_MS + TOLERANCE_MS, `${waited} ms`);
+}
+
+/** A lock is held for longer than a lease, and another process waits. */
+export async function holdLong(place: IPlace): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const store = await open(stack, place);
+  const other = await open(stack, place);
+  const events: string[] = [];
+  const held = Promise.withResolvers<void>();
+  const first = store.lock(async () => {
+    held.resolve();
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS + 2_000));
+    events.push("first");
+  });
+  await held.promise;
+  const start = performance.now();
+  await other.lock(() => Promise.resolve(events.push("second")));
+  await first;
+  assertEquals(events, ["first", "second"]);
+  assert(performance.now() - start < LEASE_MS + 2_000 + TOLERANCE_MS);
+}

@@ -1,0 +1,47 @@
+/** The stores under test, by name and location; in Deno, and files in Node too. */
+
+import process from "node:process";
+import type { ISessionStore } from "../../mod.ts";
+import { fileStore } from "../../lib/native/mod.ts";
+import { denoKvStore, type IDenoKv, redisStore } from "../../lib/stores/mod.ts";
+
+/** A store, and what ends its connection. */
+export interface IOpenStore {
+  readonly store: ISessionStore;
+  close(): unknown;
+}
+
+/** Names of the stores that processes share. */
+export type StoreName = "file" | "kv" | "redis";
+
+/** The key of the session in Deno KV and in Redis. */
+export const KEY = "user-1";
+
+/** Opens a store: a path for a file and for Deno KV, a URL for Redis. */
+export async function openStore(
+  name: StoreName,
+  location: string,
+): Promise<IOpenStore> {
+  if (name === "file") {
+    return { store: fileStore(location), close: () => {} };
+  }
+  if (name === "kv") {
+    // The types of Deno KV are unstable, and there is none in Node.
+    const { openKv } = (globalThis as unknown as {
+      Deno: { openKv(path: string): Promise<IDenoKv & { close(): void }> };
+    }).Deno;
+    const kv = await openKv(location);
+    return {
+      store: denoKvStore(kv, ["sessions", KEY]),
+      close: () => kv.close(),
+    };
+  }
+  const { createClient } = await import("redis");
+  const client = createClient({ url: location });
+  client.on("error", (error) => {
+    console.error(error);
+    process.exit(1);
+  });
+  await client.connect();
+  return { store: redisStore(client, KEY), close: () => client.close() };
+}

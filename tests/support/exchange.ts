@@ -1,0 +1,51 @@
+/** One GET and one POST through the public API, for tests of the transport. */
+
+import { assertInstanceOf } from "@std/assert";
+import {
+  fetchResourceMetadata,
+  fetchToken,
+  type IFetchTokenOptions,
+  OAuthClientError,
+} from "../../mod.ts";
+import { API, PRM, SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
+import { type Answer, json } from "./stub_fetch.ts";
+
+/** An operation that makes one request. */
+export interface IExchange {
+  readonly name: string;
+  readonly url: string;
+  /** The response that it expects. */
+  readonly good: Answer;
+  send(options?: IFetchTokenOptions): Promise<unknown>;
+}
+
+/** Requests the metadata of a resource whose path is `/`. */
+export const GET: IExchange = {
+  name: "fetchResourceMetadata()",
+  url: PRM,
+  good: json({ resource: API }),
+  send: (options) => fetchResourceMetadata(API, undefined, options),
+};
+
+/** Requests a token. */
+export const POST: IExchange = {
+  name: "fetchToken()",
+  url: TOKEN_ENDPOINT,
+  good: json({ access_token: "t", token_type: "Bearer" }),
+  send: (options) =>
+    fetchToken(SERVER, new URLSearchParams({ code: "s3cret-code" }), options),
+};
+
+/** Returns the error that an operation rejects with. */
+export async function errorOf(
+  operation: Promise<unknown>,
+): Promise<OAuthClientError> {
+  const error = await operation.then(() => "no error", (error) => error);
+  assertInstanceOf(error, OAuthClientError);
+  return error;
+}
+
+/** Lets everything that promises have set going come to its end. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+}

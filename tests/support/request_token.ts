@@ -1,0 +1,51 @@
+/** Token requests at a stubbed server. */
+
+import { assertInstanceOf } from "@std/assert";
+import {
+  fetchToken,
+  type IFetchTokenOptions,
+  type IToken,
+  OAuthClientError,
+} from "../../mod.ts";
+import { SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
+import { type Answer, stubFetch } from "./stub_fetch.ts";
+
+/** A response with a token. */
+export const GRANTED: Answer = () => Response.json({ access_token: "t" });
+
+/**
+ * Requests a token at the time of 1000.9 s: the token or the error, and what was
+ * requested.
+ */
+export async function requestToken(
+  answer: Answer,
+  options: IFetchTokenOptions = {},
+  form: URLSearchParams = new URLSearchParams({ a: "1" }),
+) {
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
+  const { fetch, requests } = stubbed;
+  const result: IToken | OAuthClientError = await fetchToken(SERVER, form, {
+    fetch,
+    now: () => 1_000_900,
+    ...options,
+  }).catch((error) => error);
+  return { result, requests };
+}
+
+/** The token of a request that succeeds. */
+export async function tokenOf(
+  ...args: Parameters<typeof requestToken>
+): Promise<IToken> {
+  const { result } = await requestToken(...args);
+  if (result instanceof Error) throw result;
+  return result;
+}
+
+/** The error of a request that fails. */
+export async function tokenErrorOf(
+  ...args: Parameters<typeof requestToken>
+): Promise<OAuthClientError> {
+  const { result } = await requestToken(...args);
+  assertInstanceOf(result, OAuthClientError);
+  return result;
+}

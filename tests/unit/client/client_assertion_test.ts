@@ -1,0 +1,279 @@
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { decodeProtectedHeader, jwtVerify } from "jose";
+import {
+  clientAssertion,
+  type IAssertionAudience,
+  type IClientAuthentication,
+  type IPrivateJwk,
+  OAuthClientError,
+  privateKeyJwt,
+} from "../../../mod.ts";
+import {
+  assertInvalidArgument,
+  createSigningKeys,
+} from "../../support/fixtures.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+
+const SERVER = {
+  issuer: "https://as.example/t1",
+  token_endpoint: "https://as.example/t1/token",
+};
+const { privateKey, publicKey } = await createSigningKeys();
+
+/** Returns the body of an authenticated request. */
+async function bodyOf(
+  client: IClientAuthentication,
+  serverMetadata: { issuer: string; token_endpoint?: string } = SERVER,
+): Promise<Record<string, string>> {
+  const body = new URLSearchParams({ a: "b", client_id: "other" });
+  const headers = {};
+  await client.authenticate({ serverMetadata, body, headers });
+  assertEquals(headers, {});
+  return Object.fromEntries(body);
+}
+
+/** Returns the assertion of an authenticated request. */
+async function assertionOf(client: IClientAuthentication): Promise<string> {
+  return (await bodyOf(client)).client_assertion ?? "";
+}
+
+Deno.test("clientAssertion() sends what getJwt returns", async () => {
+  for (const returned of ["a.b.c", Promise.resolve("a.b.c")]) {
+    const client = clientAssertion("c1", () => returned);
+    assertEquals([client.clientId, client.method], ["c1", "private_key_jwt"]);
+    assertEquals(await bodyOf(client), {
+      a: "b",
+      client_id: "c1",
+      client_assertion_type:
+        "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: "a.b.c",
+    });
+  }
+});
+
+Deno.test("clientAssertion() calls getJwt for every request with its audience", async () => {
+  const audiences: IAssertionAudience[] = [];
+  const client = clientAssertion("c1", ({ issuer, tokenEndpoint }) => {
+    audiences.push({ issuer, tokenEndpoint });
+    return `jwt-${audiences.length}`;
+  });
+  assertEquals(await assertionOf(client), "jwt-1");
+  await bodyOf(client, { issuer: "https://other.example" });
+  assertEquals(audiences, [
+    { issuer: SERVER.issuer, tokenEndpoint: SERVER.token_endpoint },
+    { issuer: "https://other.example", tokenEndpoint: undefined },
+  ]);
+});
+
+Deno.test("clientAssertion() rejects a result that is not a non-empty string", async () => {
+  for (const result of [undefined, null, "", 1, {}]) {
+    const client = clientAssertion("c1", () => untyped(result));
+    await assertInvalidArgument(() => bodyOf(client), "The result of getJwt");
+  }
+});
+
+Deno.test("clientAssertion() passes on what getJwt throws", async () => {
+  const failure = new Error("The key service is down");
+  const client = clientAssertion("c1", () => Promise.reject(failure));
+  assertStrictEquals(await assertRejects(() => bodyOf(client)), failure);
+});
+
+Deno.test("clientAssertion() rejects a getJwt that is not a function", () => {
+  for (const getJwt of [undefined, null, "a.b.c", {}].map(untyped)) {
+    const error = assertThrows(
+      () => clientAssertion("c1", getJwt),
+      OAuthClientError,
+      "getJwt must be a function",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("privateKeyJwt() signs an assertion that jose verifies", async () => {
+  const time = 1_700_000_000_999;
+  const client = privateKeyJwt("c1", privateKey, {
+    keyId: "k1",
+    now: () => time,
+  });
+  assertEquals([client.clientId, client.method], ["c1", "private_key_jwt"]);
+  const { payload, protectedHeader } = await jwtVerify(
+    await assertionOf(client),
+    publicKey,
+    { currentDate: new Date(time) },
+  );
+  assertEquals(protectedHeader, { alg: "ES256", typ: "JWT", kid: "k1" });
+  const { jti, ...claims } = payload;
+  assertEquals(claims, {
+    iss: "c1",
+    sub: "c1",
+    aud: "https://as.example/t1",
+    iat: 1_700_000_000,
+    exp: 1_700_000_060,
+  });
+  assert(jti!.length >= 16);
+});
+
+Deno.test("privateKeyJwt() uses audience and lifetimeSeconds, and omits kid by default", async () => {
+  const client = privateKeyJwt("c1", privateKey, {
+    audience: "https://as.example/t1/token",
+    lifetimeSeconds: 300,
+  });
+  const assertion = await assertionOf(client);
+  const { payload } = await jwtVerify(assertion, publicKey);
+  assertEquals(payload.aud, "https://as.example/t1/token");
+  assertEquals(payload.exp! - payload.iat!, 300);
+  assertEquals(decodeProtectedHeader(assertion), { alg: "ES256", typ: "JWT" });
+});
+
+Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", () => {
+  for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
+    const lifetimeSeconds = untyped(lifetime);
+    const error = assertThrows(
+      () => privateKeyJwt("c1", privateKey, { lifetimeSeconds }),
+      OAuthClientError,
+      "lifetimeSeconds must be a positive number of seconds",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("privateKeyJwt() signs a new assertion for every request", async () => {
+  let time = 0;
+  const client = privateKeyJwt("c1", privateKey, { now: () => time += 1_000 });
+  const ids = new Set<unknown>();
+  for (let second = 1; second <= 20; second++) {
+    const { payload } = await jwtVerify(
+      await assertionOf(client),
+      publicKey,
+      { currentDate: new Date(time) },
+    );
+    assertEquals(payload.iat, second);
+    ids.add(payload.jti);
+  }
+  assertEquals(ids.size, 20);
+});
+
+type Generation = EcKeyGenParams | RsaHashedKeyGenParams | { name: "Ed25519" };
+
+const ec = (namedCurve: string): Generation => ({ name: "ECDSA", namedCurve });
+const rsa = (name: string, hash: string): Generation => ({
+  name,
+  hash,
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+});
+
+/** Generates a key pair, and exports its private key. */
+async function generateJwk(
+  generation: Generation,
+): Promise<{ jwk: JsonWebKey; publicKey: CryptoKey }> {
+  const { privateKey, publicKey } = await crypto.subtle.generateKey(
+    generation,
+    true,
+    ["sign", "verify"],
+  ) as CryptoKeyPair;
+  const jwk = await crypto.subtle.exportKey("jwk", privateKey);
+  return { jwk, publicKey };
+}
+
+const RSASSA = "RSASSA-PKCS1-v1_5";
+const JWKS: [alg: string, generation: Generation, members: IPrivateJwk][] = [
+  ["ES256", ec("P-256"), {}],
+  ["ES256", ec("P-256"), { alg: "ES256", use: "sig", key_ops: ["sign"] }],
+  ["ES384", ec("P-384"), { alg: "ES384" }],
+  ["ES512", ec("P-521"), {}],
+  ["EdDSA", { name: "Ed25519" }, { alg: undefined }],
+  ["EdDSA", { name: "Ed25519" }, { alg: "EdDSA" }],
+  ["EdDSA", { name: "Ed25519" }, { alg: "Ed25519" }],
+  ["RS256", rsa(RSASSA, "SHA-256"), { alg: undefined }],
+  ["RS384", rsa(RSASSA, "SHA-384"), {}],
+  ["RS512", rsa(RSASSA, "SHA-512"), {}],
+  ["PS256", rsa("RSA-PSS", "SHA-256"), {}],
+  ["PS384", rsa("RSA-PSS", "SHA-384"), {}],
+  ["PS512", rsa("RSA-PSS", "SHA-512"), {}],
+];
+
+for (const [alg, generation, members] of JWKS) {
+  Deno.test(`privateKeyJwt() signs with ${alg} by a JWK with ${JSON.stringify(members)}`, async () => {
+    const { jwk, publicKey } = await generateJwk(generation);
+    const client = privateKeyJwt("c1", { ...jwk, ...members });
+    const assertion = await assertionOf(client);
+    await jwtVerify(assertion, publicKey, { algorithms: [alg] });
+    assertEquals(decodeProtectedHeader(assertion), { alg, typ: "JWT" });
+  });
+}
+
+Deno.test("privateKeyJwt() uses the kid of a JWK unless keyId is given", async () => {
+  const { jwk } = await generateJwk(ec("P-256"));
+  const key = { ...jwk, kid: "k1" };
+  for (const [keyId, expected] of [[undefined, "k1"], ["k2", "k2"]]) {
+    const client = privateKeyJwt("c1", key, { keyId });
+    const { kid } = decodeProtectedHeader(await assertionOf(client));
+    assertEquals(kid, expected);
+  }
+});
+
+Deno.test("privateKeyJwt() rejects a JWK that cannot be imported, at the first request", async () => {
+  const { jwk } = await generateJwk(ec("P-256"));
+  for (const members of [{ d: "!" }, { key_ops: ["verify"] }, { use: "enc" }]) {
+    const client = privateKeyJwt("c1", { ...jwk, ...members });
+    const error = await assertInvalidArgument(() => bodyOf(client), "key");
+    assertInstanceOf(error.cause, Error);
+    assert(!error.message.includes(jwk.d!));
+  }
+});
+
+Deno.test("privateKeyJwt() rejects anything but a private key for signing", async () => {
+  const SECRET = "s3cret-Value";
+  const { jwk } = await generateJwk(ec("P-256"));
+  const { d: _, ...publicJwk } = jwk;
+  const ecdh = await crypto.subtle.generateKey(
+    { name: "ECDH", namedCurve: "P-256" },
+    false,
+    ["deriveBits"],
+  ) as CryptoKeyPair;
+  const hmac = await crypto.subtle.generateKey(
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["sign"],
+  );
+  const keys: unknown[] = [
+    undefined,
+    null,
+    {},
+    SECRET,
+    publicKey,
+    ecdh.privateKey,
+    hmac,
+    publicJwk,
+    { kty: "oct", k: SECRET, alg: "HS256" },
+    { kty: "oct", k: SECRET, d: SECRET },
+    { kty: "RSA", n: SECRET, e: "AQAB" },
+    { kty: "RSA", d: SECRET, alg: "RSA-OAEP-256" },
+    { kty: "RSA", d: SECRET, alg: "RS1" },
+    { kty: "EC", d: SECRET },
+    { kty: "EC", d: SECRET, crv: "secp256k1" },
+    { kty: "EC", d: SECRET, crv: "toString" },
+    { ...jwk, alg: "ES384" },
+    { ...jwk, alg: "ECDH-ES" },
+    { kty: "OKP", d: SECRET, crv: "X25519" },
+    { kty: "OKP", d: SECRET, crv: "Ed25519", alg: "ES256" },
+    { ...jwk, d: 7 },
+  ];
+  for (const key of keys.map(untyped)) {
+    const error = assertThrows(
+      () => privateKeyJwt("c1", key),
+      OAuthClientError,
+      "key must be a private CryptoKey for signing, or a private JWK of one",
+    );
+    assertEquals(error.code, "invalid_argument");
+    assert(!error.message.includes(SECRET));
+  }
+});

@@ -1,0 +1,180 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import {
+  type IFetchResponse,
+  type IFetchTokenOptions,
+  pollDeviceToken,
+} from "../../../mod.ts";
+import { GET, POST, settle } from "../../support/exchange.ts";
+import {
+  API,
+  DEVICE_AUTHORIZATION,
+  PRM,
+  SERVER,
+} from "../../support/fixtures.ts";
+import {
+  aborted,
+  deferred,
+  failing,
+  minimal,
+  never,
+  stubFetch,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+/** A caller's functions that record their calls; one aborts the signal. */
+function callers(abortBy?: string, then?: () => Promise<never>) {
+  const controller = new AbortController();
+  const log: string[] = [];
+  const step = (name: string, result: unknown) => () => {
+    log.push(name);
+    if (name !== abortBy) return untyped(Promise.resolve(result));
+    if (then) queueMicrotask(() => controller.abort("enough"));
+    else controller.abort("enough");
+    return untyped(then ? then() : Promise.resolve(result));
+  };
+  const options: IFetchTokenOptions = {
+    client: {
+      clientId: "c1",
+      method: "none",
+      authenticate: step("authenticate", undefined),
+    },
+    dpop: untyped({
+      createProof: step("createProof", "proof"),
+      noteResponse() {},
+    }),
+    allowUrl: step("allowUrl", true),
+    fetch: step("fetch", minimal({ json: step("json", {}) })),
+    signal: controller.signal,
+  };
+  return { options, log, controller };
+}
+
+const STEPS = ["authenticate", "createProof", "allowUrl", "fetch", "json"];
+
+Deno.test("fetchToken() calls nothing of the caller's if its signal has aborted", async () => {
+  for (const reason of [new Error("Enough"), "enough", { why: "enough" }, 0]) {
+    const { options, log, controller } = callers();
+    controller.abort(reason);
+    const error = await assertRejects(() => POST.send(options));
+    assertStrictEquals(error, reason);
+    await settle();
+    assertEquals(log, []);
+  }
+});
+
+for (const [index, step] of STEPS.entries()) {
+  Deno.test(`fetchToken() ends with the reason of an abort in ${step}`, async () => {
+    const ends = [undefined, never, () => Promise.reject(new Error("Aborted"))];
+    for (const end of ends) {
+      const { options, log } = callers(step, end as typeof never);
+      const error = await assertRejects(() => POST.send(options));
+      assertEquals(error, "enough");
+      await settle();
+      // Nothing of the caller's is called after the abort.
+      assertEquals(log, STEPS.slice(0, index + 1));
+    }
+  });
+}
+
+Deno.test("pollDeviceToken() ends with the reason of an abort in delay, or before", async () => {
+  const { answer, signal, reason } = aborted();
+  using server = stubFetch({});
+  const authorization = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
+  let delays = 0;
+  const poll = () =>
+    pollDeviceToken(SERVER, authorization, {
+      client: { clientId: "c1", method: "none", authenticate: never },
+      fetch: server.fetch,
+      signal,
+      now: () => 0,
+      delay: () => {
+        delays++;
+        return answer();
+      },
+    });
+  assertStrictEquals(await assertRejects(poll), reason);
+  assertStrictEquals(await assertRejects(poll), reason);
+  assertEquals(delays, 1);
+});
+
+Deno.test("an abort aborts the signal of fetch, with the same reason", async () => {
+  for (const { url, send } of [GET, POST]) {
+    const { answer, signal, reason } = aborted();
+    using server = stubFetch({ [url]: answer });
+    const options = { fetch: server.fetch, signal };
+    assertStrictEquals(await assertRejects(() => send(options)), reason);
+    assertStrictEquals(server.requests[0]?.init.signal?.reason, reason);
+  }
+});
+
+Deno.test("a response after an abort is closed, and its redirect not followed", async () => {
+  const controller = new AbortController();
+  const late = deferred<IFetchResponse>();
+  const cancelled = deferred<string>();
+  using server = stubFetch({ [PRM]: () => late.promise });
+  const { signal } = controller;
+  const ended = assertRejects(() => GET.send({ fetch: server.fetch, signal }));
+  controller.abort("enough");
+  assertEquals(await ended, "enough");
+  const body = new ReadableStream({
+    cancel: () => cancelled.resolve("cancelled"),
+  });
+  const headers = { Location: `${API}/next` };
+  late.resolve(new Response(body, { status: 302, headers }));
+  assertEquals(await cancelled.promise, "cancelled");
+  await settle();
+});
+
+/** Counts the listeners of a signal: how many it has, and how many at most. */
+function countListeners(signal: AbortSignal) {
+  const count = { now: 0, most: 0 };
+  const { addEventListener, removeEventListener } = AbortSignal.prototype;
+  signal.addEventListener = (...args: unknown[]) => {
+    count.most = Math.max(count.most, ++count.now);
+    addEventListener.apply(signal, untyped(args));
+  };
+  signal.removeEventListener = (...args: unknown[]) => {
+    count.now--;
+    removeEventListener.apply(signal, untyped(args));
+  };
+  return count;
+}
+
+Deno.test("many operations at once add at most one listener to one signal", async () => {
+  const { signal } = new AbortController();
+  const count = countListeners(signal);
+  const waiting = deferred<void>();
+  using server = stubFetch({
+    [PRM]: async (request) => {
+      await waiting.promise;
+      return await GET.good(request);
+    },
+  });
+  const operations = Array.from(
+    { length: 20 },
+    () => GET.send({ fetch: server.fetch, signal }),
+  );
+  await settle();
+  assertEquals(server.urls.length, 20);
+  waiting.resolve();
+  await Promise.all(operations);
+  // Node warns of a leak from the eleventh on.
+  assertEquals(count.most <= 1, true, `${count.most} listeners`);
+});
+
+Deno.test("an operation leaves no listener where AbortSignal.any is missing", async () => {
+  const { any } = AbortSignal;
+  try {
+    Object.assign(AbortSignal, { any: undefined });
+    for (const answer of [GET.good, failing(new Error("Cable cut"))]) {
+      const { signal } = new AbortController();
+      const count = countListeners(signal);
+      using server = stubFetch({ [PRM]: answer });
+      const options = { fetch: server.fetch, signal };
+      await GET.send(options).catch(() => {});
+      assertEquals(count, { now: 0, most: 1 });
+    }
+  } finally {
+    Object.assign(AbortSignal, { any });
+  }
+});

@@ -1,0 +1,245 @@
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { stub } from "@std/testing/mock";
+import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
+import { errorOf, GET, POST, settle } from "../../support/exchange.ts";
+import { API, PRM } from "../../support/fixtures.ts";
+import {
+  aborted,
+  type Answer,
+  deferred,
+  failing,
+  minimal,
+  never,
+  redirect,
+  stubFetch,
+  text,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+const NEXT = `${API}/next`;
+const encode = (body: string) => new TextEncoder().encode(body);
+
+function assertTimeout(error: unknown, url: string): void {
+  const message = `Request to ${url} got no complete response within 5 ms`;
+  const { stack: _, ...members } = untyped(error);
+  assertEquals(
+    { ...members, message: untyped(error).message },
+    { name: "OAuthClientError", code: "timeout", url, message },
+  );
+}
+
+/** Everything of a caller's that a request waits for. */
+const STALLING: [name: string, options: IFetchTokenOptions][] = [
+  ["fetch", { fetch: never }],
+  ["allowUrl", { allowUrl: never }],
+  ["authenticate", {
+    client: { clientId: "c1", method: "none", authenticate: never },
+  }],
+  ["createProof", { dpop: untyped({ createProof: never }) }],
+  ["json()", { fetch: () => Promise.resolve(minimal({ json: never })) }],
+  ["text()", {
+    fetch: () => Promise.resolve(minimal({ status: 400, text: never })),
+  }],
+];
+
+for (const [name, options] of STALLING) {
+  Deno.test(`fetchToken() ends after timeoutMs if ${name} never settles`, async () => {
+    const fetch = () => Promise.reject(new Error("Not to be called"));
+    const given = { fetch, ...options, timeoutMs: 5 };
+    assertTimeout(await errorOf(POST.send(given)), POST.url);
+  });
+}
+
+Deno.test("a timeout aborts the signal of fetch, with the same error", async () => {
+  for (const { url, send } of [GET, POST]) {
+    using server = stubFetch({ [url]: never });
+    const error = await errorOf(send({ fetch: server.fetch, timeoutMs: 5 }));
+    assertTimeout(error, url);
+    assertStrictEquals(server.requests[0]?.init.signal?.reason, error);
+  }
+});
+
+Deno.test("a timeout closes a body that stalls", async () => {
+  const cancelled = deferred<string>();
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(encode('{"a":')),
+    cancel: () => cancelled.resolve("cancelled"),
+  });
+  using server = stubFetch({ [PRM]: () => new Response(body) });
+  assertTimeout(
+    await errorOf(GET.send({ fetch: server.fetch, timeoutMs: 5 })),
+    PRM,
+  );
+  assertEquals(await cancelled.promise, "cancelled");
+});
+
+Deno.test("a response after the timeout is closed, and its redirect not followed", async () => {
+  const late = deferred<IFetchResponse>();
+  const cancelled = deferred<string>();
+  using server = stubFetch({ [PRM]: () => late.promise });
+  const options = { fetch: server.fetch, timeoutMs: 5 };
+  assertTimeout(await errorOf(GET.send(options)), PRM);
+  const body = new ReadableStream({
+    cancel: () => cancelled.resolve("cancelled"),
+  });
+  const headers = { Location: "/next" };
+  late.resolve(new Response(body, { status: 302, headers }));
+  assertEquals(await cancelled.promise, "cancelled");
+  await settle();
+  assertEquals(server.urls, [PRM]);
+});
+
+Deno.test("nothing is requested that allowUrl allows after the timeout", async () => {
+  const allowed = deferred<boolean>();
+  using server = stubFetch({});
+  const allowUrl = () => allowed.promise;
+  const options = { fetch: server.fetch, timeoutMs: 5, allowUrl };
+  assertTimeout(await errorOf(GET.send(options)), PRM);
+  allowed.resolve(true);
+  await settle();
+});
+
+/** Records the timers that are set and cleared until it is disposed. */
+function watchTimers() {
+  const { setTimeout, clearTimeout } = globalThis;
+  const set: [id: unknown, milliseconds: unknown][] = [];
+  const cleared: unknown[] = [];
+  const setting = stub(
+    globalThis,
+    "setTimeout",
+    untyped((task: () => void, milliseconds: number) => {
+      const id = setTimeout(task, milliseconds);
+      set.push([id, milliseconds]);
+      return id;
+    }),
+  );
+  const clearing = stub(
+    globalThis,
+    "clearTimeout",
+    untyped((id: number | undefined) => {
+      cleared.push(id);
+      clearTimeout(id);
+    }),
+  );
+  return {
+    set,
+    cleared,
+    [Symbol.dispose]() {
+      setting[Symbol.dispose]();
+      clearing[Symbol.dispose]();
+    },
+  };
+}
+
+Deno.test("timeoutMs is for one request with its redirects, 10 s by default", async () => {
+  const rows: [timeoutMs: number | undefined, set: number[]][] = [
+    [undefined, [10_000]],
+    [0.5, [0.5]],
+    [2 ** 31 - 1, [2 ** 31 - 1]],
+    // A timer would end these at once.
+    [2 ** 31, []],
+    [Infinity, []],
+  ];
+  for (const [timeoutMs, set] of rows) {
+    using server = stubFetch({ [PRM]: redirect("/next"), [NEXT]: GET.good });
+    using timers = watchTimers();
+    await GET.send({ fetch: server.fetch, timeoutMs });
+    assertEquals(timers.set.map(([, milliseconds]) => milliseconds), set);
+  }
+});
+
+Deno.test("the timer is cleared, whatever the end of a request is", async () => {
+  const { answer: stalled, signal } = aborted();
+  const rows: [answer: Answer, options?: IFetchTokenOptions][] = [
+    [GET.good],
+    [redirect("https://evil.example/")],
+    [failing(new Error("Cable cut"))],
+    [GET.good, { allowUrl: () => false }],
+    [text("x".repeat(9), 200), { maxBytes: 8 }],
+    [never, { timeoutMs: 5 }],
+    [stalled, { signal }],
+  ];
+  for (const [answer, options] of rows) {
+    const { fetch } = stubFetch({ [PRM]: answer });
+    using timers = watchTimers();
+    await GET.send({ fetch, ...options }).catch(() => {});
+    assertEquals(timers.set.length, 1);
+    assertEquals(timers.cleared, [timers.set[0]?.[0]]);
+  }
+  assert(signal.aborted);
+});
+
+/** A stream of these chunks, which records what happens to it. */
+function streamed(chunks: Iterable<unknown>) {
+  const iterator = chunks[Symbol.iterator]();
+  const state = { cancelled: false, pulled: 0 };
+  const body = new ReadableStream({
+    pull(stream) {
+      const { done, value } = iterator.next();
+      if (done) return stream.close();
+      state.pulled++;
+      stream.enqueue(value);
+    },
+    cancel() {
+      state.cancelled = true;
+    },
+  }, { highWaterMark: 0 });
+  return { body, state };
+}
+
+function* endless() {
+  for (;;) yield encode(" ".repeat(40));
+}
+
+Deno.test("maxBytes ends the reading of a body and closes it", async () => {
+  const rows: [chunks: Iterable<unknown>, headers: HeadersInit, n: number][] = [
+    [endless(), {}, 3],
+    [[encode("x".repeat(101)), encode("x")], { "Content-Length": "7" }, 1],
+    [[encode("{}"), encode("x")], { "Content-Length": "101" }, 0],
+  ];
+  for (const [chunks, headers, pulled] of rows) {
+    const { body, state } = streamed(chunks);
+    using server = stubFetch({
+      [POST.url]: () => new Response(body, { headers }),
+    });
+    const error = await errorOf(
+      POST.send({ fetch: server.fetch, maxBytes: 100 }),
+    );
+    const message = `Response of ${POST.url} is larger than 100 bytes`;
+    assertEquals(
+      [error.code, error.url, error.status, error.message],
+      ["response_too_large", POST.url, 200, message],
+    );
+    assertEquals(state, { cancelled: true, pulled });
+  }
+});
+
+Deno.test("maxBytes counts bytes, is 1 MiB by default and may be Infinity", async () => {
+  const rows: [letters: string, bytes: number, maxBytes?: number][] = [
+    ["x", 200, 200],
+    ["\u00fc".repeat(70), 200, 200],
+    ["x", 1_048_576],
+  ];
+  for (const [letters, bytes, maxBytes] of rows) {
+    const document = JSON.stringify({ resource: API, letters });
+    const padding = " ".repeat(bytes - encode(document).length);
+    using server = stubFetch({ [PRM]: text(document + padding, 200) });
+    await GET.send({ fetch: server.fetch, maxBytes });
+    using more = stubFetch({ [PRM]: text(`${document}${padding} `, 200) });
+    const error = await errorOf(GET.send({ fetch: more.fetch, maxBytes }));
+    assertEquals(error.code, "response_too_large");
+    await GET.send({ fetch: more.fetch, maxBytes: Infinity });
+  }
+});
+
+Deno.test("maxBytes applies to a minimal response's declared length and text", async () => {
+  const responses = [
+    minimal({ headers: new Headers({ "Content-Length": "11" }) }),
+    minimal({ status: 400, text: () => Promise.resolve("x".repeat(11)) }),
+  ];
+  for (const response of responses) {
+    const fetch = () => Promise.resolve(response);
+    const error = await errorOf(POST.send({ fetch, maxBytes: 10 }));
+    assertEquals(error.code, "response_too_large");
+  }
+});

@@ -1,0 +1,298 @@
+import {
+  assert,
+  assertEquals,
+  assertNotMatch,
+  assertStrictEquals,
+} from "@std/assert";
+import { stub } from "@std/testing/mock";
+import {
+  fetchAuthorizationServerMetadata,
+  fetchDeviceAuthorization,
+  fetchDynamicRegistration,
+  fetchResourceMetadata,
+  type IRequestOptions,
+  publicClient,
+} from "../../../mod.ts";
+import { errorOf, GET, POST } from "../../support/exchange.ts";
+import { API, AS, PRM, SERVER } from "../../support/fixtures.ts";
+import {
+  type Answer,
+  failing,
+  redirect,
+  stubFetch,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+const NEXT = `${API}/next`;
+
+Deno.test("fetchResourceMetadata() makes a GET, fetchToken() a POST", async () => {
+  const rows = [
+    [GET, { method: "GET", headers: { Accept: "application/json" } }],
+    [POST, {
+      method: "POST",
+      headers: {
+        Accept: "application/json",
+        "Content-Type": "application/x-www-form-urlencoded",
+      },
+      body: "code=s3cret-code",
+    }],
+  ] as const;
+  for (const [{ url, good, send }, expected] of rows) {
+    using server = stubFetch({ [url]: good });
+    const caller = new AbortController();
+    await send({ fetch: server.fetch, signal: caller.signal });
+    const { signal, ...init } = server.requests[0]!.init;
+    assertEquals(init, { ...expected, redirect: "manual" } as typeof init);
+    assert(signal && signal !== caller.signal && !signal.aborted);
+  }
+});
+
+Deno.test("fetchResourceMetadata() looks up the global fetch at each call", async () => {
+  for (let call = 0; call < 2; call++) {
+    using server = stubFetch({ [PRM]: GET.good });
+    using _global = stub(globalThis, "fetch", server.globalFetch);
+    await GET.send();
+    assertEquals(server.urls, [PRM]);
+  }
+});
+
+Deno.test("fetchResourceMetadata() gives each request headers of its own", async () => {
+  const spoil = (answer: Answer): Answer => (request) => {
+    request.init.headers.A = "changed";
+    return answer(request);
+  };
+  using server = stubFetch({
+    [PRM]: spoil(redirect("/next")),
+    [NEXT]: spoil(GET.good),
+  });
+  const sameOriginHeaders = { A: "1" };
+  const { fetch } = server;
+  await fetchResourceMetadata(API, undefined, { fetch, sameOriginHeaders });
+  assertEquals(server.requests.map(({ headers }) => headers.A), ["1", "1"]);
+  assertEquals(sameOriginHeaders, { A: "1" });
+});
+
+Deno.test("fetchToken() merges headers by name, whatever their case", async () => {
+  const own = {
+    Accept: "application/json",
+    "Content-Type": "application/x-www-form-urlencoded",
+  };
+  const rows: [headers: Record<string, string>, merged: unknown][] = [
+    [{}, own],
+    [{ accept: "a/b", "X-A": "1" }, { ...own, Accept: "a/b", "X-A": "1" }],
+    [{ "X-A": "1", "x-a": "2" }, { ...own, "X-A": "2" }],
+    [{ "Content-Type": "a/b" }, own],
+    [JSON.parse('{"__proto__":"1"}'), {
+      ...own,
+      ...JSON.parse('{"__proto__":"1"}'),
+    }],
+    // Fetch removes whitespace at the ends.
+    [{ "X-A": " 1\r\n", "X-B": "\u00ff" }, {
+      ...own,
+      "X-A": " 1\r\n",
+      "X-B": "\u00ff",
+    }],
+  ];
+  for (const [headers, merged] of rows) {
+    using server = stubFetch({ [POST.url]: POST.good });
+    await POST.send({ fetch: server.fetch, headers });
+    const sent = server.requests[0]!.init.headers;
+    assertEquals(Object.entries(sent).sort(), Object.entries(merged!).sort());
+  }
+});
+
+Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not show them", async () => {
+  const value = "must be a line of characters up to U+00FF";
+  const plain = "headers must be a plain object of strings";
+  const rows: [headers: unknown, message: string][] = [
+    [{ "X-A": "s3cret\r\nX-B: 1" }, `The header field X-A ${value}`],
+    [{ "X-A": "s3cret\n1" }, `The header field X-A ${value}`],
+    [{ "X-A": "s3cret\0" }, `The header field X-A ${value}`],
+    [{ "X-A": "s3cret\u0100" }, `The header field X-A ${value}`],
+    ...["", "s3cret name", "s3cret:", "s3cret\n", "s3cr\u00e9t"].map((
+      name,
+    ): [unknown, string] => [
+      { [name]: "1" },
+      "The name of a header field must be a token",
+    ]),
+    ...[
+      "s3cret",
+      7,
+      null,
+      [["A", "s3cret"]],
+      new Headers({ A: "s3cret" }),
+      new Map([["A", "s3cret"]]),
+      { A: 1 },
+      { A: undefined },
+    ].map((headers): [unknown, string] => [headers, plain]),
+  ];
+  for (const [headers, message] of rows) {
+    using server = stubFetch({});
+    const { fetch } = server;
+    const error = await errorOf(
+      POST.send({ fetch, headers: untyped(headers) }),
+    );
+    assertEquals([error.code, error.message], ["invalid_argument", message]);
+    assertNotMatch(error.message, /s3cr/);
+  }
+});
+
+Deno.test("fetchToken() checks long header values in linear time", async () => {
+  using server = stubFetch({ [POST.url]: POST.good });
+  const headers = { "X-A": `x${" ".repeat(300_000)}x` };
+  const start = performance.now();
+  await POST.send({ fetch: server.fetch, headers });
+  // In quadratic time it is half a minute.
+  assert(performance.now() - start < 2_000);
+});
+
+Deno.test("fetchToken() rejects options of the wrong type before any request", async () => {
+  const invalid = (name: string, values: unknown[]) =>
+    values.map((value): [unknown, string] => [{ [name]: value }, name]);
+  const limits = [0, -1, NaN, -Infinity, "10", true, {}, 10n, null];
+  const rows: [options: unknown, name: string, expected: string][] = [
+    ...["x", 7, () => {}].map((value): [unknown, string] => [value, ""]),
+    ...invalid("fetch", ["x", {}, true]),
+    ...invalid("allowUrl", ["x", {}, true]),
+    ...invalid("signal", ["x", {}, new AbortController()]),
+    ...invalid("timeoutMs", limits.slice(0, -1)),
+    ...invalid("maxBytes", limits.slice(0, -1)),
+  ].map(([options, name]) => [
+    options,
+    name,
+    {
+      "": "an object",
+      fetch: "a function",
+      allowUrl: "a function",
+      signal: "an AbortSignal",
+    }[name] ?? "a positive number",
+  ]);
+  for (const [options, name, expected] of rows) {
+    using server = stubFetch({});
+    const given = typeof options === "object"
+      ? { fetch: server.fetch, ...options }
+      : options;
+    const error = await errorOf(POST.send(untyped(given)));
+    const argument = `options${name && `.${name}`}`;
+    assertEquals(
+      [error.code, error.message],
+      ["invalid_argument", `${argument} must be ${expected}`],
+    );
+  }
+});
+
+Deno.test("fetchToken() gives the reason why there was no response, and no secret", async () => {
+  const refused = Object.assign(new Error("connect s3cret-code"), {
+    code: "ECONNREFUSED",
+  });
+  const rows: [thrown: unknown, reason: string][] = [
+    [new TypeError("Cable\ncut\u0007"), "TypeError: Cable\ncut\\u0007"],
+    ["s3cret-code", "[redacted]"],
+    [
+      new TypeError("fetch failed", { cause: refused }),
+      "connection refused (TypeError: fetch failed: " +
+      "Error: connect [redacted] (ECONNREFUSED))",
+    ],
+  ];
+  for (const [thrown, reason] of rows) {
+    const throwing = () => {
+      throw thrown;
+    };
+    for (const answer of [failing(thrown), throwing]) {
+      using server = stubFetch({ [POST.url]: answer });
+      const error = await errorOf(POST.send(server));
+      const message = `Request to ${POST.url} failed: ${reason}`;
+      assertEquals(
+        [error.code, error.url, error.message],
+        ["network_error", POST.url, message],
+      );
+      assertStrictEquals(error.cause, thrown);
+    }
+  }
+});
+
+Deno.test("fetchResourceMetadata() requests http and https URLs without credentials only", async () => {
+  const rows: [url: string, shown: string][] = [
+    ["/1", "/1"],
+    ["file:///etc/passwd", "file:///etc/passwd"],
+    ["data:application/json,{}", "data:application/json,{}"],
+    ["ftp://user:s3cr3t@a.example/", "ftp://[redacted]@a.example/"],
+    ["https://user:s3cr3t@a.example/", "https://[redacted]@a.example/"],
+    ["https:\\\\user:s3cr3t@a.example/", "[redacted]@a.example/"],
+    ["no\u0007URL", "no\\u0007URL"],
+  ];
+  for (const [named, shown] of rows) {
+    const asked: string[] = [];
+    using server = stubFetch({ [PRM]: GET.good });
+    const { errors } = await fetchResourceMetadata(API, named, {
+      fetch: server.fetch,
+      allowUrl: ({ href }) => asked.push(href) > 0,
+    });
+    const expected = `Request to ${shown} not made: expected an http or ` +
+      "https URL without credentials";
+    assertEquals(errors.map(({ message }) => message), [expected]);
+    assertEquals([server.urls, asked], [[PRM], [PRM]]);
+  }
+});
+
+Deno.test("allowUrl is called with the purpose of each request and redirect", async () => {
+  const log: string[] = [];
+  const server = stubFetch({ [PRM]: redirect("/next") });
+  const options: IRequestOptions = {
+    fetch: (url, init) => {
+      log.push(`fetch ${url}`);
+      return server.fetch(url, init);
+    },
+    allowUrl: async (url, purpose) => {
+      log.push(`${purpose} ${url.href}`);
+      // A copy: the request goes to the URL as it was.
+      url.hostname = "evil.example";
+      return await Promise.resolve(true);
+    },
+  };
+  const client = publicClient("c1");
+  const calls = [
+    fetchResourceMetadata(API, undefined, options),
+    fetchAuthorizationServerMetadata(AS, options),
+    fetchDynamicRegistration(SERVER, "A client", undefined, options),
+    fetchDeviceAuthorization(SERVER, { ...options, client }),
+    POST.send(options),
+  ];
+  await Promise.allSettled(calls);
+  const expected = [
+    ["resource_metadata", PRM],
+    ["resource_metadata", NEXT],
+    ["authorization_server_metadata", `${AS}/.well-known/openid-configuration`],
+    ["registration", `${AS}/register`],
+    ["device_authorization", `${AS}/device`],
+    ["token", `${AS}/token`],
+  ] as const;
+  for (const [purpose, url] of expected) {
+    const index = log.indexOf(`${purpose} ${url}`);
+    assert(index >= 0 && index < log.indexOf(`fetch ${url}`), log.join("\n"));
+  }
+  const fetches = log.filter((line) => line.startsWith("fetch "));
+  assertEquals(log.length, 2 * fetches.length);
+});
+
+Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", async () => {
+  const thrown = new Error("Why");
+  const rows: [deny: () => unknown, problem: string, cause?: unknown][] = [
+    [() => Promise.resolve(false), "refused by allowUrl"],
+    [() => "true", "refused by allowUrl"],
+    [() => Promise.reject(thrown), "allowUrl failed", thrown],
+  ];
+  for (const [deny, problem, cause] of rows) {
+    for (const denied of [PRM, NEXT]) {
+      using server = stubFetch({ [PRM]: redirect("/next") });
+      const allowUrl = untyped(({ href }: URL) => href !== denied || deny());
+      const error = await errorOf(GET.send({ fetch: server.fetch, allowUrl }));
+      assertEquals(
+        [error.code, error.url, error.message, error.cause],
+        ["url_refused", denied, `Request to ${denied} not made: ${problem}`]
+          .concat(untyped([cause])),
+      );
+      assertEquals(server.urls, denied === PRM ? [] : [PRM]);
+    }
+  }
+});

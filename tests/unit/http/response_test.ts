@@ -1,0 +1,249 @@
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertStrictEquals,
+} from "@std/assert";
+import { stub } from "@std/testing/mock";
+import { fetchResourceMetadata, type IFetchResponse } from "../../../mod.ts";
+import { errorOf, POST } from "../../support/exchange.ts";
+import { API, PRM } from "../../support/fixtures.ts";
+import {
+  FORM,
+  minimal,
+  stubFetch,
+  typed,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+// The table of faults plays JSON, encodings and statuses of every kind to every
+// function over sockets. Here are the rest of the promises.
+
+const encode = (body: string) => new TextEncoder().encode(body);
+const FAILED = `Failed to fetch resource metadata from ${PRM}:`;
+
+/** Requests the metadata with this response; returns it or the error. */
+async function getWith(response: IFetchResponse) {
+  using server = stubFetch({ [PRM]: () => response });
+  return await fetchResourceMetadata(API, undefined, server)
+    .then(({ metadata }) => ({ metadata, message: "", code: "" }))
+    .catch((error) => error);
+}
+
+/** A response with these chunks. */
+function chunked(chunks: Uint8Array[], init?: ResponseInit): Response {
+  const body = new ReadableStream({
+    start(stream) {
+      for (const chunk of chunks) stream.enqueue(chunk);
+      stream.close();
+    },
+  });
+  return new Response(body, init);
+}
+
+Deno.test("a response is put together wherever its chunks are cut", async () => {
+  const document = {
+    resource: API,
+    resource_name: "Gr\u00fc\u00dfe \u{1f30d}",
+  };
+  const bytes = encode(JSON.stringify(document));
+  for (let at = 0; at <= bytes.length; at++) {
+    const chunks = [bytes.slice(0, at), bytes.slice(at)];
+    assertEquals((await getWith(chunked(chunks))).metadata, document);
+    const { message } = await getWith(chunked(chunks, { status: 404 }));
+    assertEquals(message, `${FAILED} 404 ${JSON.stringify(document)}`);
+  }
+});
+
+Deno.test("a body that is not UTF-8 is not JSON, and is shown with U+FFFD", async () => {
+  const document = encode(JSON.stringify({ resource: API, x: "?" }));
+  const bytes = document.map((byte) => byte === 0x3f ? 0xff : byte);
+  const { code, message } = await getWith(new Response(bytes));
+  assertEquals([code, message.slice(-11)], ["invalid_metadata", "got no JSON"]);
+  const shown = JSON.stringify({ resource: API, x: "\ufffd" });
+  const { message: unexpected } = await getWith(
+    new Response(bytes, { status: 500 }),
+  );
+  assertEquals(unexpected, `${FAILED} 500 ${shown}`);
+});
+
+Deno.test("a byte order mark before the body is not shown", async () => {
+  const { message } = await getWith(
+    new Response("\ufeff\ufeffNo", {
+      status: 404,
+    }),
+  );
+  assertEquals(message, `${FAILED} 404 \ufeffNo`);
+});
+
+Deno.test("a body that another reader has is replaced by the status text", async () => {
+  const init = { status: 404, statusText: "Status text" };
+  const used = new Response("No", init);
+  await used.text();
+  const locked = new Response("No", init);
+  const reader = locked.body?.getReader();
+  for (const response of [used, locked]) {
+    const { message } = await getWith(response);
+    assertEquals(message, `${FAILED} 404 Status text`);
+  }
+  assertInstanceOf((await reader?.read())?.value, Uint8Array);
+});
+
+Deno.test("a body that breaks off is a network_error with its cause", async () => {
+  const cause = new Error("Cable cut");
+  const rows: [chunk: unknown, cause?: Error][] = [
+    [encode('{"a":1}'), cause],
+    ["not bytes"],
+    [[1]],
+  ];
+  for (const [chunk, cause] of rows) {
+    let pulls = 0;
+    const body = new ReadableStream({
+      pull(stream) {
+        if (pulls++ === 0) stream.enqueue(chunk);
+        else if (cause) stream.error(cause);
+        else stream.close();
+      },
+    });
+    const headers = new Headers({ "Retry-After": "7" });
+    using server = stubFetch({
+      [POST.url]: () => minimal({ status: 503, headers, body }),
+    });
+    const error = await errorOf(POST.send(server));
+    assertEquals({ ...error, message: error.message as string }, {
+      name: "OAuthClientError",
+      code: "network_error",
+      url: POST.url,
+      status: 503,
+      retryAfter: 7,
+      message: `Response of ${POST.url} cannot be read to its end`,
+    });
+    assertInstanceOf(error.cause, Error);
+    if (cause) assertStrictEquals(error.cause, cause);
+  }
+});
+
+/** A minimal response that counts how often it is read. */
+function counting(members: Partial<IFetchResponse>) {
+  const reads = { json: 0, text: 0 };
+  const response = minimal({
+    ...members,
+    json() {
+      reads.json++;
+      return members.json?.() ?? Promise.reject(new Error("No JSON"));
+    },
+    text() {
+      reads.text++;
+      return members.text?.() ?? Promise.reject(new Error("No text"));
+    },
+  });
+  return { response, reads };
+}
+
+Deno.test("a minimal response is read once: by json() if it is as expected, else by text()", async () => {
+  const ok = () => Promise.resolve({ resource: API });
+  const no = () => Promise.resolve("Not here");
+  const body = () => Promise.resolve(`\ufeff{"resource":"${API}"}`);
+  const type = new Headers({ "Content-Type": FORM });
+  const rows: [
+    members: Partial<IFetchResponse>,
+    reads: [json: number, text: number],
+    message: string,
+  ][] = [
+    [{ json: ok, text: no }, [1, 0], ""],
+    // A response that cannot be read is a failed attempt.
+    [{ text: no }, [1, 0], `${FAILED} 200 Status text`],
+    [{ status: 404, json: ok, text: no }, [0, 1], `${FAILED} 404 Not here`],
+    [{ status: 404, json: ok }, [0, 1], `${FAILED} 404 Status text`],
+    [{ status: 201, json: ok, text: no }, [0, 1], `${FAILED} 201 Not here`],
+    [
+      { status: 404, statusText: untyped(undefined) },
+      [0, 1],
+      `${FAILED} 404 `,
+    ],
+    // A form is not JSON.
+    [{ headers: type, text: no }, [0, 1], "Invalid resource metadata"],
+    // A body that is no stream, or was read, leaves the text.
+    ...[{ body: null }, { body: "text" }, { body: {} }].map((
+      members,
+    ): typeof rows[number] => [{ ...members, text: body }, [0, 1], ""]),
+    [
+      { body: new ReadableStream(), bodyUsed: true, text: body },
+      [0, 1],
+      "",
+    ],
+  ];
+  for (const [members, [json, text], message] of rows) {
+    const { response, reads } = counting(members);
+    const result = await getWith(response);
+    const start = result.message.slice(0, message.length || undefined);
+    assertEquals([reads, start], [{ json, text }, message]);
+  }
+});
+
+Deno.test("fetchToken() accepts any 2xx status, or ok of a minimal response", async () => {
+  const json = () => Promise.resolve({ access_token: "t" });
+  const text = () => Promise.resolve("");
+  const rows: [members: Partial<IFetchResponse>, code?: string][] = [
+    [{ status: 200 }],
+    [{ status: 299 }],
+    [{ status: 199 }, "unexpected_status"],
+    [{ status: 300 }, "unexpected_status"],
+    [{ status: 500, ok: true }],
+    [{ status: 200, ok: false }, "unexpected_status"],
+    [untyped({ status: undefined, ok: true })],
+    [untyped({ status: undefined }), "network_error"],
+  ];
+  for (const [members, code] of rows) {
+    using server = stubFetch({
+      [POST.url]: () => minimal({ json, text, ...members }),
+    });
+    const result = await POST.send(server).then(() => undefined, (e) => e.code);
+    assertEquals([members, result], [members, code]);
+  }
+});
+
+Deno.test("fetchToken() reads a response that is a form", async () => {
+  const body = "access_token=t&token_type=bearer&expires_in=60";
+  for (const type of [FORM, `${FORM.toUpperCase()}; charset=utf-8`]) {
+    using server = stubFetch({ [POST.url]: typed(body, type) });
+    const token = untyped(await POST.send(server));
+    assertEquals([token.access_token, token.expires_in], ["t", 60]);
+  }
+});
+
+Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", async () => {
+  const now = Date.UTC(2026, 0, 2, 3, 4, 5, 600);
+  using _clock = stub(Date, "now", () => now);
+  const { parse } = Date;
+  const parsed: string[] = [];
+  using _parsing = stub(Date, "parse", (date: string) => {
+    parsed.push(date);
+    return parse(date);
+  });
+  const rows: [header: string, seconds: number | undefined][] = [
+    ["0", 0],
+    ["007", 7],
+    ["999999999", 999_999_999],
+    // Rounded up: a retry before the end is too early.
+    ["Fri, 02 Jan 2026 03:04:06 GMT", 1],
+    ["Friday, 02-Jan-26 03:05:05 GMT", 60],
+    ["Fri Jan  2 03:05:05 2026", 60],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+    ["9".repeat(10), undefined],
+    ["soon", undefined],
+    // The parser of dates accepts these.
+    ["1.5", undefined],
+    ["7 seconds", undefined],
+    ["2026-01-02", undefined],
+    ["Fri, 99 Jan 2026 99:99:99 GMT", undefined],
+  ];
+  for (const [header, retryAfter] of rows) {
+    const headers = { "Retry-After": header };
+    const error = await getWith(new Response("", { status: 503, headers }));
+    assertEquals([header, error.retryAfter], [header, retryAfter]);
+    assertEquals("retryAfter" in error, retryAfter !== undefined);
+  }
+  // The asctime form names no time zone, and would be local.
+  assert(parsed.every((date) => date.endsWith(" GMT")), parsed.join("\n"));
+});

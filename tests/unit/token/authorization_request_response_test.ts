@@ -1,0 +1,181 @@
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { OAuthClientError, parseAuthorizationResponse } from "../../../mod.ts";
+import { AS } from "../../support/fixtures.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+
+const expected = (members: Record<string, unknown> = {}) =>
+  untyped({ state: "st-1", serverMetadata: { issuer: AS, ...members } });
+
+/** The error of a response; it must not repeat what was refused. */
+function errorOf(query: string, members?: Record<string, unknown>) {
+  const error = assertThrows(
+    () => parseAuthorizationResponse(query, expected(members)),
+    OAuthClientError,
+  );
+  if (error.code !== "oauth_error") {
+    const shown = JSON.stringify(error) + error.message;
+    assertFalse(/c0de|st-1|bad-state|access_denied|Evil/.test(shown), shown);
+    assertFalse("error" in error || "error_description" in error);
+  }
+  return error;
+}
+
+Deno.test("parseAuthorizationResponse() reads a URL, its query, or a Request", () => {
+  const query = "code=c0de%2B%2F%20+&state=st-1&session=x";
+  const url = `https://c.example/callback?x=1&${query}`;
+  const sources = [
+    url,
+    new URL(url),
+    new Request(url),
+    new URLSearchParams(query),
+    `app.example:/callback?${query}#frag`,
+    ...["/callback?", "?", ""].flatMap((start) =>
+      // A fragment is no part of the last value.
+      ["", "#_=_", "#frag?code=other", "#&code=x#\n#"]
+        .map((fragment) => start + query + fragment)
+    ),
+  ];
+  for (const source of sources) {
+    assertEquals(parseAuthorizationResponse(source, expected()), {
+      code: "c0de+/  ",
+      state: "st-1",
+    });
+  }
+  for (const start of ["", "/cb?"]) {
+    const source = `${start}state=st-1&code=https://c.example/?code=x`;
+    const { code } = parseAuthorizationResponse(source, expected());
+    assertEquals(code, "https://c.example/?code=x");
+  }
+});
+
+// Anything but absent or false announces `iss`, the string "true" as well.
+const SUPPORT: [supported: unknown, isAnnounced: boolean][] = [
+  [true, true],
+  ["true", true],
+  ["false", true],
+  [1, true],
+  [false, false],
+  [null, false],
+  [undefined, false],
+];
+
+for (const [supported, isAnnounced] of SUPPORT) {
+  Deno.test(`parseAuthorizationResponse() applies RFC 9207, section 2.4, support ${JSON.stringify(supported)}`, () => {
+    const members = {
+      authorization_response_iss_parameter_supported: supported,
+    };
+    const others = `${AS}/ https://AS.example https://evil.example` +
+      ` ${AS}:443 ${AS}/t1 null `;
+    for (const outcome of ["code=c0de", "error=access_denied"]) {
+      const query = `${outcome}&error_description=Evil&state=st-1`;
+      for (const other of others.split(" ")) {
+        const iss = encodeURIComponent(other);
+        const { code } = errorOf(`${query}&iss=${iss}`, members);
+        assertEquals(code, "issuer_mismatch", other);
+      }
+      if (isAnnounced) {
+        assertEquals(errorOf(query, members).code, "issuer_mismatch");
+      }
+    }
+    const query = "code=c0de&state=st-1";
+    const good = [`${query}&iss=${AS}`, ...(isAnnounced ? [] : [query])];
+    for (const text of good) {
+      const { code } = parseAuthorizationResponse(text, expected(members));
+      assertEquals(code, "c0de");
+    }
+  });
+}
+
+Deno.test("parseAuthorizationResponse() refuses another state, a repeated parameter, or no code", () => {
+  const good = `code=c0de&state=st-1&iss=${AS}`;
+  const queries = [
+    "",
+    "code=c0de",
+    "code=c0de&state=",
+    "code=c0de&state=bad-state",
+    "code=c0de&state=ST-1",
+    "error=access_denied&state=bad-state&error_description=Evil",
+    "code=c0de&state=bad-state&iss=https://evil.example",
+    `${good}&code=c0de`,
+    `${good}&state=st-1`,
+    `${good}&iss=${AS}`,
+    `${good}&error=access_denied&error=x`,
+    // RFC 6749, section 3.1: unknown parameters must not be repeated either.
+    `${good}&x=&x=`,
+    "state=st-1",
+    "code=&state=st-1",
+  ];
+  for (const query of queries) {
+    assertEquals(errorOf(query).code, "invalid_authorization_response", query);
+  }
+});
+
+Deno.test("parseAuthorizationResponse() reports the error of the server", () => {
+  for (const rest of ["", `&iss=${AS}`, "&code=c0de"]) {
+    const error = errorOf(
+      "error=access_denied&error_description=User+said%0D%0A%1B[31m+no" +
+        `&state=st-1&error_uri=${AS}/e${rest}`,
+    );
+    assertEquals({ ...error }, {
+      name: "OAuthClientError",
+      code: "oauth_error",
+      error: "access_denied",
+      error_description: "User said[31m no",
+      error_uri: `${AS}/e`,
+    });
+    assertEquals(
+      error.message,
+      `Authorization at ${AS} failed: access_denied: User said[31m no`,
+    );
+  }
+  const bare = errorOf("error=server_error&state=st-1");
+  assertFalse("error_description" in bare);
+  assertFalse("error" in errorOf("error=%22evil%22&state=st-1"));
+});
+
+Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https", () => {
+  const rows: [error_uri: string, isKept: boolean][] = [
+    [`${AS}/help?a=1#b`, true],
+    ["http://as.example/help", true],
+    ["JavaScript:alert(1)", false],
+    [" javascript:alert(1)", false],
+    ["data:text/html,x", false],
+    ["/help", false],
+    ["", false],
+  ];
+  for (const [error_uri, isKept] of rows) {
+    const query = { error: "access_denied", state: "st-1", error_uri };
+    const error = errorOf(new URLSearchParams(query).toString());
+    assertEquals(error.error_uri, isKept ? error_uri : undefined);
+    assertEquals("error_uri" in error, isKept);
+  }
+});
+
+Deno.test("parseAuthorizationResponse() rejects invalid arguments", () => {
+  const query = "code=c0de&state=st-1&iss=undefined";
+  const rows: [callback: unknown, given: unknown, name: string][] = [
+    ...[undefined, null, 7, {}, { url: 7 }].map(
+      (one): typeof rows[0] => [one, expected(), "callback"],
+    ),
+    ...[undefined, null, "", 1].map((state): typeof rows[0] => [
+      "code=c0de&state=",
+      { ...expected(), state },
+      "expected.state",
+    ]),
+    ...[undefined, null, "", 7].map((issuer): typeof rows[0] => [
+      query,
+      expected({ issuer }),
+      "serverMetadata.issuer",
+    ]),
+    [query, { state: "st-1" }, "serverMetadata"],
+    [query, undefined, "expected.state"],
+  ];
+  for (const [callback, given, name] of rows) {
+    const error = assertThrows(
+      () => parseAuthorizationResponse(untyped(callback), untyped(given)),
+      OAuthClientError,
+      `${name} must be`,
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});

@@ -1,0 +1,171 @@
+import { assertEquals, assertInstanceOf, assertNotEquals } from "@std/assert";
+import {
+  clientSecretBasic,
+  clientSecretPost,
+  createDpop,
+  getClaimsFromJWT,
+  type IFetchTokenOptions,
+  OAuthClientError,
+  privateKeyJwt,
+  publicClient,
+} from "../../../mod.ts";
+import {
+  AS,
+  createSigningKeys,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
+import { GRANTED, requestToken } from "../../support/request_token.ts";
+import {
+  aborted,
+  type Answer,
+  FORM,
+  json,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+Deno.test("fetchToken() adds the client's credentials and leaves the form unchanged", async () => {
+  const basic = `Basic ${btoa("c1:s")}`;
+  const own = "Bearer other";
+  const rows: [IFetchTokenOptions["client"], body: string, sent: string][] = [
+    [undefined, "a=1", own],
+    [publicClient("c1"), "a=1&client_id=c1", own],
+    [clientSecretPost("c1", "s&"), "a=1&client_id=c1&client_secret=s%26", own],
+    [clientSecretBasic("c1", "s"), "a=1", basic],
+  ];
+  for (const [client, body, authorization] of rows) {
+    const form = new URLSearchParams({ a: "1" });
+    const { requests } = await requestToken(GRANTED, {
+      client,
+      headers: {
+        "X-Trace": "1",
+        AUTHORIZATION: own,
+        "content-type": "text/plain",
+        accept: "text/html",
+      },
+    }, form);
+    assertEquals(form.toString(), "a=1");
+    assertEquals(requests[0]?.body, body);
+    // Fields of the caller replace ours, except Content-Type and credentials.
+    const headers = Object.entries(requests[0]?.headers ?? {})
+      .map(([name, value]) => [name.toLowerCase(), value]);
+    assertEquals(headers.length, 4);
+    assertEquals(Object.fromEntries(headers), {
+      accept: "text/html",
+      "content-type": FORM,
+      authorization,
+      "x-trace": "1",
+    });
+  }
+});
+
+Deno.test("fetchToken() replaces a client_id of the form", async () => {
+  const form = new URLSearchParams("client_id=old&b=1&b=2");
+  const client = clientSecretBasic("c1", "s", { issuer: AS });
+  const { requests } = await requestToken(GRANTED, { client }, form);
+  assertEquals(requests[0]?.body, "b=1&b=2");
+});
+
+Deno.test("fetchToken() sends a DPoP proof of this request", async () => {
+  const dpop = await createDpop({ now: () => 5_000 });
+  const { requests } = await requestToken(GRANTED, {
+    dpop,
+    headers: { dpop: "forged" },
+  });
+  const fields = Object.entries(requests[0]?.headers ?? {})
+    .filter(([name]) => name.toLowerCase() === "dpop");
+  assertEquals(fields.length, 1);
+  const { jti, ...claims } = getClaimsFromJWT(fields[0]![1]);
+  assertEquals(claims, untyped({ htm: "POST", htu: TOKEN_ENDPOINT, iat: 5 }));
+  assertEquals(typeof jti, "string");
+});
+
+/** An error response that requires a nonce. */
+function requireNonce(nonce: string, status = 400): Answer {
+  const headers = { "DPoP-Nonce": nonce };
+  return json({ error: "use_dpop_nonce" }, { status, headers });
+}
+
+const bound = (nonce: string) =>
+  json({ access_token: "t", token_type: "DPoP" }, {
+    headers: { "DPoP-Nonce": nonce },
+  });
+
+Deno.test("fetchToken() repeats a request once with a nonce, a fresh proof and a fresh assertion", async () => {
+  const { privateKey } = await createSigningKeys();
+  const client = privateKeyJwt("c1", privateKey);
+  const dpop = await createDpop();
+  const answers = [requireNonce("n1"), bound("n2"), bound("n3")];
+  const answer: Answer = (request) => answers.shift()!(request);
+  const { result, requests } = await requestToken(answer, { client, dpop });
+  assertEquals(untyped(result).access_token, "t");
+  assertEquals(requests.length, 2);
+  const [first, second] = requests.map(({ headers, body }) => {
+    const form = new URLSearchParams(body);
+    const assertion = getClaimsFromJWT(form.get("client_assertion")!);
+    return { proof: getClaimsFromJWT(headers.DPoP!), assertion, form };
+  });
+  assertEquals([first?.proof.nonce, second?.proof.nonce], [undefined, "n1"]);
+  assertNotEquals(first?.proof.jti, second?.proof.jti);
+  assertNotEquals(first?.assertion.jti, second?.assertion.jti);
+  assertEquals(second?.form.getAll("client_assertion").length, 1);
+  assertEquals(second?.form.get("a"), "1");
+  // The nonce of a success is used for the next request.
+  const next = await requestToken(answer, { dpop });
+  assertEquals(getClaimsFromJWT(next.requests[0]!.headers.DPoP!).nonce, "n2");
+});
+
+Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a nonce", async () => {
+  const dpop = () => createDpop();
+  const status = 400;
+  const headers = { "DPoP-Nonce": "n1" };
+  const rows: [Answer, IFetchTokenOptions, requests: number][] = [
+    [requireNonce("n1"), { dpop: await dpop() }, 2],
+    [requireNonce("n1", 401), { dpop: await dpop() }, 2],
+    [requireNonce("n1"), {}, 1],
+    [json({ error: "use_dpop_nonce" }, { status }), { dpop: await dpop() }, 1],
+    [
+      json({ error: "invalid_dpop_proof" }, { status, headers }),
+      { dpop: await dpop() },
+      1,
+    ],
+  ];
+  for (const [answer, options, expected] of rows) {
+    const { result, requests } = await requestToken(answer, options);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals([result.code, requests.length], ["oauth_error", expected]);
+  }
+});
+
+Deno.test("fetchToken() calls nothing of the caller's after an abort", async () => {
+  const calls: string[] = [];
+  const controller = new AbortController();
+  const dpop = await createDpop();
+  const client: IFetchTokenOptions["client"] = {
+    clientId: "c1",
+    authenticate() {
+      calls.push("authenticate");
+      controller.abort("enough");
+      return Promise.resolve();
+    },
+  };
+  const options = { client, dpop, signal: controller.signal };
+  for (let call = 0; call < 2; call++) {
+    const { result, requests } = await requestToken(GRANTED, options);
+    assertEquals([untyped(result), requests], ["enough", []]);
+  }
+  assertEquals(calls, ["authenticate"]);
+});
+
+Deno.test("fetchToken() ends at an abort or a timeout while the client authenticates", async () => {
+  const { answer, signal, reason } = aborted();
+  const client = { clientId: "c1", authenticate: answer };
+  const { result } = await requestToken(GRANTED, { client, signal });
+  assertEquals(untyped(result), reason);
+  const never = {
+    clientId: "c1",
+    authenticate: () => new Promise<never>(() => {}),
+  };
+  const late = await requestToken(GRANTED, { client: never, timeoutMs: 1 });
+  assertInstanceOf(late.result, OAuthClientError);
+  assertEquals([late.result.code, late.requests], ["timeout", []]);
+});
