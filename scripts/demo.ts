@@ -1,21 +1,14 @@
 /**
- * Runs every step from a `401` to a `200` with this library: with real servers on
- * loopback, or with a given URL as far as is possible there.
+ * Runs every step from a `401` to a `200` with this library and real servers on
+ * loopback. With a URL, runs the doctor instead.
  *
  * The steps are in `demo/discovery_steps.ts`, `demo/client_steps.ts` and
  * `demo/user_steps.ts`, which show how to use the library. `demo/steps.ts` runs them.
  */
 import { parseArgs } from "node:util";
-import {
-  clientSteps,
-  lookForRegistration,
-  registerClient,
-} from "./demo/client_steps.ts";
-import {
-  discovery,
-  guessServerMetadata,
-  strictDiscovery,
-} from "./demo/discovery_steps.ts";
+import { runDoctor } from "../lib/doctor/_command.ts";
+import { clientSteps } from "./demo/client_steps.ts";
+import { strictDiscovery } from "./demo/discovery_steps.ts";
 import { createOutput, type IOutput, toLine } from "./demo/output.ts";
 import { type IProgress, runSteps } from "./demo/steps.ts";
 
@@ -23,21 +16,25 @@ const HELP = `\
 Runs every step from a 401 to a 200.
 
   deno task demo [--json]
-  deno task demo [--json] [--register] https://host/path
+  deno task demo [options] https://host/path
 
 Without a URL, the demo starts an authorization server and a protected resource on
 this machine and runs all flows: client credentials, device and authorization code,
-each up to a call of the resource. With a URL, it looks for the authorization server
-of that resource, and stops where a client would need a registration. Each request
-has a timeout of 10 seconds.
+each up to a call of the resource. With a URL, it runs the doctor, which says what
+keeps clients from obtaining a token there, and what to do.
 
-  --register  also register a client at the server that was found
-  --json      print one JSON object for each step
+  --json      print one JSON object for each step, or the diagnosis
   --help      print this
   NO_COLOR=1  print without colour, as to a file
 
-Exit status: 0 if the metadata of the authorization server was found (without a URL:
-if every step succeeded), 1 if not, 2 for invalid arguments.`;
+With a URL only:
+
+  --header "Name: value"  send a header field to the host of the URL; repeatable
+  --timeout SECONDS       time for each request, 10 by default
+  --register              also register a client; nothing else is ever written
+
+Exit status: 0 if every step succeeded, or a strict client can continue; 1 if not;
+2 for invalid arguments.`;
 
 /** How the demo prints. */
 export interface IDemoOptions {
@@ -47,37 +44,14 @@ export interface IDemoOptions {
   printError?: (line: string) => void;
 }
 
-interface IArguments {
-  json: boolean;
-  register: boolean;
-  help: boolean;
-  target: string | undefined;
-}
-
 /** Parses the arguments; throws an error that says what is wrong with them. */
-function readArguments(args: string[]): IArguments {
+function readArguments(args: string[]): { json: boolean; help: boolean } {
   const flag = { type: "boolean", default: false } as const;
-  const { values, positionals } = parseArgs({
-    // `deno task` passes on the `--` that npm would remove.
-    args: args.filter((argument) => argument !== "--"),
-    options: { json: flag, register: flag, help: { ...flag, short: "h" } },
-    allowPositionals: true,
+  const { values } = parseArgs({
+    args,
+    options: { json: flag, help: { ...flag, short: "h" } },
   });
-  const [argument, ...others] = positionals;
-  if (others.length > 0) throw new Error("Expected at most one URL");
-  if (argument === undefined) {
-    if (values.register) throw new Error("--register requires a URL");
-    return { ...values, target: undefined };
-  }
-  const url = URL.canParse(argument) ? new URL(argument) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`'${argument}' is not an http:// or https:// URL`);
-  }
-  if (url.username || url.password) {
-    throw new Error("The URL must not contain a user name or a password");
-  }
-  url.hash = ""; // RFC 9728, section 1.2: a resource has no fragment.
-  return { ...values, target: url.href };
+  return values;
 }
 
 async function runWithOwnServers(output: IOutput): Promise<boolean> {
@@ -109,68 +83,42 @@ async function runWithOwnServers(output: IOutput): Promise<boolean> {
   return ok;
 }
 
-async function runWithGivenUrl(
-  target: string,
-  register: boolean,
-  output: IOutput,
-): Promise<boolean> {
-  output.text(
-    `Looking for the authorization server of ${target}; timeout 10 s for each request.`,
-  );
-  output.text("");
-  const progress: IProgress = { target, scopes: [] };
-  const last = register ? registerClient : lookForRegistration;
-  await runSteps([...discovery, last], progress, output);
-  const found = progress.server !== undefined;
-  if (!found) await runSteps([guessServerMetadata], progress, output);
-  output.end(
-    target,
-    `Result: ${describeEnd(progress, register)}`,
-    found,
-  );
-  return found;
-}
-
-function describeEnd({ server, client }: IProgress, register: boolean): string {
-  if (!server) {
-    return "no authorization server was found.";
-  }
-  if (client !== undefined) {
-    return "discovery and registration succeeded; the next step is the sign-in of a user.";
-  }
-  if (register) {
-    return "discovery succeeded, but registration failed.";
-  }
-  return server.registration_endpoint
-    ? "discovery succeeded; the next step is to register a client, with --register."
-    : "discovery succeeded; the next step is a client that the operator of the server registers.";
+/** Whether the arguments are for the doctor: a URL, or an option that needs one. */
+function isForDoctor(args: string[]): boolean {
+  return !args.includes("--help") && !args.includes("-h") &&
+    args.some((argument) =>
+      !/^--?\w*$/.test(argument) ||
+      /^--(register|header|timeout)/.test(argument)
+    );
 }
 
 /** Runs the demo; returns its exit status. */
 export async function runDemo(
-  args: string[],
+  given: string[],
   print: (line: string) => void,
   options: IDemoOptions = {},
 ): Promise<number> {
   const { colour = false, printError = print } = options;
-  let given: IArguments;
+  // `deno task` passes on the `--` that npm would remove.
+  const args = given.filter((argument) => argument !== "--");
+  if (isForDoctor(args)) {
+    return await runDoctor(args, { print, printError, colour });
+  }
+  let values: ReturnType<typeof readArguments>;
   try {
-    given = readArguments(args);
+    values = readArguments(args);
   } catch (failure) {
     // The rest of a message of parseArgs() does not apply here.
     printError(toLine((failure as Error).message.split(". ", 1).join()));
     printError("See `deno task demo --help`.");
     return 2;
   }
-  if (given.help) {
+  if (values.help) {
     print(HELP);
     return 0;
   }
-  const output = createOutput(print, { json: given.json, colour });
-  const ok = given.target === undefined
-    ? await runWithOwnServers(output)
-    : await runWithGivenUrl(given.target, given.register, output);
-  return ok ? 0 : 1;
+  const output = createOutput(print, { json: values.json, colour });
+  return await runWithOwnServers(output) ? 0 : 1;
 }
 
 if (import.meta.main) {

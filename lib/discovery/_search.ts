@@ -30,7 +30,7 @@ export interface ICandidate<Metadata> {
   readonly headers: Readonly<Record<string, string>>;
   /** The URLs that may be requested; any if undefined. */
   readonly rules?: IUrlRules;
-  readonly check: (document: unknown) => IVerdict<Metadata>;
+  readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
 }
 
 /** The metadata that was found, if any, and every URL that was requested. */
@@ -52,21 +52,23 @@ function attemptError(
   purpose: RequestPurpose,
   { url, headers }: Pick<ICandidate<unknown>, "url" | "headers">,
   response: IResponse,
-  { code, problem, cause }: IVerdict<unknown>,
+  verdict: IVerdict<unknown>,
 ): OAuthClientError {
   const { status, text, statusText, failure } = response;
-  const secrets = secretsOf(headers);
-  const message = problem ??
+  const problem = verdict.problem ??
     `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
-      `from ${quoteUrl(url)}: ${status} ${redact(text ?? statusText, secrets)}`;
+      `from ${quoteUrl(url)}: ${status} ${text ?? statusText}`;
+  // A body that is not JSON shows that no metadata is published.
+  const isNotJson = failure?.code === "invalid_response";
   const isUnexpected = status !== 200 && failure?.code !== "redirect_refused";
-  return responseError(
-    response,
-    code ?? (isUnexpected ? "unexpected_status" : failure?.code) ??
-      "invalid_metadata",
-    problem === undefined ? message : redact(message, secrets),
-    { cause: failure ?? cause },
-  );
+  const code = isUnexpected
+    ? "unexpected_status"
+    : isNotJson
+    ? "invalid_metadata"
+    : failure?.code ?? verdict.code ?? "invalid_metadata";
+  const details = { cause: isNotJson ? undefined : failure ?? verdict.cause };
+  const message = redact(problem, secretsOf(headers));
+  return responseError(response, code, message, details);
 }
 
 /** Requests one URL and checks the document found there. */
@@ -78,8 +80,8 @@ async function attempt<Metadata>(
   const { url, headers, rules, check } = candidate;
   try {
     const response = await request({ url, purpose, rules, headers }, options);
-    const { status, json, failure } = response;
-    const verdict = status === 200 && !failure ? check(json) : {};
+    const { status, json, failure, finalUrl = url } = response;
+    const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
     if (verdict.metadata) return { metadata: verdict.metadata };
     return { error: attemptError(purpose, candidate, response, verdict) };
   } catch (error) {
@@ -103,10 +105,11 @@ export async function search<Metadata>(
 ): Promise<ISearchResult<Metadata>> {
   const attempts: IDiscoveryAttempt[] = [];
   for (const candidate of candidates) {
-    const { url } = candidate;
+    const { url, headers } = candidate;
     const { metadata, error } = await attempt(purpose, candidate, options);
     if (error?.code === "timeout") throw error;
-    attempts.push({ url: quoteUrl(url), ...(error && { error }) });
+    const shown = redact(quoteUrl(url), secretsOf(headers));
+    attempts.push({ url: shown, ...(error && { error }) });
     if (metadata) return { metadata, url, attempts };
     if (options.endOnMismatch && error?.code === "identifier_mismatch") break;
   }

@@ -1,6 +1,7 @@
 /** The search for metadata whose identifiers and URLs can be trusted. */
 
-import { withoutNulls } from "../core/_members.ts";
+import { isMembers, withoutNulls } from "../core/_members.ts";
+import { printable } from "../core/_quote.ts";
 import {
   ENDPOINT_NAMES,
   isWebUrl,
@@ -11,10 +12,7 @@ import {
   rulesFor,
 } from "../core/_url.ts";
 import type { OAuthClientError } from "../core/errors.ts";
-import {
-  isAuthorizationProtectedResourceMetadata,
-  isAuthorizationServerMetadata,
-} from "../core/guards.ts";
+import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
@@ -42,19 +40,25 @@ type Headers = Readonly<Record<string, string>> | undefined;
 
 const ACCEPT = { Accept: "application/json" };
 
-/** Checks whether a member should be a web URL and is another string. */
+/** Checks whether a member should be a web URL and is something else. */
 export function isUnsafeUrl(name: string, value: unknown): boolean {
-  return typeof value === "string" &&
-    /_(uri|endpoint|documentation)$/.test(name) && !isWebUrl(value);
+  return /_(uri|endpoint|documentation)$/.test(name) &&
+    !(typeof value === "string" && isWebUrl(value) &&
+      printable(value) === value);
 }
 
-/** Removes URLs such as `javascript:`, which could be shown to a user as a link. */
-function withoutUnsafeUrls<T extends object>(metadata: T): T {
-  const safe = { ...metadata };
-  for (const [name, value] of Object.entries(metadata)) {
-    if (isUnsafeUrl(name, value)) delete safe[name as keyof T];
-  }
-  return safe;
+/**
+ * Removes what could mislead a user to whom it is shown: URLs such as `javascript:`,
+ * control and bidi characters.
+ */
+function presentable<T extends object>(metadata: T): T {
+  const members = Object.entries(metadata)
+    .filter(([name, value]) => !isUnsafeUrl(name, value))
+    .map(([name, value]) => [
+      name,
+      typeof value === "string" ? printable(value) : value,
+    ]);
+  return Object.fromEntries(members);
 }
 
 /** How the metadata of a resource is searched for. */
@@ -70,15 +74,21 @@ export interface IResourceSearch {
 function checkResource(
   document: unknown,
   url: string,
+  finalUrl: string,
   { target, resourceMatch = "parent" }: IResourceSearch,
 ): IVerdict<IAuthorizationProtectedResourceMetadata> {
   const metadata = withoutNulls(document);
-  if (!isAuthorizationProtectedResourceMetadata(metadata)) return {};
-  const { resource } = metadata as { resource: unknown };
+  const isMetadata = isMembers(metadata) &&
+    ("resource" in metadata || "authorization_servers" in metadata);
+  if (!isMetadata) return {};
+  const { resource, scopes_supported, ...rest } = metadata;
   if (
     typeof resource === "string" &&
-    coversTarget(resource, target, url, resourceMatch)
-  ) return { metadata: withoutUnsafeUrls(metadata) };
+    coversTarget(resource, target, finalUrl, resourceMatch)
+  ) {
+    const scopes = Array.isArray(scopes_supported) ? { scopes_supported } : {};
+    return { metadata: presentable({ resource, ...scopes, ...rest }) };
+  }
   return {
     code: "identifier_mismatch",
     problem: `The resource of the metadata from ${quoteUrl(url)} is ` +
@@ -104,7 +114,8 @@ export function resourceCandidates(
       ? sameOrigin
       : ACCEPT,
     rules,
-    check: (document: unknown) => checkResource(document, url, options),
+    check: (document, finalUrl) =>
+      checkResource(document, url, finalUrl, options),
   }));
 }
 
@@ -159,7 +170,7 @@ function refusalOf(
     return undefined;
   } catch (cause) {
     const { code, message } = cause as OAuthClientError;
-    return { code, problem: message, cause };
+    return { code, problem: message };
   }
 }
 
@@ -175,7 +186,7 @@ function checkServer(
     return { cause };
   }
   return refusalOf(metadata, url, options) ??
-    { metadata: withoutUnsafeUrls(metadata) };
+    { metadata: presentable(metadata) };
 }
 
 /** Returns the URLs where the metadata of a server may be, with their checks. */

@@ -1,7 +1,7 @@
 /** The command: its arguments, its output and its exit status. */
 
 import { printable } from "../core/_quote.ts";
-import { parseHttpUrl } from "../core/_url.ts";
+import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IFetch } from "../http/request_options.ts";
 import { reportLines } from "./_report.ts";
@@ -65,7 +65,7 @@ function readUrl(argument: string): URL {
   const url = parseHttpUrl(argument);
   if (!url) {
     throw new UsageError(
-      `'${argument}' is not an http or https URL without credentials`,
+      `'${quoteUrl(argument)}' is not an http or https URL without credentials`,
     );
   }
   return url;

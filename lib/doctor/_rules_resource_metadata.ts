@@ -127,14 +127,19 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "List the issuer in `authorization_servers`.",
     client: "Set `authorizationServer`, if it is known.",
-    find: ({ resource, resourceDocuments }) =>
-      resource && [resource.authorization_servers ?? []].flat().length === 0
+    find(facts) {
+      const { resource, resourceDocuments } = facts;
+      return resource &&
+          [resource.authorization_servers ?? []].flat().length === 0
         ? {
           message:
             "The metadata of the resource lists no authorization server.",
           url: resourceDocuments.find(membersOf)?.url ?? "",
+          // Discovery then tries the origin of the resource.
+          severity: isBlocked(facts) ? "error" : "warning",
         }
-        : undefined,
+        : undefined;
+    },
   },
   {
     id: "authorization_servers_malformed",

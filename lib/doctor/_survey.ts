@@ -80,9 +80,9 @@ async function readDocument<Metadata>(
   if (!isUsed && !recorder.isAlive(url)) return undefined;
   const { allowUrl } = survey.options;
   let json: unknown;
-  const check = (document: unknown) => {
+  const check = (document: unknown, finalUrl: string) => {
     json = document;
-    return candidate.check(document);
+    return candidate.check(document, finalUrl);
   };
   const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
   const { result, error } = await attempt(

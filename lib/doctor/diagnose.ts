@@ -109,9 +109,17 @@ function summaryOf(
   }
 }
 
-/** Replaces the values that were sent, and control characters, in all strings. */
+/**
+ * Replaces the values that were sent in all strings, and characters that control a
+ * terminal or cannot be seen.
+ */
 function seal<T>(value: T, secrets: readonly string[]): T {
-  if (typeof value === "string") return redact(value, secrets) as T;
+  if (typeof value === "string") {
+    return redact(value, secrets).replace(
+      /\p{Cf}/gu,
+      (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+    ) as T;
+  }
   if (Array.isArray(value)) {
     return value.map((member) => seal(member, secrets)) as T;
   }

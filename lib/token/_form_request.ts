@@ -85,13 +85,16 @@ function membersOf(response: IResponse): Members {
 /** Fails unless the response is a success; an `error` counts at any status. */
 function requireSuccess(
   { name, ignoresContent }: IRequestKind,
-  { response, members, headers, body }: IExchange,
+  { response, members }: IFormResponse,
+  exchanges: readonly IExchange[],
 ): void {
-  const { url, status, ok, text = "", failure } = response;
+  const { url, status, ok, text, failure } = response;
   const failed = `${name} to ${quoteUrl(url)} failed:`;
   const errorMember = stringMember(members, "error");
   if (errorMember !== undefined) {
-    const secrets = secretsOf(headers, body);
+    const secrets = exchanges.flatMap(({ headers, body }) =>
+      secretsOf(headers, body)
+    );
     const error = errorCodeOf(errorMember);
     const message = `${failed} ${status}${error ? ` ${error}` : ""}`;
     const clean = (member: string) =>
@@ -143,7 +146,11 @@ async function sendForm(
     signal.throwIfAborted();
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
     signal.throwIfAborted();
-    const headers = mergeHeaders({ Accept: "application/json" }, further, own);
+    const headers = mergeHeaders(
+      { Accept: "application/json", ...own },
+      further,
+      own,
+    );
     const body = parameters.toString();
     const request = { url, purpose, headers, body };
     const response = await send(request, options, signal);
@@ -180,15 +187,17 @@ export async function postForm(
   requireOwnIssuer(client, serverMetadata.issuer);
   const kind = REQUESTS[endpoint];
   const { purpose } = kind;
-  let exchange = await sendForm(url, purpose, serverMetadata, form, given);
-  const { members, response } = exchange;
+  const first = await sendForm(url, purpose, serverMetadata, form, given);
+  const { members, response } = first;
   dpop?.noteResponse(url, response);
   const needsNonce = members.error === "use_dpop_nonce" &&
     response.headers.get("DPoP-Nonce");
-  if (dpop && needsNonce) {
-    exchange = await sendForm(url, purpose, serverMetadata, form, given);
-    dpop.noteResponse(url, exchange.response);
+  if (!dpop || !needsNonce) {
+    requireSuccess(kind, first, [first]);
+    return first;
   }
-  requireSuccess(kind, exchange);
-  return exchange;
+  const second = await sendForm(url, purpose, serverMetadata, form, given);
+  dpop.noteResponse(url, second.response);
+  requireSuccess(kind, second, [first, second]);
+  return second;
 }

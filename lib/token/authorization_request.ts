@@ -10,7 +10,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { errorCodeOf, stringsIn } from "../core/_members.ts";
-import { printable, quote } from "../core/_quote.ts";
+import { cut, printable, quote } from "../core/_quote.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import {
   isWebUrl,
@@ -260,8 +260,8 @@ export function parseAuthorizationResponse(
   const code = read("code");
   if (read("error")) {
     const error = errorCodeOf(read("error"));
-    const error_uri = read("error_uri") ?? "";
-    const error_description = printable(read("error_description") ?? "");
+    const error_uri = printable(cut(read("error_uri") ?? ""));
+    const error_description = printable(cut(read("error_description") ?? ""));
     const details = [error, error_description].filter(Boolean).join(": ");
     throw new OAuthClientError(
       "oauth_error",

@@ -157,9 +157,13 @@ export async function fetchDeviceAuthorization(
     if (complete) {
       requireSafeUrl("The verification_uri_complete", complete, rules);
     }
-  } catch (error) {
-    const { message } = error as OAuthClientError;
-    throw responseError(response, "url_refused", message);
+  } catch {
+    throw responseError(
+      response,
+      "url_refused",
+      "The verification_uri of the device authorization response is not used: " +
+        "expected an https URL, or http on loopback (set allowHttp to allow it)",
+    );
   }
   const interval = numberMember(members, "interval");
   return {
@@ -276,7 +280,7 @@ export async function pollDeviceToken(
 ): Promise<IToken> {
   const {
     onPending,
-    delay = defaultDelay,
+    delay,
     resource,
     scopes,
     parameters,
@@ -300,7 +304,8 @@ export async function pollDeviceToken(
     scopes,
     parameters,
   });
-  const { signal, now = Date.now } = rest;
+  const { signal } = rest;
+  const now = rest.now ?? Date.now;
   const remaining = () => expires_at - now() / 1000;
   const expired = (cause?: OAuthClientError) =>
     new OAuthClientError(
@@ -316,7 +321,10 @@ export async function pollDeviceToken(
     // The back-off must not skip the last poll.
     const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_SECONDS));
     if (pause >= left) throw expired();
-    await underSignal(signal, () => delay(pause * 1000, signal));
+    await underSignal(
+      signal,
+      () => (delay ?? defaultDelay)(pause * 1000, signal),
+    );
     try {
       return await fetchToken(serverMetadata, body, rest);
     } catch (failure) {

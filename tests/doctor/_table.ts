@@ -322,6 +322,12 @@ const RESOURCE_METADATA: readonly IDeviation[] = [
     },
   },
   {
+    name: "no authorization servers, and no server at the origin",
+    findings: ["error no_authorization_servers"],
+    verdict: "broken",
+    change: (model) => void delete model.resourceMetadata.authorization_servers,
+  },
+  {
     name: "one authorization server as a string",
     findings: ["warning authorization_servers_malformed"],
     verdict: "ready",

@@ -13,7 +13,7 @@ import {
 
 const UNSAFE =
   // deno-lint-ignore no-control-regex
-  /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+  /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]|\p{Cf}/u;
 
 /** Runs the command; returns everything that it printed. */
 async function run(target: string, ...args: string[]) {
@@ -46,7 +46,8 @@ function silent(request: Request): Promise<Response> {
 
 /** Puts characters that control a terminal into everything that JSON can carry. */
 function poison({ resourceMetadata, serverMetadata, resource }: IModel) {
-  const text = "\u001b[2J\u001b]0;title\u0007\u202eevil\u2066\u0085\r\n\u0000x";
+  const text =
+    "\u001b[2J\u001b]0;title\u0007\u202eevil\u200b\u{e0001}\u2066\u0085\r\n\u0000x";
   Object.assign(resourceMetadata, {
     resource: `https://${text}.example/`,
     scopes_supported: [text, "none"],

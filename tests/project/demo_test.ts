@@ -70,17 +70,6 @@ function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
   return { secrets, [Symbol.dispose]: restore };
 }
 
-/** Starts a server on loopback with this handler. */
-function serve(handler: Deno.ServeHandler) {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    handler,
-  );
-  const origin = `http://127.0.0.1:${server.addr.port}`;
-  const close = () => server.shutdown();
-  return { origin, close, [Symbol.asyncDispose]: close };
-}
-
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/;
 
@@ -167,108 +156,23 @@ Deno.test("runDemo() prints plain lines without a token, code or secret", async 
   assertStringIncludes(text, "\x1b[32m 1\x1b[0m  GET ");
 });
 
-Deno.test("runDemo() finds the server of a given URL and requests nothing else", async () => {
+Deno.test("runDemo() runs the doctor for a given URL", async () => {
   await using server = await startAuthorizationServer({ path: "/tenant1" });
   await using protectedResource = startProtectedResource({
     authorizationServers: [server.issuer],
   });
   const { status, lines, text } = await run([protectedResource.resource]);
-  assertEquals(status, 0);
-  assertStringIncludes(text, `${server.issuer}/reg, not called`);
-  assertMatch(lines.at(-1) ?? "", /^Result: discovery succeeded/);
-  assertEquals(protectedResource.requests, [
-    "GET /mcp",
-    "GET /.well-known/oauth-protected-resource/mcp",
-  ]);
-  assertEquals(server.requests.length, 3);
-  assert(server.requests.every((request) => request.startsWith("GET ")));
+  assertEquals([status, lines[0]], [0, protectedResource.resource]);
+  assertStringIncludes(
+    text,
+    `ready: A client can register at ${server.issuer}`,
+  );
+  assert(server.requests.every((request) => !request.startsWith("POST ")));
 
   const more = await run(["--register", protectedResource.resource]);
   assertEquals(more.status, 0);
   assertEquals(server.requests.at(-1), "POST /tenant1/reg");
-  assertMatch(more.lines.at(-1) ?? "", /discovery and registration succeeded/);
-});
-
-Deno.test("runDemo() falls back to the origin of a given URL", async () => {
-  await using server = await startAuthorizationServer();
-  const { status, find } = await runJson([`${server.issuer}/some/page`]);
-  assertEquals(status, 0);
-  assertEquals(find("unauthorized")?.ok, false);
-  assertEquals(find("challenge")?.ok, false);
-  assertEquals(find("resource_metadata")?.failures?.length, 2);
-  assertEquals(find("server_metadata")?.ok, true);
-  assertEquals(find("end")?.ok, true);
-});
-
-Deno.test("runDemo() prints where it stops with a server that publishes nothing", async () => {
-  await using server = serve(() =>
-    new Response("Nothing here", { status: 404 })
-  );
-  const { status, lines } = await run([`${server.origin}/mcp`]);
-  assertEquals(status, 1);
-  const failed = lines.filter((line) => line.startsWith("    failed  "));
-  assertEquals(failed.length, 5);
-  for (const line of failed) {
-    assertMatch(
-      line,
-      /http:\/\/\S+: 404 Nothing here \(expected 200 and JSON /,
-    );
-  }
-  assert(lines.some((line) => line.includes("only a guess")));
-  assertMatch(lines.at(-1) ?? "", /^Result: no authorization/);
-});
-
-Deno.test("runDemo() names the URL that does not respond", async () => {
-  const server = serve(() => new Response());
-  await server.close();
-  const { status, text } = await run([`${server.origin}/mcp`]);
-  assertEquals(status, 1);
-  assertStringIncludes(text, `failed  ${server.origin}/mcp: no response, `);
-});
-
-Deno.test("runDemo() escapes control characters of a server", async () => {
-  const evil = "\x1b[2J\x9b31m\u202e\u{e0001}";
-  await using server = serve((request) => {
-    const { origin, pathname } = new URL(request.url);
-    if (pathname === "/mcp") {
-      const named = 'Bearer resource_metadata="file:///etc/hostname\x9b"';
-      const headers = { "WWW-Authenticate": named };
-      return new Response(evil, { status: 401, headers });
-    }
-    if (pathname === "/.well-known/oauth-protected-resource/mcp") {
-      const issuer = `${origin}/${evil}`;
-      return Response.json({
-        resource: `${origin}/mcp`,
-        authorization_servers: [issuer, 1],
-        scopes_supported: [evil, null],
-      });
-    }
-    if (pathname.startsWith("/.well-known/openid-configuration")) {
-      const endpoint = `${origin}/${evil}`;
-      return Response.json({
-        issuer: endpoint + evil,
-        token_endpoint: endpoint,
-        registration_endpoint: endpoint,
-      });
-    }
-    return new Response(`<b>${evil}</b>\r\n\0`, { status: 500 });
-  });
-  for (const args of [[], ["--json"], ["--register"]]) {
-    const { status, text } = await run([...args, `${server.origin}/mcp`]);
-    assertEquals(status, 0);
-    assertNotMatch(text, CONTROLS);
-    assertNotMatch(text, /\p{Cf}/u);
-    assertStringIncludes(text, "\\u001b[2J\\u009b31m\\u202e\\udb40\\udc01");
-    assertStringIncludes(text, "expected an http or https URL");
-    assertStringIncludes(
-      text,
-      "which must not be used (RFC 8414, section 3.3)",
-    );
-    assertEquals(
-      text.includes(": its issuer is"),
-      args.includes("--register"),
-    );
-  }
+  assertStringIncludes(more.text, "A client is registered at ");
 });
 
 Deno.test("runDemo() rejects invalid arguments", async () => {
