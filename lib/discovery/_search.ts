@@ -45,14 +45,17 @@ export interface ISearchResult<Metadata> {
 export interface ISearchOptions extends IRequestOptions {
   /** Ends the search at metadata of another identifier. */
   endOnMismatch?: boolean | undefined;
+  /** What was sent before, and must not be repeated in errors. */
+  secrets?: readonly string[] | undefined;
 }
 
 /** The error of a response that is not usable metadata. */
 function attemptError(
   purpose: RequestPurpose,
-  { url, headers }: Pick<ICandidate<unknown>, "url" | "headers">,
+  url: string,
   response: IResponse,
   verdict: IVerdict<unknown>,
+  secrets: readonly string[],
 ): OAuthClientError {
   const { status, text, statusText, failure } = response;
   const problem = verdict.problem ??
@@ -66,24 +69,30 @@ function attemptError(
     : isNotJson
     ? "invalid_metadata"
     : failure?.code ?? verdict.code ?? "invalid_metadata";
-  const details = { cause: isNotJson ? undefined : failure ?? verdict.cause };
-  const message = redact(problem, secretsOf(headers));
+  const details = {
+    url: redact(quoteUrl(url), secrets),
+    cause: isNotJson ? undefined : failure ?? verdict.cause,
+  };
+  const message = redact(problem, secrets);
   return responseError(response, code, message, details);
 }
 
 /** Requests one URL and checks the document found there. */
 async function attempt<Metadata>(
   purpose: RequestPurpose,
-  candidate: ICandidate<Metadata>,
+  { url, headers, rules, check }: ICandidate<Metadata>,
   options: ISearchOptions,
+  secrets: readonly string[],
 ): Promise<{ metadata?: Metadata; error?: OAuthClientError }> {
-  const { url, headers, rules, check } = candidate;
   try {
-    const response = await request({ url, purpose, rules, headers }, options);
+    const response = await request(
+      { url, purpose, rules, headers, secrets },
+      options,
+    );
     const { status, json, failure, finalUrl = url } = response;
     const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
     if (verdict.metadata) return { metadata: verdict.metadata };
-    return { error: attemptError(purpose, candidate, response, verdict) };
+    return { error: attemptError(purpose, url, response, verdict, secrets) };
   } catch (error) {
     // An abort ends the search with the caller's own reason.
     options.signal?.throwIfAborted();
@@ -106,9 +115,15 @@ export async function search<Metadata>(
   const attempts: IDiscoveryAttempt[] = [];
   for (const candidate of candidates) {
     const { url, headers } = candidate;
-    const { metadata, error } = await attempt(purpose, candidate, options);
+    const secrets = [...(options.secrets ?? []), ...secretsOf(headers)];
+    const { metadata, error } = await attempt(
+      purpose,
+      candidate,
+      options,
+      secrets,
+    );
     if (error?.code === "timeout") throw error;
-    const shown = redact(quoteUrl(url), secretsOf(headers));
+    const shown = redact(quoteUrl(url), secrets);
     attempts.push({ url: shown, ...(error && { error }) });
     if (metadata) return { metadata, url, attempts };
     if (options.endOnMismatch && error?.code === "identifier_mismatch") break;

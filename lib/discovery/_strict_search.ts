@@ -18,7 +18,6 @@ import type {
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
 import {
   coversTarget,
   isIssuer,
@@ -27,6 +26,7 @@ import {
 } from "./_identifiers.ts";
 import {
   type ICandidate,
+  type ISearchOptions,
   type ISearchResult,
   type IVerdict,
   search,
@@ -122,7 +122,7 @@ export function resourceCandidates(
 /** Searches for the metadata of a resource; that of another one ends the search. */
 export async function searchResource(
   options: IResourceSearch,
-  requestOptions: IRequestOptions,
+  requestOptions: ISearchOptions,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
   return await search("resource_metadata", resourceCandidates(options), {
     ...requestOptions,
@@ -209,7 +209,7 @@ export function serverCandidates(
 /** Searches for the metadata of an authorization server. */
 export async function searchServer(
   options: IServerSearch,
-  requestOptions: IRequestOptions,
+  requestOptions: ISearchOptions,
 ): Promise<ISearchResult<IAuthorizationServerMetadata>> {
   const purpose = "authorization_server_metadata";
   return await search(purpose, serverCandidates(options), requestOptions);

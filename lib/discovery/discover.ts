@@ -279,7 +279,7 @@ export async function discoverAuthorization(
     trustedIssuers,
     preferredUrl: given.preferredServerMetadataUrl,
     additionalHeaders,
-  }, given);
+  }, { ...given, secrets });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     attempts.every(isUnpublished);

@@ -42,6 +42,8 @@ export interface IRequest {
   /** Which URLs may be requested; http and https everywhere if undefined. */
   readonly rules?: IUrlRules | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** What errors must not repeat, beside the values of this request. */
+  readonly secrets?: readonly string[] | undefined;
   /** A request with a body is a `POST`, one without is a `GET`. */
   readonly body?: string;
 }
@@ -82,11 +84,11 @@ export function mergeHeaders(
 function requestError(
   code: OAuthClientErrorCode,
   url: string,
-  { headers, body }: IRequest,
+  { headers, body, secrets: others = [] }: IRequest,
   problem: string,
   cause?: unknown,
 ): OAuthClientError {
-  const secrets = secretsOf(headers, body);
+  const secrets = [...others, ...secretsOf(headers, body)];
   const shown = redact(quoteUrl(url), secrets);
   const message = redact(`Request to ${shown} ${problem}`, secrets);
   return new OAuthClientError(code, message, { url: shown, cause });
