@@ -1,0 +1,305 @@
+/** Callers that leave a renewal, over real sockets. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  type Authorize,
+  createAuthorizedFetch,
+  type IAuthorizeRequest,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
+import {
+  type ISessionServers,
+  startSessionServers,
+} from "../servers/session_servers.ts";
+import { deferred, never } from "../support/stub_fetch.ts";
+
+async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** A sign-in that waits until the test lets it go on. */
+function waiting(flow: Authorize) {
+  const requests: IAuthorizeRequest[] = [];
+  let { promise, resolve } = deferred<void>();
+  let called = deferred<void>();
+  return {
+    requests,
+    /** Resolves when the flow has been called. */
+    get called() {
+      return called.promise;
+    },
+    release: () => resolve(),
+    reset() {
+      ({ promise, resolve } = deferred<void>());
+      called = deferred<void>();
+    },
+    authorize: async (request: IAuthorizeRequest) => {
+      requests.push(request);
+      called.resolve();
+      await promise;
+      return await flow(request);
+    },
+  };
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("The promise was fulfilled");
+}
+
+Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others wait for", async () => {
+  await using servers = startSessionServers();
+  const flow = waiting(servers.flow());
+  const api = createAuthorizedFetch(servers.resource, flow);
+  const controller = new AbortController();
+  const leaving = api(servers.resource, { signal: controller.signal });
+  const leavingRequest = api(
+    new Request(servers.resource, { signal: controller.signal }),
+  );
+  const staying = api(servers.resource);
+  await flow.called;
+  while (servers.calls.length < 3) await tick();
+  await tick();
+  const reason = new Error("enough");
+  controller.abort(reason);
+  assertEquals(await rejection(leaving), reason);
+  assertEquals(await rejection(leavingRequest), reason);
+  assertEquals(flow.requests[0]!.signal!.aborted, false);
+  flow.release();
+  assertEquals(await statusOf(await staying), 200);
+  assertEquals(flow.requests.length, 1);
+  assertEquals(flow.requests[0]!.signal!.aborted, false);
+});
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the last caller leaves, and starts anew", async () => {
+  await using servers = startSessionServers();
+  const flow = waiting(servers.flow());
+  const api = createAuthorizedFetch(servers.resource, flow);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const calls = [1, 2, 3].map(() => api(servers.resource, { signal }));
+  await flow.called;
+  await tick();
+  const reason = new Error("enough");
+  controller.abort(reason);
+  for (const call of calls) assertEquals(await rejection(call), reason);
+  assert(flow.requests[0]!.signal!.aborted);
+  assertEquals(flow.requests[0]!.signal!.reason, reason);
+  assertEquals(await api.session(), undefined);
+
+  flow.reset();
+  const next = api(servers.resource);
+  await flow.called;
+  flow.release();
+  assertEquals(await statusOf(await next), 200);
+  assertEquals(flow.requests.length, 2);
+});
+
+Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends after the last caller left", async () => {
+  await using servers = startSessionServers();
+  const late = deferred<ISession>();
+  const called = deferred<void>();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: () => {
+      called.resolve();
+      return late.promise;
+    },
+  });
+  const controller = new AbortController();
+  const call = api.authorize({ signal: controller.signal });
+  await called.promise;
+  controller.abort("enough");
+  assertEquals(await rejection(call), "enough");
+  late.resolve({} as ISession);
+  await tick();
+  assertEquals(await api.session(), undefined);
+});
+
+Deno.test("createAuthorizedFetch() ends the discovery when the last caller leaves", async () => {
+  await using servers = startSessionServers();
+  const controller = new AbortController();
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: () => never(),
+    fetch: (input, init) => {
+      if (!String(input).includes("well-known")) return fetch(input, init);
+      signals.push(init?.signal);
+      queueMicrotask(() => controller.abort("enough"));
+      return never();
+    },
+  });
+  const call = api(servers.resource, { signal: controller.signal });
+  assertEquals(await rejection(call), "enough");
+  await tick();
+  assertEquals(signals.map((signal) => signal?.aborted), [true]);
+});
+
+Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, and stores its result", async () => {
+  await using servers = startSessionServers();
+  const store = memoryStore();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  const { token } = await api.authorize();
+  servers.revoke();
+  const asked = deferred<void>();
+  const release = deferred<void>();
+  servers.server = async ({ path }) => {
+    if (path === "/token") {
+      asked.resolve();
+      await release.promise;
+    }
+    return undefined;
+  };
+  const controller = new AbortController();
+  const call = api(servers.resource, { signal: controller.signal });
+  await asked.promise;
+  controller.abort("enough");
+  assertEquals(await rejection(call), "enough");
+  // The next caller waits for that refresh, and finds what it has stored.
+  const next = api(servers.resource);
+  await tick();
+  release.resolve();
+  assertEquals(await statusOf(await next), 200);
+  assertEquals(servers.grants("refresh_token").length, 1);
+  const session = await store.load();
+  assert(session!.token.access_token !== token.access_token);
+});
+
+Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails after the last caller left", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  await api.authorize();
+  servers.revoke(true);
+  const asked = deferred<void>();
+  const release = deferred<void>();
+  servers.server = async ({ path }) => {
+    if (path === "/token") {
+      asked.resolve();
+      await release.promise;
+    }
+    return undefined;
+  };
+  const controller = new AbortController();
+  const call = api(servers.resource, { signal: controller.signal });
+  await asked.promise;
+  controller.abort("enough");
+  assertEquals(await rejection(call), "enough");
+  release.resolve();
+  while ((await api.session())?.token.access_token) await tick();
+  await tick();
+  assertEquals(servers.visits.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has aborted, and makes no request", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  const signal = AbortSignal.abort("enough");
+  const request = new Request(servers.resource, { signal });
+  assertEquals(await rejection(api(servers.resource, { signal })), "enough");
+  assertEquals(await rejection(api(request)), "enough");
+  assertEquals(await rejection(api.authorize({ signal })), "enough");
+  assertEquals([servers.calls, servers.requests, servers.visits], [[], [], []]);
+});
+
+Deno.test("createAuthorizedFetch() passes the signal to the request, also for its body", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  await api.authorize();
+  const arrived = deferred<void>();
+  servers.handler = () => {
+    arrived.resolve();
+    return new Response(new ReadableStream({ pull: () => never() }));
+  };
+  const controller = new AbortController();
+  const { signal } = controller;
+  const response = await api(servers.resource, { signal });
+  const reading = rejection(response.text());
+  controller.abort(new Error("enough"));
+  assertEquals(await reading, signal.reason);
+});
+
+Deno.test("createAuthorizedFetch() throws what authorize throws, to every caller", async () => {
+  await using servers = startSessionServers();
+  const reason = { redirect: "https://as.example/authorize" };
+  let count = 0;
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: async () => {
+      count++;
+      await tick();
+      await tick();
+      throw reason;
+    },
+  });
+  const errors = await Promise.all(
+    [1, 2, 3].map(() => rejection(api(servers.resource))),
+  );
+  for (const error of errors) assert(error === reason);
+  assertEquals(count, 1);
+  assertEquals(await rejection(api(servers.resource)), reason);
+  assertEquals(count, 2);
+});
+
+for (
+  const { what, change, code } of [
+    {
+      what: "of another issuer",
+      change: { issuer: "https://other.example" },
+      code: "issuer_mismatch",
+    },
+    {
+      what: "for another resource",
+      change: { resource: "https://other.example/mcp" },
+      code: "identifier_mismatch",
+    },
+    {
+      what: "for a parent of the resource that was discovered",
+      change: (servers: ISessionServers) => ({ resource: servers.origin }),
+      code: "identifier_mismatch",
+    },
+    {
+      what: "that is bound to a key",
+      change: { dpopThumbprint: "other" },
+      code: "invalid_argument",
+    },
+    {
+      what: "without a token",
+      change: { token: {} },
+      code: "invalid_argument",
+    },
+  ]
+) {
+  Deno.test(`createAuthorizedFetch() refuses a session ${what} from authorize`, async () => {
+    await using servers = startSessionServers();
+    const flow = servers.flow();
+    const api = createAuthorizedFetch(servers.resource, {
+      authorize: async (request) => {
+        const session = await flow(request);
+        const changes = typeof change === "function" ? change(servers) : change;
+        return { ...session, ...changes } as ISession;
+      },
+    });
+    const error = await assertRejects(
+      () => api(servers.resource),
+      OAuthClientError,
+    );
+    assertEquals(error.code, code);
+    assertEquals(await api.session(), undefined);
+    assertEquals(servers.calls.map((call) => call.authorization), [null]);
+  });
+}

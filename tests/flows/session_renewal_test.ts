@@ -1,0 +1,417 @@
+/** How a session is renewed, over real sockets. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  createAuthorizedFetch,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
+import {
+  type ISessionServers,
+  startSessionServers,
+} from "../servers/session_servers.ts";
+
+const CALLERS = 20;
+
+/** Makes calls at the same time; returns how many of each status came. */
+async function callAll(
+  call: (n: number) => Promise<Response>,
+): Promise<Record<number, number>> {
+  const statuses: Record<number, number> = {};
+  await Promise.all(
+    Array.from({ length: CALLERS }, async (_, n) => {
+      const { status, body } = await call(n);
+      await body?.cancel();
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }),
+  );
+  return statuses;
+}
+
+/** A fetch whose user has signed in, and its clock. */
+async function signedIn(servers: ISessionServers, options = {}) {
+  const clock = { now: Date.now() };
+  const store = memoryStore();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+    now: () => clock.now,
+    ...options,
+  });
+  const session = await api.authorize();
+  servers.requests.length = 0;
+  servers.visits.length = 0;
+  return { api, store, clock, session };
+}
+
+async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("createAuthorizedFetch() authorizes once for 20 first calls", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  assertEquals(servers.visits.length, 1);
+  assertEquals(servers.received("/register").length, 1);
+  assertEquals(servers.visits[0]!.searchParams.get("scope"), "read");
+  assertEquals(
+    servers.visits[0]!.searchParams.get("resource"),
+    servers.resource,
+  );
+  const [form] = servers.grants("authorization_code");
+  assertEquals(form!.get("resource"), servers.resource);
+});
+
+Deno.test("createAuthorizedFetch() refreshes once for 20 calls after expiry, before they are made", async () => {
+  await using servers = startSessionServers();
+  const { api, clock } = await signedIn(servers);
+  clock.now += 3_600_000;
+  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  assertEquals(servers.grants("refresh_token").length, 1);
+  assertEquals(servers.calls.length, CALLERS);
+  assertEquals(servers.visits.length, 0);
+  const [form] = servers.grants("refresh_token");
+  assertEquals(form!.get("resource"), servers.resource);
+  assertEquals(form!.get("scope"), null);
+});
+
+Deno.test("createAuthorizedFetch() refreshes once for 20 calls after a revocation", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  servers.revoke();
+  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  assertEquals(servers.grants("refresh_token").length, 1);
+  assertEquals(servers.visits.length, 0);
+});
+
+Deno.test("createAuthorizedFetch() authorizes once for 20 calls when the refresh token is invalid, and keeps the client", async () => {
+  await using servers = startSessionServers();
+  const { api, session } = await signedIn(servers);
+  servers.revoke(true);
+  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  assertEquals(servers.grants("refresh_token").length, 1);
+  assertEquals(servers.visits.length, 1);
+  assertEquals(servers.received("/register").length, 0);
+  assertEquals((await api.session())!.client, session.client);
+});
+
+Deno.test("createAuthorizedFetch() steps up once for 20 calls, with the union of the scopes", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  const url = `${servers.resource}/write`;
+  assertEquals(await callAll(() => api(url)), { 200: CALLERS });
+  assertEquals(servers.visits.length, 1);
+  assertEquals(servers.visits[0]!.searchParams.get("scope"), "read write");
+  assertEquals(servers.grants("refresh_token").length, 0);
+  assertEquals((await api.session())!.scopes, ["read", "write"]);
+});
+
+Deno.test("createAuthorizedFetch() loses no scope when two calls step up at the same time", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers, {
+    authorize: servers.flow({ scopes: ["read"] }),
+  });
+  const statuses = await callAll((n) =>
+    api(`${servers.resource}/${n % 2 ? "write" : "admin"}`)
+  );
+  assertEquals(statuses, { 200: CALLERS });
+  assertEquals(servers.visits.length, 2);
+  const { scopes } = (await api.session())!;
+  assertEquals(scopes.toSorted(), ["admin", "read", "write"]);
+});
+
+Deno.test("createAuthorizedFetch() keeps the scopes of a step-up for the next sign-in", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  await statusOf(await api(`${servers.resource}/write`));
+  servers.revoke(true);
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.visits[1]!.searchParams.get("scope"), "read write");
+});
+
+Deno.test("createAuthorizedFetch() returns a 403 that names scopes already requested, with its body", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  servers.handler = () =>
+    new Response("no", {
+      status: 403,
+      headers: {
+        "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="read"',
+      },
+    });
+  const response = await api(servers.resource);
+  assertEquals([response.status, await response.text()], [403, "no"]);
+  assertEquals([servers.calls.length, servers.visits.length], [1, 0]);
+});
+
+Deno.test("createAuthorizedFetch() returns the fourth refusal as it is", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  let calls = 0;
+  servers.handler = () =>
+    new Response(`no ${++calls}`, {
+      status: 403,
+      headers: {
+        "WWW-Authenticate":
+          `Bearer error="insufficient_scope", scope="s${calls}"`,
+      },
+    });
+  const response = await api(servers.resource);
+  assertEquals([response.status, await response.text()], [403, "no 4"]);
+  assertEquals([calls, servers.visits.length], [4, 3]);
+  assertEquals(
+    servers.visits.map((url) => url.searchParams.get("scope")),
+    ["read s1", "read s1 s2", "read s1 s2 s3"],
+  );
+});
+
+Deno.test("createAuthorizedFetch() returns the 401 of a token fresh from authorize, with its body", async () => {
+  await using servers = startSessionServers();
+  servers.handler = () => new Response("never", { status: 401 });
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  const response = await api(servers.resource);
+  assertEquals([response.status, await response.text()], [401, "never"]);
+  assertEquals([servers.calls.length, servers.visits.length], [2, 1]);
+});
+
+Deno.test("createAuthorizedFetch() authorizes when a refreshed token is refused as well", async () => {
+  await using servers = startSessionServers();
+  const { api, session } = await signedIn(servers);
+  servers.handler = ({ authorization }) =>
+    authorization === `Bearer ${session.token.access_token}` ||
+      servers.visits.length === 0
+      ? new Response(null, { status: 401 })
+      : undefined;
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.grants("refresh_token").length, 1);
+  assertEquals(servers.visits.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and once for the same requirement", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  const refusal = () =>
+    new Response("sign in again", {
+      status: 401,
+      headers: {
+        "WWW-Authenticate":
+          'Bearer error="insufficient_user_authentication", acr_values="mfa", max_age="60"',
+      },
+    });
+  servers.handler = () => servers.visits.length ? undefined : refusal();
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.grants("refresh_token").length, 0);
+  const { searchParams } = servers.visits[0]!;
+  assertEquals(searchParams.get("acr_values"), "mfa");
+  assertEquals(searchParams.get("max_age"), "60");
+  assertEquals(searchParams.get("scope"), "read");
+
+  servers.handler = refusal;
+  const response = await api(servers.resource);
+  assertEquals(await response.text(), "sign in again");
+  assertEquals(servers.visits.length, 2);
+});
+
+for (
+  const { name, respond, check } of [
+    {
+      name: "a 503",
+      respond: () =>
+        new Response(null, { status: 503, headers: { "Retry-After": "7" } }),
+      check: (error: OAuthClientError) =>
+        assertEquals([error.status, error.retryAfter], [503, 7]),
+    },
+    {
+      name: "a 429",
+      respond: () => Response.json({ error: "slow_down" }, { status: 429 }),
+      check: (error: OAuthClientError) => assertEquals(error.status, 429),
+    },
+    {
+      name: "a 400 with temporarily_unavailable",
+      respond: () =>
+        Response.json({ error: "temporarily_unavailable" }, { status: 400 }),
+      check: (error: OAuthClientError) =>
+        assertEquals(error.error, "temporarily_unavailable"),
+    },
+    {
+      name: "a timeout",
+      respond: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return new Response();
+      },
+      check: (error: OAuthClientError) => assertEquals(error.code, "timeout"),
+    },
+  ]
+) {
+  Deno.test(`createAuthorizedFetch() keeps the session and shares the error when a refresh fails with ${name}`, async () => {
+    await using servers = startSessionServers();
+    const { api, clock, session } = await signedIn(servers, { timeoutMs: 50 });
+    clock.now += 3_600_000;
+    servers.server = ({ path }) => path === "/token" ? respond() : undefined;
+    const errors = new Set<unknown>();
+    await Promise.all(
+      Array.from(
+        { length: CALLERS },
+        () => api(servers.resource).catch((error) => errors.add(error)),
+      ),
+    );
+    assertEquals(errors.size, 1);
+    const [error] = errors;
+    assert(error instanceof OAuthClientError);
+    check(error);
+    assertEquals(servers.received("/token").length, 1);
+    assertEquals(servers.visits.length, 0);
+    assertEquals(await api.session(), session);
+    servers.server = () => undefined;
+    assertEquals(await statusOf(await api(servers.resource)), 200);
+  });
+}
+
+Deno.test("createAuthorizedFetch() uses a token that is still valid when its refresh fails on the way", async () => {
+  await using servers = startSessionServers();
+  const { api, clock } = await signedIn(servers);
+  servers.server = () => new Response(null, { status: 503 });
+  clock.now += 3_580_000;
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.received("/token").length, 1);
+  clock.now += 20_000;
+  await assertRejects(() => api(servers.resource), OAuthClientError, "503");
+});
+
+Deno.test("createAuthorizedFetch() refreshes a short-lived token in the last quarter of its lifetime", async () => {
+  await using servers = startSessionServers();
+  servers.lifetime = 20;
+  const { api, clock } = await signedIn(servers);
+  clock.now += 14_000;
+  await statusOf(await api(servers.resource));
+  assertEquals(servers.received("/token").length, 0);
+  clock.now += 2_000;
+  await statusOf(await api(servers.resource));
+  assertEquals(servers.received("/token").length, 1);
+});
+
+Deno.test("createAuthorizedFetch() registers anew, once, when the server no longer knows the client", async () => {
+  await using servers = startSessionServers();
+  const { api, session } = await signedIn(servers);
+  servers.revoke(true);
+  servers.forgetClients();
+  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  assertEquals(servers.received("/register").length, 1);
+  assertEquals(servers.visits.length, 1);
+  const { client } = (await api.session())!;
+  assert(client.client_id !== session.client.client_id);
+});
+
+Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds deleted", async () => {
+  await using servers = startSessionServers();
+  const { api, store, session } = await signedIn(servers);
+  const { refresh_token: _, ...token } = session.token;
+  await store.save({ ...session, token });
+  servers.revoke(true);
+  servers.forgetClients();
+  const error = await assertRejects(
+    () => api(servers.resource),
+    OAuthClientError,
+  );
+  assertEquals(error.error, "invalid_client");
+  assertEquals(servers.visits.length, 1);
+  assertEquals(await api.session(), undefined);
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.received("/register").length, 1);
+});
+
+Deno.test("createAuthorizedFetch() keeps a client without tokens when the sign-in after invalid_grant fails", async () => {
+  await using servers = startSessionServers();
+  let isWilling = true;
+  const flow = servers.flow();
+  const refusal = new Error("not now");
+  const { api, session } = await signedIn(servers, {
+    authorize: (request: Parameters<typeof flow>[0]) =>
+      isWilling ? flow(request) : Promise.reject(refusal),
+  });
+  servers.revoke(true);
+  isWilling = false;
+  const error = await assertRejects(() => api(servers.resource));
+  assertEquals(error, refusal);
+  const kept = await api.session();
+  assertEquals(kept!.token, { access_token: "", token_type: "Bearer" });
+  assertEquals(kept!.client, session.client);
+  // No request is made with the tokens again.
+  servers.requests.length = servers.calls.length = 0;
+  isWilling = true;
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(
+    servers.calls.map(({ authorization }) => authorization)[0],
+    null,
+  );
+  assertEquals(servers.grants("refresh_token").length, 0);
+  assertEquals(servers.received("/register").length, 0);
+});
+
+Deno.test("createAuthorizedFetch() uses what another process has stored in the meantime", async () => {
+  await using servers = startSessionServers();
+  const { api, store, session } = await signedIn(servers);
+  servers.revoke();
+  servers.tokens.set("other", ["read"]);
+  // The other process stores its token while the first request is under way.
+  servers.handler = async ({ authorization }) => {
+    if (authorization === "Bearer other") return undefined;
+    const token = { ...session.token, access_token: "other" };
+    await store.save({ ...session, token });
+    return undefined;
+  };
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.received("/token").length, 0);
+});
+
+Deno.test("createAuthorizedFetch() renews under the lock of the store, which no response body holds", async () => {
+  await using servers = startSessionServers();
+  let locked = 0;
+  let most = 0;
+  const inner = memoryStore();
+  const store = {
+    load: inner.load,
+    save(session: ISession | undefined) {
+      assertEquals(locked, 1);
+      return inner.save(session);
+    },
+    async lock<T>(task: () => Promise<T>): Promise<T> {
+      most = Math.max(most, ++locked);
+      try {
+        return await task();
+      } finally {
+        locked--;
+      }
+    },
+  };
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  const response = await api(servers.resource);
+  assertEquals([locked, most], [0, 1]);
+  await response.body?.cancel();
+});
+
+Deno.test("createAuthorizedFetch() shares renewals between fetches of one store", async () => {
+  await using servers = startSessionServers();
+  const { store } = await signedIn(servers);
+  servers.revoke();
+  const apis = Array.from(
+    { length: CALLERS },
+    () =>
+      createAuthorizedFetch(servers.resource, {
+        authorize: servers.flow(),
+        store,
+      }),
+  );
+  const statuses = await callAll((n) => apis[n]!(servers.resource));
+  assertEquals(statuses, { 200: CALLERS });
+  assertEquals(servers.grants("refresh_token").length, 1);
+});

@@ -1,0 +1,410 @@
+/** Which requests carry the token, and what reaches the resource, over real sockets. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
+import {
+  type ISessionServers,
+  startSessionServers,
+} from "../servers/session_servers.ts";
+
+async function signedIn(servers: ISessionServers) {
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  const { token } = await api.authorize();
+  return { api, bearer: `Bearer ${token.access_token}` };
+}
+
+async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Makes a resource that answers every request, and redirects `/mcp/go/<status>`. */
+function redirectTo(servers: ISessionServers, location: () => string): void {
+  servers.handler = ({ path, body, method, headers }) => {
+    const status = Number(/^\/mcp\/go\/(\d+)$/.exec(path)?.[1]);
+    if (status) {
+      return new Response(null, {
+        status,
+        headers: { Location: location() },
+      });
+    }
+    return Response.json({ method, body, type: headers.get("Content-Type") });
+  };
+}
+
+Deno.test("createAuthorizedFetch() sends the token to the resource and below it only", async () => {
+  await using servers = startSessionServers();
+  await using other = startSessionServers();
+  const { api, bearer } = await signedIn(servers);
+  const port = new URL(servers.origin).port;
+  servers.handler = other.handler = () => new Response();
+  for (
+    const [url, isSent] of [
+      [servers.resource, true],
+      [`${servers.resource}/`, true],
+      [`${servers.resource}?q#f`, true],
+      [`${servers.resource}/a/b`, true],
+      [`${servers.resource}/../mcp/a`, true],
+      [`${servers.resource}s`, false],
+      [`${servers.resource}/../other`, false],
+      [`${servers.resource}/%2e%2e/other`, false],
+      [`${servers.origin}/MCP`, false],
+      [servers.origin, false],
+      [`http://localhost:${port}/mcp`, false],
+      [other.resource, false],
+    ] as const
+  ) {
+    servers.calls.length = other.calls.length = 0;
+    assertEquals(await statusOf(await api(url)), 200, url);
+    const [call] = [...servers.calls, ...other.calls];
+    assertEquals(call!.authorization, isSent ? bearer : null, url);
+  }
+});
+
+Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and their 401 back", async () => {
+  await using servers = startSessionServers();
+  const inputs: unknown[][] = [];
+  const api = createAuthorizedFetch("https://api.example/mcp", {
+    authorize: servers.flow(),
+    fetch: (...args) => {
+      inputs.push(args);
+      return Promise.resolve(new Response(null, { status: 401 }));
+    },
+  });
+  const init = { method: "POST", body: "b", headers: { Authorization: "own" } };
+  const request = new Request("https://api.example/other");
+  assertEquals((await api("https://api.example/mcp", init)).status, 401);
+  assertEquals((await api(request)).status, 401);
+  assertEquals(servers.visits.length, 0);
+  assert(inputs[0]![1] === init && inputs[1]![0] === request);
+});
+
+Deno.test("createAuthorizedFetch() leaves an Authorization of the caller alone", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  const headers = { authorization: "Basic b3du" };
+  for (
+    const call of [
+      () => api(servers.resource, { headers }),
+      () => api(new Request(servers.resource, { headers })),
+      () => api(new Request(servers.resource), { headers }),
+    ]
+  ) {
+    servers.calls.length = 0;
+    assertEquals(await statusOf(await call()), 401);
+    assertEquals(servers.calls.map((one) => one.authorization), ["Basic b3du"]);
+  }
+  assertEquals(servers.visits.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() follows redirects with the token within the resource, and without it elsewhere", async () => {
+  await using servers = startSessionServers();
+  await using other = startSessionServers();
+  other.handler = () => new Response("other");
+  const { api, bearer } = await signedIn(servers);
+  let location = "";
+  redirectTo(servers, () => location);
+  for (
+    const [target, at, expected] of [
+      [`${servers.resource}/there`, servers, bearer],
+      ["/mcp/there", servers, bearer],
+      ["/elsewhere", servers, null],
+      [other.resource, other, null],
+    ] as const
+  ) {
+    location = target;
+    for (const status of [301, 302, 303, 307, 308]) {
+      servers.calls.length = other.calls.length = 0;
+      const response = await api(`${servers.resource}/go/${status}`, {
+        headers: { Cookie: "c=1" },
+      });
+      assertEquals(await statusOf(response), 200);
+      assertEquals(servers.calls[0]!.authorization, bearer);
+      const last = at.calls.at(-1)!;
+      assertEquals(last.authorization, expected, `${target} ${status}`);
+      assertEquals(last.headers.get("Cookie"), at === other ? null : "c=1");
+    }
+  }
+  assertEquals(servers.visits.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() takes up the token again when a redirect leads back", async () => {
+  await using servers = startSessionServers();
+  await using other = startSessionServers();
+  other.handler = () => Response.redirect(`${servers.resource}/back`);
+  const { api, bearer } = await signedIn(servers);
+  redirectTo(servers, () => other.resource);
+  await statusOf(await api(`${servers.resource}/go/307`));
+  assertEquals(other.calls.map((one) => one.authorization), [null]);
+  assertEquals(servers.calls.at(-1)!.authorization, bearer);
+});
+
+Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect as fetch does", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  redirectTo(servers, () => `${servers.resource}/there`);
+  const init = {
+    method: "POST",
+    body: "b",
+    headers: { "Content-Type": "text/x" },
+  };
+  const dropped = { method: "GET", body: "", type: null };
+  const kept = { method: "POST", body: "b", type: "text/x" };
+  for (const status of [301, 302, 303, 307, 308]) {
+    const url = `${servers.resource}/go/${status}`;
+    const expected = status < 304 ? dropped : kept;
+    const plain = await fetch(url, init);
+    assertEquals(await plain.json(), expected);
+    assertEquals(await (await api(url, init)).json(), expected);
+    const request = new Request(url, init);
+    assertEquals(await (await api(request)).json(), expected);
+  }
+});
+
+Deno.test("createAuthorizedFetch() renews after a 401 behind a redirect", async () => {
+  await using servers = startSessionServers();
+  const { api, bearer } = await signedIn(servers);
+  servers.handler = ({ path }) =>
+    path === "/mcp"
+      ? Response.redirect(`${servers.resource}/`, 307)
+      : undefined;
+  servers.revoke();
+  const response = await api(servers.resource, { method: "POST", body: "b" });
+  const { method, body, authorization } = await response.json();
+  assertEquals([method, body], ["POST", "b"]);
+  assert(authorization !== bearer);
+});
+
+Deno.test("createAuthorizedFetch() fails for redirects that cannot be followed", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  let location = `${servers.resource}/go/307`;
+  redirectTo(servers, () => location);
+  const url = `${servers.resource}/go/307`;
+  const rejects = async (init: RequestInit, message: string) => {
+    const error = await assertRejects(() => api(url, init), OAuthClientError);
+    assertEquals([error.code, error.url], ["redirect_refused", url]);
+    assert(error.message.endsWith(message), error.message);
+  };
+  await rejects({}, "more than 20 times");
+  const body = new Blob(["b"]).stream();
+  const stream = { method: "POST", body, duplex: "half" } as RequestInit;
+  await rejects(stream, "its body is a stream");
+  location = "data:text/plain,x";
+  await rejects({}, "invalid or hidden by this runtime");
+});
+
+Deno.test("createAuthorizedFetch() leaves redirects to a caller who handles them", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  redirectTo(servers, () => "/elsewhere");
+  const url = `${servers.resource}/go/302`;
+  const response = await api(url, { redirect: "manual" });
+  assertEquals(await statusOf(response), 302);
+  const request = new Request(url, { redirect: "manual" });
+  assertEquals(await statusOf(await api(request)), 302);
+  await assertRejects(() => api(url, { redirect: "error" }), TypeError);
+});
+
+const form = new FormData();
+form.set("field", "value");
+
+for (
+  const [name, body, expected] of [
+    ["a string", "text", "text"],
+    ["URLSearchParams", new URLSearchParams({ a: "b" }), "a=b"],
+    ["a Blob", new Blob(["blob"]), "blob"],
+    ["an ArrayBuffer", new TextEncoder().encode("buffer").buffer, "buffer"],
+    ["a view", new TextEncoder().encode("view"), "view"],
+    ["FormData", form, 'name="field"\r\n\r\nvalue'],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() sends ${name} again after a 401`, async () => {
+    await using servers = startSessionServers();
+    const { api } = await signedIn(servers);
+    servers.revoke();
+    const headers = new Headers({ "X-Test": "1" });
+    const response = await api(new URL(servers.resource), {
+      method: "PUT",
+      headers,
+      body,
+    });
+    const received = await response.json();
+    assertEquals(received.method, "PUT");
+    assert(received.body.includes(expected), received.body);
+    assertEquals(servers.calls.map((one) => one.headers.get("X-Test")), [
+      "1",
+      "1",
+    ]);
+    // The caller's own headers stay as they are.
+    assertEquals(headers.has("Authorization"), false);
+  });
+}
+
+Deno.test("createAuthorizedFetch() sends a Request again after a 401, also with other members in init", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  for (
+    const init of [
+      undefined,
+      { headers: { "X-Test": "init" } },
+      { body: "init" },
+    ]
+  ) {
+    servers.revoke();
+    const request = new Request(servers.resource, {
+      method: "POST",
+      body: "request",
+      headers: { "X-Test": "request" },
+    });
+    servers.calls.length = 0;
+    const { body } = await (await api(request, init)).json();
+    assertEquals(body, init?.body ?? "request");
+    assertEquals(servers.calls.length, 2);
+    for (const call of servers.calls) {
+      const expected = init?.headers?.["X-Test"] ?? "request";
+      assertEquals(call.headers.get("X-Test"), expected);
+    }
+  }
+});
+
+/** A body that is a stream, and counts how often it is read. */
+function streamOf(text: string) {
+  const state = { pulls: 0 };
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      state.pulls++;
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  return { state, init };
+}
+
+Deno.test("createAuthorizedFetch() renews a missing or expired session before it sends a stream", async () => {
+  await using servers = startSessionServers();
+  let now = Date.now();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    now: () => now,
+  });
+  for (const grant of ["authorization_code", "refresh_token"]) {
+    const { init, state } = streamOf("once");
+    servers.requests.length = servers.calls.length = 0;
+    const response = await api(servers.resource, init);
+    assertEquals((await response.json()).body, "once");
+    assertEquals([servers.calls.length, state.pulls], [1, 1]);
+    assertEquals(servers.grants(grant).length, 1);
+    now += 3_600_000;
+  }
+});
+
+Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews before the next one", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  servers.revoke();
+  const first = streamOf("once");
+  assertEquals(await statusOf(await api(servers.resource, first.init)), 401);
+  assertEquals(first.state.pulls, 1);
+  assertEquals(servers.grants("refresh_token").length, 0);
+  const second = streamOf("again");
+  const response = await api(servers.resource, second.init);
+  assertEquals((await response.json()).body, "again");
+  assertEquals(servers.calls.length, 2);
+  assertEquals(servers.grants("refresh_token").length, 1);
+});
+
+Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stream", async () => {
+  await using servers = startSessionServers();
+  const { api, bearer } = await signedIn(servers);
+  servers.revoke();
+  const response = await api(servers.resource, streamOf("once").init);
+  const sessions = await Promise.all([
+    api.renew(response),
+    api.renew(response),
+  ]);
+  await response.body?.cancel();
+  assertEquals(sessions[0], sessions[1]);
+  assert(bearer !== `Bearer ${sessions[0]!.token.access_token}`);
+  // Also a call that comes later does not refresh what has been renewed.
+  assertEquals(await api.renew(response), sessions[0]);
+  assertEquals(servers.grants("refresh_token").length, 1);
+  const ok = await api(servers.resource);
+  await assertRejects(
+    () => api.renew(ok),
+    OAuthClientError,
+    "response must be",
+  );
+  await ok.body?.cancel();
+});
+
+Deno.test("createAuthorizedFetch() keeps an event stream open while other calls renew", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  let push!: (event: string) => void;
+  servers.handler = ({ path }) => {
+    if (path !== "/mcp/events") return undefined;
+    const body = new ReadableStream<string>({
+      start(controller) {
+        push = (event) => controller.enqueue(`data: ${event}\n\n`);
+        push("1");
+      },
+    });
+    return new Response(body.pipeThrough(new TextEncoderStream()));
+  };
+  const events = await api(`${servers.resource}/events`);
+  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+  assertEquals((await reader.read()).value, "data: 1\n\n");
+  servers.revoke();
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  servers.revoke(true);
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  push("2");
+  assertEquals((await reader.read()).value, "data: 2\n\n");
+  await reader.cancel();
+});
+
+Deno.test("createAuthorizedFetch() cancels the bodies that it discards", async () => {
+  const cancelled: number[] = [];
+  let calls = 0;
+  const endless = () => {
+    const call = ++calls;
+    return new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(8)),
+      cancel: () => void cancelled.push(call),
+    });
+  };
+  const session = {
+    issuer: "https://as.example",
+    resource: "https://api.example/mcp",
+    serverMetadata: { issuer: "https://as.example" },
+    client: { issuer: "https://as.example", client_id: "c" },
+    scopes: [],
+  };
+  const api = createAuthorizedFetch("https://api.example/mcp", {
+    authorizationServer: "https://as.example",
+    authorize: () =>
+      Promise.resolve({
+        ...session,
+        token: { access_token: "t", token_type: "Bearer" },
+      }),
+    fetch: (url) => {
+      if (String(url).includes("as.example")) {
+        return Promise.resolve(Response.json(session.serverMetadata));
+      }
+      const status = calls === 0 ? 401 : calls === 1 ? 307 : 200;
+      const headers = { Location: "/mcp/" };
+      return Promise.resolve(new Response(endless(), { status, headers }));
+    },
+  });
+  const spare = new Request("https://api.example/mcp", {
+    method: "POST",
+    body: "b",
+  });
+  const response = await api(spare);
+  assertEquals([response.status, calls], [200, 3]);
+  assertEquals(cancelled, [1, 2]);
+  await response.body!.cancel();
+});
