@@ -77,8 +77,6 @@ export interface IFacts {
   readonly serverDocuments: readonly ServerDocument[];
   /** The metadata of the server, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
-  /** Why no authorization request can be made to this server. */
-  readonly flowFailure?: OAuthClientError | undefined;
   readonly corsProbes: readonly ICorsProbe[];
   /** The assumed authorization endpoint. */
   readonly assumed?: IProbe | undefined;

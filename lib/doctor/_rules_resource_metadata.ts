@@ -40,7 +40,8 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
       );
       const document = resourceDocuments.find(({ url }) => url === found?.url);
       const { resource } = (document && membersOf(document)) ?? {};
-      const isParent = typeof resource === "string" &&
+      const isParent = facts.options.resourceMatch !== "exact" &&
+        typeof resource === "string" &&
         parseUrl(resource)?.origin === target.origin &&
         `${target.pathname}/`.startsWith(
           `${parseUrl(resource)?.pathname.replace(/\/$/, "")}/`,

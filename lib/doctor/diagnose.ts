@@ -142,6 +142,9 @@ function seal<T>(value: T, secrets: readonly string[]): T {
  * `options.register` is true. The whole takes a few times `timeoutMs` at most, as no
  * further request is made to a host that has not responded.
  *
+ * `allowUrl` is called before every request; for the resource itself the purpose is
+ * `resource_metadata`, and for a preflight request that of the request it precedes.
+ *
  * The verdict is `broken` or `unreachable` exactly if there is a finding of severity
  * `error`; and there is one whenever discovery fails, unless the resource publishes
  * nothing and requires no token. All strings are free of control characters and of

@@ -258,6 +258,13 @@ const RESOURCE_METADATA: readonly IDeviation[] = [
     part: "identifier",
   },
   {
+    name: "a resource with a fragment",
+    findings: ["error resource_mismatch"],
+    verdict: "broken",
+    change: (model) => resource({ resource: `${model.origin}/mcp#x` })(model),
+    part: "identifier",
+  },
+  {
     name: "metadata of the origin at the URL of the origin (Slack)",
     findings: ["info resource_is_parent"],
     verdict: "ready",
@@ -557,6 +564,33 @@ const SERVER_METADATA: readonly IDeviation[] = [
     verdict: "broken",
     change: server({ issuer: "https://cf.mcp.example" }),
     part: "issuer",
+  },
+  {
+    name: "an issuer on another host, and no metadata (Zoom)",
+    findings: [
+      "error issuer_mismatch",
+      "warning no_challenge",
+      "warning no_resource_metadata",
+    ],
+    verdict: "broken",
+    change: (model) => {
+      status(401)(model);
+      model.serverMetadata.issuer = "https://cf.mcp.example";
+      model.documents = {
+        "/.well-known/oauth-authorization-server": served(model.serverMetadata),
+      };
+    },
+  },
+  {
+    name: "endpoints on another host (Atlassian)",
+    findings: [],
+    verdict: "ready",
+    change: (model) => {
+      const other = model.origin.replace("127.0.0.1", "localhost");
+      for (const name of ["authorization", "token", "registration"]) {
+        model.serverMetadata[`${name}_endpoint`] = `${other}/${name}`;
+      }
+    },
   },
   {
     name: "an issuer with a query",

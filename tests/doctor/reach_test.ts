@@ -7,7 +7,15 @@ import {
   type IFetch,
 } from "../../lib/doctor/mod.ts";
 import { createCertificate } from "../faults/certificate.ts";
-import { served, SERVER_PATH, startWorld } from "./_world.ts";
+import {
+  handle,
+  healthyModel,
+  type IModel,
+  ROOT_PATH,
+  served,
+  SERVER_PATH,
+  startWorld,
+} from "./_world.ts";
 
 const idsOf = ({ findings }: IDiagnosis) =>
   findings.map(({ severity, id }) => `${severity} ${id}`);
@@ -30,22 +38,6 @@ Deno.test("diagnose() finds that nothing listens", async () => {
   assertEquals(diagnosis.verdict, "unreachable");
   assertEquals(idsOf(diagnosis), ["error connection_refused"]);
   assertEquals(diagnosis.steps[0]?.result, "no connection");
-});
-
-Deno.test("diagnose() finds an unknown host and a failed connection", async () => {
-  const rows: [fetch: IFetch, finding: string][] = [
-    [
-      failing("getaddrinfo ENOTFOUND api.example", "ENOTFOUND"),
-      "host_not_found",
-    ],
-    [failing("connection reset by peer", "ECONNRESET"), "connection_failed"],
-    [failing("anything else"), "connection_failed"],
-  ];
-  for (const [fetch, finding] of rows) {
-    const diagnosis = await diagnose("https://api.example/mcp", { fetch });
-    assertEquals(diagnosis.verdict, "unreachable");
-    assertEquals(idsOf(diagnosis), [`error ${finding}`]);
-  }
 });
 
 Deno.test("diagnose() finds a certificate that is not accepted", async () => {
@@ -82,17 +74,6 @@ Deno.test("diagnose() finds an authorization server that does not respond", asyn
     diagnosis.findings[0]?.url,
     "https://as.example/.well-known/oauth-authorization-server",
   );
-});
-
-Deno.test("diagnose() requests nothing over http but on loopback", async () => {
-  const fetch: IFetch = () => {
-    throw new Error("Unexpected request");
-  };
-  const diagnosis = await diagnose("http://api.example/mcp", { fetch });
-  assertEquals(diagnosis.verdict, "broken");
-  assertEquals(idsOf(diagnosis), ["error target_not_https"]);
-  assertEquals(diagnosis.steps, []);
-  assertEquals(diagnosis.failure?.code, "url_refused");
 });
 
 Deno.test("diagnose() warns of http if it is allowed", async () => {
@@ -252,6 +233,7 @@ Deno.test("diagnose() asks allowUrl before every request", async () => {
   const refused = await diagnose(world.target, { allowUrl: () => false });
   assertEquals(refused.steps, []);
   assertEquals(refused.verdict, "broken");
+  assertEquals(idsOf(refused), ["error discovery_failed"]);
 });
 
 Deno.test("diagnose() rejects with the reason of the caller's signal", async () => {
@@ -267,47 +249,10 @@ Deno.test("diagnose() rejects with the reason of the caller's signal", async () 
   assertEquals(error, reason);
 });
 
-Deno.test("diagnose() requires an http or https URL", async () => {
-  for (
-    const target of ["", "mcp", "ftp://api.example/", "https://u:p@a.example"]
-  ) {
-    const error = await assertRejects(() => diagnose(target));
-    assertEquals((error as { code?: string }).code, "invalid_argument");
-  }
-});
-
 Deno.test("diagnose() ignores the fragment of a URL", async () => {
   await using world = startWorld();
   const { target, findings } = await diagnose(`${world.target}#part`);
   assertEquals([target, findings], [world.target, []]);
-});
-
-Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => {
-  const documents: Record<string, unknown> = {
-    "https://api.example/.well-known/oauth-protected-resource/mcp": {
-      resource: "https://api.example/mcp",
-      authorization_servers: ["https://as.example"],
-    },
-    "https://as.example/.well-known/oauth-authorization-server": {
-      issuer: "https://as.example",
-      authorization_endpoint: "https://as.example/authorize",
-      token_endpoint: "https://as.example/token",
-      code_challenge_methods_supported: ["S256"],
-    },
-  };
-  const { context, verdict } = await diagnose("https://api.example/mcp", {
-    fetch: (url) =>
-      Promise.resolve({
-        status: url in documents ? 200 : url.endsWith("/mcp") ? 401 : 404,
-        statusText: "",
-        json: () => Promise.resolve(documents[url]),
-        text: () => Promise.resolve(""),
-      }),
-  });
-  assertEquals([context?.issuer, verdict], [
-    "https://as.example",
-    "needs_client",
-  ]);
 });
 
 Deno.test("diagnose() finds null members and 503 at once", async () => {
@@ -318,5 +263,54 @@ Deno.test("diagnose() finds null members and 503 at once", async () => {
   assertEquals(idsOf(await diagnose(world.target)), [
     "error metadata_status",
     "warning null_members",
+  ]);
+});
+
+/** A fetch function of a server that is not on loopback. */
+function remote(change: (model: IModel) => void): IFetch {
+  const model = healthyModel("https://api.example");
+  change(model);
+  return (url, init) => handle(model, new Request(url, init));
+}
+
+Deno.test("diagnose() requests nothing on loopback for a server that is not", async () => {
+  const rows: [finding: string, change: (model: IModel) => void][] = [
+    ["authorization_server_refused", ({ resourceMetadata }) => {
+      resourceMetadata.authorization_servers = ["http://127.0.0.1:9"];
+    }],
+    ["endpoint_refused", ({ serverMetadata }) => {
+      serverMetadata.token_endpoint = "https://localhost/token";
+    }],
+    ["metadata_url_refused", ({ resource, documents }) => {
+      resource.headers["WWW-Authenticate"] =
+        'Bearer resource_metadata="http://[::1]/m", scope="read"';
+      for (const path of Object.keys(documents)) delete documents[path];
+    }],
+  ];
+  for (const [finding, change] of rows) {
+    const { findings, steps } = await diagnose("https://api.example/mcp", {
+      fetch: remote(change),
+    });
+    assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
+      `error ${finding}`,
+    ]);
+    assert(steps.every(({ url }) => url.startsWith("https://api.example/")));
+  }
+});
+
+Deno.test("diagnose() finds a parent resource if only the same one is allowed", async () => {
+  await using world = startWorld((model) => {
+    model.resourceMetadata.resource = model.origin;
+    model.resource.headers["WWW-Authenticate"] =
+      `Bearer resource_metadata="${model.origin}${ROOT_PATH}", scope="read"`;
+    model.documents = {
+      [ROOT_PATH]: served(model.resourceMetadata),
+      [SERVER_PATH]: served(model.serverMetadata),
+    };
+  });
+  const { target } = world;
+  assertEquals(idsOf(await diagnose(target)), ["info resource_is_parent"]);
+  assertEquals(idsOf(await diagnose(target, { resourceMatch: "exact" })), [
+    "error resource_mismatch",
   ]);
 });

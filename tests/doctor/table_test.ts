@@ -1,8 +1,8 @@
 /** Each deviation of the table has exactly its findings, and no others. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { diagnose, type IDiagnosis } from "../../lib/doctor/mod.ts";
-import { discoverAuthorization } from "../../mod.ts";
+import { buildAuthorizationUrl, discoverAuthorization } from "../../mod.ts";
 import { type IDeviation, TABLE } from "./_table.ts";
 import { type IWorld, startWorld } from "./_world.ts";
 
@@ -31,6 +31,17 @@ async function assertAgrees(diagnosis: IDiagnosis, { target }: IWorld) {
   const isFailed = verdict === "broken" || verdict === "unreachable";
   assertEquals(isFailed, findings.some(({ severity }) => severity === "error"));
   if (found.error) assert(isFailed || verdict === "open");
+  const { serverMetadata } = found.context ?? {};
+  if (!serverMetadata?.authorization_endpoint) return;
+  const build = () =>
+    buildAuthorizationUrl(serverMetadata, {
+      clientId: "c1",
+      redirectUri: "http://127.0.0.1/",
+      state: "s1",
+      codeChallenge: "c2",
+    });
+  if (findings.some(({ id }) => id.startsWith("pkce_"))) assertThrows(build);
+  else build();
 }
 
 Deno.test("diagnose() finds nothing at a healthy server", async () => {
