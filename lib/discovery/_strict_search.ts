@@ -11,7 +11,7 @@ import {
   requireSafeUrl,
   rulesFor,
 } from "../core/_url.ts";
-import type { OAuthClientError } from "../core/errors.ts";
+import { OAuthClientError } from "../core/errors.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
@@ -82,10 +82,11 @@ function checkResource(
     ("resource" in metadata || "authorization_servers" in metadata);
   if (!isMetadata) return {};
   const { resource, scopes_supported, ...rest } = metadata;
-  if (
-    typeof resource === "string" &&
-    coversTarget(resource, target, finalUrl, resourceMatch)
-  ) {
+  if (typeof resource !== "string" || resource === "") {
+    const message = "Resource metadata must have a resource";
+    return { cause: new OAuthClientError("invalid_metadata", message) };
+  }
+  if (coversTarget(resource, target, finalUrl, resourceMatch)) {
     const scopes = Array.isArray(scopes_supported) ? { scopes_supported } : {};
     return { metadata: presentable({ resource, ...scopes, ...rest }) };
   }
