@@ -238,7 +238,8 @@ export const DOCUMENT_RULES: readonly IRule[] = [
         (document) => {
           const names = namesOf(
             membersOf(document),
-            (value, name) => value !== "" && isUnsafeUrl(name, value),
+            (value, name) =>
+              value !== "" && value !== null && isUnsafeUrl(name, value),
           );
           return names.length > 0 &&
             `Members of the metadata are no web URLs: ${list(names)}.`;

@@ -4,7 +4,7 @@ import { parseUrl } from "../core/_url.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
 import { insertWellKnownPath } from "../discovery/_identifiers.ts";
 import { getResourceMetadataUrls } from "../discovery/metadata_urls.ts";
-import { codesOf, isBlocked, membersOf, shown } from "./_facts.ts";
+import { type AnyDocument, isBlocked, membersOf, shown } from "./_facts.ts";
 import {
   findDisagreement,
   findDocument,
@@ -17,6 +17,11 @@ function wellKnownUrlOf(resource: unknown): string | undefined {
   const url = typeof resource === "string" ? parseUrl(resource) : undefined;
   return url &&
     insertWellKnownPath(AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH, url);
+}
+
+/** Checks whether a document names a resource, the expected one or another one. */
+function hasResource(document: AnyDocument): boolean {
+  return typeof membersOf(document)?.resource === "string";
 }
 
 /** The findings about metadata of the resource. */
@@ -32,7 +37,7 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
         facts,
         resourceDocuments,
         (document) =>
-          isMismatch(document) &&
+          isMismatch(document) && hasResource(document) &&
           `The metadata is for the resource "${
             shown(membersOf(document)?.resource)
           }", not for "${shown(target.href)}".`,
@@ -80,17 +85,34 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
   {
     id: "resource_metadata_invalid",
     standard: "RFC 9728, section 2",
-    operator: "Publish `resource`, and `scopes_supported` as an array.",
+    operator: "Publish the URL that clients use as `resource`.",
     find: (facts) =>
       findDocument(
         facts,
         facts.resourceDocuments,
         (document) =>
-          document.json !== undefined &&
-          codesOf(document)[0] === "invalid_metadata" &&
-          "The JSON is not metadata of a resource: no `resource`, or " +
-            "`scopes_supported` is no array.",
+          document.json !== undefined && document.error !== undefined &&
+          !hasResource(document) &&
+          "The JSON is not metadata of a resource: it has no `resource`.",
         true,
+      ),
+  },
+  {
+    id: "scopes_malformed",
+    standard: "RFC 9728, section 2",
+    operator: "Publish `scopes_supported` as an array of strings.",
+    client: "Set `scopes`; anything but an array counts as absent.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.resourceDocuments,
+        (document) => {
+          const { scopes_supported: scopes } = membersOf(document) ?? {};
+          const isArray = Array.isArray(scopes) &&
+            scopes.every((scope) => typeof scope === "string");
+          return (scopes ?? null) !== null && !isArray &&
+            "`scopes_supported` is not an array of strings.";
+        },
       ),
   },
   {

@@ -306,15 +306,36 @@ const RESOURCE_METADATA: readonly IDeviation[] = [
   },
   {
     name: "no resource in the metadata",
-    findings: ["warning resource_metadata_invalid"],
+    findings: ["error resource_metadata_invalid"],
+    verdict: "broken",
+    change: (model) => void delete model.resourceMetadata.resource,
+  },
+  {
+    name: "JSON that is no metadata, and metadata elsewhere",
+    findings: [
+      "warning resource_metadata_invalid",
+      "info resource_is_parent",
+    ],
     verdict: "ready",
     change: (model) => {
-      delete model.resourceMetadata.resource;
-      model.documents[ROOT_PATH] = served({
-        ...model.resourceMetadata,
-        resource: `${model.origin}/mcp`,
-      });
+      model.documents[ROOT_PATH] = served(model.resourceMetadata);
+      model.documents[RESOURCE_PATH] = served({ error: "not found" });
+      model.resourceMetadata.resource = model.origin;
     },
+  },
+  {
+    name: "scopes in a string",
+    findings: ["warning scopes_malformed"],
+    verdict: "ready",
+    change: resource({ scopes_supported: "read write" }),
+    part: "scopes",
+  },
+  {
+    name: "an endpoint that is null",
+    findings: ["warning null_members"],
+    verdict: "ready",
+    change: server({ revocation_endpoint: null }),
+    part: "revocation",
   },
   {
     name: "no authorization servers",
