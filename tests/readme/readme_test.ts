@@ -29,7 +29,9 @@ const EXAMPLES = [
 
 for (const path of EXAMPLES) {
   Deno.test(`README.md contains ${path}`, () => {
-    const blocks = [...read("README.md").matchAll(/^```ts.*\n([^`]*?)^```$/gm)]
+    const blocks = [
+      ...read("README.md").matchAll(/^```ts[^\n]*\n(.*?)^```$/gms),
+    ]
       .map(([, code = ""]) => code);
     assert(blocks.includes(read(path)), `no code block is ${path}`);
   });
