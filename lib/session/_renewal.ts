@@ -10,7 +10,7 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
-import { type INeed, type SessionSource, tokenOf } from "./_refusal.ts";
+import { type INeed, type SessionSource, tokenOf } from "./_need.ts";
 import { share, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
@@ -49,20 +49,27 @@ export async function loadSession(
     : undefined;
 }
 
+/** The error of a session that belongs elsewhere. */
+function mismatch(
+  member: "issuer" | "resource",
+  session: ISession,
+  expected: string,
+): OAuthClientError {
+  const code = member === "issuer" ? "issuer_mismatch" : "identifier_mismatch";
+  const message = `The ${member} of the session is ` +
+    `${quoteUrl(session[member])}, expected ${quoteUrl(expected)}`;
+  return new OAuthClientError(code, message);
+}
+
 /** Fails unless a session may be used for the resource and with the key. */
 export function requireUsable(
   session: ISession,
   { resource, session: { dpop } }: IRenewalOptions,
 ): void {
-  const isSession = typeof session?.token?.access_token === "string" &&
-    typeof session.resource === "string";
+  const isSession = typeof session?.token?.access_token === "string";
   requireArgument(isSession, "session", "an ISession");
   if (!reaches(session.resource, resource)) {
-    throw new OAuthClientError(
-      "identifier_mismatch",
-      `The session is for ${quoteUrl(session.resource)}, expected ` +
-        `${resource.href} or a parent of it`,
-    );
+    throw mismatch("resource", session, resource.href);
   }
   requireArgument(
     session.dpopThumbprint === dpop?.thumbprint,
@@ -73,22 +80,12 @@ export function requireUsable(
 
 /** Fails unless a session is for the server and the resource of a discovery. */
 function requireRequested(
-  { issuer, resource }: ISession,
-  context: IAuthorizationContext,
+  session: ISession,
+  { issuer, resource }: IAuthorizationContext,
 ): void {
-  if (issuer !== context.issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `authorize returned a session of ${quoteUrl(issuer)}, expected ` +
-        quoteUrl(context.issuer),
-    );
-  }
-  if (resource !== context.resource) {
-    throw new OAuthClientError(
-      "identifier_mismatch",
-      `authorize returned a session for ${quoteUrl(resource)}, expected ` +
-        quoteUrl(context.resource),
-    );
+  if (session.issuer !== issuer) throw mismatch("issuer", session, issuer);
+  if (session.resource !== resource) {
+    throw mismatch("resource", session, resource);
   }
 }
 
@@ -198,7 +195,6 @@ async function renewUnderLock(
     const { renewed, rest } = await refresh(stored, options);
     if (renewed) return { session: renewed, source: "refresh", need };
     session = rest;
-    signal.throwIfAborted();
   }
   const next = await authorizeAnew(need, session, stored, options, signal);
   return { session: next, source: "authorize", need };

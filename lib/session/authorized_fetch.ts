@@ -19,7 +19,7 @@ import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { isTokenExpired } from "../token/token_request.ts";
 import { exchange } from "./_exchange.ts";
-import { type IUsedSession, needOf, tokenOf } from "./_refusal.ts";
+import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
 import {
   type IRenewalOptions,
   loadSession,
@@ -249,7 +249,7 @@ export function createAuthorizedFetch(
     return { session, source: "store" };
   }
 
-  /** Sends a request until its response is not a refusal that can be healed. */
+  /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
     let used = await prepare(isSentOnce, signal);
@@ -280,7 +280,6 @@ export function createAuthorizedFetch(
     if (!isOurs) return await fetch(input, init);
     const request = new ResourceRequest(url, input, init);
     try {
-      request.signal?.throwIfAborted();
       return await call(request);
     } finally {
       request.close();

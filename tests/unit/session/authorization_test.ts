@@ -179,7 +179,7 @@ Deno.test("finishAuthorization() redeems the code and returns the session", asyn
   assertEquals(session, expected);
 });
 
-Deno.test("finishAuthorization() takes the granted scopes if none were requested", async () => {
+Deno.test("finishAuthorization() uses the granted scopes if none were requested", async () => {
   using stub = stubFetch({
     [TOKEN]: json({ access_token: "a1", scope: "read write" }),
   });

@@ -223,6 +223,43 @@ for (const error of ["use_dpop_nonce", "invalid_dpop_proof"]) {
   });
 }
 
+Deno.test("createAuthorizedFetch() sends a stream once, also if a proof needs a nonce", async () => {
+  const dpop = await createDpop();
+  const bound = { ...SESSION, dpopThumbprint: dpop.thumbprint };
+  const headers = {
+    "WWW-Authenticate": 'DPoP error="use_dpop_nonce"',
+    "DPoP-Nonce": "n",
+  };
+  const { api, calls } = create(
+    () => new Response("no", { status: 401, headers }),
+    { dpop, store: memoryStore(bound) },
+  );
+  const body = new Blob(["once"]).stream();
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  assertEquals(await (await api(RESOURCE, init)).text(), "no");
+  assertEquals(calls.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() frees the copy of a Request when the call has ended", async () => {
+  let reason: unknown;
+  const body = new ReadableStream<Uint8Array>({
+    cancel: (why) => void (reason = why ?? "cancelled"),
+  });
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  const ended = createAuthorizedFetch(RESOURCE, {
+    authorize: () => Promise.resolve(SESSION),
+    store: memoryStore(SESSION),
+    fetch: (input) => {
+      // Both copies have to be cancelled before the stream itself is.
+      if (input instanceof Request) input.body?.cancel();
+      return Promise.resolve(new Response());
+    },
+  });
+  await ended(new Request(RESOURCE, init));
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(reason === undefined, false);
+});
+
 Deno.test("createAuthorizedFetch().authorize() makes sure that there is a session", async () => {
   const { api, asked, calls } = create();
   assertEquals(await api.session(), undefined);

@@ -1,4 +1,4 @@
-/** What a resource requires when it refuses a request. */
+/** What a resource requires by a response with status 401 or 403. */
 
 import { findChallenges } from "../core/challenge.ts";
 import { missingScopes } from "../core/scopes.ts";
