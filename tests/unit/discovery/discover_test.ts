@@ -229,12 +229,18 @@ Deno.test("discoverAuthorization() assumes the endpoints of MCP 2025-03-26 where
     assertFalse("serverMetadataUrl" in found);
     assertEquals(found.attempts.map(({ url }) => url), urls);
   }
-  const unlisted = await discovered({
-    [`${PRM}/mcp`]: json({ resource: MCP }),
-    [API_OAUTH]: MISSING,
-    [API_OPENID]: MISSING,
-  });
-  assertEquals(unlisted.serverMetadata.token_endpoint, `${API}/token`);
+});
+
+Deno.test("discoverAuthorization() assumes no endpoints where the resource publishes metadata", async () => {
+  for (const authorization_servers of [undefined, null, []]) {
+    const { code, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers }),
+      [API_OAUTH]: MISSING,
+      [API_OPENID]: MISSING,
+    });
+    assertEquals(code, "discovery_failed");
+    assertEquals(urls, [`${PRM}/mcp`, API_OAUTH, API_OPENID]);
+  }
 });
 
 // What does not say that nothing is published.
@@ -244,6 +250,10 @@ const UNCLEAR: [name: string, Answer, part: string][] = [
   ["a lost connection", failing(new TypeError("Cable cut")), "Cable cut"],
   ["too large a body", text(" ".repeat(2_000_000), 200), "larger than"],
   ["a redirect elsewhere", redirect("https://x.example/"), "another origin"],
+  ["201", text("Made", 201), "201"],
+  ["204", () => new Response(null, { status: 204 }), "204"],
+  ["304", () => new Response(null, { status: 304 }), "304"],
+  ["302 without a Location", text("Moved", 302), "302"],
 ];
 const UNUSABLE: typeof UNCLEAR = [
   ["another issuer", asm("https://other.example"), "trustedIssuers"],

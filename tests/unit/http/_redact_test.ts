@@ -119,7 +119,7 @@ Deno.test("redact() cuts first, and finds a value that the cut divides", () => {
 Deno.test("cleanText() removes control and bidi characters, and keeps other languages", () => {
   assertEquals(
     cleanText("\u001b[2J\u202eGr\u00fc\u00dfe\n \u4e16", []),
-    "[2JGr\u00fc\u00dfe \u4e16",
+    "[2JGr\u00fc\u00dfe  \u4e16",
   );
   assertEquals(cleanText(undefined, []), undefined);
   assertEquals(cleanText("x".repeat(3_000), [])?.length, 2_000);

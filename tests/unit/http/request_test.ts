@@ -290,10 +290,10 @@ Deno.test("allowUrl is called with the purpose of each request and redirect", as
 Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", async () => {
   const thrown = new Error("Why");
   const rows: [deny: () => unknown, problem: string, cause?: unknown][] = [
-    [() => Promise.resolve(false), "refused by allowUrl"],
+    [() => Promise.resolve(false), "allowUrl did not return true"],
     ...["true", 1, undefined].map((value): typeof rows[number] => [
       () => value,
-      "refused by allowUrl",
+      "allowUrl did not return true",
     ]),
     [() => Promise.reject(thrown), "allowUrl failed", thrown],
   ];

@@ -223,9 +223,13 @@ Deno.test("pollDeviceToken() calls onPending after every poll without a token", 
     intervalSeconds: 5,
     remainingSeconds: 595,
   });
-  assertEquals(second, { polls: 2, interval: 10, remaining: 590 });
+  assertEquals(second, {
+    polls: 2,
+    intervalSeconds: 10,
+    remainingSeconds: 590,
+  });
   const { error, ...rest } = third!;
-  assertEquals(rest, { polls: 3, interval: 20, remaining: 580 });
+  assertEquals(rest, { polls: 3, intervalSeconds: 20, remainingSeconds: 580 });
   assertEquals([error?.code, more], ["network_error", []]);
   const last = await poll([pending], { expires_at: 5.5 });
   assertEquals(last.progress, [{
