@@ -221,15 +221,26 @@ Deno.test("discoverAuthorization() returns no control or bidi characters to show
       resource_policy_uri: ["javascript:alert(1)"],
       authorization_servers: [AS],
     }),
-    [`${AS}/.well-known/oauth-authorization-server`]: json(metadataOf(AS)),
+    [`${AS}/.well-known/oauth-authorization-server`]: json({
+      ...metadataOf(AS),
+      x_name: "A\u0085\u2066\n Bank",
+      op_tos_uri: 7,
+      service_documentation: "https://x.example/\u202ecod",
+      userinfo_endpoint: ["https://x.example/"],
+    }),
   });
-  const { resourceMetadata } = await discoverAuthorization(`${HOST}/mcp`, {
-    fetch: stub.fetch,
-  });
+  const { resourceMetadata, serverMetadata } = await discoverAuthorization(
+    `${HOST}/mcp`,
+    { fetch: stub.fetch },
+  );
   assertEquals(resourceMetadata, {
     resource: `${HOST}/mcp`,
     resource_name: "Bank[2J",
     authorization_servers: [AS],
+  });
+  assertEquals({ ...serverMetadata }, {
+    ...metadataOf(AS),
+    ...{ x_name: "A  Bank" },
   });
 });
 

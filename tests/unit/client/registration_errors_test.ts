@@ -1,5 +1,4 @@
 import {
-  assert,
   assertEquals,
   assertInstanceOf,
   assertRejects,
@@ -160,6 +159,10 @@ Deno.test("fetchDynamicRegistration() reports an error response with status 200"
     "invalid_redirect_uri",
     "No",
   ]);
+  for (const malformed of ['a"b', "\u00fc", "x".repeat(101)]) {
+    const { code, error } = await errorOf(json({ error: malformed }));
+    assertEquals([code, error], ["oauth_error", undefined]);
+  }
   for (const body of [{ error: false }, { error: "" }, { error: { a: 1 } }]) {
     const { code, error } = await errorOf(json(body));
     assertEquals([code, error], ["invalid_response", undefined]);

@@ -159,6 +159,8 @@ Deno.test("quoteUrl() shows a URL without credentials and control characters", (
     ["https://me:pw@as.example/", "https://[redacted]@as.example/"],
     ["me:pw@as.example", "[redacted]@as.example"],
     ["https://as.example/\u001b[31m", "https://as.example/\\u001b[31m"],
+    ["https://as.example/a\n\tb", "https://as.example/a  b"],
+    ["https://as.example/a\rb\u202e", "https://as.example/a\\u000db\\u202e"],
     [7, "number"],
     [null, "object"],
   ];

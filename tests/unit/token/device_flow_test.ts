@@ -5,7 +5,11 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
-import { OAuthClientError, pollDeviceToken } from "../../../mod.ts";
+import {
+  clientAssertion,
+  OAuthClientError,
+  pollDeviceToken,
+} from "../../../mod.ts";
 import { assertInvalidArgument, SERVER } from "../../support/fixtures.ts";
 import {
   aborted,
@@ -248,6 +252,14 @@ Deno.test("pollDeviceToken() ends with what onPending throws", async () => {
   });
   assertStrictEquals(result, failure);
   assertEquals(waits, [5]);
+});
+
+Deno.test("pollDeviceToken() ends with what the client authentication throws", async () => {
+  const failure = new Error("Key store is locked");
+  const client = clientAssertion("c1", () => Promise.reject(failure));
+  const { result, waits, progress } = await poll([], {}, { client });
+  assertStrictEquals(result, failure);
+  assertEquals([waits, progress], [[5], []]);
 });
 
 Deno.test("pollDeviceToken() ends with the reason of an abort", async () => {
