@@ -161,8 +161,8 @@ Deno.test("cleanErrorResponse() leaves out tokens, and strings with a secret at 
 Deno.test("cleanErrorResponse() returns undefined for what is large, no object or not read as text", () => {
   for (const json of [undefined, null, "x", 7, [{}]]) {
     assertEquals(cleanErrorResponse(json, "", []), undefined);
-    assertEquals(cleanErrorResponse({ a: 1 }, undefined, []), undefined);
   }
+  assertEquals(cleanErrorResponse({ a: 1 }, undefined, []), undefined);
   assertEquals(cleanErrorResponse({ a: 1 }, "x".repeat(16_384), []), { a: 1 });
   assertEquals(cleanErrorResponse({ a: 1 }, "x".repeat(16_385), []), undefined);
 });
