@@ -50,7 +50,7 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
  */
 function isBound({ token_type, issued_token_type }: IToken): boolean {
   const isOther = typeof issued_token_type === "string" &&
-    issued_token_type !== TOKEN_TYPE_ACCESS_TOKEN;
+    issued_token_type !== "" && issued_token_type !== TOKEN_TYPE_ACCESS_TOKEN;
   return /^dpop$/i.test(token_type) || (isOther && /^n_a$/i.test(token_type));
 }
 
