@@ -131,14 +131,20 @@ export async function fetchDeviceAuthorization(
   >,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
-  const { now = Date.now, scopes, resource, parameters, ...formOptions } =
-    requireObject("options", options);
+  const {
+    now = Date.now,
+    scopes,
+    resource,
+    authorizationDetails,
+    parameters,
+    ...formOptions
+  } = requireObject("options", options);
   requireObject("options.client", formOptions.client);
   optionalFunction("options.now", now);
   const { members, response } = await postForm(
     serverMetadata,
     "device_authorization_endpoint",
-    formWith([], { resource, scopes, parameters }),
+    formWith([], { resource, scopes, authorizationDetails, parameters }),
     formOptions,
   );
   const codes = readCodes(members);
@@ -279,6 +285,7 @@ export async function pollDeviceToken(
     delay = defaultDelay,
     resource,
     scopes,
+    authorizationDetails,
     parameters,
     ...rest
   } = requireObject("options", options);
@@ -298,6 +305,7 @@ export async function pollDeviceToken(
     deviceCode: requireNonEmptyString("device_code", device_code),
     resource,
     scopes,
+    authorizationDetails,
     parameters,
   });
   const { signal, now = Date.now } = rest;
