@@ -1,10 +1,11 @@
 /** Parameters and URLs of authorization requests (RFC 6749, section 4.1.1). */
 
-import { requireNonEmptyString } from "../core/_arguments.ts";
+import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { encodeAuthorizationDetails } from "../core/_authorization_details.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl, urlString } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IDpop } from "../client/dpop.ts";
 import { furtherParameters, joinScopes } from "./_form.ts";
 import type {
   AuthorizationRequestMetadata,
@@ -61,6 +62,20 @@ export function authorizationQuery(
     own,
     further: furtherParameters(options.parameters, Object.keys(own)),
   };
+}
+
+/** Adds the key to which the code is to be bound (RFC 9449, section 10). */
+export function boundParameters(
+  parameters: IAuthorizationParameters["parameters"],
+  dpop: IDpop | undefined,
+): IAuthorizationParameters["parameters"] {
+  if (!dpop) return parameters;
+  requireArgument(
+    parameters?.dpop_jkt === undefined,
+    "parameters",
+    "an object without dpop_jkt, if dpop is given",
+  );
+  return { ...parameters, dpop_jkt: dpop.thumbprint };
 }
 
 /**

@@ -224,7 +224,7 @@ export async function checkIdToken(
     const allowed = typeof acrValues === "string"
       ? acrValues.split(" ").filter(Boolean)
       : requireStrings("acrValues", acrValues);
-    if (!allowed.includes(claims.acr ?? "")) {
+    if (claims.acr === undefined || !allowed.includes(claims.acr)) {
       throw invalidIdToken("its acr is not one of the required ones");
     }
   }

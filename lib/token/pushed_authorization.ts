@@ -18,7 +18,11 @@ import type {
   IFormRequestOptions,
 } from "../client/authentication.ts";
 import { responseError } from "../http/_response.ts";
-import { authorizationQuery, endpointUrl } from "./_authorization_query.ts";
+import {
+  authorizationQuery,
+  boundParameters,
+  endpointUrl,
+} from "./_authorization_query.ts";
 import { formOf } from "./_form.ts";
 import { postForm } from "./_form_request.ts";
 import type {
@@ -74,20 +78,6 @@ function withClientId(client: IClientAuthentication): IClientAuthentication {
       request.body.set("client_id", clientId);
     },
   };
-}
-
-/** Adds the key to which the code is to be bound (RFC 9449, section 10). */
-function boundParameters(
-  parameters: IAuthorizationParameters["parameters"],
-  { dpop }: IPushAuthorizationRequestOptions,
-): Readonly<Record<string, string>> | undefined {
-  if (!dpop) return parameters;
-  requireArgument(
-    parameters?.dpop_jkt === undefined,
-    "parameters",
-    "without dpop_jkt, if dpop is given",
-  );
-  return { ...parameters, dpop_jkt: dpop.thumbprint };
 }
 
 /**
@@ -181,7 +171,7 @@ export async function pushAuthorizationRequest(
     client.clientId,
     {
       ...parameters,
-      parameters: boundParameters(parameters.parameters, options),
+      parameters: boundParameters(parameters.parameters, formOptions.dpop),
     },
     assumePkce,
   );
