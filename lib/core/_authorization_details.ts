@@ -17,7 +17,7 @@ export function isAuthorizationDetails(
 
 /** Encodes authorization details of a caller; undefined if there are none. */
 export function encodeAuthorizationDetails(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined || value === null) return undefined;
   requireArgument(
     isAuthorizationDetails(value),
     "authorizationDetails",
