@@ -32,7 +32,10 @@ import type { RequestPurpose } from "../http/request_options.ts";
 
 type FormEndpointName = Extract<
   EndpointName,
-  "token_endpoint" | "device_authorization_endpoint" | "revocation_endpoint"
+  | "token_endpoint"
+  | "device_authorization_endpoint"
+  | "revocation_endpoint"
+  | "pushed_authorization_request_endpoint"
 >;
 
 /** A kind of request. */
@@ -50,6 +53,10 @@ const REQUESTS: Record<FormEndpointName, IRequestKind> = {
   device_authorization_endpoint: {
     purpose: "device_authorization",
     name: "Device authorization request",
+  },
+  pushed_authorization_request_endpoint: {
+    purpose: "pushed_authorization",
+    name: "Pushed authorization request",
   },
   // The content of its response is ignored (RFC 7009, section 2.2).
   revocation_endpoint: {
