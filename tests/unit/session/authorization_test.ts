@@ -46,12 +46,6 @@ const callbackFor = ({ state }: IPendingAuthorization) =>
     iss: ISSUER,
   })}`;
 
-function idToken(claims: object): string {
-  const encode = (value: object) =>
-    btoa(JSON.stringify(value)).replaceAll("=", "");
-  return `${encode({ alg: "none" })}.${encode(claims)}.`;
-}
-
 Deno.test("startAuthorization() returns the URL, and what is needed to finish", async () => {
   const { url, pending } = await startAuthorization(CONTEXT, OPTIONS);
   const query = Object.fromEntries(url.searchParams);
