@@ -186,7 +186,7 @@ export async function startAuthorization(
     "options",
     options,
   );
-  const { client_id, issuer } = requireObject("options.client", client);
+  const { issuer } = requireObject("options.client", client);
   if (issuer !== serverMetadata.issuer) {
     throw new OAuthClientError(
       "issuer_mismatch",
