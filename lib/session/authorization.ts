@@ -57,8 +57,11 @@ export interface IPendingAuthorization {
   scopes: string[];
   /** The `nonce` that the ID token must have. */
   nonce?: string;
-  /** The `max_age` of the request, which the ID token must satisfy. */
-  maxAgeSeconds?: number;
+  /**
+   * The earliest `auth_time` that the ID token may have, in seconds since the Unix
+   * epoch: `max_age` before the request.
+   */
+  earliestAuthTime?: number;
 }
 
 /** Options of {@linkcode startAuthorization}. */
@@ -208,6 +211,7 @@ export async function startAuthorization(
   const nonce = scopes.includes("openid")
     ? parameters?.nonce ?? createState()
     : undefined;
+  const { now = Date.now } = given;
   const maxAge = nonce && /^\d{1,10}$/.exec(parameters?.max_age ?? "")?.[0];
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
@@ -232,7 +236,9 @@ export async function startAuthorization(
     client: trimClient(client),
     scopes,
     ...(nonce && { nonce }),
-    ...(maxAge && { maxAgeSeconds: Number(maxAge) }),
+    ...(maxAge && {
+      earliestAuthTime: Math.floor(now() / 1000) - Number(maxAge),
+    }),
   };
   return { url, pending };
 }
@@ -241,15 +247,19 @@ export async function startAuthorization(
 async function requireOwnIdToken(
   { id_token, access_token }: IToken,
   { serverMetadata, client, ...request }: IPendingAuthorization,
-  { now }: ISessionOptions,
+  { now = Date.now }: ISessionOptions,
 ): Promise<void> {
+  const { nonce, scopes, earliestAuthTime } = request;
   // A server that is not an OpenID provider ignores the scope.
-  if (id_token === undefined || !request.scopes.includes("openid")) return;
+  if (id_token === undefined || !scopes.includes("openid")) return;
   await checkIdToken(id_token, {
     issuer: serverMetadata.issuer,
     clientId: client.client_id,
-    nonce: request.nonce,
-    maxAgeSeconds: request.maxAgeSeconds,
+    nonce,
+    // The user may take any time between the authentication and the consent.
+    maxAgeSeconds: earliestAuthTime === undefined
+      ? undefined
+      : Math.max(0, now() / 1000 - earliestAuthTime),
     accessToken: access_token,
     now,
   });

@@ -126,6 +126,7 @@ const CLAIMS = { iss: AS, sub: "u1", aud: "c1", iat: NOW, exp: NOW + 300 };
 async function finish(
   claims: Record<string, unknown> | undefined,
   options: Partial<IStartAuthorizationOptions> = {},
+  secondsLater = 0,
 ) {
   const { pending } = await start({ scopes: ["openid"], ...options });
   const part = (value: unknown) => encodeBase64Url(JSON.stringify(value));
@@ -144,9 +145,19 @@ async function finish(
     `${REDIRECT_URI}?code=c&state=${pending.state}`,
     // Plain JSON, which another process may finish.
     JSON.parse(JSON.stringify(pending)),
-    { fetch: stubbed.fetch, now },
+    { fetch: stubbed.fetch, now: () => now() + secondsLater * 1000 },
   );
 }
+
+Deno.test("finishAuthorization() counts max_age from the request, as a user may take time to consent", async () => {
+  const maxAge = { parameters: { max_age: "0" } };
+  assert(await finish({ auth_time: NOW + 5 }, maxAge, 250));
+  await assertRejects(
+    () => finish({ auth_time: NOW - 31 }, maxAge, 250),
+    OAuthClientError,
+    "the user's authentication is older than max_age",
+  );
+});
 
 Deno.test("finishAuthorization() checks the claims of the ID token", async () => {
   const { token } = await finish({});

@@ -20,6 +20,7 @@ import {
   type Answer,
   json,
   stubFetch,
+  text,
   untyped,
 } from "../../support/stub_fetch.ts";
 
@@ -162,6 +163,15 @@ Deno.test("pushAuthorizationRequest() reports the error of the server without wh
   assert(made.error.error_description?.startsWith("Not allowed"));
 });
 
+Deno.test("pushAuthorizationRequest() names the expected status", async () => {
+  const made = await push(text("Busy", 503));
+  assert("error" in made);
+  assertEquals(
+    made.error.message,
+    `Pushed authorization request to ${PAR} failed: expected status 201, got 503`,
+  );
+});
+
 Deno.test("pushAuthorizationRequest() fails on a response without a usable reference", async () => {
   for (
     const body of [
@@ -234,10 +244,10 @@ Deno.test("pushAuthorizationRequest() names its purpose to allowUrl, and ends wi
   });
   assertEquals(purposes, ["pushed_authorization"]);
   const reason = new Error("enough");
-  const { requests } = await push(json(PUSHED), {
-    signal: AbortSignal.abort(reason),
-  });
-  assertEquals(requests.length, 0);
+  const made = await push(json(PUSHED), { signal: AbortSignal.abort(reason) });
+  assert("error" in made);
+  assertEquals<unknown>(made.error, reason);
+  assertEquals(made.requests.length, 0);
 });
 
 Deno.test("pushAuthorizationRequest() names the argument that is wrong", async () => {
