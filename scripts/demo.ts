@@ -29,8 +29,8 @@ With a URL only:
   --timeout SECONDS       time for each request, 10 by default
   --register              also register a client; nothing else is ever written
 
-Exit status: 0 if every step succeeded, or a strict client can continue; 1 if not;
-2 for invalid arguments.`;
+Exit status: 0 if every step succeeded, or a strict client can continue; 1 if
+not; 2 for invalid arguments.`;
 
 /** How the demo prints. */
 export interface IDemoOptions {
