@@ -26,7 +26,7 @@ const TEST_ARGS = [
 export const TEST_TARGETS = [
   "--doc",
   // They start programs; see scripts/test_stores.ts.
-  "--ignore=tests/stores,tests/native",
+  "--ignore=tests/stores,tests/native,tests/examples/programs_test.ts",
   "mod.ts",
   "README.md",
   "lib",

@@ -1,6 +1,7 @@
 /**
  * Runs the tests that start programs: processes that share a session in a file, in
- * Deno KV and in Redis, tabs of Chromium, and the loopback receiver in Deno and Node.
+ * Deno KV and in Redis, tabs of Chromium, the loopback receiver in Deno and Node, and
+ * the examples.
  *
  * They need `redis-server`, Chromium and Node on the path. Arguments are passed to
  * `deno test`.
@@ -8,7 +9,11 @@
 
 import { deno, importMapArgs } from "./support/deno.ts";
 
-const TARGETS = ["tests/stores", "tests/native"];
+const TARGETS = [
+  "tests/stores",
+  "tests/native",
+  "tests/examples/programs_test.ts",
+];
 
 Deno.exit(
   await deno(

@@ -10,7 +10,6 @@
  * never removed, as numbers would then start again.
  */
 
-import { hostname } from "node:os";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -53,8 +52,9 @@ export function lockDirectoryLease(directory: string): ILease {
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
     try {
-      // For a person who wonders which process holds the lock.
-      const owner = JSON.stringify({ pid: process.pid, host: hostname() });
+      // For a person who wonders which process holds the lock. Deno would require
+      // a permission for the name of the host.
+      const owner = JSON.stringify({ pid: process.pid });
       await writeFile(path, owner, { flag: "wx", mode: 0o600 });
     } catch (error) {
       if (hasCode(error, "EEXIST")) return false;
