@@ -106,9 +106,7 @@ function requireTimes(
     throw invalidIdToken("it has expired");
   }
   for (const name of ["iat", "nbf", "auth_time"]) {
-    const isRequired = name === "iat" ||
-      (name === "auth_time" && maxAgeSeconds !== undefined);
-    if (!isRequired && claims[name] === undefined) continue;
+    if (name !== "iat" && claims[name] === undefined) continue;
     if (timeIn(claims, name) > latest) {
       throw invalidIdToken(`its ${name} is in the future (check the clock)`);
     }

@@ -107,11 +107,12 @@ Deno.test("codeFlow() pushes its request where the server requires it, with DPoP
 
 Deno.test("a refresh keeps the granted authorization details", async () => {
   await using servers = await startFlowServers({ detailTypes: ["mcp_tool"] });
-  const { resource } = servers.context;
-  const { authorize } = user({ authorizationDetails: DETAILS });
+  const { server, context: { resource } } = servers;
+  const { authorize } = user({ authorizationDetails: DETAILS, par: true });
   let now = Date.now();
   const api = createAuthorizedFetch(resource, { authorize, now: () => now });
   const first = await api.authorize();
+  assert(server.requests.includes("POST /request"));
   now += 3_590_000;
   const second = await api.authorize();
   assert(first.token.access_token !== second.token.access_token);
@@ -119,7 +120,7 @@ Deno.test("a refresh keeps the granted authorization details", async () => {
   assertEquals(await statusFor(resource, second.token), 200);
 });
 
-Deno.test("startAuthorization() pushes with the client's own authentication", async () => {
+Deno.test("startAuthorization() and codeFlow() push with the client's own authentication", async () => {
   const { privateKey, publicKey } = await createSigningKeys();
   await using servers = await startFlowServers({
     requirePar: true,
@@ -159,6 +160,12 @@ Deno.test("startAuthorization() pushes with the client's own authentication", as
     });
     assertEquals(await statusFor(context.resource, session.token), 200, method);
   }
+  const api = createAuthorizedFetch(context.resource, {
+    authorize: user().authorize,
+    client: signing,
+  });
+  const { token } = await api.authorize();
+  assertEquals(await statusFor(context.resource, token), 200);
 });
 
 Deno.test("pushAuthorizationRequest() reports the error of the server, and returns a URL that works", async () => {

@@ -32,6 +32,27 @@ for (
   });
 }
 
+Deno.test("createAuthorizedFetch() throws what authorize throws, also while the token is still valid", async () => {
+  await using servers = startSessionServers();
+  let now = Date.now();
+  let isWilling = true;
+  const flow = servers.flow();
+  const refusal = new Error("not now");
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: (request) => isWilling ? flow(request) : Promise.reject(refusal),
+    now: () => now,
+  });
+  await api.authorize();
+  servers.server = ({ path }) =>
+    path === "/token"
+      ? Response.json({ error: "invalid_scope" }, { status: 400 })
+      : undefined;
+  isWilling = false;
+  now += 3_580_000;
+  const thrown = await api(servers.resource).catch((error) => error);
+  assertEquals(thrown, refusal);
+});
+
 Deno.test("createAuthorizedFetch() uses a token that is still valid when the discovery for the next one meets an outage", async () => {
   await using servers = startSessionServers();
   let now = Date.now();

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import {
   clientAssertion,
   createDpop,
@@ -8,6 +7,7 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
+import { encodeBase64Url } from "../../../lib/core/_base64.ts";
 import {
   AS,
   assertInvalidArgument,

@@ -8,10 +8,10 @@ import {
 } from "../../../mod.ts";
 import { AS, SERVER, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
   failing,
   json,
+  never,
   redirect,
   stubFetch,
   text,
@@ -111,7 +111,13 @@ Deno.test("isClientKnown() fails for what is no statement of the server", async 
 });
 
 Deno.test("isClientKnown() rejects with the reason of the caller's signal", async () => {
-  const { answer, signal, reason } = aborted();
-  const thrown = await check(answer, CLIENT, { signal }).catch((it) => it);
+  const reason = new OAuthClientError("timeout", "Enough");
+  const controller = new AbortController();
+  const abort: Answer = () => {
+    queueMicrotask(() => controller.abort(reason));
+    return never();
+  };
+  const { signal } = controller;
+  const thrown = await check(abort, CLIENT, { signal }).catch((it) => it);
   assertEquals(thrown, reason);
 });

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import {
   checkIdToken,
   type ICheckIdTokenOptions,
   OAuthClientError,
 } from "../../../mod.ts";
+import { encodeBase64Url } from "../../../lib/core/_base64.ts";
 import { AS, assertInvalidArgument } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
