@@ -2,15 +2,10 @@
  * Runs every step from a `401` to a `200` with this library and real servers on
  * loopback. With a URL, runs the doctor instead.
  *
- * The steps are in `demo/discovery_steps.ts`, `demo/client_steps.ts` and
- * `demo/user_steps.ts`, which show how to use the library. `demo/steps.ts` runs them.
+ * The steps are in `demo/`, in files that show how to use the library.
  */
-import { parseArgs } from "node:util";
 import { runDoctor } from "../lib/doctor/_command.ts";
-import { clientSteps } from "./demo/client_steps.ts";
-import { strictDiscovery } from "./demo/discovery_steps.ts";
-import { createOutput, type IOutput, toLine } from "./demo/output.ts";
-import { type IProgress, runSteps } from "./demo/steps.ts";
+import { createOutput, type IOutput } from "./demo/output.ts";
 
 const HELP = `\
 Runs every step from a 401 to a 200.
@@ -18,10 +13,11 @@ Runs every step from a 401 to a 200.
   deno task demo [--json]
   deno task demo [options] https://host/path
 
-Without a URL, the demo starts an authorization server and a protected resource on
-this machine and runs all flows: client credentials, device and authorization code,
-each up to a call of the resource. With a URL, it runs the doctor, which says what
-keeps clients from obtaining a token there, and what to do.
+Without a URL, the demo starts an authorization server and a protected resource
+on this machine, and runs the client credentials, device and code flows up to a
+call of the resource. At the end, createAuthorizedFetch() does all of it in one
+call. With a URL, the demo runs the doctor, which finds why clients cannot
+obtain a token there.
 
   --json      print one JSON object for each step, or the diagnosis
   --help      print this
@@ -33,8 +29,8 @@ With a URL only:
   --timeout SECONDS       time for each request, 10 by default
   --register              also register a client; nothing else is ever written
 
-Exit status: 0 if every step succeeded, or a strict client can continue; 1 if not;
-2 for invalid arguments.`;
+Exit status: 0 if every step succeeded, or a strict client can continue; 1 if
+not; 2 for invalid arguments.`;
 
 /** How the demo prints. */
 export interface IDemoOptions {
@@ -44,52 +40,40 @@ export interface IDemoOptions {
   printError?: (line: string) => void;
 }
 
-/** Parses the arguments; throws an error that says what is wrong with them. */
-function readArguments(args: string[]): { json: boolean; help: boolean } {
-  const flag = { type: "boolean", default: false } as const;
-  const { values } = parseArgs({
-    args,
-    options: { json: flag, help: { ...flag, short: "h" } },
-  });
-  return values;
-}
-
 async function runWithOwnServers(output: IOutput): Promise<boolean> {
-  // Imported here, as the demo needs no servers for a given URL.
+  // Imported here, as the doctor needs no servers.
   const { startServers } = await import("./demo/servers.ts");
-  const { userSteps } = await import("./demo/user_steps.ts");
-  let target: string;
-  let ok: boolean;
+  const { createProgress, runSteps } = await import("./demo/steps.ts");
+  const { discoverySteps } = await import("./demo/discovery_steps.ts");
+  const { clientSteps } = await import("./demo/client_steps.ts");
+  const { codeSteps, deviceSteps } = await import("./demo/user_steps.ts");
+  const { sessionSteps } = await import("./demo/session_steps.ts");
+  let ok = true;
   {
     await using servers = await startServers();
-    ({ target } = servers);
-    output.text(
-      `On this machine: resource ${target}, ` +
-        `authorization server ${servers.issuer} (oidc-provider).`,
-    );
-    output.text("");
-    const { machine } = servers;
-    const progress: IProgress = { target, machine, scopes: [] };
-    const steps = [...strictDiscovery, ...clientSteps, ...userSteps];
-    ok = await runSteps(steps, progress, output);
+    output.text(`Resource ${servers.target}`);
+    output.text(`Authorization server ${servers.issuer} (oidc-provider)`);
+    const progress = createProgress(servers);
+    const parts = {
+      "Discovery and registration": discoverySteps,
+      "Client credentials": clientSteps,
+      "Device flow": deviceSteps,
+      "Code flow": codeSteps,
+      "All in one call": sessionSteps,
+    };
+    for (const [title, steps] of Object.entries(parts)) {
+      output.text(`\n${title}`);
+      ok = await runSteps(steps, progress, output);
+      if (!ok) break;
+    }
   }
   output.end(
-    target,
     ok
-      ? "From a 401 to a 200: every step succeeded, and both servers are stopped."
-      : "Not every step succeeded; both servers are stopped.",
+      ? "Every step succeeded, and both servers are stopped."
+      : "The last step failed; both servers are stopped.",
     ok,
   );
   return ok;
-}
-
-/** Whether the arguments are for the doctor: a URL, or an option that needs one. */
-function isForDoctor(args: string[]): boolean {
-  return !args.includes("--help") && !args.includes("-h") &&
-    args.some((argument) =>
-      !/^--?\w*$/.test(argument) ||
-      /^--(register|header|timeout)/.test(argument)
-    );
 }
 
 /** Runs the demo; returns its exit status. */
@@ -101,23 +85,14 @@ export async function runDemo(
   const { colour = false, printError = print } = options;
   // `deno task` passes on the `--` that npm would remove.
   const args = given.filter((argument) => argument !== "--");
-  if (isForDoctor(args)) {
-    return await runDoctor(args, { print, printError, colour });
-  }
-  let values: ReturnType<typeof readArguments>;
-  try {
-    values = readArguments(args);
-  } catch (failure) {
-    // The rest of a message of parseArgs() does not apply here.
-    printError(toLine((failure as Error).message.split(". ", 1).join()));
-    printError("See `deno task demo --help`.");
-    return 2;
-  }
-  if (values.help) {
+  if (args.includes("--help") || args.includes("-h")) {
     print(HELP);
     return 0;
   }
-  const output = createOutput(print, { json: values.json, colour });
+  if (args.some((argument) => argument !== "--json")) {
+    return await runDoctor(args, { print, printError, colour });
+  }
+  const output = createOutput(print, { json: args.length > 0, colour });
   return await runWithOwnServers(output) ? 0 : 1;
 }
 

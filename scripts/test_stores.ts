@@ -8,12 +8,7 @@
  */
 
 import { deno, importMapArgs } from "./support/deno.ts";
-
-const TARGETS = [
-  "tests/stores",
-  "tests/native",
-  "tests/examples/programs_test.ts",
-];
+import { PROGRAM_TESTS } from "./test.ts";
 
 Deno.exit(
   await deno(
@@ -24,6 +19,6 @@ Deno.exit(
     "--unstable-kv",
     "--reporter=dot",
     ...await importMapArgs(),
-    ...(Deno.args.length > 0 ? Deno.args : TARGETS),
+    ...(Deno.args.length > 0 ? Deno.args : PROGRAM_TESTS),
   ),
 );

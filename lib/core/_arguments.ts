@@ -42,10 +42,12 @@ export function optionalString(name: string, value: unknown): string {
 
 /** Returns an array of strings. */
 export function requireStrings(name: string, value: unknown): string[] {
-  const isStrings = Array.isArray(value) &&
-    // Spreading turns holes into members; `every` alone would skip them.
-    [...value].every((one) => typeof one === "string");
-  if (!isStrings) throw invalidArgument(name, "an array of strings");
+  const expected = "an array of strings";
+  if (!Array.isArray(value)) throw invalidArgument(name, expected);
+  // Unlike `every`, this does not skip the holes of an array.
+  for (const member of value) {
+    if (typeof member !== "string") throw invalidArgument(name, expected);
+  }
   return value;
 }
 

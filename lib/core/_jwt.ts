@@ -1,6 +1,6 @@
 /** Decoding of JWTs in the JWS compact serialization (RFC 7515, section 7.1). */
 
-import { decodeBase64String } from "./_base64.ts";
+import { decodeBase64Pair, decodeBase64String } from "./_base64.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationJWTClaims } from "./types.ts";
 
@@ -13,10 +13,11 @@ function invalidJwt(message: string): OAuthClientError {
 function decodePart(
   name: "header" | "payload",
   part: string,
+  decoded: string | undefined,
 ): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(decodeBase64String(part));
+    value = JSON.parse(decoded ?? decodeBase64String(part));
   } catch (failure) {
     // The message of the parser is not shown, as it quotes the token.
     throw invalidJwt(
@@ -47,11 +48,15 @@ export function decodeJwt(
   if (second === -1 || token.includes(".", second + 1)) {
     throw invalidJwt(`${FORMAT} token must have three parts separated by dots`);
   }
+  const header = token.slice(0, first);
+  const payload = token.slice(first + 1, second);
+  const decoded = decodeBase64Pair(header, payload);
   return {
-    header: decodePart("header", token.slice(0, first)),
+    header: decodePart("header", header, decoded?.[0]),
     claims: decodePart(
       "payload",
-      token.slice(first + 1, second),
+      payload,
+      decoded?.[1],
     ) as IAuthorizationJWTClaims,
   };
 }

@@ -16,8 +16,8 @@ import type { IAuthenticationChallenge } from "./types.ts";
 type Parameters = IAuthenticationChallenge["params"];
 
 function setParameter(params: Parameters, name: string, value: string): void {
-  if (!(name in params)) params[name] = value;
-  // An assignment to `__proto__` would change the prototype.
+  if (name !== "__proto__") params[name] = value;
+  // An assignment would change the prototype.
   else {
     Object.defineProperty(params, name, {
       value,
@@ -28,13 +28,22 @@ function setParameter(params: Parameters, name: string, value: string): void {
   }
 }
 
+/** Returns a value without one quote at each end. */
+function readValue(text: string, start: number): string {
+  const last = text.length - 1;
+  // The usual value needs one `slice` instead of three.
+  if (text[start] === '"' && text[last] === '"' && start < last) {
+    return text.slice(start + 1, last);
+  }
+  const value = text.slice(start).trim().replace(/^"/, "");
+  return value.endsWith('"') ? value.slice(0, -1) : value;
+}
+
 function readParameter(text: string, params: Parameters): void {
   const equals = text.indexOf("=");
   if (equals === 0) return;
-  let value = text.slice(equals + 1).trim();
-  if (value.startsWith('"')) value = value.slice(1);
-  if (value.endsWith('"')) value = value.slice(0, -1);
-  setParameter(params, text.slice(0, equals).trim(), value);
+  const name = text.slice(0, equals).trim();
+  setParameter(params, name, readValue(text, equals + 1));
 }
 
 function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
@@ -92,14 +101,21 @@ export function parseWWWAuthenticateHeader(
   requireString("value", value);
   const challenges: IAuthenticationChallenge[] = [];
   let start = 0;
-  let isQuoted = false;
-  for (let index = 0; index < value.length; index++) {
-    const character = value[index];
-    if (character === '"') isQuoted = !isQuoted;
-    else if (character === "," && !isQuoted) {
-      readPiece(value.slice(start, index).trim(), challenges);
-      start = index + 1;
+  // Searches are faster than a step for each character. Each of them begins where
+  // the one before ended, so that the whole takes linear time.
+  let comma = value.indexOf(",");
+  let quote = value.indexOf('"');
+  while (comma !== -1) {
+    if (quote === -1 || comma < quote) {
+      readPiece(value.slice(start, comma).trim(), challenges);
+      start = comma + 1;
+      comma = value.indexOf(",", start);
+      continue;
     }
+    const closing = value.indexOf('"', quote + 1);
+    if (closing === -1) break;
+    if (comma < closing) comma = value.indexOf(",", closing + 1);
+    quote = value.indexOf('"', closing + 1);
   }
   readPiece(value.slice(start).trim(), challenges);
   return challenges;

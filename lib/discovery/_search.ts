@@ -58,9 +58,8 @@ function attemptError(
   secrets: readonly string[],
 ): OAuthClientError {
   const { status, text, statusText, failure } = response;
-  const problem = verdict.problem ??
-    `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
-      `from ${quoteUrl(url)}: ${status} ${text ?? statusText}`;
+  const start = `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
+    `from ${quoteUrl(url)}: ${status} `;
   // A body that is not JSON shows that no metadata is published.
   const isNotJson = failure?.code === "invalid_response";
   const isUnexpected = status !== 200 && failure?.code !== "redirect_refused";
@@ -73,7 +72,9 @@ function attemptError(
     url: redact(quoteUrl(url), secrets),
     cause: isNotJson ? undefined : failure ?? verdict.cause,
   };
-  const message = redact(problem, secrets);
+  const message = verdict.problem === undefined
+    ? redact(start, secrets) + redact(text ?? statusText, secrets)
+    : redact(verdict.problem, secrets);
   return responseError(response, code, message, details);
 }
 

@@ -48,7 +48,7 @@ export function isUnsafeUrl(name: string, value: unknown): boolean {
 }
 
 /**
- * Removes what could mislead a user to whom it is shown: URLs such as `javascript:`,
+ * Removes what could mislead a user who sees it: URLs such as `javascript:`,
  * control and bidi characters.
  */
 function presentable<T extends object>(metadata: T): T {

@@ -81,7 +81,7 @@ export function secretsOf(
     .sort((a, b) => b.length - a.length);
 }
 
-/** The start and the end of a secret in a text. */
+/** The start and the end of a secret within a string. */
 type Range = [start: number, end: number];
 
 /**

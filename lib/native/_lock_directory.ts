@@ -63,7 +63,8 @@ export function lockDirectoryLease(directory: string): ILease {
     const numbers = await numbersIn(directory);
     // If this process was slow, others may have created and removed the same number
     // before. Then there is a higher one, and the last one has been removed, as
-    // files are removed in ascending order.
+    // files are removed in ascending order. Both are checked, as a directory that
+    // changes meanwhile may be listed incompletely.
     const isFirst = last === 0 || numbers.includes(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
     await rm(path, { force: true });

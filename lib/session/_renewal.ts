@@ -2,6 +2,7 @@
 
 import { requireArgument } from "../core/_arguments.ts";
 import { quoteUrl } from "../core/_url.ts";
+import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
@@ -89,18 +90,6 @@ function requireRequested(
   }
 }
 
-/**
- * Checks whether a server refused a refresh for good. A failure on the way, an
- * overload or an outage says nothing about the refresh token.
- */
-function isRefused(
-  { code, status = 0, error = "" }: OAuthClientError,
-): boolean {
-  return error === "invalid_grant" || error === "invalid_client" ||
-    (code === "oauth_error" && status < 500 && status !== 429 &&
-      !["server_error", "temporarily_unavailable"].includes(error));
-}
-
 /** What is left of a session after an attempt to refresh it. */
 interface IRefreshResult {
   readonly renewed?: ISession;
@@ -118,10 +107,14 @@ async function refresh(
     await store.save(renewed);
     return { renewed };
   } catch (error) {
-    if (!isOAuthClientError(error) || !isRefused(error)) throw error;
+    const { action } = adviceFor(error);
+    // Any other failure says nothing about the refresh token.
+    const isRefused = action !== "retry" && isOAuthClientError(error) &&
+      error.code === "oauth_error";
+    if (!isRefused) throw error;
     let rest: ISession | undefined = session;
-    if (error.error === "invalid_client") rest = undefined;
-    if (error.error === "invalid_grant") {
+    if (action === "reregister") rest = undefined;
+    if (action === "reauthorize") {
       const { token_type } = session.token;
       rest = { ...session, token: { access_token: "", token_type } };
     }
@@ -165,8 +158,7 @@ async function authorizeAnew(
       }));
   } catch (error) {
     // The next call registers anew: this one must not ask the user twice.
-    const isUnknown = isOAuthClientError(error) &&
-      error.error === "invalid_client";
+    const isUnknown = adviceFor(error).action === "reregister";
     if (isUnknown && client) await store.save(undefined);
     throw error;
   }

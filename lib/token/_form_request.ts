@@ -32,7 +32,10 @@ import type { RequestPurpose } from "../http/request_options.ts";
 
 type FormEndpointName = Extract<
   EndpointName,
-  "token_endpoint" | "device_authorization_endpoint" | "revocation_endpoint"
+  | "token_endpoint"
+  | "device_authorization_endpoint"
+  | "revocation_endpoint"
+  | "pushed_authorization_request_endpoint"
 >;
 
 /** A kind of request. */
@@ -40,6 +43,8 @@ interface IRequestKind {
   readonly purpose: RequestPurpose;
   /** Its name in messages. */
   readonly name: string;
+  /** The status of a success in messages, if not 200. */
+  readonly expectedStatus?: number;
   /** Whether the status of a success says everything. */
   readonly ignoresContent?: true;
 }
@@ -50,6 +55,11 @@ const REQUESTS: Record<FormEndpointName, IRequestKind> = {
   device_authorization_endpoint: {
     purpose: "device_authorization",
     name: "Device authorization request",
+  },
+  pushed_authorization_request_endpoint: {
+    purpose: "pushed_authorization",
+    name: "Pushed authorization request",
+    expectedStatus: 201,
   },
   // The content of its response is ignored (RFC 7009, section 2.2).
   revocation_endpoint: {
@@ -84,7 +94,7 @@ function membersOf(response: IResponse): Members {
 
 /** Fails unless the response is a success; an `error` counts at any status. */
 function requireSuccess(
-  { name, ignoresContent }: IRequestKind,
+  { name, expectedStatus = 200, ignoresContent }: IRequestKind,
   { response, members }: IFormResponse,
   exchanges: readonly IExchange[],
 ): void {
@@ -108,7 +118,8 @@ function requireSuccess(
   }
   if (failure && !(ok && ignoresContent)) throw failure;
   if (!ok) {
-    const message = `${failed} expected status 200, got ${status}`;
+    const message =
+      `${failed} expected status ${expectedStatus}, got ${status}`;
     throw responseError(response, "unexpected_status", message);
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { optionalFunction, requireObject } from "../core/_arguments.ts";
+import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { quoteUrl } from "../core/_url.ts";
@@ -50,7 +51,7 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
  */
 function isBound({ token_type, issued_token_type }: IToken): boolean {
   const isOther = typeof issued_token_type === "string" &&
-    issued_token_type !== TOKEN_TYPE_ACCESS_TOKEN;
+    issued_token_type !== "" && issued_token_type !== TOKEN_TYPE_ACCESS_TOKEN;
   return /^dpop$/i.test(token_type) || (isOther && /^n_a$/i.test(token_type));
 }
 
@@ -60,6 +61,9 @@ function toToken(members: Members, now: () => number): IToken {
   const { expires_in: _in, expires_at: _at, ...rest } = members;
   for (const name of ["refresh_token", "scope", "id_token"]) {
     if (stringMember(rest, name) === undefined) delete rest[name];
+  }
+  if (!isAuthorizationDetails(rest.authorization_details)) {
+    delete rest.authorization_details;
   }
   const seconds = numberMember(members, "expires_in");
   const expires_in = seconds === undefined ? undefined : Math.max(0, seconds);
@@ -82,8 +86,8 @@ function toToken(members: Members, now: () => number): IToken {
  * a non-empty string counts at any status; a
  * form-encoded body is accepted; a missing `token_type` means `Bearer`;
  * `expires_in` may be a string of digits, is dropped if it is no number, and counts
- * as 0 if it is negative; members that are `null` are dropped. Further members are
- * kept. `expires_at` is set when the response arrives.
+ * as 0 if it is negative; members that are `null`, and `authorization_details` that are
+ * no list of objects with a `type`, are dropped. Further members are kept. `expires_at` is set when the response arrives.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
@@ -194,18 +198,20 @@ export interface IRefreshTokenOptions
  */
 export async function refreshToken(
   serverMetadata: TokenRequestMetadata,
-  token: Pick<IToken, "refresh_token" | "scope">,
+  token: Pick<IToken, "refresh_token" | "scope" | "authorization_details">,
   options?: IRefreshTokenOptions,
 ): Promise<IToken> {
-  const { refresh_token = "", scope } = requireObject("token", token);
-  const { resource, scopes, parameters, ...rest } = requireObject(
-    "options",
-    options ?? {},
+  const { refresh_token = "", scope, ...granted } = requireObject(
+    "token",
+    token,
   );
+  const { resource, scopes, authorizationDetails, parameters, ...rest } =
+    requireObject("options", options ?? {});
   const body = buildRefreshTokenBody({
     refreshToken: refresh_token,
     resource,
     scopes,
+    authorizationDetails,
     parameters,
   });
   const fresh = await fetchToken(serverMetadata, body, rest);
@@ -213,7 +219,15 @@ export async function refreshToken(
   const requested = scopes?.length
     ? requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR)
     : scope;
-  return { refresh_token, ...(requested && { scope: requested }), ...fresh };
+  const details = authorizationDetails?.length
+    ? [...authorizationDetails]
+    : granted.authorization_details;
+  return {
+    refresh_token,
+    ...(requested && { scope: requested }),
+    ...(details && { authorization_details: details }),
+    ...fresh,
+  };
 }
 
 /** Options of {@linkcode isTokenExpired}. */

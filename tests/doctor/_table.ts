@@ -206,6 +206,28 @@ const AT_THE_RESOURCE: readonly IDeviation[] = [
     },
   },
   {
+    name: "200 without a token, and 503 at every metadata URL",
+    findings: ["warning metadata_status"],
+    verdict: "open",
+    change: (model) => {
+      status(200)(model);
+      const down = served("", { status: 503 });
+      const path = "/.well-known/oauth-authorization-server";
+      model.documents = { [ROOT_PATH]: down, [path]: down };
+    },
+  },
+  {
+    name: "an event stream without an end",
+    findings: ["info token_optional"],
+    verdict: "open",
+    change: ({ handlers }) => {
+      handlers["GET /mcp"] = () =>
+        new Response(new ReadableStream(), {
+          headers: { "Content-Type": "text/event-stream" },
+        });
+    },
+  },
+  {
     name: "401 for POST only",
     findings: [],
     verdict: "ready",

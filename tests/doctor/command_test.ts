@@ -65,6 +65,7 @@ Deno.test("runDoctor() returns 2 for invalid arguments", async () => {
     [["https://user:pw@api.example/"], /without credentials/],
     [["https://a.example", "https://b.example"], /Expected one URL/],
     [["--jsn", "https://a.example"], /Unknown option '--jsn'/],
+    [["--\u001b[2J"], /^Unknown option '--\[2J'/],
     [["https://a.example", "--timeout"], /--timeout requires a value/],
     [["https://a.example", "--timeout", "-1"], /a number of seconds/],
     [["https://a.example", "--header", "X"], /requires "Name: value"/],

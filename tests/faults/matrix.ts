@@ -79,8 +79,9 @@ function isTransient(code: string, status = 0): boolean {
 
 /** Whether a response like this says that nothing is published at its URL. */
 function isUnpublished({ attempt, status = 500, isRefused }: IFault): boolean {
+  const isClientError = status >= 400 && status < 500 && status !== 429;
   return [attempt ?? []].flat().every((code) =>
-    (code === "unexpected_status" && status < 500 && status !== 429) ||
+    (code === "unexpected_status" && isClientError) ||
     (code === "invalid_metadata" && !isRefused)
   );
 }

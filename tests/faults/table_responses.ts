@@ -1,7 +1,7 @@
 /** Faults of HTTP itself: statuses, header fields, interim responses. */
 
 import type { ICase } from "./case.ts";
-import { type IFault, matrix, MAY_FALL_BACK } from "./matrix.ts";
+import { type IFault, matrix } from "./matrix.ts";
 import {
   bytes,
   chunk,
@@ -194,7 +194,9 @@ const FAULTS: IFault[] = [
     request: ["network_error", "unexpected_status"],
     timeoutMs: 150,
     except: {
-      discoverAuthorization: MAY_FALL_BACK,
+      discoverAuthorization: {
+        outcome: { code: ["discovery_failed", "timeout"] },
+      },
       pollDeviceToken: {
         outcome: { code: ["expired", "unexpected_status"] },
         requests: [1, 2],

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { bundle } from "../support/bundle.ts";
+import { findNode } from "./_node.ts";
 
 const source = new URL("_program.ts", import.meta.url).pathname;
 const AUTHORIZATION_URL = "https://as.example/authorize?a=1&b=%22$(id)";
@@ -16,9 +17,7 @@ async function inRuntimes(
   try {
     const bundled = `${directory}/program.mjs`;
     await bundle(source, bundled);
-    const { stdout } = await new Deno.Command("which", { args: ["node"] })
-      .output();
-    const node = new TextDecoder().decode(stdout).trim();
+    const node = await findNode();
     for (
       const [program, ...first] of [
         [Deno.execPath(), "run", "-A", "--quiet", "--no-config", bundled],

@@ -5,12 +5,12 @@
 import {
   assert,
   assertEquals,
-  assertMatch,
   assertNotMatch,
   assertStringIncludes,
 } from "@std/assert";
-import type { OAuthClientError } from "../../mod.ts";
-import type { IStepReport } from "../../scripts/demo/output.ts";
+import { OAuthClientError } from "../../mod.ts";
+import { createOutput, type IStepReport } from "../../scripts/demo/output.ts";
+import { createProgress, runSteps } from "../../scripts/demo/steps.ts";
 import { type IDemoOptions, runDemo } from "../../scripts/demo.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
@@ -19,17 +19,6 @@ async function run(args: string[], options?: IDemoOptions) {
   const lines: string[] = [];
   const status = await runDemo(args, (line) => lines.push(line), options);
   return { status, lines, text: lines.join("\n") };
-}
-
-type IJsonLine = Omit<IStepReport, "failures"> & {
-  failures?: OAuthClientError[];
-};
-
-async function runJson(args: string[]) {
-  const { status, lines } = await run([...args, "--json"]);
-  const steps: IJsonLine[] = lines.map((line) => JSON.parse(line));
-  const find = (name: string) => steps.find(({ step }) => step === name);
-  return { status, steps, find };
 }
 
 const SECRETS = [
@@ -73,65 +62,78 @@ function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/;
 
+/** The requests of the discovery, as method, status and path. */
+const DISCOVERY = [
+  "GET 200 /.well-known/oauth-protected-resource/mcp",
+  "GET 404 /.well-known/oauth-authorization-server/as",
+  "GET 404 /.well-known/openid-configuration/as",
+  "GET 200 /as/.well-known/openid-configuration",
+];
+
 Deno.test("runDemo() gets from a 401 to a 200 with its own servers", async () => {
-  const { status, steps, find } = await runJson([]);
+  const { status, lines } = await run(["--json"]);
+  const steps: IStepReport[] = lines.map((line) => JSON.parse(line));
   assertEquals(
-    steps.map(({ step, ok, status }) => [step, ok, status]),
+    steps.map(({ step, requests = [] }) => [
+      step,
+      ...requests.map(({ method, status, url, grant_type = "" }) =>
+        `${method} ${status} ${new URL(url).pathname} ${grant_type}`.trim()
+      ),
+    ]),
     [
-      ["unauthorized", true, 401],
-      ["challenge", true, undefined],
-      ["discovery", true, undefined],
-      ["registration", true, undefined],
-      ["id_jag_exchange", true, undefined],
-      ["id_jag_redemption", true, undefined],
-      ["token", true, undefined],
-      ["claims", true, undefined],
-      ["call", true, 200],
-      ["scopes", true, undefined],
-      ["device_authorization", true, undefined],
-      ["device_token", true, undefined],
-      ["device_call", true, 200],
-      ["authorization", true, undefined],
-      ["code_token", true, undefined],
-      ["code_call", true, 200],
-      ["end", true, undefined],
+      ["unauthorized", "GET 401 /mcp"],
+      ["challenge"],
+      ["discovery", ...DISCOVERY],
+      ["registration", "POST 201 /as/reg"],
+      ["token", "POST 200 /as/token client_credentials"],
+      ["claims"],
+      ["call", "GET 200 /mcp"],
+      ["device_authorization", "POST 200 /as/device/auth"],
+      [
+        "device_token",
+        "POST 400 /as/token device_code",
+        "POST 200 /as/token device_code",
+      ],
+      ["device_call", "GET 200 /mcp"],
+      ["authorization"],
+      ["code_token", "POST 200 /as/token authorization_code"],
+      ["code_call", "GET 200 /mcp"],
+      [
+        "authorized_fetch",
+        "GET 401 /mcp",
+        ...DISCOVERY,
+        "POST 201 /as/reg",
+        "POST 200 /as/token authorization_code",
+        "GET 200 /mcp",
+      ],
+      [
+        "authorized_fetch_refresh",
+        "POST 200 /as/token refresh_token",
+        "GET 200 /mcp",
+      ],
+      ["end"],
     ],
   );
   assertEquals(status, 0);
-  for (const { action, result, ms } of steps) {
-    assert(action !== "" && result !== "" && ms >= 0);
-  }
-  const { failures = [], details } = find("discovery") ?? {};
-  assertEquals(
-    failures.map(({ url, status }) => [new URL(url ?? "").pathname, status]),
-    [
-      ["/.well-known/oauth-authorization-server/tenant1", 404],
-      ["/.well-known/openid-configuration/tenant1", 404],
-    ],
-  );
-  const url = details?.found_at ?? "";
-  assertMatch(url, /\/tenant1\/\.well-known\/openid-configuration$/);
-  assertMatch(find("device_token")?.details?.polls ?? "", /^1: .*, 2: /);
-  const { received } = find("authorization")?.details ?? {};
-  assertEquals(received, "code, state, iss");
+  assert(steps.every(({ ok, result, ms }) => ok && result !== "" && ms >= 0));
 });
 
-Deno.test("runDemo() prints plain lines without a token, code or secret", async () => {
+Deno.test("runDemo() prints lines of at most 80 characters without tokens, codes or secrets", async () => {
   using watch = watchSecrets();
   const plain = await run([]);
   const json = await run(["--json"]);
   assertEquals([plain.status, json.status], [0, 0]);
-  // Two runs with three tokens each, of which two can be refreshed.
+  // Two runs with five tokens each, of which four can be refreshed, and one is.
   assertEquals(
     [...watch.secrets].map(([name, values]) => [name, values.size]),
     [
-      ["access_token", 6],
+      ["access_token", 10],
       ["client_secret", 2],
-      ["code", 2],
-      ["code_verifier", 2],
+      ["code", 4],
+      ["code_verifier", 4],
       ["device_code", 2],
-      ["refresh_token", 4],
-      ["state", 2],
+      ["refresh_token", 8],
+      ["state", 4],
       ["user_code", 2],
     ],
   );
@@ -142,18 +144,72 @@ Deno.test("runDemo() prints plain lines without a token, code or secret", async 
       for (const value of values) assert(!text.includes(value), name);
     }
   }
-  const { lines } = plain;
-  const steps = lines.filter((line) => /^ ?\d+ {2}.* ms$/.test(line));
-  assertEquals(steps.length, 16);
-  const failed = lines.filter((line) => line.startsWith("    failed  "));
-  assertEquals(failed.length, 2);
-  for (const line of failed) {
-    assertMatch(line, /http:\S+: 404 .*\(expected 200 and JSON that names/);
-  }
-  assertMatch(lines.at(-1) ?? "", /both servers are stopped/);
+  const lines = plain.text.split("\n");
+  assertEquals(lines.filter((line) => line.length > 80), []);
+  assertEquals(
+    lines.filter((line) => /^ ?\d+ {2}.* ms$/.test(line)).length,
+    15,
+  );
 
   const { text } = await run([], { colour: true });
-  assertStringIncludes(text, "\x1b[32m 1\x1b[0m  GET ");
+  assertStringIncludes(text, "\x1b[32m 1\x1b[0m  Call the resource");
+  assert(!text.includes("\x1b[31m"));
+});
+
+Deno.test("runSteps() prints the error of a step in red and stops", async () => {
+  const reached: string[] = [];
+  const print = async (json: boolean) => {
+    const lines: string[] = [];
+    const output = createOutput((line) => lines.push(line), {
+      json,
+      colour: true,
+    });
+    const step = { action: "Do", expected: "200" };
+    const run = (error?: Error) => () => {
+      reached.push(error?.name ?? "none");
+      if (error) throw error;
+      return { result: "done" };
+    };
+    const details = { url: "https://as.example/token", status: 400 };
+    const error = new OAuthClientError("oauth_error", "No token", details);
+    const ok = await runSteps(
+      [
+        { ...step, name: "one", run: run() },
+        { ...step, name: "two", run: run(error) },
+        { ...step, name: "three", run: run() },
+      ],
+      createProgress({
+        target: "https://api.example/",
+        machine: { id: "", secret: "" },
+      }),
+      output,
+    );
+    assertEquals(ok, false);
+    return lines;
+  };
+  assertStringIncludes(
+    (await print(false)).join("\n"),
+    "\x1b[31m    No token (expected 200)\x1b[0m",
+  );
+  const { step, ok, expected, error } = JSON.parse((await print(true))[1]!);
+  assertEquals({ step, ok, expected, error }, {
+    step: "two",
+    ok: false,
+    expected: "200",
+    error: {
+      name: "OAuthClientError",
+      code: "oauth_error",
+      message: "No token",
+      url: "https://as.example/token",
+      status: 400,
+    },
+  });
+  assertEquals(reached, [
+    "none",
+    "OAuthClientError",
+    "none",
+    "OAuthClientError",
+  ]);
 });
 
 Deno.test("runDemo() runs the doctor for a given URL", async () => {

@@ -1,6 +1,11 @@
 /** URLs and texts that a server chooses to obtain, to hide or to repeat a value. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+} from "@std/assert";
 import {
   buildClientCredentialsBody,
   clientAssertion,
@@ -216,15 +221,26 @@ Deno.test("discoverAuthorization() returns no control or bidi characters to show
       resource_policy_uri: ["javascript:alert(1)"],
       authorization_servers: [AS],
     }),
-    [`${AS}/.well-known/oauth-authorization-server`]: json(metadataOf(AS)),
+    [`${AS}/.well-known/oauth-authorization-server`]: json({
+      ...metadataOf(AS),
+      x_name: "A\u0085\u2066\n Bank",
+      op_tos_uri: 7,
+      service_documentation: "https://x.example/\u202ecod",
+      userinfo_endpoint: ["https://x.example/"],
+    }),
   });
-  const { resourceMetadata } = await discoverAuthorization(`${HOST}/mcp`, {
-    fetch: stub.fetch,
-  });
+  const { resourceMetadata, serverMetadata } = await discoverAuthorization(
+    `${HOST}/mcp`,
+    { fetch: stub.fetch },
+  );
   assertEquals(resourceMetadata, {
     resource: `${HOST}/mcp`,
     resource_name: "Bank[2J",
     authorization_servers: [AS],
+  });
+  assertEquals({ ...serverMetadata }, {
+    ...metadataOf(AS),
+    ...{ x_name: "A  Bank" },
   });
 });
 
@@ -249,12 +265,18 @@ Deno.test("parseAuthorizationResponse() cleans and cuts what the server says", (
 });
 
 Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata", async () => {
-  const documents = [
-    { authorization_servers: [AS] },
-    { resource: "https://other.example", scopes_supported: "read" },
+  const none =
+    `No metadata of the authorization server ${HOST} for ${HOST}/mcp`;
+  const other = "is not the resource of its metadata";
+  const rows: [document: Record<string, unknown>, problem: string][] = [
+    [{ authorization_servers: [AS] }, none],
+    [{ resource: null, authorization_servers: [AS] }, none],
+    [{ resource: "" }, none],
+    [{ resource: [`${HOST}/mcp`], authorization_servers: [AS] }, none],
+    [{ resource: "https://other.example", scopes_supported: "read" }, other],
   ];
-  for (const document of documents) {
-    await assertRejects(
+  for (const [document, problem] of rows) {
+    const error = await assertRejects(
       () =>
         discoverAuthorization(`${HOST}/mcp`, {
           fetch: (url) =>
@@ -265,8 +287,17 @@ Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadat
             ),
         }),
       OAuthClientError,
-      "is not the resource of its metadata",
+      problem,
     );
+    assertEquals(error.code, "discovery_failed");
+    const { code, cause } = error.attempts?.[0]?.error as OAuthClientError;
+    if (problem === other) {
+      assertEquals([code, cause], ["identifier_mismatch", undefined]);
+      continue;
+    }
+    assertEquals(code, "invalid_metadata");
+    assertInstanceOf(cause, OAuthClientError);
+    assertEquals(cause.message, "Resource metadata must have a resource");
   }
 });
 
@@ -279,8 +310,13 @@ Deno.test("discoverAuthorization() reads metadata whose scopes are no list", asy
     }),
     [`${AS}/.well-known/oauth-authorization-server`]: json(metadataOf(AS)),
   });
-  const { source } = await discoverAuthorization(`${HOST}/mcp`, {
-    fetch: stub.fetch,
-  });
+  const { source, resourceMetadata } = await discoverAuthorization(
+    `${HOST}/mcp`,
+    { fetch: stub.fetch },
+  );
   assertEquals(source, "resource_metadata");
+  assertEquals(resourceMetadata, {
+    resource: `${HOST}/mcp`,
+    authorization_servers: [AS],
+  });
 });

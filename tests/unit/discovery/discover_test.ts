@@ -35,6 +35,7 @@ import {
   type Answer,
   failing,
   json,
+  minimal,
   redirect,
   stubFetch,
   text,
@@ -216,7 +217,10 @@ Deno.test("discoverAuthorization() falls back to the target's origin without met
 Deno.test("discoverAuthorization() assumes the endpoints of MCP 2025-03-26 where nothing is published", async () => {
   const urls = [`${PRM}/mcp`, PRM, API_OAUTH, API_OPENID];
   const answers = [401, 403, 404, 405].map((status) => text("No", status));
-  for (const answer of [...answers, text(PAGE, 200), json(null)]) {
+  // A caller's fetch whose response has no body to read.
+  const notJson = () =>
+    minimal({ json: () => Promise.reject(new SyntaxError("Not JSON")) });
+  for (const answer of [...answers, text(PAGE, 200), json(null), notJson]) {
     const found = await discovered(
       Object.fromEntries(urls.map((url) => [url, answer])),
     );
@@ -229,12 +233,18 @@ Deno.test("discoverAuthorization() assumes the endpoints of MCP 2025-03-26 where
     assertFalse("serverMetadataUrl" in found);
     assertEquals(found.attempts.map(({ url }) => url), urls);
   }
-  const unlisted = await discovered({
-    [`${PRM}/mcp`]: json({ resource: MCP }),
-    [API_OAUTH]: MISSING,
-    [API_OPENID]: MISSING,
-  });
-  assertEquals(unlisted.serverMetadata.token_endpoint, `${API}/token`);
+});
+
+Deno.test("discoverAuthorization() assumes no endpoints where the resource publishes metadata", async () => {
+  for (const authorization_servers of [undefined, null, []]) {
+    const { code, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers }),
+      [API_OAUTH]: MISSING,
+      [API_OPENID]: MISSING,
+    });
+    assertEquals(code, "discovery_failed");
+    assertEquals(urls, [`${PRM}/mcp`, API_OAUTH, API_OPENID]);
+  }
 });
 
 // What does not say that nothing is published.
@@ -242,8 +252,13 @@ const UNCLEAR: [name: string, Answer, part: string][] = [
   ["503", text("Unavailable", 503), "503"],
   ["429", text("Later", 429), "429"],
   ["a lost connection", failing(new TypeError("Cable cut")), "Cable cut"],
+  ["a json() that rejects", () => minimal({}), "cannot be read to its end"],
   ["too large a body", text(" ".repeat(2_000_000), 200), "larger than"],
   ["a redirect elsewhere", redirect("https://x.example/"), "another origin"],
+  ["201", text("Made", 201), "201"],
+  ["204", () => new Response(null, { status: 204 }), "204"],
+  ["304", () => new Response(null, { status: 304 }), "304"],
+  ["302 without a Location", text("Moved", 302), "302"],
 ];
 const UNUSABLE: typeof UNCLEAR = [
   ["another issuer", asm("https://other.example"), "trustedIssuers"],

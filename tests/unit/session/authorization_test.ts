@@ -46,12 +46,6 @@ const callbackFor = ({ state }: IPendingAuthorization) =>
     iss: ISSUER,
   })}`;
 
-function idToken(claims: object): string {
-  const encode = (value: object) =>
-    btoa(JSON.stringify(value)).replaceAll("=", "");
-  return `${encode({ alg: "none" })}.${encode(claims)}.`;
-}
-
 Deno.test("startAuthorization() returns the URL, and what is needed to finish", async () => {
   const { url, pending } = await startAuthorization(CONTEXT, OPTIONS);
   const query = Object.fromEntries(url.searchParams);
@@ -219,28 +213,5 @@ Deno.test("finishAuthorization() makes no request for a response of another requ
       OAuthClientError,
     );
     assertEquals([error.code, stub.requests.length], [code, 0]);
-  }
-});
-
-Deno.test("finishAuthorization() accepts an ID token with the nonce of the request only", async () => {
-  const { pending } = await startAuthorization(CONTEXT, {
-    ...OPTIONS,
-    scopes: ["openid"],
-  });
-  const finish = async (id_token: string | undefined) => {
-    using stub = stubFetch({ [TOKEN]: json({ access_token: "a1", id_token }) });
-    return await finishAuthorization(callbackFor(pending), pending, {
-      fetch: stub.fetch,
-    });
-  };
-  const token = idToken({ nonce: pending.nonce });
-  assertEquals((await finish(token)).token.id_token, token);
-  assertEquals((await finish(undefined)).token.id_token, undefined);
-  for (const claims of [{ nonce: "other" }, {}]) {
-    const error = await assertRejects(
-      () => finish(idToken(claims)),
-      OAuthClientError,
-    );
-    assertEquals(error.code, "invalid_response");
   }
 });

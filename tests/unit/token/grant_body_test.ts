@@ -134,7 +134,8 @@ for (const { name, build, required, text, members } of BUILDERS) {
         assertEquals(error.code, "invalid_argument");
         assertEquals(
           error.message,
-          `parameters must be without ${key}, which this request sets itself`,
+          `parameters must be an object without ${key}, which this request ` +
+            "sets itself",
         );
       }
     }

@@ -294,12 +294,30 @@ Deno.test("fetchToken() fails on a status other than 2xx without an error", asyn
 
 Deno.test("fetchToken() requires a token that is bound to the DPoP key", async () => {
   const dpop = await createDpop();
-  for (const token_type of ["DPoP", "dpop", "N_A"]) {
+  for (const token_type of ["DPoP", "dpop"]) {
     const answer = json({ access_token: "t", token_type });
     assertEquals((await tokenOf(answer, { dpop })).token_type, token_type);
   }
-  for (const token_type of ["Bearer", "user", "DPoPs", undefined]) {
-    const answer = json({ access_token: "t0ken", token_type });
+  // RFC 8693, section 2.2.1: N_A is the type of what is no access token.
+  const urn = "urn:ietf:params:oauth:token-type";
+  for (const issued_token_type of [`${urn}:id-jag`, `${urn}:jwt`, "x"]) {
+    const members = { token_type: "N_A", issued_token_type };
+    const answer = json({ access_token: "t", ...members });
+    assertEquals((await tokenOf(answer, { dpop })).token_type, "N_A");
+  }
+  const rows: [token_type?: string, issued_token_type?: string][] = [
+    ["N_A"],
+    ["N_A", `${urn}:access_token`],
+    ["N_A", ""],
+    ["Bearer"],
+    ["Bearer", `${urn}:id-jag`],
+    ["user"],
+    ["DPoPs"],
+    [],
+  ];
+  for (const [token_type, issued_token_type] of rows) {
+    const members = { token_type, issued_token_type };
+    const answer = json({ access_token: "t0ken", ...members });
     const error = await tokenErrorOf(answer, { dpop });
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
     assert(error.message.includes("not bound"), error.message);
