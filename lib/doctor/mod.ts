@@ -11,4 +11,5 @@
 export * from "./api.ts";
 
 // The npm package has a program of its own, as not all runtimes know this member.
-if (import.meta.main) await import("./main.ts");
+// Not awaited: `require` cannot load a module with `await` at the top.
+if (import.meta.main) import("./main.ts");

@@ -17,6 +17,9 @@ import type { IRow } from "./table.ts";
 /** The dates whose behaviour workerd shows; many changes came after the older one. */
 const COMPATIBILITY_DATES = ["2026-07-01", "2023-12-01"];
 
+/** The entry points that a bundle has beside the main one. */
+const BUNDLED = ["doctor", "stores"];
+
 /** Bundles the installed package as `client.js` into a new directory. */
 async function bundle(
   context: IContext,
@@ -26,7 +29,11 @@ async function bundle(
   const project = `${context.temporary}/${condition}`;
   const esbuild = await installTool(context, "esbuild", packages.esbuild);
   await install(project, { [name]: `file:${tarball}` });
-  await Deno.writeTextFile(`${project}/entry.js`, `export * from "${name}";`);
+  const entry = [
+    `export * from "${name}";`,
+    ...BUNDLED.map((other) => `export * as ${other} from "${name}/${other}";`),
+  ];
+  await Deno.writeTextFile(`${project}/entry.js`, entry.join("\n"));
   await outputOf(`${esbuild}/node_modules/.bin/esbuild`, [
     "entry.js",
     "--bundle",
@@ -67,7 +74,7 @@ export async function runWorkerd(context: IContext): Promise<IRow[]> {
             }),
           );
           const { importMs } = outcome;
-          const failure = failureOf(outcome);
+          const failure = failureOf(outcome, "worker");
           return { runtime: "workerd", version, loaded, importMs, failure };
         }),
       );

@@ -42,15 +42,19 @@ export function parseOutcome(printed: string): IOutcome {
 /**
  * Returns what is wrong with an outcome; undefined if the report is as expected.
  * Browsers hide the target of a redirect, so another report is expected of them.
+ * Workers and browsers do not load the entry point for programs.
  */
 export function failureOf(
   { failure, report }: IOutcome,
-  runtime: "server" | "browser" = "server",
+  runtime: "program" | "worker" | "browser" = "program",
 ): string | undefined {
   if (failure !== undefined) return failure;
   const expected = structuredClone(expectation.everywhere);
   if (runtime === "browser") {
     Object.assign(expected.limits, expectation.browser);
+  }
+  if (runtime === "program") {
+    Object.assign(expected.entryPoints, expectation.program);
   }
   const found = differences(report, expected);
   return found.length > 0 ? found.join("\n") : undefined;

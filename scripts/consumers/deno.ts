@@ -7,6 +7,7 @@ import {
   type IContext,
   parseOutcome,
 } from "./context.ts";
+import { entryPoints, toSpecifier } from "../support/npm_package.ts";
 import { copySources } from "../support/package.ts";
 import { outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
@@ -63,7 +64,12 @@ export async function runDeno(context: IContext): Promise<IRow[]> {
       links: ["../sources"],
     }),
     ...await runProject(context, "file", `${base}/file`, {
-      imports: { [name]: `${sources}/mod.ts` },
+      imports: Object.fromEntries(
+        entryPoints.map(({ name: entryPoint, path }) => [
+          toSpecifier(name, entryPoint),
+          `${sources}/${path}`,
+        ]),
+      ),
     }),
     ...await runProject(context, "npm package, ESM", `${base}/npm`, {
       nodeModulesDir: "manual",

@@ -4,5 +4,9 @@ import { runScenario } from "./scenario.js";
 const started = performance.now();
 const client = await import("@oauth-helper/client");
 const importMs = performance.now() - started;
-const report = await runScenario(client, process.argv[2]);
+const report = await runScenario(client, process.argv[2], {
+  doctor: await import("@oauth-helper/client/doctor"),
+  native: await import("@oauth-helper/client/native"),
+  stores: await import("@oauth-helper/client/stores"),
+});
 console.log(JSON.stringify({ importMs, report }));

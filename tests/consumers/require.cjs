@@ -5,6 +5,12 @@ const importMs = performance.now() - started;
 // `require` returns the namespace of an ES module.
 const kind = client[Symbol.toStringTag] === "Module" ? "ESM" : "CommonJS";
 
+const entryPoints = {
+  doctor: require("@oauth-helper/client/doctor"),
+  native: require("@oauth-helper/client/native"),
+  stores: require("@oauth-helper/client/stores"),
+};
+
 import("./scenario.js")
-  .then(({ runScenario }) => runScenario(client, process.argv[2]))
+  .then(({ runScenario }) => runScenario(client, process.argv[2], entryPoints))
   .then((report) => console.log(JSON.stringify({ importMs, kind, report })));

@@ -1,13 +1,15 @@
 /**
  * The scenario of every consumer: plain JavaScript with web standards only. The
  * consumers load the client in different ways and pass it in; `server` is the
- * origin of `scripts/consumers/server.ts`.
+ * origin of `scripts/consumers/server.ts`, and `entryPoints` has the modules of the
+ * other entry points by name.
  *
  * The report must be the same everywhere (see `expected.json`): it contains no
  * times, no random values and `<server>` in place of the origin of the server.
  */
-export async function runScenario(client, server) {
+export async function runScenario(client, server, entryPoints) {
   const report = {
+    entryPoints: await describeEntryPoints(client, entryPoints),
     pure: await parseAndBuild(client),
     stubbed: await runStubbed(client),
     loopback: await runLoopback(client, server),
@@ -30,6 +32,24 @@ async function failureOf(client, promise) {
       error instanceof client.OAuthClientError && error instanceof Error;
     return isKnown ? error.code : String(error);
   }
+}
+
+/** The functions of the other entry points, and how they fail without arguments. */
+async function describeEntryPoints(client, entryPoints) {
+  const described = {};
+  for (const [name, module] of Object.entries(entryPoints)) {
+    described[name] = {};
+    for (const key of Object.keys(module).sort()) {
+      const value = module[key];
+      if (typeof value !== "function") continue;
+      // Also shows that the entry points share the class of the error.
+      described[name][key] = await failureOf(
+        client,
+        Promise.resolve().then(() => value(0)),
+      );
+    }
+  }
+  return described;
 }
 
 /** Challenges, claims, PKCE and keys, without the network. */

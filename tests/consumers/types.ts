@@ -17,9 +17,32 @@ import {
   privateKeyJwt,
 } from "@oauth-helper/client";
 import * as everything from "@oauth-helper/client";
+import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+import * as doctor from "@oauth-helper/client/doctor";
+import * as native from "@oauth-helper/client/native";
+import * as stores from "@oauth-helper/client/stores";
 
 /** Checks every declaration, not only those that are imported above. */
 export const client: typeof everything = everything;
+
+/** The other entry points, too. */
+export const entryPoints: [typeof doctor, typeof native, typeof stores] = [
+  doctor,
+  native,
+  stores,
+];
+
+/** The types of two entry points fit together. */
+export const api = createAuthorizedFetch("https://api.example/mcp", {
+  store: native.fileStore("session.json"),
+  authorize: codeFlow({
+    ...native.createLoopbackReceiver(),
+    clientMetadata: { client_name: "Consumer" },
+  }),
+});
+
+/** Whatever expects the global `fetch` accepts it. */
+export const sameAsFetch: typeof fetch = api;
 
 /** The type of the global `fetch` must be accepted. */
 export const requestOptions: IRequestOptions = {
