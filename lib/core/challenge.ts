@@ -10,23 +10,8 @@ import {
   requireString,
   requireStrings,
 } from "./_arguments.ts";
-import { ChallengeReader } from "./_challenge_reader.ts";
+import { ChallengeReader, setParameter } from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
-
-type Parameters = IAuthenticationChallenge["params"];
-
-function setParameter(params: Parameters, name: string, value: string): void {
-  if (name !== "__proto__") params[name] = value;
-  // An assignment would change the prototype.
-  else {
-    Object.defineProperty(params, name, {
-      value,
-      configurable: true,
-      enumerable: true,
-      writable: true,
-    });
-  }
-}
 
 /** Returns a value without one quote at each end. */
 function readValue(text: string, start: number): string {
@@ -39,7 +24,10 @@ function readValue(text: string, start: number): string {
   return value.endsWith('"') ? value.slice(0, -1) : value;
 }
 
-function readParameter(text: string, params: Parameters): void {
+function readParameter(
+  text: string,
+  params: IAuthenticationChallenge["params"],
+): void {
   const equals = text.indexOf("=");
   if (equals === 0) return;
   const name = text.slice(0, equals).trim();

@@ -54,6 +54,7 @@ export function coversTarget(
   metadataUrl: string,
   match: "parent" | "exact",
 ): boolean {
+  if (resource === canonicalResource(target)) return true;
   const url = parseResource(resource);
   if (url?.origin !== target.origin) return false;
   if (url.pathname + url.search === target.pathname + target.search) {

@@ -209,7 +209,7 @@ export async function send(
     const origin = await requirePermission(url, request, options, signal);
     const response = await callFetch(url, method, request, options, signal);
     // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
-    const finalUrl = response.url || url;
+    const finalUrl = (options.fetch && response.url) || url;
     if (finalUrl !== url && parseUrl(finalUrl)?.origin !== origin) {
       discard(response);
       const problem = "got a response from another origin";

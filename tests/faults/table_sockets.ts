@@ -177,6 +177,18 @@ const FAULTS: IFault[] = [
     ...TOO_LARGE,
   },
   {
+    name: "a small Content-Length, and chunks above the limit",
+    play: thenSilence(
+      chunkedHead().replace("\r\n\r\n", "\r\nContent-Length: 2\r\n\r\n") +
+        chunk(" ".repeat(1_048_577)),
+    ),
+    ...TOO_LARGE,
+    // Node rejects a response with both header fields.
+    attempt: ["TypeError", "response_too_large"],
+    request: ["network_error", "response_too_large"],
+    only: FEW,
+  },
+  {
     name: "Content-Length beyond every number",
     play: thenSilence(
       headOf({}).replace(

@@ -255,3 +255,42 @@ Deno.test("maxBytes applies to a minimal response's declared length and text", a
     assertEquals(error.code, "response_too_large");
   }
 });
+
+/** A response as `fetch` itself makes one, whose header fields may be false. */
+function fetched(body: BodyInit, headers: HeadersInit, type = "basic") {
+  let reads = 0;
+  const response = new Response(body, { headers });
+  const read = response.arrayBuffer.bind(response);
+  Object.defineProperties(response, {
+    type: { value: type },
+    arrayBuffer: { value: () => (reads++, read()) },
+  });
+  return { response, reads: () => reads };
+}
+
+Deno.test("a body of known length is read at once, and still refused if it is larger", async () => {
+  const { response, reads } = fetched(encode("{}".padEnd(101)), {
+    "Content-Length": "7",
+  });
+  const fetch = () => Promise.resolve(response);
+  const error = await errorOf(POST.send({ fetch, maxBytes: 100 }));
+  assertEquals([error.code, reads()], ["response_too_large", 1]);
+});
+
+Deno.test("a body that may be larger than its Content-Length is read as a stream", async () => {
+  const rows: [headers: Record<string, string>, type?: string][] = [
+    [{}],
+    [{ "Content-Length": "7" }, "cors"],
+    [{ "Content-Length": "7" }, "default"],
+    [{ "Content-Length": "7", "Content-Encoding": "gzip" }],
+    [{ "Content-Length": "7", "Transfer-Encoding": "chunked" }],
+  ];
+  for (const [headers, type] of rows) {
+    const { body, state } = streamed(endless());
+    const { response, reads } = fetched(body, headers, type);
+    const fetch = () => Promise.resolve(response);
+    const error = await errorOf(POST.send({ fetch, maxBytes: 100 }));
+    assertEquals([error.code, reads()], ["response_too_large", 0]);
+    assertEquals(state, { cancelled: true, pulled: 3 });
+  }
+});
