@@ -54,7 +54,10 @@ export interface IAuthorizedFetchOptions extends
    * @default {memoryStore()}
    */
   store?: ISessionStore | undefined;
-  /** Credentials that are not stored, such as a private key. */
+  /**
+   * Credentials that are not stored, such as a private key. They must name their
+   * issuer: the resource selects the server.
+   */
   client?: IClientAuthentication | undefined;
   /** Binds the tokens to a key. A session that is bound to another one is not used. */
   dpop?: IDpop | undefined;
@@ -101,6 +104,17 @@ export interface IAuthorizedFetch {
   revoke(options?: IAuthorizedFetchSignal): Promise<void>;
 }
 
+/** Fails if any server that the resource names would receive the credentials. */
+function requireIssuer(client: IClientAuthentication | undefined): void {
+  if (client === undefined) return;
+  const { method, issuer } = requireObject("client", client);
+  requireArgument(
+    method === "none" || typeof issuer === "string",
+    "client",
+    "bound to an issuer (set its option)",
+  );
+}
+
 /**
  * Creates a `fetch` for a resource that needs a token. It discovers the
  * authorization server when the resource requires a token, has the user sign in,
@@ -138,8 +152,8 @@ export interface IAuthorizedFetch {
  * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
- * `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * `client` has credentials and no `issuer`. `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session
  * for another server or resource. `redirect_refused` (in a call).
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
@@ -176,6 +190,7 @@ export function createAuthorizedFetch(
   requireArgument(typeof authorize === "function", "authorize", "a function");
   requireObject("store", store);
   optionalFunction("fetch", given);
+  requireIssuer(client);
   const target = requireHttpUrl("resource", resource);
   const { timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
   const renewal: IRenewalOptions = {

@@ -1,11 +1,13 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  clientSecretBasic,
   createAuthorizedFetch,
   createDpop,
   type IAuthorizeRequest,
   type ISession,
   memoryStore,
   OAuthClientError,
+  publicClient,
 } from "../../../mod.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -357,4 +359,24 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
     );
     assertEquals(error.code, "invalid_argument");
   }
+});
+
+Deno.test("createAuthorizedFetch() accepts credentials only if they name their issuer", () => {
+  for (
+    const client of [
+      clientSecretBasic("c", "s3cret"),
+      { ...publicClient("c"), method: "private_key_jwt" },
+      untyped<ReturnType<typeof publicClient>>("secret"),
+    ]
+  ) {
+    const error = assertThrows(
+      () => create(undefined, { client }),
+      OAuthClientError,
+      "client must be",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+  const { issuer } = SESSION;
+  create(undefined, { client: clientSecretBasic("c", "s3cret", { issuer }) });
+  create(undefined, { client: publicClient("c") });
 });
