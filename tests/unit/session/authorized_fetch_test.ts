@@ -366,7 +366,7 @@ Deno.test("createAuthorizedFetch() accepts credentials only if they name their i
     const client of [
       clientSecretBasic("c", "s3cret"),
       { ...publicClient("c"), method: "private_key_jwt" },
-      untyped<ReturnType<typeof publicClient>>("secret"),
+      untyped("secret"),
     ]
   ) {
     const error = assertThrows(
