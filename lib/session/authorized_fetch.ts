@@ -92,7 +92,8 @@ export interface IAuthorizedFetch {
   session(): Promise<ISession | undefined>;
   /**
    * Returns a session that fits a response with status 401 or 403. Use it where
-   * other code makes the requests.
+   * other code makes the requests. The `url` of the response must be at or below the
+   * path of the resource: the challenge of another server is `invalid_argument`.
    */
   renew(
     response: Response,
@@ -212,8 +213,8 @@ export function createAuthorizedFetch(
   const fetch: ResourceFetch = (input, init) =>
     given ? given(input, init) : globalThis.fetch(input, init);
   const sending = { resource: target, fetch, dpop };
-  /** The session that each response was requested with. */
-  const usedFor = new WeakMap<Response, IUsedSession>();
+  /** The session that each response was requested with, if it is of the resource. */
+  const usedFor = new WeakMap<Response, IUsedSession | undefined>();
   let refusedToken: string | undefined;
 
   const load = (signal: AbortSignal | undefined) =>
@@ -271,7 +272,7 @@ export function createAuthorizedFetch(
       if (isOfResource && response.status === 401) refusedToken = token;
       const need = isOfResource ? needOf(response, used) : undefined;
       if (!need || isSentOnce || renewals === MAX_RENEWALS) {
-        usedFor.set(response, used);
+        usedFor.set(response, isOfResource ? used : undefined);
         return response;
       }
       discard(response);
@@ -301,13 +302,16 @@ export function createAuthorizedFetch(
     },
     session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
-      const used = usedFor.get(response) ??
-        { session: await load(signal), source: "store" };
-      const need = needOf(response, used);
+      const used = usedFor.has(response)
+        ? usedFor.get(response)
+        : reaches(target, response.url)
+        ? { session: await load(signal), source: "store" as const }
+        : undefined;
+      const need = used && needOf(response, used);
       if (need) return (await renew(need, renewal, signal)).session;
       throw invalidArgument(
         "response",
-        "a 401, or a 403 that requires scopes not yet requested",
+        "of the resource: a 401, or a 403 that requires scopes not yet requested",
       );
     },
     async save(session: ISession) {

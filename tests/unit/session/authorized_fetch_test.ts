@@ -317,14 +317,54 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session before it revoke
   assertEquals(await api.session(), undefined);
 });
 
+/** A response of another fetch. */
+function refusalOf(url: string): Response {
+  const challenge = 'Bearer resource_metadata="https://evil.example/metadata"';
+  const headers = { "WWW-Authenticate": challenge };
+  const response = new Response(null, { status: 401, headers });
+  Object.defineProperty(response, "url", { value: url, configurable: true });
+  return response;
+}
+
 Deno.test("createAuthorizedFetch().renew() renews after a response of another fetch", async () => {
   const { api, asked } = create(
     () => Response.json({ access_token: "a2" }),
     { store: memoryStore(SESSION) },
   );
-  const response = new Response(null, { status: 401 });
-  const { token } = await api.renew(response);
+  const { token } = await api.renew(refusalOf(`${RESOURCE}/sub`));
   assertEquals([token.access_token, asked.length], ["a2", 0]);
+});
+
+Deno.test("createAuthorizedFetch().renew() uses no challenge of another server", async () => {
+  let target = "https://evil.example/file";
+  const { api, calls, asked } = create(({ url }) =>
+    url.startsWith(RESOURCE)
+      ? new Response(null, { status: 302, headers: { Location: target } })
+      : refusalOf(target)
+  );
+  const redirected = await api(RESOURCE);
+  // A redirect that leads back to the resource was selected by the other server.
+  Object.defineProperty(redirected, "url", { value: RESOURCE });
+  target = "https://api.example/other";
+  const outside = await api(RESOURCE);
+  calls.length = 0;
+  for (
+    const response of [
+      redirected,
+      outside,
+      refusalOf("https://evil.example/mcp"),
+      refusalOf("https://api.example/other"),
+      refusalOf(""),
+    ]
+  ) {
+    const error = await assertRejects(
+      () => api.renew(response),
+      OAuthClientError,
+      "response must be of the resource",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+  assertEquals([calls.length, asked.length], [0, 0]);
 });
 
 Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
