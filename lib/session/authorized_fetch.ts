@@ -121,8 +121,9 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  * authorization server when the resource requires a token, has the user sign in,
  * keeps the session in a store, and refreshes it.
  *
- * The token is sent to URLs at or below the path of the resource, and nowhere else.
- * Other requests, and those with an `Authorization` of your own, are passed to
+ * The token is sent to URLs at or below the path of the resource, and nowhere else;
+ * a path with an encoded dot segment (`..%2f`) does not count as below it. Other
+ * requests, and those with an `Authorization` of your own, are passed to
  * `fetch` unchanged. Redirects are followed one by one, so that the token does not
  * go elsewhere; where a runtime hides their URL, as browsers do, a redirect fails
  * with `redirect_refused`, and with `redirect: "manual"` it is returned.
