@@ -11,34 +11,35 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
-import { adviceFor } from "../core/advice.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
-import { isTokenExpired } from "../token/token_request.ts";
 import { exchange } from "./_exchange.ts";
 import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
+import { prepare } from "./_preparation.ts";
 import {
+  endForRevocation,
   type IRenewalOptions,
   loadSession,
   renew,
+  REPLACED,
   requireUsable,
+  revocationsOf,
 } from "./_renewal.ts";
 import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
 } from "./_resource_request.ts";
-import { underLock } from "./_shared_task.ts";
+import { endTasks, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
 import { type ISession, revokeSession } from "./session.ts";
 import { type ISessionStore, memoryStore } from "./store.ts";
 
 const MAX_RENEWALS = 3;
-const MAX_SKEW_SECONDS = 30;
 
 /** Options of {@linkcode createAuthorizedFetch}. */
 export interface IAuthorizedFetchOptions extends
@@ -99,9 +100,19 @@ export interface IAuthorizedFetch {
     response: Response,
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
-  /** Stores a session, for example in the callback of a web server. */
-  save(session: ISession): Promise<void>;
-  /** Deletes the session, then revokes its tokens. */
+  /**
+   * Stores a session, for example in the callback of a web server. A sign-in that is
+   * running for the same store object ends: the signal of `authorize` aborts, and the
+   * calls that wait for it go on with this session.
+   */
+  save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
+  /**
+   * Deletes the session, then revokes its tokens. A sign-in that is running for the
+   * same store object ends, and the calls that wait for it reject with an
+   * `AbortError`. Calls that are under way do not lead to another sign-in: if they
+   * receive a `401` or `403`, they return it. Once the session is deleted, a signal
+   * that aborts does not bring it back.
+   */
   revoke(options?: IAuthorizedFetchSignal): Promise<void>;
 }
 
@@ -218,51 +229,12 @@ export function createAuthorizedFetch(
   const usedFor = new WeakMap<Response, IUsedSession | undefined>();
   let refusedToken: string | undefined;
 
-  const load = (signal: AbortSignal | undefined) =>
-    underSignal(signal, () => loadSession(renewal));
-
-  const expires = ({ token }: ISession, maxSkewSeconds: number) => {
-    const { expires_in = Infinity } = token;
-    const skewSeconds = Math.min(maxSkewSeconds, expires_in / 4);
-    return isTokenExpired(token, { skewSeconds, now });
-  };
-
-  /** Replaces a session that expires; keeps it if that fails and it is still valid. */
-  async function renewExpiring(
-    session: ISession,
-    signal: AbortSignal | undefined,
-  ): Promise<IUsedSession> {
-    const need = { refused: tokenOf(session), mayRefresh: true };
-    try {
-      return await renew(need, renewal, signal);
-    } catch (error) {
-      const isLost = adviceFor(error).action === "retry";
-      if (!isLost || expires(session, 0)) throw error;
-      return { session, source: "store" };
-    }
-  }
-
-  /** Returns the session to start with. */
-  async function prepare(
-    isRequired: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<IUsedSession> {
-    const session = await load(signal);
-    const token = tokenOf(session);
-    const isExpiring = session && token && expires(session, MAX_SKEW_SECONDS);
-    if (isExpiring && (isRequired || session.token.refresh_token)) {
-      return await renewExpiring(session, signal);
-    }
-    if (isRequired && (!token || token === refusedToken)) {
-      return await renew({ refused: token, mayRefresh: true }, renewal, signal);
-    }
-    return { session, source: "store" };
-  }
-
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
-    let used = await prepare(isSentOnce, signal);
+    const revocations = revocationsOf(store);
+    const start = { isRequired: isSentOnce, refusedToken };
+    let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
       const token = tokenOf(used.session);
       const { response, isOfResource } = await exchange(
@@ -272,7 +244,8 @@ export function createAuthorizedFetch(
       );
       if (isOfResource && response.status === 401) refusedToken = token;
       const need = isOfResource ? needOf(response, used) : undefined;
-      if (!need || isSentOnce || renewals === MAX_RENEWALS) {
+      const isRevoked = revocations !== revocationsOf(store);
+      if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
         usedFor.set(response, isOfResource ? used : undefined);
         return response;
       }
@@ -298,7 +271,8 @@ export function createAuthorizedFetch(
 
   return Object.assign(authorizedFetch, {
     async authorize({ signal }: IAuthorizedFetchSignal = {}) {
-      const { session } = await prepare(true, signal);
+      const start = { isRequired: true, refusedToken };
+      const { session } = await prepare(start, renewal, signal);
       return session as ISession;
     },
     session: () => store.load(),
@@ -306,7 +280,10 @@ export function createAuthorizedFetch(
       const used = usedFor.has(response)
         ? usedFor.get(response)
         : reaches(target, response.url)
-        ? { session: await load(signal), source: "store" as const }
+        ? {
+          session: await underSignal(signal, () => loadSession(renewal)),
+          source: "store" as const,
+        }
         : undefined;
       const need = used && needOf(response, used);
       if (need) return (await renew(need, renewal, signal)).session;
@@ -315,16 +292,20 @@ export function createAuthorizedFetch(
         "of the resource: a 401, or a 403 that requires scopes not yet requested",
       );
     },
-    async save(session: ISession) {
+    async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
       requireUsable(session, renewal);
-      await underLock(store, () => store.save(session));
+      signal?.throwIfAborted();
+      endTasks(store, REPLACED);
+      await underLock(store, () => store.save(session), signal);
     },
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
+      signal?.throwIfAborted();
+      endForRevocation(store);
       const session = await underLock(store, async () => {
         const stored = await store.load();
         await store.save(undefined);
         return stored;
-      });
+      }, signal);
       if (tokenOf(session)) {
         await revokeSession(session!, { ...renewal.session, signal });
       }
