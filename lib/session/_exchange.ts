@@ -37,15 +37,18 @@ async function sendOnce(
 
 /**
  * Sends a request and follows its redirects. The token is sent to URLs of the
- * resource only.
+ * resource only, and not after a redirect has left its origin: another server then
+ * selects the next URL.
  */
 export async function exchange(
   request: ResourceRequest,
   accessToken: string | undefined,
   sending: ISending,
 ): Promise<{ response: Response; isOfResource: boolean }> {
+  let hasLeft = false;
   for (;;) {
-    const isOfResource = reaches(sending.resource, request.url);
+    hasLeft ||= request.url.origin !== sending.resource.origin;
+    const isOfResource = !hasLeft && reaches(sending.resource, request.url);
     const token = isOfResource ? accessToken : undefined;
     const response = await sendOnce(request, token, sending);
     if (!await request.follow(response)) return { response, isOfResource };

@@ -12,7 +12,7 @@ import {
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
 import { type INeed, type SessionSource, tokenOf } from "./_need.ts";
-import { share, underLock } from "./_shared_task.ts";
+import { endTasks, share, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
 import {
@@ -37,6 +37,25 @@ export interface IRenewed {
   readonly session: ISession;
   readonly source: SessionSource;
   readonly need: INeed;
+}
+
+/** Why the renewals of a store end when a session is saved: they start over. */
+export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
+  "Another session was saved",
+  "AbortError",
+);
+
+const countOf = new WeakMap<ISessionStore, number>();
+
+/** Returns how often the sessions of a store have been revoked. */
+export function revocationsOf(store: ISessionStore): number {
+  return countOf.get(store) ?? 0;
+}
+
+/** Ends the renewals of a store, and counts the revocation. */
+export function endForRevocation(store: ISessionStore): void {
+  countOf.set(store, revocationsOf(store) + 1);
+  endTasks(store, new DOMException("The session was revoked", "AbortError"));
 }
 
 /** Returns the stored session, if it is for this resource and this key. */
@@ -157,6 +176,7 @@ async function authorizeAnew(
         maxAge,
       }));
   } catch (error) {
+    signal.throwIfAborted();
     // The next call registers anew: this one must not ask the user twice.
     const isUnknown = adviceFor(error).action === "reregister";
     if (isUnknown && client) await store.save(undefined);
@@ -201,10 +221,18 @@ export async function renew(
   const { resource, store } = options;
   const { challenge: _challenge, ...rest } = need;
   const key = JSON.stringify([resource.href, rest]);
-  return await share(
-    store,
-    key,
-    signal,
-    (shared) => underLock(store, () => renewUnderLock(need, options, shared)),
-  );
+  for (;;) {
+    try {
+      return await share(
+        store,
+        key,
+        signal,
+        (shared) =>
+          underLock(store, () => renewUnderLock(need, options, shared)),
+      );
+    } catch (error) {
+      // The saved session is read under the lock, and used if it fits.
+      if (error !== REPLACED) throw error;
+    }
+  }
 }

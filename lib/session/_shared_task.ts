@@ -13,15 +13,25 @@ interface IFlight {
 const flightsOf = new WeakMap<ISessionStore, Map<string, IFlight>>();
 const queueOf = new WeakMap<ISessionStore, Promise<unknown>>();
 
-/** Runs a task under the lock of a store, or after all others of the same object. */
+/**
+ * Runs a task after all others of the same store object, and under its lock. The
+ * signal ends the waiting, not a task that has started.
+ */
 export async function underLock<T>(
   store: ISessionStore,
   task: () => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  if (store.lock) return await store.lock(task);
-  const result = (queueOf.get(store) ?? Promise.resolve()).then(task);
+  signal?.throwIfAborted();
+  const start = async () => {
+    signal?.throwIfAborted();
+    return await task();
+  };
+  // Also before a lock, which need not be given in the order of the calls.
+  const result = (queueOf.get(store) ?? Promise.resolve())
+    .then(() => store.lock ? store.lock(start) : start());
   queueOf.set(store, result.catch(() => {}));
-  return await result;
+  return await underSignal(signal, () => result);
 }
 
 /**
@@ -55,6 +65,15 @@ export async function share<T>(
       flight.controller.abort(signal?.reason);
     }
   }
+}
+
+/** Aborts the signals of all tasks of a store; later calls start tasks of their own. */
+export function endTasks(store: ISessionStore, reason: unknown): void {
+  const flights = flightsOf.get(store);
+  for (const { controller } of flights?.values() ?? []) {
+    controller.abort(reason);
+  }
+  flights?.clear();
 }
 
 function start<T>(task: (signal: AbortSignal) => Promise<T>): IFlight {

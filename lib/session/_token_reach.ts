@@ -2,10 +2,30 @@
 
 import { parseHttpUrl } from "../core/_url.ts";
 
+const MAX_DECODINGS = 3;
+
+/**
+ * Checks whether a path has a dot segment for a server that decodes it again, accepts
+ * a backslash as separator, or removes parameters (RFC 3986, sections 3.3 and 7.3).
+ */
+function hasDotSegment(path: string): boolean {
+  let decoded = path;
+  for (let decodings = 0; decodings <= MAX_DECODINGS; decodings++) {
+    const isDots = decoded.split(/[/\\]/)
+      .some((segment) => /^\.\.?(;|$)/.test(segment));
+    if (isDots) return true;
+    decoded = decoded.replace(
+      /%([0-7][\da-f])/gi,
+      (_, hex) => String.fromCharCode(parseInt(hex, 16)),
+    );
+  }
+  return false;
+}
+
 /**
  * Checks whether a URL is a resource or below its path: same origin, and the path
- * ends or goes on with a slash where that of the resource ends. A resource with a
- * query has no URLs below it.
+ * ends or goes on with a slash where that of the resource ends, without a segment
+ * that may lead out of it. A resource with a query has no URLs below it.
  */
 export function reaches(resource: string | URL, url: string | URL): boolean {
   const from = parseHttpUrl(resource);
@@ -14,5 +34,7 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
   if (from.search) {
     return from.pathname === to.pathname && from.search === to.search;
   }
-  return `${to.pathname}/`.startsWith(`${from.pathname.replace(/\/$/, "")}/`);
+  const base = from.pathname.replace(/\/$/, "");
+  if (!`${to.pathname}/`.startsWith(`${base}/`)) return false;
+  return base === "" || !hasDotSegment(to.pathname.slice(base.length));
 }

@@ -11,34 +11,35 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
-import { adviceFor } from "../core/advice.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
-import { isTokenExpired } from "../token/token_request.ts";
 import { exchange } from "./_exchange.ts";
 import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
+import { prepare } from "./_preparation.ts";
 import {
+  endForRevocation,
   type IRenewalOptions,
   loadSession,
   renew,
+  REPLACED,
   requireUsable,
+  revocationsOf,
 } from "./_renewal.ts";
 import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
 } from "./_resource_request.ts";
-import { underLock } from "./_shared_task.ts";
+import { endTasks, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
 import { type ISession, revokeSession } from "./session.ts";
 import { type ISessionStore, memoryStore } from "./store.ts";
 
 const MAX_RENEWALS = 3;
-const MAX_SKEW_SECONDS = 30;
 
 /** Options of {@linkcode createAuthorizedFetch}. */
 export interface IAuthorizedFetchOptions extends
@@ -54,7 +55,10 @@ export interface IAuthorizedFetchOptions extends
    * @default {memoryStore()}
    */
   store?: ISessionStore | undefined;
-  /** Credentials that are not stored, such as a private key. */
+  /**
+   * Credentials that are not stored, such as a private key. They must name their
+   * issuer: the resource selects the server.
+   */
   client?: IClientAuthentication | undefined;
   /** Binds the tokens to a key. A session that is bound to another one is not used. */
   dpop?: IDpop | undefined;
@@ -89,16 +93,38 @@ export interface IAuthorizedFetch {
   session(): Promise<ISession | undefined>;
   /**
    * Returns a session that fits a response with status 401 or 403. Use it where
-   * other code makes the requests.
+   * other code makes the requests. The `url` of the response must be at or below the
+   * path of the resource: the challenge of another server is `invalid_argument`.
    */
   renew(
     response: Response,
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
-  /** Stores a session, for example in the callback of a web server. */
-  save(session: ISession): Promise<void>;
-  /** Deletes the session, then revokes its tokens. */
+  /**
+   * Stores a session, for example in the callback of a web server. A sign-in that is
+   * running for the same store object ends: the signal of `authorize` aborts, and the
+   * calls that wait for it go on with this session.
+   */
+  save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
+  /**
+   * Deletes the session, then revokes its tokens. A sign-in that is running for the
+   * same store object ends, and the calls that wait for it reject with an
+   * `AbortError`. Calls that are under way do not lead to another sign-in: if they
+   * receive a `401` or `403`, they return it. Once the session is deleted, a signal
+   * that aborts does not bring it back.
+   */
   revoke(options?: IAuthorizedFetchSignal): Promise<void>;
+}
+
+/** Fails if any server that the resource names would receive the credentials. */
+function requireIssuer(client: IClientAuthentication | undefined): void {
+  if (client === undefined) return;
+  const { method, issuer } = requireObject("client", client);
+  requireArgument(
+    method === "none" || typeof issuer === "string",
+    "client",
+    "bound to an issuer (set its option)",
+  );
 }
 
 /**
@@ -106,8 +132,9 @@ export interface IAuthorizedFetch {
  * authorization server when the resource requires a token, has the user sign in,
  * keeps the session in a store, and refreshes it.
  *
- * The token is sent to URLs at or below the path of the resource, and nowhere else.
- * Other requests, and those with an `Authorization` of your own, are passed to
+ * The token is sent to URLs at or below the path of the resource, and nowhere else;
+ * a path with an encoded dot segment (`..%2f`) does not count as below it. Other
+ * requests, and those with an `Authorization` of your own, are passed to
  * `fetch` unchanged. Redirects are followed one by one, so that the token does not
  * go elsewhere; where a runtime hides their URL, as browsers do, a redirect fails
  * with `redirect_refused`, and with `redirect: "manual"` it is returned.
@@ -138,8 +165,8 @@ export interface IAuthorizedFetch {
  * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
- * `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * `client` has credentials and no `issuer`. `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session
  * for another server or resource. `redirect_refused` (in a call).
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
@@ -176,6 +203,7 @@ export function createAuthorizedFetch(
   requireArgument(typeof authorize === "function", "authorize", "a function");
   requireObject("store", store);
   optionalFunction("fetch", given);
+  requireIssuer(client);
   const target = requireHttpUrl("resource", resource);
   const { timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
   const renewal: IRenewalOptions = {
@@ -197,55 +225,16 @@ export function createAuthorizedFetch(
   const fetch: ResourceFetch = (input, init) =>
     given ? given(input, init) : globalThis.fetch(input, init);
   const sending = { resource: target, fetch, dpop };
-  /** The session that each response was requested with. */
-  const usedFor = new WeakMap<Response, IUsedSession>();
+  /** The session that each response was requested with, if it is of the resource. */
+  const usedFor = new WeakMap<Response, IUsedSession | undefined>();
   let refusedToken: string | undefined;
-
-  const load = (signal: AbortSignal | undefined) =>
-    underSignal(signal, () => loadSession(renewal));
-
-  const expires = ({ token }: ISession, maxSkewSeconds: number) => {
-    const { expires_in = Infinity } = token;
-    const skewSeconds = Math.min(maxSkewSeconds, expires_in / 4);
-    return isTokenExpired(token, { skewSeconds, now });
-  };
-
-  /** Replaces a session that expires; keeps it if that fails and it is still valid. */
-  async function renewExpiring(
-    session: ISession,
-    signal: AbortSignal | undefined,
-  ): Promise<IUsedSession> {
-    const need = { refused: tokenOf(session), mayRefresh: true };
-    try {
-      return await renew(need, renewal, signal);
-    } catch (error) {
-      const isLost = adviceFor(error).action === "retry";
-      if (!isLost || expires(session, 0)) throw error;
-      return { session, source: "store" };
-    }
-  }
-
-  /** Returns the session to start with. */
-  async function prepare(
-    isRequired: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<IUsedSession> {
-    const session = await load(signal);
-    const token = tokenOf(session);
-    const isExpiring = session && token && expires(session, MAX_SKEW_SECONDS);
-    if (isExpiring && (isRequired || session.token.refresh_token)) {
-      return await renewExpiring(session, signal);
-    }
-    if (isRequired && (!token || token === refusedToken)) {
-      return await renew({ refused: token, mayRefresh: true }, renewal, signal);
-    }
-    return { session, source: "store" };
-  }
 
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
-    let used = await prepare(isSentOnce, signal);
+    const revocations = revocationsOf(store);
+    const start = { isRequired: isSentOnce, refusedToken };
+    let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
       const token = tokenOf(used.session);
       const { response, isOfResource } = await exchange(
@@ -255,8 +244,9 @@ export function createAuthorizedFetch(
       );
       if (isOfResource && response.status === 401) refusedToken = token;
       const need = isOfResource ? needOf(response, used) : undefined;
-      if (!need || isSentOnce || renewals === MAX_RENEWALS) {
-        usedFor.set(response, used);
+      const isRevoked = revocations !== revocationsOf(store);
+      if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
+        usedFor.set(response, isOfResource ? used : undefined);
         return response;
       }
       discard(response);
@@ -281,30 +271,41 @@ export function createAuthorizedFetch(
 
   return Object.assign(authorizedFetch, {
     async authorize({ signal }: IAuthorizedFetchSignal = {}) {
-      const { session } = await prepare(true, signal);
+      const start = { isRequired: true, refusedToken };
+      const { session } = await prepare(start, renewal, signal);
       return session as ISession;
     },
     session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
-      const used = usedFor.get(response) ??
-        { session: await load(signal), source: "store" };
-      const need = needOf(response, used);
+      const used = usedFor.has(response)
+        ? usedFor.get(response)
+        : reaches(target, response.url)
+        ? {
+          session: await underSignal(signal, () => loadSession(renewal)),
+          source: "store" as const,
+        }
+        : undefined;
+      const need = used && needOf(response, used);
       if (need) return (await renew(need, renewal, signal)).session;
       throw invalidArgument(
         "response",
-        "a 401, or a 403 that requires scopes not yet requested",
+        "of the resource: a 401, or a 403 that requires scopes not yet requested",
       );
     },
-    async save(session: ISession) {
+    async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
       requireUsable(session, renewal);
-      await underLock(store, () => store.save(session));
+      signal?.throwIfAborted();
+      endTasks(store, REPLACED);
+      await underLock(store, () => store.save(session), signal);
     },
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
+      signal?.throwIfAborted();
+      endForRevocation(store);
       const session = await underLock(store, async () => {
         const stored = await store.load();
         await store.save(undefined);
         return stored;
-      });
+      }, signal);
       if (tokenOf(session)) {
         await revokeSession(session!, { ...renewal.session, signal });
       }

@@ -450,7 +450,7 @@ Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a 
   servers.server = async ({ path, body }) => {
     if (path === "/authorize") stored = await api.session();
     return body.includes("grant_type=refresh_token")
-      ? Response.json({ error: "unauthorized_client" }, { status: 400 })
+      ? Response.json({ error: "invalid_scope" }, { status: 400 })
       : undefined;
   };
   assertEquals(await statusOf(await api(servers.resource)), 200);

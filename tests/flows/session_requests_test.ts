@@ -1,6 +1,11 @@
 /** Which requests carry the token, and what reaches the resource, over real sockets. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
+import {
+  createAuthorizedFetch,
+  createDpop,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
 import {
   type ISessionServers,
   startSessionServers,
@@ -129,15 +134,65 @@ Deno.test("createAuthorizedFetch() follows redirects with the token within the r
   assertEquals(servers.visits.length, 1);
 });
 
-Deno.test("createAuthorizedFetch() sends the token again when a redirect leads back to the resource", async () => {
+Deno.test("createAuthorizedFetch() sends no token again after a redirect to another origin, and renews nothing", async () => {
   await using servers = startSessionServers();
   await using other = startSessionServers();
-  other.handler = () => Response.redirect(`${servers.resource}/back`);
+  other.handler = () => Response.redirect(`${servers.resource}/back`, 307);
   const { api, bearer } = await signedIn(servers);
-  redirectTo(servers, () => other.resource);
-  await statusOf(await api(`${servers.resource}/go/307`));
+  let location = other.resource;
+  redirectTo(servers, () => location);
+  const { handler } = servers;
+  servers.handler = (received) =>
+    received.path.endsWith("/back")
+      ? new Response(null, { status: 401 })
+      : handler(received);
+  assertEquals(await statusOf(await api(`${servers.resource}/go/307`)), 401);
   assertEquals(other.calls.map((one) => one.authorization), [null]);
-  assertEquals(servers.calls.at(-1)!.authorization, bearer);
+  assertEquals(servers.calls.map((one) => one.authorization), [bearer, null]);
+  assertEquals([servers.visits.length, servers.grants("refresh_token")], [
+    1,
+    [],
+  ]);
+
+  // The next call has the token, also after a redirect within the origin.
+  servers.calls.length = 0;
+  location = `${servers.resource}/there`;
+  assertEquals(await statusOf(await api(`${servers.resource}/go/307`)), 200);
+  const sent = servers.calls.map((one) => one.authorization);
+  assertEquals(sent, [bearer, bearer]);
+});
+
+Deno.test("createAuthorizedFetch() sends no DPoP proof after a redirect to another origin", async () => {
+  const dpop = await createDpop();
+  const resource = "https://api.example/mcp";
+  const issuer = "https://as.example";
+  const sent: boolean[] = [];
+  const api = createAuthorizedFetch(resource, {
+    dpop,
+    authorize: () => Promise.reject(new Error("not called")),
+    store: memoryStore({
+      issuer,
+      resource,
+      serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
+      client: { issuer, client_id: "c1" },
+      token: { access_token: "a1", token_type: "DPoP" },
+      scopes: [],
+      dpopThumbprint: dpop.thumbprint,
+    }),
+    fetch: (input, init) => {
+      sent.push(new Headers(init?.headers).has("DPoP"));
+      const location = String(input).startsWith(issuer)
+        ? `${resource}/back`
+        : issuer;
+      return Promise.resolve(
+        String(input).endsWith("/back")
+          ? new Response(null, { status: 401 })
+          : Response.redirect(location, 307),
+      );
+    },
+  });
+  assertEquals((await api(resource)).status, 401);
+  assertEquals(sent, [true, false, false]);
 });
 
 Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect as fetch does", async () => {

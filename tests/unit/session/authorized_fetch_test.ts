@@ -1,11 +1,13 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  clientSecretBasic,
   createAuthorizedFetch,
   createDpop,
   type IAuthorizeRequest,
   type ISession,
   memoryStore,
   OAuthClientError,
+  publicClient,
 } from "../../../mod.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -315,14 +317,54 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session before it revoke
   assertEquals(await api.session(), undefined);
 });
 
+/** A response of another fetch. */
+function refusalOf(url: string): Response {
+  const challenge = 'Bearer resource_metadata="https://evil.example/metadata"';
+  const headers = { "WWW-Authenticate": challenge };
+  const response = new Response(null, { status: 401, headers });
+  Object.defineProperty(response, "url", { value: url, configurable: true });
+  return response;
+}
+
 Deno.test("createAuthorizedFetch().renew() renews after a response of another fetch", async () => {
   const { api, asked } = create(
     () => Response.json({ access_token: "a2" }),
     { store: memoryStore(SESSION) },
   );
-  const response = new Response(null, { status: 401 });
-  const { token } = await api.renew(response);
+  const { token } = await api.renew(refusalOf(`${RESOURCE}/sub`));
   assertEquals([token.access_token, asked.length], ["a2", 0]);
+});
+
+Deno.test("createAuthorizedFetch().renew() uses no challenge of another server", async () => {
+  let target = "https://evil.example/file";
+  const { api, calls, asked } = create(({ url }) =>
+    url.startsWith(RESOURCE)
+      ? new Response(null, { status: 302, headers: { Location: target } })
+      : refusalOf(target)
+  );
+  const redirected = await api(RESOURCE);
+  // A redirect that leads back to the resource was selected by the other server.
+  Object.defineProperty(redirected, "url", { value: RESOURCE });
+  target = "https://api.example/other";
+  const outside = await api(RESOURCE);
+  calls.length = 0;
+  for (
+    const response of [
+      redirected,
+      outside,
+      refusalOf("https://evil.example/mcp"),
+      refusalOf("https://api.example/other"),
+      refusalOf(""),
+    ]
+  ) {
+    const error = await assertRejects(
+      () => api.renew(response),
+      OAuthClientError,
+      "response must be of the resource",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+  assertEquals([calls.length, asked.length], [0, 0]);
 });
 
 Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
@@ -357,4 +399,24 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
     );
     assertEquals(error.code, "invalid_argument");
   }
+});
+
+Deno.test("createAuthorizedFetch() accepts credentials only if they name their issuer", () => {
+  for (
+    const client of [
+      clientSecretBasic("c", "s3cret"),
+      { ...publicClient("c"), method: "private_key_jwt" },
+      untyped("secret"),
+    ]
+  ) {
+    const error = assertThrows(
+      () => create(undefined, { client }),
+      OAuthClientError,
+      "client must be",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+  const { issuer } = SESSION;
+  create(undefined, { client: clientSecretBasic("c", "s3cret", { issuer }) });
+  create(undefined, { client: publicClient("c") });
 });

@@ -1,0 +1,157 @@
+/** Sessions that are saved or revoked while calls are under way, over real sockets. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  createAuthorizedFetch,
+  type IAuthorizeRequest,
+  type ISession,
+  memoryStore,
+} from "../../mod.ts";
+import {
+  type ISessionServers,
+  startSessionServers,
+} from "../servers/session_servers.ts";
+import { deferred, never } from "../support/stub_fetch.ts";
+
+async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** A user who signs in once, and then leaves the next sign-in open. */
+async function withOpenSignIn(servers: ISessionServers) {
+  const flow = servers.flow();
+  const requests: IAuthorizeRequest[] = [];
+  const opened = deferred<void>();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: (request) => {
+      if (requests.push(request) === 1) return flow(request);
+      opened.resolve();
+      return never();
+    },
+  });
+  const session = await api.authorize();
+  servers.revoke(true);
+  return { api, session, requests, opened: opened.promise };
+}
+
+Deno.test("createAuthorizedFetch().save() ends a sign-in, and the calls that wait for it use the saved session", async () => {
+  await using servers = startSessionServers();
+  const { api, session, requests, opened } = await withOpenSignIn(servers);
+  const calls = [1, 2, 3].map(() => api(servers.resource));
+  await opened;
+  servers.tokens.set("saved", ["read"]);
+  const token = { access_token: "saved", token_type: "Bearer" };
+  await api.save({ ...session, token });
+  assert(requests[1]!.signal!.aborted);
+  for (const call of calls) assertEquals(await statusOf(await call), 200);
+  assertEquals(requests.length, 2);
+  assertEquals((await api.session())!.token, token);
+});
+
+Deno.test("createAuthorizedFetch().revoke() ends a sign-in, and the calls that wait for it", async () => {
+  await using servers = startSessionServers();
+  const { api, requests, opened } = await withOpenSignIn(servers);
+  const calls = [1, 2].map(() => api(servers.resource));
+  const failures = Promise.all(
+    calls.map((call) => assertRejects(() => call, DOMException, "was revoked")),
+  );
+  await opened;
+  await api.revoke();
+  for (const { name } of await failures) assertEquals(name, "AbortError");
+  assert(requests[1]!.signal!.aborted);
+  assertEquals(requests.length, 2);
+  assertEquals(await api.session(), undefined);
+});
+
+Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its tokens", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  await api.authorize();
+  servers.tokens.clear();
+  const refreshing = deferred<void>();
+  const going = deferred<void>();
+  servers.server = async ({ body }) => {
+    if (!body.includes("grant_type=refresh_token")) return undefined;
+    refreshing.resolve();
+    await going.promise;
+    return undefined;
+  };
+  const call = api(servers.resource);
+  await refreshing.promise;
+  const revoked = api.revoke();
+  going.resolve();
+  await revoked;
+  assertEquals([...servers.tokens], []);
+  // The call has the refreshed token, which may have been revoked on the way.
+  assert([200, 401].includes(await statusOf(await call)));
+  assertEquals(servers.visits.length, 1);
+  assertEquals(await api.session(), undefined);
+});
+
+Deno.test("createAuthorizedFetch().revoke() lets no call that is under way sign in again", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  await api.authorize();
+  const received = deferred<void>();
+  const going = deferred<void>();
+  servers.handler = async () => {
+    received.resolve();
+    await going.promise;
+    return undefined;
+  };
+  const call = api(servers.resource);
+  await received.promise;
+  await api.revoke();
+  going.resolve();
+  const response = await call;
+  assertEquals([response.status, await response.text()], [401, "refused"]);
+  assertEquals(servers.visits.length, 1);
+  // A later call does.
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.visits.length, 2);
+});
+
+/** A store whose lock another process holds. */
+function lockedStore(session: ISession) {
+  const lock = deferred<void>();
+  const store = {
+    ...memoryStore(session),
+    async lock<T>(task: () => Promise<T>): Promise<T> {
+      await lock.promise;
+      return await task();
+    },
+  };
+  return { store, release: () => lock.resolve() };
+}
+
+Deno.test("createAuthorizedFetch() deletes and stores nothing once the signal of revoke() or save() has aborted", async () => {
+  await using servers = startSessionServers();
+  const authorize = servers.flow();
+  const session = await createAuthorizedFetch(servers.resource, { authorize })
+    .authorize();
+  const { store, release } = lockedStore(session);
+  const api = createAuthorizedFetch(servers.resource, { authorize, store });
+  const reason = new Error("enough");
+  for (
+    const act of [
+      (signal: AbortSignal) => api.revoke({ signal }),
+      (signal: AbortSignal) => api.save({ ...session, scopes: [] }, { signal }),
+    ]
+  ) {
+    const aborted = AbortSignal.abort(reason);
+    assertEquals(await assertRejects(() => act(aborted)), reason);
+    const controller = new AbortController();
+    const waiting = assertRejects(() => act(controller.signal));
+    controller.abort(reason);
+    assertEquals(await waiting, reason);
+  }
+  release();
+  // Runs after the tasks above.
+  await api.save(session);
+  assertEquals(await api.session(), session);
+  assertEquals(servers.received("/revoke").length, 0);
+});
