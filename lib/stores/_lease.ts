@@ -9,6 +9,9 @@ const HEARTBEAT_MS = LEASE_MS / 4;
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 250;
 
+/** The longest time between two looks at a lock that counts as waiting. */
+const LONGEST_LOOK_MS = 1_000;
+
 /** One attempt to hold a lock. The owner is part of it, and differs each time. */
 export interface ILease {
   /** Acquires the lock if it is free or has expired; returns whether it did. */
@@ -17,6 +20,29 @@ export interface ILease {
   extend(): Promise<unknown>;
   /** Releases the lock, if this lease still holds it. */
   release(): Promise<unknown>;
+}
+
+/**
+ * Returns a function that receives the last sign of life of a holder, whenever a
+ * process looks at the lock, and returns whether the holder has crashed: the sign has
+ * been the same for the length of the lease. The time is measured by a monotonic
+ * clock of the process that waits, as wall clocks differ and are set.
+ */
+export function createCrashCheck(
+  now: () => number = () => performance.now(),
+): (sign: string) => boolean {
+  let seen: string | undefined;
+  let lookedAt = 0;
+  let unchangedMs = 0;
+  return (sign) => {
+    const time = now();
+    // Some monotonic clocks go on while the machine, and the holder, is suspended.
+    const waitedMs = Math.min(time - lookedAt, LONGEST_LOOK_MS);
+    unchangedMs = sign === seen ? unchangedMs + waitedMs : 0;
+    seen = sign;
+    lookedAt = time;
+    return unchangedMs >= LEASE_MS;
+  };
 }
 
 /** Waits until the lock is acquired. */
