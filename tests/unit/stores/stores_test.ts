@@ -196,6 +196,22 @@ Deno.test("redisStore() rejects if the lock cannot be acquired", async () => {
   assertEquals(error, failure);
 });
 
+Deno.test("redisStore() keeps the lock of a user apart from the session of any other", async () => {
+  const values = new Map<string, string>();
+  const client = fakeRedis(values);
+  const store = redisStore(client, "session:ada");
+  await store.lock?.(async () => {
+    const [lockKey = ""] = values.keys();
+    assertEquals(lockKey, "oauth-helper:lock:session:ada");
+    for (const user of ["ada:lock", lockKey]) {
+      const other = redisStore(client, `session:${user}`);
+      assertEquals(await other.load(), undefined);
+      await other.save(undefined);
+    }
+    assertEquals([...values.keys()], [lockKey]);
+  });
+});
+
 Deno.test("denoKvStore() tries again while the database is locked", async () => {
   const kv = fakeKv();
   let failures = 3;
@@ -227,6 +243,10 @@ Deno.test("Stores check their arguments", () => {
       ],
       [() => redisStore(wrong, "k"), "client must be an object"],
       [() => redisStore(fakeRedis(), ""), "key must be a non-empty string"],
+      [
+        () => redisStore(fakeRedis(), "oauth-helper:lock:k"),
+        'key must be a key that does not begin with "oauth-helper:lock:"',
+      ],
       [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
       [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
     ] as const
