@@ -95,6 +95,7 @@ export function fileStore(path: string | URL): ISessionStore {
       session
         ? await replaceFile(file, JSON.stringify(session, undefined, 2) + "\n")
         : await rm(file, { force: true }),
-    lock: (task) => underLease(lockDirectoryLease(`${file}.lock`), task),
+    lock: (task, signal) =>
+      underLease(lockDirectoryLease(`${file}.lock`), task, signal),
   };
 }

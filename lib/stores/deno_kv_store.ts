@@ -156,6 +156,7 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
         session ? kv.set(key, session) : kv.delete(key)
       );
     },
-    lock: (task) => underLease(kvLease(kv, [...key, "lock"]), task),
+    lock: (task, signal) =>
+      underLease(kvLease(kv, [...key, "lock"]), task, signal),
   };
 }

@@ -108,6 +108,7 @@ export function redisStore(client: IRedisClient, key: string): ISessionStore {
       if (session) await client.set(key, JSON.stringify(session));
       else await client.del(key);
     },
-    lock: (task) => underLease(redisLease(client, LOCK_PREFIX + key), task),
+    lock: (task, signal) =>
+      underLease(redisLease(client, LOCK_PREFIX + key), task, signal),
   };
 }

@@ -145,6 +145,45 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
   });
 }
 
+for (const name of ["denoKvStore", "redisStore"]) {
+  Deno.test(`${name}() ends the wait for its lock when the signal aborts, but no task`, async () => {
+    const { open } = ENGINES[name]!();
+    const reason = new Error("The caller has left");
+    const controller = new AbortController();
+    const { signal } = controller;
+    let runs = 0;
+    const run = () => Promise.resolve(++runs);
+    const result = await open().lock?.(async () => {
+      const waiting = open().lock?.(run, signal).catch((error) => error);
+      controller.abort(reason);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const held = new Promise((resolve) => timer = setTimeout(resolve, 500));
+      assertEquals(await Promise.race([waiting, held]), reason);
+      clearTimeout(timer);
+      await assertRejects(async () => await open().lock?.(run, signal));
+      return "done";
+    }, signal);
+    assertEquals([result, runs], ["done", 0]);
+    assertEquals(await open().lock?.(run), 1);
+  });
+}
+
+Deno.test("webStorageStore() starts no task for a signal that has aborted", async () => {
+  const { open } = ENGINES.webStorageStore!();
+  const controller = new AbortController();
+  let runs = 0;
+  const run = () => Promise.resolve(++runs);
+  let waiting: Promise<number> | undefined;
+  await open().lock?.(() => {
+    waiting = open().lock?.(run, controller.signal);
+    controller.abort(new Error("The caller has left"));
+    return Promise.resolve();
+  });
+  await assertRejects(async () => await waiting, Error, "The caller has left");
+  assertEquals(runs, 0);
+  assertEquals(await open().lock?.(run), 1);
+});
+
 Deno.test("webStorageStore() has no lock without Web Locks", () => {
   const storage = fakeStorage()();
   assertEquals(webStorageStore(storage, "k", false).lock, undefined);
