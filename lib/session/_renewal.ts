@@ -205,6 +205,7 @@ export async function renew(
     store,
     key,
     signal,
-    (shared) => underLock(store, () => renewUnderLock(need, options, shared)),
+    (shared) =>
+      underLock(store, () => renewUnderLock(need, options, shared), shared),
   );
 }

@@ -17,8 +17,9 @@ const queueOf = new WeakMap<ISessionStore, Promise<unknown>>();
 export async function underLock<T>(
   store: ISessionStore,
   task: () => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  if (store.lock) return await store.lock(task);
+  if (store.lock) return await store.lock(task, signal);
   const result = (queueOf.get(store) ?? Promise.resolve()).then(task);
   queueOf.set(store, result.catch(() => {}));
   return await result;
