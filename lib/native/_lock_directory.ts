@@ -2,7 +2,7 @@
  * A lock by files in a directory of its own.
  *
  * The files are named 1, 2, 3 and so on. The holder of the lock is the process that
- * created the file with the highest number, as long as its time is recent. To
+ * created the file with the highest number, as long as it keeps changing its time. To
  * acquire a lock that is free or stale is to create the file with the next number,
  * which succeeds for one process only. So nothing is ever removed to break a lock,
  * and there is no moment at which a process could remove the lock of another one. To
@@ -10,10 +10,14 @@
  * never removed, as numbers would then start again.
  */
 
-import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { type ILease, LEASE_MS } from "../stores/_lease.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { createCrashCheck, type ILease } from "../stores/_lease.ts";
+
+/** Any time before this one is 1970: some file systems begin in 1980. */
+const RELEASED_BEFORE_MS = Date.UTC(1981, 0);
 
 function hasCode(error: unknown, code: string): boolean {
   return (error as { code?: unknown } | undefined)?.code === code;
@@ -27,27 +31,45 @@ export function isMissing(error: unknown): boolean {
 /** Returns the numbers in the directory, in ascending order. */
 async function numbersIn(directory: string): Promise<number[]> {
   const names = await readdir(directory);
-  return names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number)
+  // Longer numbers are no longer exact, so adding 1 would do nothing.
+  return names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number)
     .sort((a, b) => a - b);
 }
 
-/** Checks whether the file of a holder has a recent time. */
-async function isHeld(path: string): Promise<boolean> {
+/** Returns the time of a file; undefined if there is none. */
+async function timeOf(path: string): Promise<number | undefined> {
   try {
-    const { mtimeMs } = await stat(path);
-    // A time in the future is from before the clock was set back.
-    return Math.abs(Date.now() - mtimeMs) < LEASE_MS;
+    return (await lstat(path)).mtimeMs;
   } catch (error) {
-    // Another process acquired the lock meanwhile, and removed this file.
-    if (isMissing(error)) return true;
+    if (isMissing(error)) return undefined;
     throw error;
+  }
+}
+
+/** Creates the directory. A link could lead to files of another program. */
+async function createDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if ((await lstat(directory)).isSymbolicLink()) {
+    const message =
+      `Lock directory ${directory} is a symbolic link, which is ` +
+      "not used; remove it";
+    throw new OAuthClientError("invalid_argument", message);
   }
 }
 
 /** Returns a lease by files in this directory, which is created. */
 export function lockDirectoryLease(directory: string): ILease {
   const pathOf = (number: number) => join(directory, String(number));
+  const hasCrashed = createCrashCheck();
   let held = "";
+
+  /** Checks whether the process that created a file holds the lock. */
+  const isHeld = async (number: number): Promise<boolean> => {
+    const time = await timeOf(pathOf(number));
+    // Otherwise another process acquired the lock, and removed this file.
+    return time === undefined ||
+      (time >= RELEASED_BEFORE_MS && !hasCrashed(`${number} ${time}`));
+  };
 
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
@@ -73,10 +95,10 @@ export function lockDirectoryLease(directory: string): ILease {
 
   return {
     async acquire() {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await createDirectory(directory);
       const numbers = await numbersIn(directory);
       const last = numbers.at(-1) ?? 0;
-      if (last > 0 && await isHeld(pathOf(last))) return false;
+      if (last > 0 && await isHeld(last)) return false;
       const path = pathOf(last + 1);
       if (!await create(last, path)) return false;
       held = path;

@@ -41,17 +41,19 @@ async function replaceFile(path: string, content: string): Promise<void> {
  * never half-written. The content is not encrypted.
  *
  * The lock is a file in a directory beside it, whose name has `.lock` at its end. Its
- * time is set every 2.5 seconds while it is held, and it is stale after 10 seconds.
- * So a process that crashes with the lock delays the others by 10 seconds at most,
- * and by up to a quarter of a second until they look again. One process only can
- * break a stale lock. A process that is suspended for longer than that loses the
- * lock. On a network file system, the clocks of the machines must agree.
+ * time is set every 2.5 seconds while it is held. It is stale when another process
+ * has waited for 10 seconds and its time has not changed; the clocks of the machines
+ * do not matter. So a process that crashes with the lock delays the others by 10
+ * seconds at most, and by up to a quarter of a second until they look again. One
+ * process only can break a stale lock. A process that is suspended alone for longer
+ * than that loses the lock.
  *
  * In Deno it needs `--allow-read` and `--allow-write` for the directory.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * content is not a session. It is left as it is. Errors of the file system are
- * rejected with unchanged.
+ * content is not a session. It is left as it is. `lock` rejects with the code
+ * `invalid_argument` if the directory of the lock is a symbolic link. Errors of the
+ * file system are rejected with unchanged.
  *
  * @param path Path of the file, or its `file:` URL; one for each user and resource.
  * @throws {OAuthClientError} `invalid_argument`: the path has the wrong type.
@@ -95,6 +97,7 @@ export function fileStore(path: string | URL): ISessionStore {
       session
         ? await replaceFile(file, JSON.stringify(session, undefined, 2) + "\n")
         : await rm(file, { force: true }),
-    lock: (task) => underLease(lockDirectoryLease(`${file}.lock`), task),
+    lock: (task, signal) =>
+      underLease(lockDirectoryLease(`${file}.lock`), task, signal),
   };
 }

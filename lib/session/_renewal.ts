@@ -228,7 +228,7 @@ export async function renew(
         key,
         signal,
         (shared) =>
-          underLock(store, () => renewUnderLock(need, options, shared)),
+          underLock(store, () => renewUnderLock(need, options, shared), shared),
       );
     } catch (error) {
       // The saved session is read under the lock, and used if it fits.

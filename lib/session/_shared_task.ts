@@ -23,15 +23,22 @@ export async function underLock<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   signal?.throwIfAborted();
+  let hasStarted = false;
   const start = async () => {
     signal?.throwIfAborted();
+    hasStarted = true;
     return await task();
   };
   // Also before a lock, which need not be given in the order of the calls.
   const result = (queueOf.get(store) ?? Promise.resolve())
-    .then(() => store.lock ? store.lock(start) : start());
+    .then(() => store.lock ? store.lock(start, signal) : start());
   queueOf.set(store, result.catch(() => {}));
-  return await underSignal(signal, () => result);
+  try {
+    return await underSignal(signal, () => result);
+  } catch (error) {
+    if (hasStarted) return await result;
+    throw error;
+  }
 }
 
 /**

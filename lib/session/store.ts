@@ -18,13 +18,14 @@ export interface ISessionStore {
   /**
    * Runs a task while no other process runs one, and returns its result. The lock
    * is held while a user signs in, so a lock that expires has to be extended. It
-   * must be released if the task fails.
+   * must be released if the task fails. An abort of `signal` ends the wait for the
+   * lock with the reason of the signal; it must not end a task that has started.
    *
    * Without this method, tasks run one at a time for each store object, and two
    * processes may refresh a token at the same time. A server that rotates refresh
    * tokens can then revoke all tokens of the user (RFC 9700, section 4.14.2).
    */
-  lock?<T>(task: () => Promise<T>): Promise<T>;
+  lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /**

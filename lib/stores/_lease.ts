@@ -1,5 +1,7 @@
 /** A lock across processes that expires unless its holder extends it. */
 
+import { underSignal } from "../http/_clock.ts";
+
 /** How long a lock is held after the last sign of life of its holder. */
 export const LEASE_MS = 10_000;
 
@@ -8,6 +10,9 @@ const HEARTBEAT_MS = LEASE_MS / 4;
 
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 250;
+
+/** The longest time between two looks at a lock that counts as waiting. */
+const LONGEST_LOOK_MS = 1_000;
 
 /** One attempt to hold a lock. The owner is part of it, and differs each time. */
 export interface ILease {
@@ -19,23 +24,62 @@ export interface ILease {
   release(): Promise<unknown>;
 }
 
-/** Waits until the lock is acquired. */
-async function acquire(lease: ILease): Promise<void> {
+/**
+ * Returns a function that receives the last sign of life of a holder, whenever a
+ * process looks at the lock, and returns whether the holder has crashed: the sign has
+ * been the same for the length of the lease. The time is measured by a monotonic
+ * clock of the process that waits, as wall clocks differ and are set.
+ */
+export function createCrashCheck(
+  now: () => number = () => performance.now(),
+): (sign: string) => boolean {
+  let seen: string | undefined;
+  let lookedAt = 0;
+  let unchangedMs = 0;
+  return (sign) => {
+    const time = now();
+    // Some monotonic clocks go on while the machine, and the holder, is suspended.
+    const waitedMs = Math.min(time - lookedAt, LONGEST_LOOK_MS);
+    unchangedMs = sign === seen ? unchangedMs + waitedMs : 0;
+    seen = sign;
+    lookedAt = time;
+    return unchangedMs >= LEASE_MS;
+  };
+}
+
+/** Waits; an abort ends the wait early, so that no timer keeps the process alive. */
+async function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = () =>
+    new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
+  try {
+    await underSignal(signal, passed);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits until the lock is acquired, or the signal aborts. */
+async function acquire(lease: ILease, signal?: AbortSignal): Promise<void> {
   let waitMs = FIRST_WAIT_MS;
+  signal?.throwIfAborted();
   while (!await lease.acquire()) {
     // At random, so that processes that started together do not stay in step.
-    const delayMs = waitMs * (0.5 + Math.random() / 2);
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    await wait(waitMs * (0.5 + Math.random() / 2), signal);
     waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS);
   }
 }
 
-/** Runs a task while the lease is held, and returns its result. */
+/**
+ * Runs a task while the lease is held, and returns its result. The signal ends the
+ * wait for the lease, but not the task.
+ */
 export async function underLease<T>(
   lease: ILease,
   task: () => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  await acquire(lease);
+  await acquire(lease, signal);
   // If extending or releasing fails, the lock expires by itself, which is no reason
   // to lose the result of the task: a refreshed token cannot be had again.
   const ignore = () => {};
@@ -44,6 +88,7 @@ export async function underLease<T>(
     extending = extending.then(() => lease.extend()).catch(ignore);
   }, HEARTBEAT_MS);
   try {
+    signal?.throwIfAborted();
     return await task();
   } finally {
     clearInterval(heartbeat);

@@ -6,7 +6,7 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
-import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
+import { createCrashCheck, type ILease, underLease } from "./_lease.ts";
 import { readSession } from "./_stored_session.ts";
 
 /** A key of Deno KV. */
@@ -74,15 +74,10 @@ async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
 /** Deletes what a crashed process left; nothing depends on when that happens. */
 const CLEAN_UP_MS = 60_000;
 
-/**
- * Returns a lease by an entry whose version changes with each sign of life. A holder
- * has crashed if the version stays the same for the length of the lease, by the
- * clock of the process that waits: the clocks of two machines may differ.
- */
+/** Returns a lease by an entry whose version changes with each sign of life. */
 function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
   const owner = crypto.randomUUID();
-  let seen: string | null = null;
-  let seenAt = 0;
+  const hasCrashed = createCrashCheck();
   const get = () => whenUnlocked(() => kv.get(key));
   const write = async (versionstamp: string | null) => {
     const { ok } = await whenUnlocked(() =>
@@ -94,12 +89,8 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
   return {
     async acquire() {
       const { versionstamp } = await get();
-      if (versionstamp !== seen) {
-        seen = versionstamp;
-        seenAt = performance.now();
-      }
-      const isHeld = seen !== null && performance.now() - seenAt < LEASE_MS;
-      return !isHeld && await write(seen);
+      const isHeld = versionstamp !== null && !hasCrashed(versionstamp);
+      return !isHeld && await write(versionstamp);
     },
     async extend() {
       const { value, versionstamp } = await get();
@@ -165,6 +156,7 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
         session ? kv.set(key, session) : kv.delete(key)
       );
     },
-    lock: (task) => underLease(kvLease(kv, [...key, "lock"]), task),
+    lock: (task, signal) =>
+      underLease(kvLease(kv, [...key, "lock"]), task, signal),
   };
 }

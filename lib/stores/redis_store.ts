@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
 import { readSession } from "./_stored_session.ts";
@@ -38,6 +42,12 @@ const RELEASE = `if redis.call("get", KEYS[1]) == ARGV[1] then
 end
 return 0`;
 
+/**
+ * What the key of a lock begins with. At its end, a user name in the key of a session
+ * could make that key the one of another user's lock.
+ */
+const LOCK_PREFIX = "oauth-helper:lock:";
+
 /** Returns a lease by a value that expires (`SET NX PX`). */
 function redisLease(client: IRedisClient, key: string): ILease {
   const owner = crypto.randomUUID();
@@ -54,20 +64,22 @@ function redisLease(client: IRedisClient, key: string): ILease {
 /**
  * Creates a store in Redis or Valkey, for several processes or machines.
  *
- * The lock is a second value, at the key with `:lock` at its end. It expires after
- * 10 seconds and is extended every 2.5 seconds while it is held. So a process that
- * crashes with the lock delays the others by 10 seconds at most, and by up to a
- * quarter of a second until they look again. A process that is suspended for longer
- * than that loses the lock. The lock is that of one server: after a failover to a
- * replica, two processes may hold it.
+ * The lock is a second value, at the key with `oauth-helper:lock:` in front of it. It
+ * expires after 10 seconds and is extended every 2.5 seconds while it is held. So a
+ * process that crashes with the lock delays the others by 10 seconds at most, and by
+ * up to a quarter of a second until they look again. A process that is suspended for
+ * longer than that loses the lock. The lock is that of one server: after a failover
+ * to a replica, two processes may hold it.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * value is not a session. It is left as it is. Errors of the client are rejected
  * with unchanged.
  *
  * @param client A connected client of the npm package `redis`, from version 4 on.
- * @param key The key of the value; one for each user and resource.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * @param key The key of the value; one for each user and resource. It must not begin
+ * with `oauth-helper:lock:`.
+ * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * the key is that of a lock.
  * @see Redis documentation, "Distributed Locks with Redis".
  *
  * @example Share a session between the processes of a service
@@ -84,6 +96,11 @@ function redisLease(client: IRedisClient, key: string): ILease {
 export function redisStore(client: IRedisClient, key: string): ISessionStore {
   requireObject("client", client);
   requireNonEmptyString("key", key);
+  requireArgument(
+    !key.startsWith(LOCK_PREFIX),
+    "key",
+    `a key that does not begin with "${LOCK_PREFIX}"`,
+  );
   return {
     load: async () =>
       readSession(await client.get(key), `Redis at key "${key}"`),
@@ -91,6 +108,7 @@ export function redisStore(client: IRedisClient, key: string): ISessionStore {
       if (session) await client.set(key, JSON.stringify(session));
       else await client.del(key);
     },
-    lock: (task) => underLease(redisLease(client, `${key}:lock`), task),
+    lock: (task, signal) =>
+      underLease(redisLease(client, LOCK_PREFIX + key), task, signal),
   };
 }

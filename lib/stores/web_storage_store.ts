@@ -78,8 +78,9 @@ function createLock(
     endLast();
   };
 
-  return <T>(task: () => Promise<T>): Promise<T> =>
+  return <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
     locks.request(name, async () => {
+      signal?.throwIfAborted();
       const version = await latestVersion();
       const before = changes();
       try {

@@ -332,3 +332,25 @@ for (
     assertEquals(servers.calls.map((call) => call.authorization), [null]);
   });
 }
+
+Deno.test("createAuthorizedFetch() ends the wait for the lock when the last caller has left", async () => {
+  await using servers = startSessionServers();
+  const controller = new AbortController();
+  const signals: (AbortSignal | undefined)[] = [];
+  const store = {
+    ...memoryStore(),
+    // Another process holds the lock.
+    lock<T>(_task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+      signals.push(signal);
+      controller.abort("left");
+      return never();
+    },
+  };
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  const { signal } = controller;
+  assertEquals(await rejection(api(servers.resource, { signal })), "left");
+  assertEquals(signals.map((one) => one?.aborted), [true]);
+});

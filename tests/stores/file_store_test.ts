@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
@@ -88,30 +88,96 @@ Deno.test("fileStore() removes what it wrote when it cannot replace the file", (
 
 Deno.test("fileStore() lets one process at a time break a stale lock", () =>
   inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    let running = 0;
     let runs = 0;
-    const task = async () => {
-      assertEquals(++running, 1);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-      runs++;
-    };
-    for (let round = 0; round < 20; round++) {
-      await Deno.mkdir(`${path}.lock`, { recursive: true });
-      const numbers = [...Deno.readDirSync(`${path}.lock`)]
-        .map(({ name }) => Number(name));
-      // A crashed process: its time is more than 10 seconds ago, or in the future.
-      const crashed = `${path}.lock/${Math.max(0, ...numbers) + 1}`;
-      await Deno.writeTextFile(crashed, "");
-      const seconds = Date.now() / 1000 + (round % 2 ? 3600 : -10.1);
-      await Deno.utime(crashed, seconds, seconds);
+    const breakLock = async (round: number) => {
+      const path = `${directory}/${round}.json`;
+      let running = 0;
+      const task = async () => {
+        assertEquals(++running, 1);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        running--;
+        runs++;
+      };
+      await Deno.mkdir(`${path}.lock`);
+      // A crashed process, with a clock that was right, slow or fast.
+      await Deno.writeTextFile(`${path}.lock/${round + 1}`, "");
+      const seconds = Date.now() / 1000 + 3600 * (round % 3 - 1);
+      await Deno.utime(`${path}.lock/${round + 1}`, seconds, seconds);
       await Promise.all(
         Array.from({ length: 8 }, () => fileStore(path).lock?.(task)),
       );
-    }
+      assertEquals([...Deno.readDirSync(`${path}.lock`)].length, 1);
+    };
+    const start = performance.now();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, round) => breakLock(round)),
+    );
     assertEquals(runs, 160);
-    assertEquals([...Deno.readDirSync(`${path}.lock`)].length, 1);
+    assert(performance.now() - start > 9_000);
+  }));
+
+Deno.test("fileStore() keeps its lock although the clock of another process differs", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/session.json`;
+    const events: string[] = [];
+    let second: Promise<number> | undefined;
+    await fileStore(path).lock?.(async () => {
+      for (const differenceSeconds of [-3600, 3600]) {
+        const seconds = Date.now() / 1000 + differenceSeconds;
+        await Deno.utime(`${path}.lock/1`, seconds, seconds);
+        second ??= fileStore(path).lock?.(() =>
+          Promise.resolve(events.push("second"))
+        );
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+      events.push("first");
+    });
+    await second;
+    assertEquals(events, ["first", "second"]);
+  }));
+
+Deno.test({
+  name:
+    "fileStore() refuses a lock directory that is a symbolic link, and removes nothing there",
+  ignore: Deno.build.os === "windows",
+  fn: () =>
+    inDirectory(async (directory) => {
+      const path = `${directory}/session.json`;
+      const mail = `${directory}/mail`;
+      await Deno.mkdir(mail);
+      for (const name of ["1", "2"]) {
+        await Deno.writeTextFile(`${mail}/${name}`, "mail");
+        await Deno.utime(`${mail}/${name}`, 0, 0);
+      }
+      await Deno.symlink(mail, `${path}.lock`);
+      const error = await assertRejects(
+        async () => await fileStore(path).lock?.(() => Promise.resolve()),
+        OAuthClientError,
+      );
+      assertEquals(error.code, "invalid_argument");
+      assertEquals(
+        error.message,
+        `Lock directory ${path}.lock is a symbolic link, which is not used; ` +
+          "remove it",
+      );
+      assertEquals([...Deno.readDirSync(mail)].length, 2);
+    }),
+});
+
+Deno.test("fileStore() ignores files in the lock directory whose numbers are too long", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/session.json`;
+    await Deno.mkdir(`${path}.lock`);
+    for (const name of ["9007199254740992", "9".repeat(30)]) {
+      await Deno.writeTextFile(`${path}.lock/${name}`, "");
+      await Deno.utime(`${path}.lock/${name}`, 0, 0);
+    }
+    const waiting = new Promise((resolve) =>
+      setTimeout(() => resolve("waits"), 1_000)
+    );
+    const locked = fileStore(path).lock?.(() => Promise.resolve("locked"));
+    assertEquals(await Promise.race([locked, waiting]), "locked");
+    await waiting;
   }));
 
 Deno.test("fileStore() does not release the lock of another process", () =>

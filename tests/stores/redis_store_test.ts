@@ -94,7 +94,7 @@ Deno.test("redisStore() rejects a damaged value, and leaves it as it is", () =>
 Deno.test("redisStore() does not release the lock of another process", () =>
   withClient(async (client) => {
     await redisStore(client, "key").lock?.(async () => {
-      await client.set("key:lock", "another process");
+      await client.set("oauth-helper:lock:key", "another process");
     });
-    assertEquals(await client.get("key:lock"), "another process");
+    assertEquals(await client.get("oauth-helper:lock:key"), "another process");
   }));

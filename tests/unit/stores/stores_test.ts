@@ -145,6 +145,45 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
   });
 }
 
+for (const name of ["denoKvStore", "redisStore"]) {
+  Deno.test(`${name}() ends the wait for its lock when the signal aborts, but no task`, async () => {
+    const { open } = ENGINES[name]!();
+    const reason = new Error("The caller has left");
+    const controller = new AbortController();
+    const { signal } = controller;
+    let runs = 0;
+    const run = () => Promise.resolve(++runs);
+    const result = await open().lock?.(async () => {
+      const waiting = open().lock?.(run, signal).catch((error) => error);
+      controller.abort(reason);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const held = new Promise((resolve) => timer = setTimeout(resolve, 500));
+      assertEquals(await Promise.race([waiting, held]), reason);
+      clearTimeout(timer);
+      await assertRejects(async () => await open().lock?.(run, signal));
+      return "done";
+    }, signal);
+    assertEquals([result, runs], ["done", 0]);
+    assertEquals(await open().lock?.(run), 1);
+  });
+}
+
+Deno.test("webStorageStore() starts no task for a signal that has aborted", async () => {
+  const { open } = ENGINES.webStorageStore!();
+  const controller = new AbortController();
+  let runs = 0;
+  const run = () => Promise.resolve(++runs);
+  let waiting: Promise<number> | undefined;
+  await open().lock?.(() => {
+    waiting = open().lock?.(run, controller.signal);
+    controller.abort(new Error("The caller has left"));
+    return Promise.resolve();
+  });
+  await assertRejects(async () => await waiting, Error, "The caller has left");
+  assertEquals(runs, 0);
+  assertEquals(await open().lock?.(run), 1);
+});
+
 Deno.test("webStorageStore() has no lock without Web Locks", () => {
   const storage = fakeStorage()();
   assertEquals(webStorageStore(storage, "k", false).lock, undefined);
@@ -196,6 +235,22 @@ Deno.test("redisStore() rejects if the lock cannot be acquired", async () => {
   assertEquals(error, failure);
 });
 
+Deno.test("redisStore() keeps the lock of a user apart from the session of any other", async () => {
+  const values = new Map<string, string>();
+  const client = fakeRedis(values);
+  const store = redisStore(client, "session:ada");
+  await store.lock?.(async () => {
+    const [lockKey = ""] = values.keys();
+    assertEquals(lockKey, "oauth-helper:lock:session:ada");
+    for (const user of ["ada:lock", lockKey]) {
+      const other = redisStore(client, `session:${user}`);
+      assertEquals(await other.load(), undefined);
+      await other.save(undefined);
+    }
+    assertEquals([...values.keys()], [lockKey]);
+  });
+});
+
 Deno.test("denoKvStore() tries again while the database is locked", async () => {
   const kv = fakeKv();
   let failures = 3;
@@ -227,6 +282,10 @@ Deno.test("Stores check their arguments", () => {
       ],
       [() => redisStore(wrong, "k"), "client must be an object"],
       [() => redisStore(fakeRedis(), ""), "key must be a non-empty string"],
+      [
+        () => redisStore(fakeRedis(), "oauth-helper:lock:k"),
+        'key must be a key that does not begin with "oauth-helper:lock:"',
+      ],
       [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
       [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
     ] as const
