@@ -208,7 +208,7 @@ export async function startAuthorization(
   const nonce = scopes.includes("openid")
     ? parameters?.nonce ?? createState()
     : undefined;
-  const maxAge = nonce && /^\d{1,10}$/.exec(parameters?.max_age ?? "")?.[0];
+  const maxAge = nonce && /^\d{1,9}$/.exec(parameters?.max_age ?? "")?.[0];
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const url = await authorizationUrl(serverMetadata, {

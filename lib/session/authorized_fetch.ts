@@ -146,7 +146,8 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  *   `authorize` is called. A `403` with `insufficient_scope` leads to `authorize` with
  *   the scopes of the session and of the challenge; `insufficient_user_authentication`
  *   with `acrValues` and `maxAge` (RFC 9470). After three renewals, the response is
- *   returned as it is.
+ *   returned as it is; a `403` also if the server has not granted the scopes, or if
+ *   they would be more than 100 or 4,096 characters.
  * - Concurrent calls share a renewal and its failure. A call whose signal aborts
  *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
  *   always finished and stored.
