@@ -3,7 +3,11 @@
 import { requireArgument } from "../core/_arguments.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import {
+  isOAuthClientError,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import {
@@ -116,6 +120,17 @@ interface IRefreshResult {
   readonly rest?: ISession | undefined;
 }
 
+/**
+ * Codes of failures of the token endpoint that come again with each refresh, unless
+ * `adviceFor()` says otherwise. The endpoint may have moved, so a discovery follows.
+ */
+const FINAL_CODES: readonly OAuthClientErrorCode[] = [
+  "oauth_error",
+  "unexpected_status",
+  "redirect_refused",
+  "invalid_response",
+];
+
 /** Refreshes a session and stores the result. */
 async function refresh(
   session: ISession,
@@ -127,10 +142,9 @@ async function refresh(
     return { renewed };
   } catch (error) {
     const { action } = adviceFor(error);
-    // Any other failure says nothing about the refresh token.
-    const isRefused = action !== "retry" && isOAuthClientError(error) &&
-      error.code === "oauth_error";
-    if (!isRefused) throw error;
+    const isFinal = action !== "retry" && isOAuthClientError(error) &&
+      FINAL_CODES.includes(error.code);
+    if (!isFinal) throw error;
     let rest: ISession | undefined = session;
     if (action === "reregister") rest = undefined;
     if (action === "reauthorize") {

@@ -152,7 +152,9 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
  *   always finished and stored.
  * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
- *   kept, with `reauthorize` its tokens are deleted, with `reregister` all of it.
+ *   kept and the error thrown, with `reauthorize` its tokens are deleted, with
+ *   `reregister` all of it. With any other error response, redirect or response of the
+ *   token endpoint, discovery and `authorize` follow.
  * - A stream as body is sent once: if the session is missing, expired or known to be
  *   refused, it is renewed before the call.
  *
