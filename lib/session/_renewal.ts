@@ -15,6 +15,12 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
+import {
+  loadKept,
+  saveAgain,
+  saveKept,
+  saveRefreshed,
+} from "./_kept_session.ts";
 import { type INeed, type SessionSource, tokenOf } from "./_need.ts";
 import { endTasks, share, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
@@ -66,7 +72,7 @@ export function endForRevocation(store: ISessionStore): void {
 export async function loadSession(
   { store, resource, session: { dpop } }: IRenewalOptions,
 ): Promise<ISession | undefined> {
-  const session = await store.load();
+  const session = await loadKept(store);
   return session && reaches(session.resource, resource) &&
       session.dpopThumbprint === dpop?.thumbprint
     ? session
@@ -138,7 +144,7 @@ async function refresh(
 ): Promise<IRefreshResult> {
   try {
     const renewed = await refreshSession(session, options);
-    await store.save(renewed);
+    await saveRefreshed(store, renewed, tokenOf(session));
     return { renewed };
   } catch (error) {
     const { action } = adviceFor(error);
@@ -151,7 +157,7 @@ async function refresh(
       const { token_type } = session.token;
       rest = { ...session, token: { access_token: "", token_type } };
     }
-    if (rest !== session) await store.save(rest);
+    if (rest !== session) await saveKept(store, rest);
     return { rest };
   }
 }
@@ -193,12 +199,12 @@ async function authorizeAnew(
     signal.throwIfAborted();
     // The next call registers anew: this one must not ask the user twice.
     const isUnknown = adviceFor(error).action === "reregister";
-    if (isUnknown && client) await store.save(undefined);
+    if (isUnknown && client) await saveKept(store, undefined);
     throw error;
   }
   requireUsable(next, options);
   requireRequested(next, context);
-  await store.save(next);
+  await saveKept(store, next);
   return next;
 }
 
@@ -209,6 +215,7 @@ async function renewUnderLock(
   signal: AbortSignal,
 ): Promise<IRenewed> {
   signal.throwIfAborted();
+  await saveAgain(options.store);
   const stored = await loadSession(options);
   const token = tokenOf(stored);
   // Another caller, or another process, may have renewed it in the meantime.
