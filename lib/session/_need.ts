@@ -18,6 +18,8 @@ export interface INeed {
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
+  /** Whether the resource accepts the token, but requires more. */
+  readonly isStepUp?: boolean | undefined;
   /** The `WWW-Authenticate` header field of the response. */
   readonly challenge?: string | undefined;
   readonly requiredScopes?: string | undefined;
@@ -76,12 +78,16 @@ export function needOf(
     // The user has just signed in for exactly this.
     const isRepeated = source === "authorize" &&
       need?.acrValues === acrValues && need?.maxAge === maxAge;
-    return isRepeated ? undefined : { ...common, acrValues, maxAge };
+    return isRepeated
+      ? undefined
+      : { ...common, isStepUp: true, acrValues, maxAge };
   }
   if (status === 403) {
     const { scope } = find("insufficient_scope")?.params ?? {};
     const requiredScopes = scopesNeeded(scope, used);
-    return requiredScopes ? { ...common, requiredScopes } : undefined;
+    return requiredScopes
+      ? { ...common, isStepUp: true, requiredScopes }
+      : undefined;
   }
   // Another token would not help a proof that the resource does not accept.
   const isProofRefused = find("use_dpop_nonce") ?? find("invalid_dpop_proof");

@@ -162,6 +162,11 @@ async function refresh(
   }
 }
 
+/** Returns a session whose client the server does not know any more. */
+function withoutClient(session: ISession): ISession {
+  return { ...session, client: { issuer: session.issuer, client_id: "" } };
+}
+
 /** Discovers the authorization server, asks for a session, and stores it. */
 async function authorizeAnew(
   need: INeed,
@@ -179,7 +184,9 @@ async function authorizeAnew(
   });
   const isSameIssuer = earlier?.issuer === context.issuer;
   const earlierScopes = isSameIssuer ? earlier?.scopes : [];
-  const client = isSameIssuer ? session : undefined;
+  const client = isSameIssuer && session?.client.client_id
+    ? session
+    : undefined;
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
@@ -198,8 +205,9 @@ async function authorizeAnew(
   } catch (error) {
     signal.throwIfAborted();
     // The next call registers anew: this one must not ask the user twice.
-    const isUnknown = adviceFor(error).action === "reregister";
-    if (isUnknown && client) await saveKept(store, undefined);
+    if (client && adviceFor(error).action === "reregister") {
+      await saveKept(store, need.isStepUp ? withoutClient(client) : undefined);
+    }
     throw error;
   }
   requireUsable(next, options);
@@ -223,7 +231,8 @@ async function renewUnderLock(
     missingScopes(need.requiredScopes, stored?.scopes).length === 0;
   if (stored && isRenewed) return { session: stored, source: "store", need };
   let session = stored;
-  if (stored?.token.refresh_token && need.mayRefresh) {
+  const hasClient = options.session.client ?? stored?.client.client_id;
+  if (stored?.token.refresh_token && need.mayRefresh && hasClient) {
     // Without the signal: the server may have rotated the refresh token already.
     const { renewed, rest } = await refresh(stored, options);
     if (renewed) return { session: renewed, source: "refresh", need };

@@ -311,8 +311,9 @@ export function createAuthorizedFetch(
         await saveKept(store, undefined);
         return stored;
       }, signal);
-      if (tokenOf(session)) {
-        await revokeSession(session!, { ...renewal.session, signal });
+      const hasClient = renewal.session.client ?? session?.client.client_id;
+      if (session && tokenOf(session) && hasClient) {
+        await revokeSession(session, { ...renewal.session, signal });
       }
     },
   });

@@ -38,7 +38,10 @@ export interface ISession {
   omitResource?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
-  /** The client, with its secret if it has one. */
+  /**
+   * The client, with its secret if it has one. An empty `client_id` means that the
+   * server no longer knows the client, and that the session is kept for its token.
+   */
   client: IKnownClient;
   /**
    * The token. An empty `access_token` means that the tokens are no longer valid,
