@@ -23,8 +23,8 @@ export type StepUpParameters = {
  *
  * @param challenge From {@linkcode findChallenge}. Any other challenge, or none,
  * gives no parameters.
- * @returns The parameters that the challenge has, as strings. A `max_age` that is not
- * a number of seconds is left out.
+ * @returns The parameters that the challenge has, as strings. An empty `acr_values`
+ * is left out, and a `max_age` that is not a number of seconds of at most 9 digits.
  * @throws {OAuthClientError} `invalid_argument`: `challenge` is not an object.
  * @see RFC 9470, sections 3 and 4; OpenID Connect Core 1.0, section 3.1.2.1.
  *
@@ -56,7 +56,7 @@ export function stepUpParameters(
   ).params;
   if (error !== "insufficient_user_authentication") return {};
   return {
-    ...(acr_values && { acr_values }),
-    ...(/^\d{1,10}$/.test(max_age) && { max_age }),
+    ...(acr_values?.trim() && { acr_values }),
+    ...(/^\d{1,9}$/.test(max_age) && { max_age }),
   };
 }

@@ -21,15 +21,21 @@ export function scopesOf(
     : scopes;
 }
 
-/** Returns the parameters of a flow, and those of RFC 9470, section 4. */
+/**
+ * Returns the parameters of a flow, and those of RFC 9470, section 4. A challenge does
+ * not make the `max_age` of the flow larger.
+ */
 export function parametersOf(
   { acrValues, maxAge }: IAuthorizeRequest,
-  flow: IFlowOptions,
+  { parameters }: IFlowOptions,
 ): Record<string, string> {
+  const own = parameters?.max_age;
+  const isOwn = own !== undefined && maxAge !== undefined &&
+    /^\d+$/.test(own) && Number(own) <= maxAge;
   return {
-    ...flow.parameters,
-    ...(acrValues !== undefined && { acr_values: acrValues }),
-    ...(maxAge !== undefined && { max_age: String(maxAge) }),
+    ...parameters,
+    ...(acrValues && { acr_values: acrValues }),
+    ...(maxAge !== undefined && !isOwn && { max_age: String(maxAge) }),
   };
 }
 

@@ -1,9 +1,13 @@
 /** What a resource requires by a response with status 401 or 403. */
 
 import { findChallenges } from "../core/challenge.ts";
-import { missingScopes } from "../core/scopes.ts";
+import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { stepUpParameters } from "../core/step_up.ts";
 import type { ISession } from "./session.ts";
+
+// A URL of more than about 8,000 characters is refused by many servers.
+const MAX_SCOPES = 100;
+const MAX_SCOPE_CHARACTERS = 4_096;
 
 /** Where a session came from. */
 export type SessionSource = "store" | "refresh" | "authorize";
@@ -14,6 +18,8 @@ export interface INeed {
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
+  /** Whether the resource accepts the token, but requires more. */
+  readonly isStepUp?: boolean | undefined;
   /** The `WWW-Authenticate` header field of the response. */
   readonly challenge?: string | undefined;
   readonly requiredScopes?: string | undefined;
@@ -34,11 +40,30 @@ export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
 
+/** Returns the scopes that another session must have; undefined if it would not help. */
+function scopesNeeded(
+  required: string | undefined,
+  { session, source, need }: IUsedSession,
+): string | undefined {
+  // The user has just signed in, and the server has not granted what was required.
+  const isDenied = source === "authorize" &&
+    missingScopes(
+        need?.requiredScopes,
+        session?.token.scope ?? session?.scopes,
+      ).length > 0;
+  const isMissing = missingScopes(required, session?.scopes).length > 0;
+  const all = mergeScopes(session?.scopes, required);
+  const isTooLong = all.length > MAX_SCOPES ||
+    all.join(" ").length > MAX_SCOPE_CHARACTERS;
+  return isMissing && !isDenied && !isTooLong ? required : undefined;
+}
+
 /** Returns what a response requires; undefined if another session would not help. */
 export function needOf(
   { status, headers }: Response,
-  { session, source, need }: IUsedSession,
+  used: IUsedSession,
 ): INeed | undefined {
+  const { session, source, need } = used;
   if (status !== 401 && status !== 403) return undefined;
   const challenges = findChallenges(headers);
   const find = (error: string) =>
@@ -53,12 +78,16 @@ export function needOf(
     // The user has just signed in for exactly this.
     const isRepeated = source === "authorize" &&
       need?.acrValues === acrValues && need?.maxAge === maxAge;
-    return isRepeated ? undefined : { ...common, acrValues, maxAge };
+    return isRepeated
+      ? undefined
+      : { ...common, isStepUp: true, acrValues, maxAge };
   }
   if (status === 403) {
-    const requiredScopes = find("insufficient_scope")?.params.scope;
-    const missing = missingScopes(requiredScopes, session?.scopes);
-    return missing.length > 0 ? { ...common, requiredScopes } : undefined;
+    const { scope } = find("insufficient_scope")?.params ?? {};
+    const requiredScopes = scopesNeeded(scope, used);
+    return requiredScopes
+      ? { ...common, isStepUp: true, requiredScopes }
+      : undefined;
   }
   // Another token would not help a proof that the resource does not accept.
   const isProofRefused = find("use_dpop_nonce") ?? find("invalid_dpop_proof");

@@ -3,8 +3,10 @@
 import { adviceFor } from "../core/advice.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isTokenExpired } from "../token/token_request.ts";
+import { hasUnsaved, saveAgain } from "./_kept_session.ts";
 import { type IUsedSession, tokenOf } from "./_need.ts";
 import { type IRenewalOptions, loadSession, renew } from "./_renewal.ts";
+import { underLock } from "./_shared_task.ts";
 import type { ISession } from "./session.ts";
 
 const MAX_SKEW_SECONDS = 30;
@@ -49,6 +51,8 @@ export async function prepare(
   options: IRenewalOptions,
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
+  const { store } = options;
+  if (hasUnsaved(store)) await underLock(store, () => saveAgain(store), signal);
   const session = await underSignal(signal, () => loadSession(options));
   const token = tokenOf(session);
   const isExpiring = session && token &&

@@ -3,7 +3,11 @@
 import { requireArgument } from "../core/_arguments.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import {
+  isOAuthClientError,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import {
@@ -11,6 +15,12 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
+import {
+  loadKept,
+  saveAgain,
+  saveKept,
+  saveRefreshed,
+} from "./_kept_session.ts";
 import { type INeed, type SessionSource, tokenOf } from "./_need.ts";
 import { endTasks, share, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
@@ -62,7 +72,7 @@ export function endForRevocation(store: ISessionStore): void {
 export async function loadSession(
   { store, resource, session: { dpop } }: IRenewalOptions,
 ): Promise<ISession | undefined> {
-  const session = await store.load();
+  const session = await loadKept(store);
   return session && reaches(session.resource, resource) &&
       session.dpopThumbprint === dpop?.thumbprint
     ? session
@@ -116,6 +126,17 @@ interface IRefreshResult {
   readonly rest?: ISession | undefined;
 }
 
+/**
+ * Codes of failures of the token endpoint that come again with each refresh, unless
+ * `adviceFor()` says otherwise. The endpoint may have moved, so a discovery follows.
+ */
+const FINAL_CODES: readonly OAuthClientErrorCode[] = [
+  "oauth_error",
+  "unexpected_status",
+  "redirect_refused",
+  "invalid_response",
+];
+
 /** Refreshes a session and stores the result. */
 async function refresh(
   session: ISession,
@@ -123,23 +144,27 @@ async function refresh(
 ): Promise<IRefreshResult> {
   try {
     const renewed = await refreshSession(session, options);
-    await store.save(renewed);
+    await saveRefreshed(store, renewed, tokenOf(session));
     return { renewed };
   } catch (error) {
     const { action } = adviceFor(error);
-    // Any other failure says nothing about the refresh token.
-    const isRefused = action !== "retry" && isOAuthClientError(error) &&
-      error.code === "oauth_error";
-    if (!isRefused) throw error;
+    const isFinal = action !== "retry" && isOAuthClientError(error) &&
+      FINAL_CODES.includes(error.code);
+    if (!isFinal) throw error;
     let rest: ISession | undefined = session;
     if (action === "reregister") rest = undefined;
     if (action === "reauthorize") {
       const { token_type } = session.token;
       rest = { ...session, token: { access_token: "", token_type } };
     }
-    if (rest !== session) await store.save(rest);
+    if (rest !== session) await saveKept(store, rest);
     return { rest };
   }
+}
+
+/** Returns a session whose client the server does not know any more. */
+function withoutClient(session: ISession): ISession {
+  return { ...session, client: { issuer: session.issuer, client_id: "" } };
 }
 
 /** Discovers the authorization server, asks for a session, and stores it. */
@@ -159,7 +184,9 @@ async function authorizeAnew(
   });
   const isSameIssuer = earlier?.issuer === context.issuer;
   const earlierScopes = isSameIssuer ? earlier?.scopes : [];
-  const client = isSameIssuer ? session : undefined;
+  const client = isSameIssuer && session?.client.client_id
+    ? session
+    : undefined;
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
@@ -178,13 +205,14 @@ async function authorizeAnew(
   } catch (error) {
     signal.throwIfAborted();
     // The next call registers anew: this one must not ask the user twice.
-    const isUnknown = adviceFor(error).action === "reregister";
-    if (isUnknown && client) await store.save(undefined);
+    if (client && adviceFor(error).action === "reregister") {
+      await saveKept(store, need.isStepUp ? withoutClient(client) : undefined);
+    }
     throw error;
   }
   requireUsable(next, options);
   requireRequested(next, context);
-  await store.save(next);
+  await saveKept(store, next);
   return next;
 }
 
@@ -195,6 +223,7 @@ async function renewUnderLock(
   signal: AbortSignal,
 ): Promise<IRenewed> {
   signal.throwIfAborted();
+  await saveAgain(options.store);
   const stored = await loadSession(options);
   const token = tokenOf(stored);
   // Another caller, or another process, may have renewed it in the meantime.
@@ -202,7 +231,8 @@ async function renewUnderLock(
     missingScopes(need.requiredScopes, stored?.scopes).length === 0;
   if (stored && isRenewed) return { session: stored, source: "store", need };
   let session = stored;
-  if (stored?.token.refresh_token && need.mayRefresh) {
+  const hasClient = options.session.client ?? stored?.client.client_id;
+  if (stored?.token.refresh_token && need.mayRefresh && hasClient) {
     // Without the signal: the server may have rotated the refresh token already.
     const { renewed, rest } = await refresh(stored, options);
     if (renewed) return { session: renewed, source: "refresh", need };

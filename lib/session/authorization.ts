@@ -212,7 +212,7 @@ export async function startAuthorization(
     ? parameters?.nonce ?? createState()
     : undefined;
   const { now = Date.now } = given;
-  const maxAge = nonce && /^\d{1,10}$/.exec(parameters?.max_age ?? "")?.[0];
+  const maxAge = nonce && /^\d{1,9}$/.exec(parameters?.max_age ?? "")?.[0];
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const url = await authorizationUrl(serverMetadata, {

@@ -49,7 +49,11 @@ export interface IFlowOptions {
   offlineAccess?: boolean | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
-  /** Further parameters of the authorization request. */
+  /**
+   * Further parameters of the authorization request. When the resource requires
+   * another authentication (RFC 9470), its `acr_values` replace yours, and the smaller
+   * `max_age` is sent.
+   */
   parameters?: Readonly<Record<string, string>> | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;

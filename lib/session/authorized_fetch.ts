@@ -17,6 +17,7 @@ import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { exchange } from "./_exchange.ts";
+import { loadKept, saveKept } from "./_kept_session.ts";
 import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
 import { prepare } from "./_preparation.ts";
 import {
@@ -89,7 +90,7 @@ export interface IAuthorizedFetch {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Returns the session; refreshes it, or has the user sign in, where necessary. */
   authorize(options?: IAuthorizedFetchSignal): Promise<ISession>;
-  /** Returns the session as it is stored. */
+  /** Returns the session as it is stored, or as it could not be stored. */
   session(): Promise<ISession | undefined>;
   /**
    * Returns a session that fits a response with status 401 or 403. Use it where
@@ -146,12 +147,16 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  *   `authorize` is called. A `403` with `insufficient_scope` leads to `authorize` with
  *   the scopes of the session and of the challenge; `insufficient_user_authentication`
  *   with `acrValues` and `maxAge` (RFC 9470). After three renewals, the response is
- *   returned as it is.
+ *   returned as it is; a `403` also if the server has not granted the scopes, or if
+ *   they would be more than 100 or 4,096 characters.
  * - Concurrent calls share a renewal and its failure. A call whose signal aborts
  *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
- *   always finished and stored.
+ *   always finished and stored. If the store fails to save its result, the calls go on
+ *   with it: it is kept in memory, and the next calls try again to save it.
  * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
- *   kept, with `reauthorize` its tokens are deleted, with `reregister` all of it.
+ *   kept and the error thrown, with `reauthorize` its tokens are deleted, with
+ *   `reregister` all of it. With any other error response, redirect or response of the
+ *   token endpoint, discovery and `authorize` follow.
  * - A stream as body is sent once: if the session is missing, expired or known to be
  *   refused, it is renewed before the call.
  *
@@ -275,7 +280,7 @@ export function createAuthorizedFetch(
       const { session } = await prepare(start, renewal, signal);
       return session as ISession;
     },
-    session: () => store.load(),
+    session: () => loadKept(store),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       const used = usedFor.has(response)
         ? usedFor.get(response)
@@ -296,18 +301,19 @@ export function createAuthorizedFetch(
       requireUsable(session, renewal);
       signal?.throwIfAborted();
       endTasks(store, REPLACED);
-      await underLock(store, () => store.save(session), signal);
+      await underLock(store, () => saveKept(store, session), signal);
     },
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
       endForRevocation(store);
       const session = await underLock(store, async () => {
-        const stored = await store.load();
-        await store.save(undefined);
+        const stored = await loadKept(store);
+        await saveKept(store, undefined);
         return stored;
       }, signal);
-      if (tokenOf(session)) {
-        await revokeSession(session!, { ...renewal.session, signal });
+      const hasClient = renewal.session.client ?? session?.client.client_id;
+      if (session && tokenOf(session) && hasClient) {
+        await revokeSession(session, { ...renewal.session, signal });
       }
     },
   });

@@ -38,7 +38,10 @@ export interface ISession {
   omitResource?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
-  /** The client, with its secret if it has one. */
+  /**
+   * The client, with its secret if it has one. An empty `client_id` means that the
+   * server no longer knows the client, and that the session is kept for its token.
+   */
   client: IKnownClient;
   /**
    * The token. An empty `access_token` means that the tokens are no longer valid,
@@ -136,7 +139,8 @@ export async function refreshSession(
 
 /**
  * Revokes the tokens of a session: the refresh token first, then the access token.
- * A type of token that the server cannot revoke is skipped.
+ * A type of token that the server cannot revoke is skipped. If one fails, the other is
+ * revoked nevertheless, and the first failure is thrown.
  *
  * @param session The session; delete it from your storage before this call.
  * @param options The same `client` as for the session.
@@ -171,6 +175,7 @@ export async function revokeSession(
   );
   const { serverMetadata, token } = requireObject("session", session);
   const client = clientOf(session, given);
+  const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
     const value = token[tokenTypeHint];
     if (!value) continue;
@@ -184,7 +189,8 @@ export async function revokeSession(
       // RFC 7009, section 2.2.1: the other token may still be revocable.
       const isSkipped = error instanceof OAuthClientError &&
         error.error === "unsupported_token_type";
-      if (!isSkipped) throw error;
+      if (!isSkipped) failures.push(error);
     }
   }
+  if (failures.length > 0) throw failures[0];
 }

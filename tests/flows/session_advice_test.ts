@@ -1,6 +1,6 @@
 /** What a failed refresh does to the session: the table of adviceFor(). */
-import { assertEquals } from "@std/assert";
-import { createAuthorizedFetch } from "../../mod.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
 
 for (
@@ -52,6 +52,54 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, also while the 
   const thrown = await api(servers.resource).catch((error) => error);
   assertEquals(thrown, refusal);
 });
+
+for (
+  const [name, respond] of [
+    ["a 404", () => new Response("<h1>gone", { status: 404 })],
+    ["a 403 of a firewall", () => new Response("no", { status: 403 })],
+    ["a 401 without a body", () => new Response(null, { status: 401 })],
+    ["a redirect", () => Response.redirect("https://as.example/token", 301)],
+    ["a page", () => new Response("<html>")],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() signs in with the same client when a refresh fails with ${name}`, async () => {
+    await using servers = startSessionServers();
+    const api = createAuthorizedFetch(servers.resource, {
+      authorize: servers.flow(),
+    });
+    const { client } = await api.authorize();
+    servers.tokens.clear();
+    servers.visits.length = servers.requests.length = 0;
+    servers.server = ({ path, body }) =>
+      path === "/token" && body.includes("grant_type=refresh_token")
+        ? respond()
+        : undefined;
+    const response = await api(servers.resource);
+    await response.body?.cancel();
+    assertEquals(response.status, 200);
+    assertEquals(servers.visits.length, 1);
+    assertEquals((await api.session())!.client, client);
+  });
+}
+
+for (const status of [408, 425, 429]) {
+  Deno.test(`createAuthorizedFetch() keeps the session when a refresh fails with a ${status}`, async () => {
+    await using servers = startSessionServers();
+    const api = createAuthorizedFetch(servers.resource, {
+      authorize: servers.flow(),
+    });
+    const session = await api.authorize();
+    servers.tokens.clear();
+    servers.server = () => new Response(null, { status });
+    await assertRejects(
+      () => api(servers.resource),
+      OAuthClientError,
+      String(status),
+    );
+    assertEquals(await api.session(), session);
+    assertEquals(servers.visits.length, 1);
+  });
+}
 
 Deno.test("createAuthorizedFetch() uses a token that is still valid when the discovery for the next one meets an outage", async () => {
   await using servers = startSessionServers();

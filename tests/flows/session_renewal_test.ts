@@ -326,6 +326,39 @@ Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds d
   assertEquals(servers.received("/register").length, 1);
 });
 
+Deno.test("createAuthorizedFetch() drops a registration that a step-up finds deleted, and keeps the token", async () => {
+  await using servers = startSessionServers();
+  const { api, session } = await signedIn(servers);
+  servers.forgetClients();
+  const url = `${servers.resource}/write`;
+  const error = await assertRejects(() => api(url), OAuthClientError);
+  assertEquals(error.error, "invalid_client");
+  const kept = await api.session();
+  const client = { issuer: session.issuer, client_id: "" };
+  assertEquals(kept, { ...session, client });
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.visits.length, 1);
+  // The next step-up has a registration of its own.
+  assertEquals(await statusOf(await api(url)), 200);
+  assertEquals(servers.visits[1]!.searchParams.get("scope"), "read write");
+  assertEquals(servers.received("/register").length, 1);
+});
+
+Deno.test("createAuthorizedFetch() neither refreshes nor revokes with a client that was deleted", async () => {
+  await using servers = startSessionServers();
+  const { api, store, session } = await signedIn(servers);
+  const client = { issuer: session.issuer, client_id: "" };
+  await store.save({ ...session, client });
+  servers.tokens.clear();
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.grants("refresh_token"), []);
+  assertEquals(servers.received("/register").length, 1);
+  await store.save({ ...session, client });
+  await api.revoke();
+  assertEquals(servers.received("/revoke"), []);
+  assertEquals(await api.session(), undefined);
+});
+
 Deno.test("createAuthorizedFetch() keeps a client without tokens when the sign-in after invalid_grant fails", async () => {
   await using servers = startSessionServers();
   let isWilling = true;

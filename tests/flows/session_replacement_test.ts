@@ -1,4 +1,4 @@
-/** Sessions that are saved or revoked while calls are under way, over real sockets. */
+/** Sessions that are saved or revoked while they are in use, over real sockets. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createAuthorizedFetch,
@@ -154,4 +154,88 @@ Deno.test("createAuthorizedFetch() deletes and stores nothing once the signal of
   await api.save(session);
   assertEquals(await api.session(), session);
   assertEquals(servers.received("/revoke").length, 0);
+});
+
+/** A store that fails to save sessions while `isFull`. */
+function fullStore() {
+  const inner = memoryStore();
+  const state = { isFull: false, saves: 0 };
+  const store = {
+    load: inner.load,
+    save(session: ISession | undefined) {
+      state.saves++;
+      return state.isFull
+        ? Promise.reject(new Error("No space left on device"))
+        : inner.save(session);
+    },
+  };
+  return { inner, state, store };
+}
+
+Deno.test("createAuthorizedFetch() goes on with a refreshed session that the store fails to save, and saves it later", async () => {
+  await using servers = startSessionServers();
+  const { inner, state, store } = fullStore();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  const first = await api.authorize();
+  state.isFull = true;
+  for (const round of [1, 2]) {
+    servers.tokens.clear();
+    const calls = [1, 2, 3].map(() => api(servers.resource));
+    for (const call of calls) assertEquals(await statusOf(await call), 200);
+    assertEquals(servers.grants("refresh_token").length, round);
+    assertEquals(await inner.load(), first);
+  }
+  const session = await api.session();
+  state.isFull = false;
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await inner.load(), session);
+  const { saves } = state;
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(state.saves, saves);
+  // No refresh token was sent twice.
+  const sent = servers.grants("refresh_token")
+    .map((form) => form.get("refresh_token"));
+  assertEquals(new Set(sent).size, 2);
+  assertEquals(servers.visits.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() prefers what is stored to a session that it failed to save", async () => {
+  await using servers = startSessionServers();
+  const { inner, state, store } = fullStore();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  const first = await api.authorize();
+  state.isFull = true;
+  servers.tokens.clear();
+  await statusOf(await api(servers.resource));
+  servers.tokens.set("other", ["read"]);
+  const token = { access_token: "other", token_type: "Bearer" };
+  await inner.save({ ...first, token });
+  state.isFull = false;
+  servers.calls.length = 0;
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.calls[0]!.authorization, "Bearer other");
+  assertEquals((await inner.load())!.token, token);
+});
+
+Deno.test("createAuthorizedFetch().revoke() revokes a session that could not be saved", async () => {
+  await using servers = startSessionServers();
+  const { state, store } = fullStore();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  await api.authorize();
+  state.isFull = true;
+  servers.tokens.clear();
+  await statusOf(await api(servers.resource));
+  state.isFull = false;
+  await api.revoke();
+  assertEquals([...servers.tokens], []);
+  assertEquals(await api.session(), undefined);
 });

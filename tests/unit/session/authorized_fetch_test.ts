@@ -367,6 +367,54 @@ Deno.test("createAuthorizedFetch().renew() uses no challenge of another server",
   assertEquals([calls.length, asked.length], [0, 0]);
 });
 
+/** The response of a resource that requires these scopes. */
+function insufficientScope(scope: string): Response {
+  const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+  const headers = { "WWW-Authenticate": challenge };
+  return new Response("no", { status: 403, headers });
+}
+
+Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 100 scopes or 4,096 characters", async () => {
+  const scopes = (count: number) =>
+    Array.from({ length: count }, (_, n) => `s${n}`).join(" ");
+  for (
+    const [scope, renewals] of [
+      [scopes(99), 1],
+      [scopes(100), 0],
+      ["x".repeat(4096 - "read ".length), 1],
+      ["x".repeat(4097 - "read ".length), 0],
+    ] as const
+  ) {
+    const { api, asked } = create(
+      () => insufficientScope(scope),
+      { store: memoryStore(SESSION) },
+    );
+    const response = await api(RESOURCE);
+    assertEquals([response.status, await response.text()], [403, "no"]);
+    assertEquals(asked.length, renewals);
+  }
+});
+
+Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token lacks a required scope", async () => {
+  for (const [granted, renewals] of [["read", 1], ["read s1", 3]] as const) {
+    let count = 0;
+    const { api } = create(() => insufficientScope(`s${count + 1}`), {
+      store: memoryStore(SESSION),
+      authorize: ({ scopes }) => {
+        const token = {
+          access_token: `a${++count + 1}`,
+          token_type: "Bearer",
+          scope: count === 1 ? granted : scopes.join(" "),
+        };
+        return Promise.resolve({ ...SESSION, token, scopes });
+      },
+    });
+    const response = await api(RESOURCE);
+    assertEquals([response.status, await response.text()], [403, "no"]);
+    assertEquals(count, renewals);
+  }
+});
+
 Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
   const api = createAuthorizedFetch(RESOURCE, {
     authorize: () => Promise.resolve(SESSION),

@@ -104,6 +104,25 @@ Deno.test("codeFlow() passes its parameters, and those of RFC 9470 over them", a
   });
 });
 
+Deno.test("codeFlow() sends the smaller max_age, and its own acr_values unless the resource names some", async () => {
+  for (
+    const [own, acrValues, maxAge, expected] of [
+      [{ max_age: "0", acr_values: "phr" }, "", 60, ["phr", "0"]],
+      [{ max_age: "60" }, undefined, 60, [null, "60"]],
+      [{ max_age: "300" }, "mfa", 60, ["mfa", "60"]],
+      [{ max_age: "soon" }, undefined, 60, [null, "60"]],
+      [{ max_age: "300" }, undefined, undefined, [null, "300"]],
+    ] as const
+  ) {
+    const { searchParams } = await visited(
+      { parameters: own },
+      { acrValues, maxAge },
+    );
+    const sent = ["acr_values", "max_age"].map((one) => searchParams.get(one));
+    assertEquals(sent, [...expected]);
+  }
+});
+
 Deno.test("codeFlow() prefers the caller's client to that of the session, and credentials to both", async () => {
   const session = { client: { ...KNOWN, client_id: "session" } };
   const clientOf = async (

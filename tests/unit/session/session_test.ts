@@ -140,14 +140,28 @@ Deno.test("revokeSession() skips tokens that are missing or of an unsupported ty
   assertEquals(stub.requests.length, 2);
 });
 
-Deno.test("revokeSession() fails with any other error", async () => {
-  using stub = stubFetch({ [REVOKE]: text("", 503) });
+Deno.test("revokeSession() tries both tokens, and fails with the first other error", async () => {
+  for (const [first, second] of [[503, 500], [503, 200], [200, 503]] as const) {
+    const statuses = [first, second];
+    const sent: string[] = [];
+    const error = await assertRejects(
+      () =>
+        revokeSession(SESSION, {
+          fetch: (_url, { body }) => {
+            sent.push(new URLSearchParams(body).get("token")!);
+            const status = statuses[sent.length - 1]!;
+            return Promise.resolve(new Response("", { status }));
+          },
+        }),
+      OAuthClientError,
+    );
+    assertEquals([error.status, sent], [503, ["r1", "a1"]]);
+  }
+});
+
+Deno.test("revokeSession() fails if the server has no revocation endpoint", async () => {
+  using stub = stubFetch({});
   const { fetch } = stub;
-  const error = await assertRejects(
-    () => revokeSession(SESSION, { fetch }),
-    OAuthClientError,
-  );
-  assertEquals([error.status, stub.requests.length], [503, 1]);
   const { revocation_endpoint: _, ...serverMetadata } = SESSION.serverMetadata;
   const unsupported = await assertRejects(
     () => revokeSession({ ...SESSION, serverMetadata }, { fetch }),
