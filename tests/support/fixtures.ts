@@ -5,6 +5,7 @@ import {
   assertEquals,
   assertInstanceOf,
   assertRejects,
+  assertThrows,
 } from "@std/assert";
 import { SignJWT } from "jose";
 import type { Members } from "../../lib/core/_members.ts";
@@ -13,6 +14,7 @@ import {
   type IAuthorizationServerMetadata,
   type IFormRequestOptions,
   OAuthClientError,
+  type OAuthClientErrorCode,
 } from "../../mod.ts";
 import { type Answer, json, stubFetch, untyped } from "./stub_fetch.ts";
 
@@ -128,6 +130,17 @@ export async function createSigningKeys(): Promise<CryptoKeyPair> {
     false,
     ["sign", "verify"],
   );
+}
+
+/** Fails unless a call throws an error of this code and message; returns the error. */
+export function assertThrowsCode(
+  call: () => unknown,
+  code: OAuthClientErrorCode,
+  message = "",
+): OAuthClientError {
+  const error = assertThrows(call, OAuthClientError, message);
+  assertEquals(error.code, code, error.message);
+  return error;
 }
 
 /** Fails unless a call rejects the argument of this name; returns the error. */

@@ -4,7 +4,6 @@ import {
   assertInstanceOf,
   assertRejects,
   assertStrictEquals,
-  assertThrows,
 } from "@std/assert";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import {
@@ -12,11 +11,11 @@ import {
   type IAssertionAudience,
   type IClientAuthentication,
   type IPrivateJwk,
-  OAuthClientError,
   privateKeyJwt,
 } from "../../../mod.ts";
 import {
   assertInvalidArgument,
+  assertThrowsCode,
   createSigningKeys,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -87,12 +86,11 @@ Deno.test("clientAssertion() passes on what getJwt throws", async () => {
 
 Deno.test("clientAssertion() rejects a getJwt that is not a function", () => {
   for (const getJwt of [undefined, null, "a.b.c", {}].map(untyped)) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => clientAssertion("c1", getJwt),
-      OAuthClientError,
+      "invalid_argument",
       "getJwt must be a function",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 
@@ -135,12 +133,11 @@ Deno.test("privateKeyJwt() uses audience and lifetimeSeconds, and omits kid by d
 Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", () => {
   for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
     const lifetimeSeconds = untyped(lifetime);
-    const error = assertThrows(
+    assertThrowsCode(
       () => privateKeyJwt("c1", privateKey, { lifetimeSeconds }),
-      OAuthClientError,
+      "invalid_argument",
       "lifetimeSeconds must be a positive number of seconds",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 
@@ -268,12 +265,11 @@ Deno.test("privateKeyJwt() rejects anything but a private key for signing", asyn
     { ...jwk, d: 7 },
   ];
   for (const key of keys.map(untyped)) {
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => privateKeyJwt("c1", key),
-      OAuthClientError,
+      "invalid_argument",
       "key must be a private CryptoKey for signing, or a private JWK of one",
     );
-    assertEquals(error.code, "invalid_argument");
     assert(!error.message.includes(SECRET));
   }
 });

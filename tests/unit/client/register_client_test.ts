@@ -17,7 +17,6 @@ import {
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
   json,
   stubFetch,
@@ -181,12 +180,6 @@ Deno.test("registerClient() reports an error response", async () => {
     "invalid_redirect_uri",
     "No",
   ]);
-});
-
-Deno.test("registerClient() rejects with the reason of an abort", async () => {
-  const { answer, signal, reason } = aborted();
-  const { result } = await register(answer, {}, { signal });
-  assertStrictEquals(result, reason);
 });
 
 Deno.test("registerClient() rejects an endpoint that is missing or unsafe before any request", async () => {

@@ -14,7 +14,7 @@ import {
   assertInvalidArgument,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
-import { json, never, stubFetch, untyped } from "../../support/stub_fetch.ts";
+import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 const SERVER = { registration_endpoint: REGISTRATION_ENDPOINT };
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
@@ -126,17 +126,6 @@ Deno.test("fetchDynamicRegistration() sends the URLs and the metadata of the cal
   }
 });
 
-Deno.test("fetchDynamicRegistration() sends empty strings unchanged", async () => {
-  const options = { clientUri: "", redirectUris: [""] };
-  const { metadata } = await requestOf({}, "", undefined, options);
-  assertEquals(metadata, {
-    ...DEFAULTS,
-    client_name: "",
-    client_uri: "",
-    redirect_uris: [""],
-  });
-});
-
 Deno.test("fetchDynamicRegistration() sends the header fields of the caller and no others", async () => {
   const json = { "Content-Type": "application/json" };
   type Headers = Record<string, string>;
@@ -178,46 +167,6 @@ Deno.test("fetchDynamicRegistration() accepts a minimal response without a statu
     await fetchDynamicRegistration(SERVER, "Client", undefined, server),
     registration,
   );
-});
-
-Deno.test("fetchDynamicRegistration() looks up the global fetch at each call", async () => {
-  for (const client_id of ["first", "second"]) {
-    using server = stubFetch({ [REGISTRATION_ENDPOINT]: json({ client_id }) });
-    using global = stub(globalThis, "fetch", server.globalFetch);
-    const client = await fetchDynamicRegistration(SERVER, "Client");
-    assertEquals(client.client_id, client_id);
-    assertSpyCalls(global, 1);
-  }
-});
-
-Deno.test("fetchDynamicRegistration() rejects with the reason of an abort", async () => {
-  const reason = { why: "enough" };
-  const hanging = (abort: () => void) => {
-    queueMicrotask(abort);
-    return never<Response>();
-  };
-  const stalled = (abort: () => void) => {
-    const pull = () => {
-      abort();
-      return never<void>();
-    };
-    const body = new ReadableStream({ pull }, { highWaterMark: 0 });
-    return new Response(body, { status: 201 });
-  };
-  for (const respond of [hanging, stalled]) {
-    const controller = new AbortController();
-    const abort = () => controller.abort(reason);
-    using server = stubFetch({ [REGISTRATION_ENDPOINT]: () => respond(abort) });
-    const options = { fetch: server.fetch, signal: controller.signal };
-    // The signal of the second call is aborted before the call.
-    for (let call = 0; call < 2; call++) {
-      const failure = await assertRejects(() =>
-        fetchDynamicRegistration(SERVER, "Client", [], options)
-      );
-      assertStrictEquals(failure, reason);
-      assertEquals(server.urls, [REGISTRATION_ENDPOINT]);
-    }
-  }
 });
 
 Deno.test("fetchDynamicRegistration() rejects metadata without a registration_endpoint", async () => {

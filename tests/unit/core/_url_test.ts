@@ -10,7 +10,7 @@ import {
   requireSafeUrl,
 } from "../../../lib/core/_url.ts";
 import { OAuthClientError } from "../../../mod.ts";
-import { metadataOf } from "../../support/fixtures.ts";
+import { assertThrowsCode, metadataOf } from "../../support/fixtures.ts";
 
 const LOOPBACK = [
   ...["localhost", "LOCALHOST", "localhost.", "a.b.localhost", "127.0.0.1"],
@@ -32,12 +32,11 @@ const ALL_RULES: IUrlRules[] = [
 
 /** The error of a URL that must not be used. */
 function refusal(value: unknown, rules: IUrlRules): OAuthClientError {
-  const error = assertThrows(
+  const error = assertThrowsCode(
     () => requireSafeUrl("It", value, rules),
-    OAuthClientError,
+    "url_refused",
     "It is not used: expected ",
   );
-  assertEquals(error.code, "url_refused");
   // deno-lint-ignore no-control-regex
   assertFalse(/[\x00-\x1f]/.test(error.message));
   assert(error.message.length < 400);

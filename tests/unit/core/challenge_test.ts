@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { OAuthClientError, parseWWWAuthenticateHeader } from "../../../mod.ts";
+import { parseWWWAuthenticateHeader } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 import { parseByTheRules } from "../../support/challenge_reference.ts";
 
 type Plain = [scheme: string, params: Record<string, string>];
@@ -127,39 +128,6 @@ Deno.test("parseWWWAuthenticateHeader() completes the last challenge and returns
   ]);
 });
 
-Deno.test("parseWWWAuthenticateHeader() reads challenges as servers send them", () => {
-  check([
-    [
-      'Bearer resource_metadata="https://api.example/.well-known/oauth-protected-resource?a=b&c=d", error="invalid_token", scope="read write"',
-      [["Bearer", {
-        resource_metadata:
-          "https://api.example/.well-known/oauth-protected-resource?a=b&c=d",
-        error: "invalid_token",
-        scope: "read write",
-      }]],
-    ],
-    [
-      'Newauth realm="apps", type=1, title="Login to \\"apps\\"", Basic realm="simple"',
-      [
-        ["Newauth", {
-          realm: "apps",
-          type: "1",
-          title: 'Login to \\"apps\\"',
-        }],
-        ["Basic", { realm: "simple" }],
-      ],
-    ],
-    [
-      'Negotiate, Basic realm="x", DPoP algs="ES256 PS256"',
-      [
-        ["Negotiate", {}],
-        ["Basic", { realm: "x" }],
-        ["DPoP", { algs: "ES256 PS256" }],
-      ],
-    ],
-  ]);
-});
-
 /** Runs with a setter of `__proto__`, which Deno lacks and other runtimes have. */
 function withProtoSetter<T>(run: () => T): T {
   const before = Object.getOwnPropertyDescriptor(Object.prototype, "__proto__");
@@ -207,11 +175,10 @@ Deno.test("parseWWWAuthenticateHeader() rejects anything but a string", () => {
     new Headers({ "WWW-Authenticate": "A" }),
   ];
   for (const value of wrong) {
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => parseWWWAuthenticateHeader(value as string),
-      OAuthClientError,
+      "invalid_argument",
     );
-    assertEquals(error.code, "invalid_argument");
     assertEquals(error.message, "value must be a string");
   }
 });
@@ -258,14 +225,6 @@ function assertReadByTheRules(value: string): void {
   ) => [scheme, params.sort()]);
   assertEquals(actual, expected, JSON.stringify(value));
 }
-
-Deno.test("parseWWWAuthenticateHeader() reads random strings as the rules say", () => {
-  const unit = fc.constantFrom(...'aB1 \t,,=""\\');
-  fc.assert(
-    fc.property(fc.string({ unit, maxLength: 40 }), assertReadByTheRules),
-    { numRuns: 1000 },
-  );
-});
 
 Deno.test("parseWWWAuthenticateHeader() reads random headers as the rules say", () => {
   const gap = fc.constantFrom("", " ", "  ", "\t", " \t");

@@ -3,7 +3,6 @@ import {
   assertEquals,
   assertFalse,
   assertStrictEquals,
-  assertThrows,
 } from "@std/assert";
 import {
   isAuthorizationAuthorizeResponse,
@@ -14,8 +13,8 @@ import {
   isAuthorizationRegistrationErrorResponse,
   isAuthorizationServerMetadata,
   isAuthorizationTokenResponse,
-  OAuthClientError,
 } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 type Members = Record<string, unknown>;
 type Guard = (value: unknown) => boolean;
@@ -184,11 +183,10 @@ Deno.test("isAuthorizationProtectedResourceMetadata() checks no other member", (
 
 /** The message of the error that the guard of server metadata throws. */
 function rejection(value: unknown): string {
-  const error = assertThrows(
+  const error = assertThrowsCode(
     () => isAuthorizationServerMetadata(value),
-    OAuthClientError,
+    "invalid_metadata",
   );
-  assertEquals(error.code, "invalid_metadata");
   return error.message;
 }
 

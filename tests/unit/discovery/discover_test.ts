@@ -353,26 +353,6 @@ Deno.test("discoverAuthorization() uses authorizationServer in place of the reso
   assertEquals(code, "discovery_failed");
 });
 
-Deno.test("discoverAuthorization() reads the challenge of a Response, of Headers and of a string", async () => {
-  const values = [
-    `Bearer resource_metadata="${NAMED}"`,
-    `Bearer resource_metadata=${NAMED}, scope=read`,
-    `DPoP algs="ES256", resource_metadata="${NAMED}"`,
-    `Negotiate YII=, Basic realm="a, Bearer b", Bearer resource_metadata="${NAMED}"`,
-  ];
-  for (const value of values) {
-    const headers = new Headers({ "WWW-Authenticate": value });
-    const response = new Response(null, { status: 401, headers });
-    for (const challenge of [response, headers, value]) {
-      const found = await discovered(
-        { [NAMED]: prm(), [OAUTH]: asm() },
-        { challenge },
-      );
-      assertEquals(found.challenge?.params.resource_metadata, NAMED);
-    }
-  }
-});
-
 Deno.test("discoverAuthorization() ignores a missing challenge and other schemes", async () => {
   const challenges: IDiscoverAuthorizationOptions["challenge"][] = [
     undefined,

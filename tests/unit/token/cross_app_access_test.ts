@@ -2,7 +2,6 @@ import {
   assertEquals,
   assertInstanceOf,
   assertNotEquals,
-  assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
 import {
@@ -30,12 +29,9 @@ import {
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
-  failing,
   json,
   stubFetch,
-  text,
   untyped,
 } from "../../support/stub_fetch.ts";
 
@@ -274,22 +270,6 @@ Deno.test("fetchIdJag() keeps what the provider requires for a new login", async
   assertEquals(result.errorResponse, body);
 });
 
-Deno.test("fetchIdJag() reports the failures of a token request", async () => {
-  const rows: [Answer, code: string][] = [
-    [failing(new TypeError("Cable cut")), "network_error"],
-    [text("<html>", 502), "unexpected_status"],
-    [json({ issued_token_type: ID_JAG_TYPE }), "invalid_response"],
-  ];
-  for (const [answer, code] of rows) {
-    const { result } = await fetchFrom(answer);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(String(result.code), code);
-  }
-  const { answer, signal, reason } = aborted();
-  const { result } = await fetchFrom(answer, { signal });
-  assertStrictEquals(result, reason);
-});
-
 Deno.test("redeemIdJag() sends the assertion with the credentials at this server", async () => {
   const assertion = await signIdJag({ aud: [AS] });
   const { result, requests } = await redeem(assertion, {
@@ -356,16 +336,6 @@ Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", as
   const { result } = await redeem(await signIdJag(), { client: stranger });
   assertEquals(result.code, "issuer_mismatch");
   assertEquals((await redeem(unsigned({ exp: NOW + 1 }))).requests.length, 1);
-});
-
-Deno.test("redeemIdJag() requests once, and reports the error", async () => {
-  const invalid = json({ error: "invalid_grant" }, { status: 400 });
-  for (const answer of [invalid, text("Unavailable", 503)]) {
-    const token = await signIdJag();
-    const { result, requests } = await redeem(token, {}, SERVER, answer);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(requests.length, 1);
-  }
 });
 
 Deno.test("redeemIdJag() redeems the result of fetchIdJag() twice, each leg with its client", async () => {

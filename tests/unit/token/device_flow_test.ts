@@ -296,23 +296,6 @@ Deno.test("pollDeviceToken() ends with the reason of an abort", async () => {
   assertEquals(requests, []);
 });
 
-Deno.test("pollDeviceToken() calls nothing of the caller's after an abort", async () => {
-  const calls: string[] = [];
-  const { result } = await poll([], {}, {
-    signal: AbortSignal.abort("enough"),
-    delay() {
-      calls.push("delay");
-      return Promise.resolve();
-    },
-    fetch() {
-      calls.push("fetch");
-      return never();
-    },
-    onPending: () => calls.push("onPending"),
-  });
-  assertEquals([result, calls], ["enough", []]);
-});
-
 Deno.test("pollDeviceToken() waits with a timer that an abort clears", async () => {
   const reason = { why: "enough" };
   const controller = new AbortController();
