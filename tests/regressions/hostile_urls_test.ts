@@ -7,36 +7,31 @@ import {
   assertRejects,
 } from "@std/assert";
 import {
-  buildClientCredentialsBody,
   clientAssertion,
   clientSecretPost,
   createDpop,
   discoverAuthorization,
   fetchAuthorizationServerMetadata,
   fetchDeviceAuthorization,
-  fetchToken,
   OAuthClientError,
   parseAuthorizationResponse,
   registerClient,
 } from "../../mod.ts";
-import { AS, metadataOf, SERVER, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import {
+  AS,
+  assertThrowsCode,
+  metadataOf,
+  SERVER,
+} from "../support/fixtures.ts";
 import { json, redirect, stubFetch, text } from "../support/stub_fetch.ts";
+
+import { shown } from "../support/shown.ts";
+import { tokenErrorOf } from "../support/request_token.ts";
 
 const HOST = "https://h.example";
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 const SECRET = "s3cr3t-value-123456";
 const HEADERS = { Authorization: `Bearer ${SECRET}` };
-
-/** Everything that an error shows, the errors within it included. */
-function shown(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { message, cause } = error;
-  const { attempts = [] } = error as OAuthClientError;
-  const inner = error instanceof AggregateError ? error.errors : [];
-  const nested = [...attempts.map((attempt) => attempt.error), ...inner];
-  return JSON.stringify(error) + message + nested.map(shown).join() +
-    (cause ? shown(cause) : "");
-}
 
 for (const value of ["redacted", "[redacted]", "redacted]"]) {
   Deno.test(`registerClient() ends with an error that repeats the value ${value}`, async () => {
@@ -165,20 +160,13 @@ Deno.test("fetchDeviceAuthorization() repeats no secret in a verification_uri", 
 
 Deno.test("fetchToken() finds secrets that invisible characters divide", async () => {
   const divided = `${SECRET.slice(0, 5)}\u200e${SECRET.slice(5)}`;
-  using stub = stubFetch({
-    [TOKEN_ENDPOINT]: json({
+  const error = await tokenErrorOf(
+    json({
       error: "invalid_client",
       error_description: `bad secret ${divided}`,
       x: { y: divided },
     }, { status: 401 }),
-  });
-  const error = await assertRejects(
-    () =>
-      fetchToken(SERVER, buildClientCredentialsBody(), {
-        client: clientSecretPost("c1", SECRET),
-        fetch: stub.fetch,
-      }),
-    OAuthClientError,
+    { client: clientSecretPost("c1", SECRET) },
   );
   assertEquals(error.error_description, undefined);
   assert(!shown(error).includes(SECRET), shown(error));
@@ -186,28 +174,18 @@ Deno.test("fetchToken() finds secrets that invisible characters divide", async (
 
 Deno.test("fetchToken() keeps the assertion of the first try secret after a retry", async () => {
   const sent: string[] = [];
-  const dpop = await createDpop();
-  const error = await assertRejects(
-    () =>
-      fetchToken(SERVER, buildClientCredentialsBody(), {
-        client: clientAssertion(
-          "c1",
-          () => `assertion-${sent.length}-${SECRET}`,
-        ),
-        dpop,
-        fetch: (_url, { body }) => {
-          const form = new URLSearchParams(body);
-          sent.push(form.get("client_assertion") ?? "");
-          return Promise.resolve(Response.json(
-            sent.length === 1
-              ? { error: "use_dpop_nonce" }
-              : { error: "invalid_client", error_description: sent[0] },
-            { status: 400, headers: { "DPoP-Nonce": "n1" } },
-          ));
-        },
-      }),
-    OAuthClientError,
-  );
+  const headers = { "DPoP-Nonce": "n1" };
+  const error = await tokenErrorOf((request) => {
+    const form = new URLSearchParams(request.body);
+    sent.push(form.get("client_assertion")!);
+    const members = sent.length === 1
+      ? { error: "use_dpop_nonce" }
+      : { error: "invalid_client", error_description: sent[0] };
+    return Response.json(members, { status: 400, headers });
+  }, {
+    client: clientAssertion("c1", () => `assertion-${sent.length}-${SECRET}`),
+    dpop: await createDpop(),
+  });
   assertEquals(sent.length, 2);
   assertEquals(error.error_description, undefined);
 });
@@ -251,17 +229,13 @@ Deno.test("parseAuthorizationResponse() cleans and cuts what the server says", (
     error_description: "x".repeat(50_000),
     error_uri: "https://x.example/\u001b]0;pwn\u0007\u202e",
   });
-  let error: OAuthClientError | undefined;
-  try {
-    parseAuthorizationResponse(parameters, {
-      state: "s1",
-      serverMetadata: SERVER,
-    });
-  } catch (thrown) {
-    error = thrown as OAuthClientError;
-  }
-  assertEquals(error?.error_description?.length, 2_000);
-  assertEquals(error?.error_uri, "https://x.example/]0;pwn");
+  const expected = { state: "s1", serverMetadata: SERVER };
+  const error = assertThrowsCode(
+    () => parseAuthorizationResponse(parameters, expected),
+    "oauth_error",
+  );
+  assertEquals(error.error_description?.length, 2_000);
+  assertEquals(error.error_uri, "https://x.example/]0;pwn");
 });
 
 Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata", async () => {

@@ -20,6 +20,8 @@ import {
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
+import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
+
 const SERVER = {
   issuer: "https://as.example/t1",
   token_endpoint: "https://as.example/t1/token",
@@ -157,25 +159,11 @@ Deno.test("privateKeyJwt() signs a new assertion for every request", async () =>
   assertEquals(ids.size, 20);
 });
 
-type Generation = EcKeyGenParams | RsaHashedKeyGenParams | { name: "Ed25519" };
-
-const ec = (namedCurve: string): Generation => ({ name: "ECDSA", namedCurve });
-const rsa = (name: string, hash: string): Generation => ({
-  name,
-  hash,
-  modulusLength: 2048,
-  publicExponent: new Uint8Array([1, 0, 1]),
-});
-
 /** Generates a key pair, and exports its private key. */
 async function generateJwk(
   generation: Generation,
 ): Promise<{ jwk: JsonWebKey; publicKey: CryptoKey }> {
-  const { privateKey, publicKey } = await crypto.subtle.generateKey(
-    generation,
-    true,
-    ["sign", "verify"],
-  ) as CryptoKeyPair;
+  const { privateKey, publicKey } = await generate(generation, true);
   const jwk = await crypto.subtle.exportKey("jwk", privateKey);
   return { jwk, publicKey };
 }

@@ -4,17 +4,9 @@ import { createDpop, OAuthClientError } from "../../../mod.ts";
 import { assertInvalidArgument } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
-const P256 = { name: "ECDSA", namedCurve: "P-256" };
+import { generate } from "../../support/keys.ts";
 
-async function generate(
-  algorithm: { name: string; namedCurve?: string },
-): Promise<CryptoKeyPair> {
-  return await crypto.subtle.generateKey(
-    algorithm,
-    false,
-    ["sign", "verify"],
-  ) as CryptoKeyPair;
-}
+const P256 = { name: "ECDSA", namedCurve: "P-256" };
 
 Deno.test("createDpop() rejects anything but a pair of signing keys", async () => {
   const { privateKey, publicKey } = await generate(P256);
