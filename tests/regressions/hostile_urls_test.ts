@@ -1,11 +1,6 @@
 /** URLs and texts that a server chooses to obtain, to hide or to repeat a value. */
 
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-} from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   clientAssertion,
   clientSecretPost,
@@ -19,12 +14,14 @@ import {
 } from "../../mod.ts";
 import {
   AS,
+  assertRejectsCode,
   assertThrowsCode,
   metadataOf,
   SERVER,
 } from "../support/fixtures.ts";
 import { json, redirect, stubFetch, text } from "../support/stub_fetch.ts";
 
+import { codes, undiscovered } from "../support/discover.ts";
 import { shown } from "../support/shown.ts";
 import { tokenErrorOf } from "../support/request_token.ts";
 
@@ -49,27 +46,6 @@ for (const value of ["redacted", "[redacted]", "redacted]"]) {
     );
   });
 }
-
-Deno.test("discoverAuthorization() rejects a resource without the query of the target", async () => {
-  for (const resource of [HOST, `${HOST}/`]) {
-    const target = `${HOST}/?tenant=evil`;
-    using stub = stubFetch({
-      [`${HOST}/evil/m`]: json({ resource, authorization_servers: [AS] }),
-    });
-    const error = await assertRejects(
-      () =>
-        discoverAuthorization(target, {
-          challenge: `Bearer resource_metadata="${HOST}/evil/m"`,
-          fetch: stub.fetch,
-        }),
-      OAuthClientError,
-    );
-    assertEquals(
-      (error.cause as OAuthClientError).code,
-      "identifier_mismatch",
-    );
-  }
-});
 
 Deno.test("discoverAuthorization() accepts no parent that a redirect leads away from", async () => {
   using stub = stubFetch({
@@ -146,15 +122,11 @@ Deno.test("fetchDeviceAuthorization() repeats no secret in a verification_uri", 
       expires_in: 600,
     }),
   });
-  const error = await assertRejects(
-    () =>
-      fetchDeviceAuthorization(SERVER, {
-        client: clientSecretPost("c1", SECRET),
-        fetch: stub.fetch,
-      }),
-    OAuthClientError,
-  );
-  assertEquals(error.code, "url_refused");
+  const error = await assertRejectsCode(() =>
+    fetchDeviceAuthorization(SERVER, {
+      client: clientSecretPost("c1", SECRET),
+      fetch: stub.fetch,
+    }), "url_refused");
   assert(!shown(error).includes(SECRET));
 });
 
@@ -238,41 +210,18 @@ Deno.test("parseAuthorizationResponse() cleans and cuts what the server says", (
   assertEquals(error.error_uri, "https://x.example/]0;pwn");
 });
 
-Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata", async () => {
-  const none =
-    `No metadata of the authorization server ${HOST} for ${HOST}/mcp`;
-  const other = "is not the resource of its metadata";
-  const rows: [document: Record<string, unknown>, problem: string][] = [
-    [{ authorization_servers: [AS] }, none],
-    [{ resource: null, authorization_servers: [AS] }, none],
-    [{ resource: "" }, none],
-    [{ resource: [`${HOST}/mcp`], authorization_servers: [AS] }, none],
-    [{ resource: "https://other.example", scopes_supported: "read" }, other],
-  ];
-  for (const [document, problem] of rows) {
-    const error = await assertRejects(
-      () =>
-        discoverAuthorization(`${HOST}/mcp`, {
-          fetch: (url) =>
-            Promise.resolve(
-              url.includes(WELL_KNOWN)
-                ? Response.json(document)
-                : new Response("", { status: 404 }),
-            ),
-        }),
-      OAuthClientError,
-      problem,
-    );
-    assertEquals(error.code, "discovery_failed");
-    const { code, cause } = error.attempts?.[0]?.error as OAuthClientError;
-    if (problem === other) {
-      assertEquals([code, cause], ["identifier_mismatch", undefined]);
-      continue;
-    }
-    assertEquals(code, "invalid_metadata");
-    assertInstanceOf(cause, OAuthClientError);
-    assertEquals(cause.message, "Resource metadata must have a resource");
-  }
+Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata of another resource", async () => {
+  const document = { resource: "https://other.example", scopes_supported: "a" };
+  const { code, error, attempts } = await undiscovered(
+    { [`${HOST}${WELL_KNOWN}/mcp`]: json(document) },
+    {},
+    `${HOST}/mcp`,
+  );
+  assertEquals([code, codes(attempts)], [
+    "discovery_failed",
+    ["identifier_mismatch"],
+  ]);
+  assert(error.message.includes("is not the resource of its metadata"));
 });
 
 Deno.test("discoverAuthorization() reads metadata whose scopes are no list", async () => {

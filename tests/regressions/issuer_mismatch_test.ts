@@ -6,7 +6,6 @@ import {
   assertInstanceOf,
   assertRejects,
   assertStringIncludes,
-  assertThrows,
 } from "@std/assert";
 import {
   buildRefreshTokenBody,
@@ -24,7 +23,13 @@ import {
   prm,
   undiscovered,
 } from "../support/discover.ts";
-import { AS, OAUTH, OPENID, PRM } from "../support/fixtures.ts";
+import {
+  AS,
+  assertThrowsCode,
+  OAUTH,
+  OPENID,
+  PRM,
+} from "../support/fixtures.ts";
 import { type Answer, stubFetch } from "../support/stub_fetch.ts";
 
 const OTHER = "https://other.example";
@@ -67,8 +72,7 @@ for (const [named, issuer, trustedIssuers] of ACCEPTED) {
       );
     assertEquals(respond(issuer).code, "c");
     if (named === issuer) return;
-    const error = assertThrows(() => respond(named), OAuthClientError);
-    assertEquals(error.code, "issuer_mismatch");
+    assertThrowsCode(() => respond(named), "issuer_mismatch");
   });
 }
 

@@ -1,11 +1,6 @@
 /** Values of a request that a server repeats must not stand in an error. */
 
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-} from "@std/assert";
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
   buildAuthorizationCodeBody,
   buildTokenExchangeBody,
@@ -107,26 +102,6 @@ for (const [name, encode] of ENCODINGS) {
       });
       assert(!shown(error).includes(encode(SECRET)));
     }
-  });
-
-  Deno.test(`fetchDynamicRegistration() replaces a secret in a body, ${name}`, async () => {
-    const url = SERVER.registration_endpoint ?? "";
-    using stub = stubFetch({
-      [url]: () =>
-        new Response(`Unknown token ${encode("to/ken+123456&")}, sorry`, {
-          status: 403,
-        }),
-    });
-    const error = await assertRejects(
-      () =>
-        fetchDynamicRegistration(SERVER, "My client", undefined, {
-          headers: { Authorization: "Bearer to/ken+123456&" },
-          fetch: stub.fetch,
-        }),
-      OAuthClientError,
-      `Registration to ${url} failed: Unknown token [redacted], sorry`,
-    );
-    assert(!shown(error).includes("123456"));
   });
 }
 

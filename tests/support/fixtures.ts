@@ -14,7 +14,6 @@ import {
   type IAuthorizationServerMetadata,
   type IFormRequestOptions,
   OAuthClientError,
-  type OAuthClientErrorCode,
 } from "../../mod.ts";
 import { type Answer, json, stubFetch, untyped } from "./stub_fetch.ts";
 
@@ -135,11 +134,22 @@ export async function createSigningKeys(): Promise<CryptoKeyPair> {
 /** Fails unless a call throws an error of this code and message; returns the error. */
 export function assertThrowsCode(
   call: () => unknown,
-  code: OAuthClientErrorCode,
+  code: string,
   message = "",
 ): OAuthClientError {
   const error = assertThrows(call, OAuthClientError, message);
-  assertEquals(error.code, code, error.message);
+  assertEquals(String(error.code), code, error.message);
+  return error;
+}
+
+/** As `assertThrowsCode()`, for a call that rejects. */
+export async function assertRejectsCode(
+  call: () => Promise<unknown>,
+  code: string,
+  message = "",
+): Promise<OAuthClientError> {
+  const error = await assertRejects(call, OAuthClientError, message);
+  assertEquals(String(error.code), code, error.message);
   return error;
 }
 
@@ -148,8 +158,7 @@ export async function assertInvalidArgument(
   call: () => Promise<unknown>,
   name: string,
 ): Promise<OAuthClientError> {
-  const error = await assertRejects(call, OAuthClientError);
-  assertEquals(error.code, "invalid_argument");
+  const error = await assertRejectsCode(call, "invalid_argument");
   assert(error.message.startsWith(`${name} must be `), error.message);
   return error;
 }

@@ -230,13 +230,7 @@ Deno.test("privateKeyJwt() rejects anything but a private key for signing", asyn
     ["sign"],
   );
   const keys: unknown[] = [
-    undefined,
-    null,
-    {},
-    SECRET,
-    publicKey,
-    ecdh.privateKey,
-    hmac,
+    ...[undefined, null, {}, SECRET, publicKey, ecdh.privateKey, hmac],
     publicJwk,
     { kty: "oct", k: SECRET, alg: "HS256" },
     { kty: "oct", k: SECRET, d: SECRET },

@@ -1,7 +1,10 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertRejects } from "@std/assert";
 import { jwtVerify } from "jose";
 import { createDpop, OAuthClientError } from "../../../mod.ts";
-import { assertInvalidArgument } from "../../support/fixtures.ts";
+import {
+  assertInvalidArgument,
+  assertRejectsCode,
+} from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 import { generate } from "../../support/keys.ts";
@@ -60,12 +63,11 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
       { privateKey, publicKey: nonExtractable },
     ]
   ) {
-    const error = await assertRejects(
+    await assertRejectsCode(
       () => createDpop({ keyPair: keyPair as CryptoKeyPair }),
-      OAuthClientError,
+      "invalid_argument",
       "keyPair must be a pair of CryptoKeys for signing",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 

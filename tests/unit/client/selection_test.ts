@@ -64,14 +64,9 @@ Deno.test("selectClient() prefers a known client, then the document, then regist
 Deno.test("selectClient() selects a known client only for its own issuer", () => {
   for (
     const issuer of [
-      "https://as.example/",
-      "https://as.example/t1",
-      "https://AS.example",
-      "http://as.example",
-      "https://as.example:443",
-      "https://as.example.evil.example",
-      "https://other.example",
-      "",
+      ...["https://as.example/", "https://as.example/t1", "https://AS.example"],
+      ...["http://as.example", "https://as.example:443"],
+      ...["https://as.example.evil.example", "https://other.example", ""],
     ]
   ) {
     assertEquals(

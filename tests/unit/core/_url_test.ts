@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
   ENDPOINT_NAMES,
   isLoopback,
@@ -9,7 +9,7 @@ import {
   requireEndpoint,
   requireSafeUrl,
 } from "../../../lib/core/_url.ts";
-import { OAuthClientError } from "../../../mod.ts";
+import type { OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode, metadataOf } from "../../support/fixtures.ts";
 
 const LOOPBACK = [
@@ -215,12 +215,11 @@ Deno.test("requireEndpoint() rejects an endpoint that is missing or must not be 
     ];
     for (const [url, code, message] of rows) {
       const server = metadataOf("https://as.example", { [name]: url });
-      const error = assertThrows(
+      assertThrowsCode(
         () => requireEndpoint(server, name, false),
-        OAuthClientError,
+        code,
         message,
       );
-      assertEquals(error.code, code);
     }
   }
 });

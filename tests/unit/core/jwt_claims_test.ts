@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
 import fc from "fast-check";
-import { getClaimsFromJWT, OAuthClientError } from "../../../mod.ts";
+import { getClaimsFromJWT, type OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 
 const HEADER = encodeBase64Url('{"alg":"none"}');
@@ -101,14 +101,9 @@ Deno.test("getClaimsFromJWT() rejects anything but three parts", () => {
   const payload = encodeBase64Url(JSON.stringify({ jti: SECRET }));
   for (
     const token of [
-      "",
-      HEADER,
-      payload,
-      `${HEADER}.${payload}`,
-      `${HEADER}.${payload}.s.`,
-      `.${HEADER}.${payload}.s`,
-      `${HEADER}.${payload}.s.x`,
-      `${HEADER}.${payload}.s.x.y`,
+      ...["", HEADER, payload, `${HEADER}.${payload}`],
+      ...[`${HEADER}.${payload}.s.`, `.${HEADER}.${payload}.s`],
+      ...[`${HEADER}.${payload}.s.x`, `${HEADER}.${payload}.s.x.y`],
       ".".repeat(65_536),
     ]
   ) assertEquals(rejection(token).message, PARTS, token.slice(0, 40));
@@ -118,16 +113,7 @@ Deno.test("getClaimsFromJWT() rejects anything but a string", () => {
   const token = tokenOf("{}");
   for (
     const value of [
-      undefined,
-      null,
-      true,
-      false,
-      0,
-      42,
-      1n,
-      Symbol(SECRET),
-      {},
-      [],
+      ...[undefined, null, true, false, 0, 42, 1n, Symbol(SECRET), {}, []],
       [token],
       token.split("."),
       new String(token),
@@ -193,12 +179,8 @@ Deno.test("getClaimsFromJWT() rejects what is not JSON in base64", () => {
 
 Deno.test("getClaimsFromJWT() quotes no part of the token in an error", () => {
   const texts = [
-    SECRET,
-    `"${SECRET}"`,
-    `{"jti":${SECRET}}`,
-    `{"jti":"${SECRET}"`,
-    `{"jti":"${SECRET}"}${SECRET}`,
-    `${SECRET}!`,
+    ...[SECRET, `"${SECRET}"`, `{"jti":${SECRET}}`, `{"jti":"${SECRET}"`],
+    ...[`{"jti":"${SECRET}"}${SECRET}`, `${SECRET}!`],
   ];
   const parts = texts.flatMap((text) => [text, encodeBase64Url(text)]);
   for (const part of parts) {

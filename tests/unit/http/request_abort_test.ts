@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { type IFetchResponse, type IFetchTokenOptions } from "../../../mod.ts";
+import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
 import { GET, POST, settle } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {

@@ -25,7 +25,6 @@ import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 interface IOptions {
   authorizationDetails?: readonly IAuthorizationDetail[];
-  parameters?: Record<string, string>;
 }
 
 const DETAILS = [{ type: "a", actions: ["read"] }, { type: "b", x: null }];
@@ -99,13 +98,6 @@ for (const [name, build] of Object.entries(BUILDERS)) {
         "authorizationDetails must be an array",
       );
     }
-  });
-
-  Deno.test(`${name}() rejects authorization_details as a further parameter`, () => {
-    assertThrowsCode(
-      () => build({ parameters: { authorization_details: JSON_TEXT } }),
-      "invalid_argument",
-    );
   });
 }
 

@@ -1,7 +1,6 @@
 import {
   assertEquals,
   assertInstanceOf,
-  assertNotEquals,
   assertStringIncludes,
 } from "@std/assert";
 import {
@@ -26,7 +25,6 @@ import {
   NOW,
   SERVER,
   signIdJag,
-  TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
   type Answer,
@@ -336,36 +334,6 @@ Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", as
   const { result } = await redeem(await signIdJag(), { client: stranger });
   assertEquals(result.code, "issuer_mismatch");
   assertEquals((await redeem(unsigned({ exp: NOW + 1 }))).requests.length, 1);
-});
-
-Deno.test("redeemIdJag() redeems the result of fetchIdJag() twice, each leg with its client", async () => {
-  const assertion = await signIdJag();
-  let issued = 0;
-  using stubbed = stubFetch({
-    [`${IDP}/token`]: idJagReply(assertion),
-    [TOKEN_ENDPOINT]: () => Response.json({ access_token: `t${++issued}` }),
-  });
-  const shared = { fetch: stubbed.fetch, now: () => NOW * 1000 };
-  const idJag = await fetchIdJag(metadataOf(IDP), {
-    ...shared,
-    client: clientSecretPost("c-at-idp", "s1", { issuer: IDP }),
-    subjectToken: "id.to.ken",
-    audience: AS,
-  });
-  const stored = JSON.parse(JSON.stringify(idJag));
-  const client = clientSecretBasic("c-at-as", "s2", { issuer: AS });
-  const first = await redeemIdJag(SERVER, stored, { ...shared, client });
-  const second = await redeemIdJag(SERVER, stored, { ...shared, client });
-  assertNotEquals(first.access_token, second.access_token);
-  const [exchange, ...redemptions] = stubbed.requests;
-  const body = new URLSearchParams(exchange?.body);
-  assertEquals(body.get("client_secret"), "s1");
-  assertEquals("Authorization" in exchange!.headers, false);
-  assertEquals(redemptions.length, 2);
-  for (const { headers, body } of redemptions) {
-    assertEquals(headers.Authorization, `Basic ${btoa("c-at-as:s2")}`);
-    assertEquals(new URLSearchParams(body).get("assertion"), assertion);
-  }
 });
 
 Deno.test("cross-app access rejects invalid arguments before any request", async () => {

@@ -78,12 +78,8 @@ const BUILDERS: IBuilder[] = [
     text: `grant_type=${URN}grant-type%3Atoken-exchange&subject_token=hush-s` +
       `&subject_token_type=${URN}token-type%3Aid_token`,
     members: [
-      "subject_token",
-      "subject_token_type",
-      "requested_token_type",
-      "audience",
-      "actor_token",
-      "actor_token_type",
+      ...["subject_token", "subject_token_type", "requested_token_type"],
+      ...["audience", "actor_token", "actor_token_type"],
     ],
   },
 ];
@@ -121,8 +117,11 @@ for (const { name, build, required, text, members } of BUILDERS) {
 
   Deno.test(`${name}() rejects a further parameter that the request sets itself`, () => {
     const own = ["grant_type", ...members, "resource", "scope"];
-    const client = ["client_id", "client_secret", "client_assertion"];
-    for (const key of [...own, ...client, "client_assertion_type"]) {
+    const others = [
+      ...["client_id", "client_secret", "client_assertion"],
+      ...["client_assertion_type", "authorization_details"],
+    ];
+    for (const key of [...own, ...others]) {
       for (const value of ["hush", ""]) {
         const error = assertThrowsCode(
           () => build({ ...required, parameters: { x: "1", [key]: value } }),

@@ -2,7 +2,6 @@ import {
   assert,
   assertEquals,
   assertFalse,
-  assertRejects,
   assertStrictEquals,
 } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
@@ -10,7 +9,6 @@ import { stub } from "@std/testing/mock";
 import {
   isTokenExpired,
   type IToken,
-  OAuthClientError,
   publicClient,
   refreshToken,
 } from "../../../mod.ts";
@@ -22,10 +20,8 @@ import {
 } from "../../support/fixtures.ts";
 import {
   type Answer,
-  failing,
   json,
   stubFetch,
-  text,
   untyped,
 } from "../../support/stub_fetch.ts";
 
@@ -94,24 +90,6 @@ Deno.test("refreshToken() sends the grant, resource, scopes and further paramete
   assertEquals(body, `${grant}&${resource}&scope=a+b&x=1&client_id=c1`);
   const bare = await refresh(answer, token, { resource: false });
   assertEquals(bare.body, `${grant}&client_id=c1`);
-});
-
-Deno.test("refreshToken() distinguishes an invalid refresh token from a failure of the network", async () => {
-  const invalid = { error: "invalid_grant" };
-  const rows: [Answer, code: string, error?: string][] = [
-    [json(invalid, { status: 400 }), "oauth_error", "invalid_grant"],
-    [json(invalid), "oauth_error", "invalid_grant"],
-    [failing(new TypeError("Cable cut")), "network_error"],
-    [text("Bad Gateway", 502), "unexpected_status"],
-    [text("<html>", 200), "invalid_response"],
-  ];
-  for (const [answer, code, name] of rows) {
-    const error = await assertRejects(
-      () => refresh(answer, { refresh_token: "r1" }),
-      OAuthClientError,
-    );
-    assertEquals([error.code, error.error], [untyped(code), name]);
-  }
 });
 
 Deno.test("refreshToken() rejects invalid arguments before any request", async () => {
