@@ -68,16 +68,6 @@ Deno.test("discoverAuthorizationServer() assumes nothing where nothing is publis
   }
 });
 
-Deno.test("discoverAuthorizationServer() sends additionalHeaders and Accept", async () => {
-  const { requests } = await find({ [OAUTH]: asm(IDP) }, {
-    additionalHeaders: { "X-Trace": "1", accept: "text/html" },
-  });
-  assertEquals(requests[0]?.headers, {
-    Accept: "application/json",
-    "X-Trace": "1",
-  });
-});
-
 Deno.test("discoverAuthorizationServer() rejects an unusable issuer before any request", async () => {
   const rows: [issuer: unknown, code: string][] = [
     ...[null, "", "idp.example", "file:///idp", "https://u:p@idp.example"]
