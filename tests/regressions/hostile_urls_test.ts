@@ -20,7 +20,6 @@ import {
   SERVER,
 } from "../support/fixtures.ts";
 import { json, redirect, stubFetch, text } from "../support/stub_fetch.ts";
-
 import { codes, undiscovered } from "../support/discover.ts";
 import { shown } from "../support/shown.ts";
 import { tokenErrorOf } from "../support/request_token.ts";

@@ -2,7 +2,6 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { decodeBase64Url } from "@std/encoding/base64url";
 import { compactVerify, decodeProtectedHeader, errors } from "jose";
 import { signJwt, verifies } from "../../../lib/client/_jws.ts";
-
 import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
 import { assertRejectsCode } from "../../support/fixtures.ts";
 

@@ -19,7 +19,6 @@ import {
   createSigningKeys,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-
 import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
 
 const SERVER = {

@@ -6,7 +6,6 @@ import {
   assertRejectsCode,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-
 import { generate } from "../../support/keys.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256" };

@@ -18,7 +18,6 @@ import {
 import { createDpop, type IDpop } from "../../../mod.ts";
 import { assertInvalidArgument } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-
 import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
 
 const URL_1 = "https://api.example/mcp";
