@@ -1,42 +1,33 @@
 /** URLs and texts that a server chooses to obtain, to hide or to repeat a value. */
 
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-} from "@std/assert";
-import {
-  buildClientCredentialsBody,
   clientAssertion,
   clientSecretPost,
   createDpop,
   discoverAuthorization,
   fetchAuthorizationServerMetadata,
   fetchDeviceAuthorization,
-  fetchToken,
   OAuthClientError,
   parseAuthorizationResponse,
   registerClient,
 } from "../../mod.ts";
-import { AS, metadataOf, SERVER, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import {
+  AS,
+  assertRejectsCode,
+  assertThrowsCode,
+  metadataOf,
+  SERVER,
+} from "../support/fixtures.ts";
 import { json, redirect, stubFetch, text } from "../support/stub_fetch.ts";
+import { codes, undiscovered } from "../support/discover.ts";
+import { shown } from "../support/shown.ts";
+import { tokenErrorOf } from "../support/request_token.ts";
 
 const HOST = "https://h.example";
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 const SECRET = "s3cr3t-value-123456";
 const HEADERS = { Authorization: `Bearer ${SECRET}` };
-
-/** Everything that an error shows, the errors within it included. */
-function shown(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { message, cause } = error;
-  const { attempts = [] } = error as OAuthClientError;
-  const inner = error instanceof AggregateError ? error.errors : [];
-  const nested = [...attempts.map((attempt) => attempt.error), ...inner];
-  return JSON.stringify(error) + message + nested.map(shown).join() +
-    (cause ? shown(cause) : "");
-}
 
 for (const value of ["redacted", "[redacted]", "redacted]"]) {
   Deno.test(`registerClient() ends with an error that repeats the value ${value}`, async () => {
@@ -54,27 +45,6 @@ for (const value of ["redacted", "[redacted]", "redacted]"]) {
     );
   });
 }
-
-Deno.test("discoverAuthorization() rejects a resource without the query of the target", async () => {
-  for (const resource of [HOST, `${HOST}/`]) {
-    const target = `${HOST}/?tenant=evil`;
-    using stub = stubFetch({
-      [`${HOST}/evil/m`]: json({ resource, authorization_servers: [AS] }),
-    });
-    const error = await assertRejects(
-      () =>
-        discoverAuthorization(target, {
-          challenge: `Bearer resource_metadata="${HOST}/evil/m"`,
-          fetch: stub.fetch,
-        }),
-      OAuthClientError,
-    );
-    assertEquals(
-      (error.cause as OAuthClientError).code,
-      "identifier_mismatch",
-    );
-  }
-});
 
 Deno.test("discoverAuthorization() accepts no parent that a redirect leads away from", async () => {
   using stub = stubFetch({
@@ -151,34 +121,23 @@ Deno.test("fetchDeviceAuthorization() repeats no secret in a verification_uri", 
       expires_in: 600,
     }),
   });
-  const error = await assertRejects(
-    () =>
-      fetchDeviceAuthorization(SERVER, {
-        client: clientSecretPost("c1", SECRET),
-        fetch: stub.fetch,
-      }),
-    OAuthClientError,
-  );
-  assertEquals(error.code, "url_refused");
+  const error = await assertRejectsCode(() =>
+    fetchDeviceAuthorization(SERVER, {
+      client: clientSecretPost("c1", SECRET),
+      fetch: stub.fetch,
+    }), "url_refused");
   assert(!shown(error).includes(SECRET));
 });
 
 Deno.test("fetchToken() finds secrets that invisible characters divide", async () => {
   const divided = `${SECRET.slice(0, 5)}\u200e${SECRET.slice(5)}`;
-  using stub = stubFetch({
-    [TOKEN_ENDPOINT]: json({
+  const error = await tokenErrorOf(
+    json({
       error: "invalid_client",
       error_description: `bad secret ${divided}`,
       x: { y: divided },
     }, { status: 401 }),
-  });
-  const error = await assertRejects(
-    () =>
-      fetchToken(SERVER, buildClientCredentialsBody(), {
-        client: clientSecretPost("c1", SECRET),
-        fetch: stub.fetch,
-      }),
-    OAuthClientError,
+    { client: clientSecretPost("c1", SECRET) },
   );
   assertEquals(error.error_description, undefined);
   assert(!shown(error).includes(SECRET), shown(error));
@@ -186,28 +145,18 @@ Deno.test("fetchToken() finds secrets that invisible characters divide", async (
 
 Deno.test("fetchToken() keeps the assertion of the first try secret after a retry", async () => {
   const sent: string[] = [];
-  const dpop = await createDpop();
-  const error = await assertRejects(
-    () =>
-      fetchToken(SERVER, buildClientCredentialsBody(), {
-        client: clientAssertion(
-          "c1",
-          () => `assertion-${sent.length}-${SECRET}`,
-        ),
-        dpop,
-        fetch: (_url, { body }) => {
-          const form = new URLSearchParams(body);
-          sent.push(form.get("client_assertion") ?? "");
-          return Promise.resolve(Response.json(
-            sent.length === 1
-              ? { error: "use_dpop_nonce" }
-              : { error: "invalid_client", error_description: sent[0] },
-            { status: 400, headers: { "DPoP-Nonce": "n1" } },
-          ));
-        },
-      }),
-    OAuthClientError,
-  );
+  const headers = { "DPoP-Nonce": "n1" };
+  const error = await tokenErrorOf((request) => {
+    const form = new URLSearchParams(request.body);
+    sent.push(form.get("client_assertion")!);
+    const members = sent.length === 1
+      ? { error: "use_dpop_nonce" }
+      : { error: "invalid_client", error_description: sent[0] };
+    return Response.json(members, { status: 400, headers });
+  }, {
+    client: clientAssertion("c1", () => `assertion-${sent.length}-${SECRET}`),
+    dpop: await createDpop(),
+  });
   assertEquals(sent.length, 2);
   assertEquals(error.error_description, undefined);
 });
@@ -251,54 +200,27 @@ Deno.test("parseAuthorizationResponse() cleans and cuts what the server says", (
     error_description: "x".repeat(50_000),
     error_uri: "https://x.example/\u001b]0;pwn\u0007\u202e",
   });
-  let error: OAuthClientError | undefined;
-  try {
-    parseAuthorizationResponse(parameters, {
-      state: "s1",
-      serverMetadata: SERVER,
-    });
-  } catch (thrown) {
-    error = thrown as OAuthClientError;
-  }
-  assertEquals(error?.error_description?.length, 2_000);
-  assertEquals(error?.error_uri, "https://x.example/]0;pwn");
+  const expected = { state: "s1", serverMetadata: SERVER };
+  const error = assertThrowsCode(
+    () => parseAuthorizationResponse(parameters, expected),
+    "oauth_error",
+  );
+  assertEquals(error.error_description?.length, 2_000);
+  assertEquals(error.error_uri, "https://x.example/]0;pwn");
 });
 
-Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata", async () => {
-  const none =
-    `No metadata of the authorization server ${HOST} for ${HOST}/mcp`;
-  const other = "is not the resource of its metadata";
-  const rows: [document: Record<string, unknown>, problem: string][] = [
-    [{ authorization_servers: [AS] }, none],
-    [{ resource: null, authorization_servers: [AS] }, none],
-    [{ resource: "" }, none],
-    [{ resource: [`${HOST}/mcp`], authorization_servers: [AS] }, none],
-    [{ resource: "https://other.example", scopes_supported: "read" }, other],
-  ];
-  for (const [document, problem] of rows) {
-    const error = await assertRejects(
-      () =>
-        discoverAuthorization(`${HOST}/mcp`, {
-          fetch: (url) =>
-            Promise.resolve(
-              url.includes(WELL_KNOWN)
-                ? Response.json(document)
-                : new Response("", { status: 404 }),
-            ),
-        }),
-      OAuthClientError,
-      problem,
-    );
-    assertEquals(error.code, "discovery_failed");
-    const { code, cause } = error.attempts?.[0]?.error as OAuthClientError;
-    if (problem === other) {
-      assertEquals([code, cause], ["identifier_mismatch", undefined]);
-      continue;
-    }
-    assertEquals(code, "invalid_metadata");
-    assertInstanceOf(cause, OAuthClientError);
-    assertEquals(cause.message, "Resource metadata must have a resource");
-  }
+Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata of another resource", async () => {
+  const document = { resource: "https://other.example", scopes_supported: "a" };
+  const { code, error, attempts } = await undiscovered(
+    { [`${HOST}${WELL_KNOWN}/mcp`]: json(document) },
+    {},
+    `${HOST}/mcp`,
+  );
+  assertEquals([code, codes(attempts)], [
+    "discovery_failed",
+    ["identifier_mismatch"],
+  ]);
+  assert(error.message.includes("is not the resource of its metadata"));
 });
 
 Deno.test("discoverAuthorization() reads metadata whose scopes are no list", async () => {

@@ -4,7 +4,6 @@ import {
   assertEquals,
   assertInstanceOf,
   assertNotMatch,
-  assertRejects,
   assertStringIncludes,
 } from "@std/assert";
 import {
@@ -25,7 +24,7 @@ import {
 } from "../support/discover.ts";
 import {
   AS,
-  DEVICE_AUTHORIZATION,
+  assertRejectsCode,
   metadataOf,
   OAUTH,
   OPENID,
@@ -35,12 +34,8 @@ import { json, stubFetch, untyped } from "../support/stub_fetch.ts";
 
 const LOCAL = "http://127.0.0.1:8080";
 const LOOPBACK = [
-  LOCAL,
-  "https://localhost",
-  "https://127.0.0.1",
-  "http://[::1]",
-  "http://x.localhost",
-  "https://0.0.0.0",
+  ...[LOCAL, "https://localhost", "https://127.0.0.1", "http://[::1]"],
+  ...["http://x.localhost", "https://0.0.0.0"],
 ];
 
 for (const local of LOOPBACK) {
@@ -84,26 +79,11 @@ for (const local of LOOPBACK) {
         }),
     ];
     for (const call of calls) {
-      const error = await assertRejects(call, OAuthClientError);
-      assertEquals(error.code, "url_refused");
+      const error = await assertRejectsCode(call, "url_refused");
       assertStringIncludes(error.message, "set allowHttp");
     }
   });
 }
-
-Deno.test("a remote server cannot send the user to loopback", async () => {
-  for (const name of ["verification_uri", "verification_uri_complete"]) {
-    const error = await fetchDeviceAuthorization(metadataOf(AS), {
-      client: publicClient("c1"),
-      fetch: () =>
-        Promise.resolve(
-          Response.json({ ...DEVICE_AUTHORIZATION, [name]: `${LOCAL}/x` }),
-        ),
-    }).catch((error) => error);
-    assertInstanceOf(error, OAuthClientError);
-    assertEquals(error.code, "url_refused");
-  }
-});
 
 /** Metadata of a resource and of its server, each at this origin. */
 function local(resource: string, server: string) {
@@ -177,32 +157,23 @@ Deno.test("discovery refuses an http URL of the caller that is not on loopback",
       const { code, urls } = await undiscovered({}, options, target);
       assertEquals([code, urls], ["url_refused", []]);
     }
-    const error = await assertRejects(
+    await assertRejectsCode(
       () => discoverAuthorizationServer(target, stubFetch({})),
-      OAuthClientError,
+      "url_refused",
     );
-    assertEquals(error.code, "url_refused");
   }
 });
 
 const UNSAFE = [
-  "javascript:alert(1)//https://",
-  "data:text/html,x",
-  "file:///etc/passwd",
-  "http://as.example/x",
-  "http://localhost.evil.example/x",
-  "https://user:s3cret@as.example/x",
-  "https://as.example/\u0000x",
-  "https://as.example/a b",
-  "ht\ntps://as.example/x",
-  "/relative",
+  ...["javascript:alert(1)//https://", "data:text/html,x"],
+  ...["file:///etc/passwd", "http://as.example/x"],
+  ...["http://localhost.evil.example/x", "https://user:s3cret@as.example/x"],
+  ...["https://as.example/\u0000x", "https://as.example/a b"],
+  ...["ht\ntps://as.example/x", "/relative"],
 ];
 const ENDPOINTS = [
-  "authorization_endpoint",
-  "token_endpoint",
-  "registration_endpoint",
-  "device_authorization_endpoint",
-  "revocation_endpoint",
+  ...["authorization_endpoint", "token_endpoint", "registration_endpoint"],
+  ...["device_authorization_endpoint", "revocation_endpoint"],
   "pushed_authorization_request_endpoint",
 ];
 

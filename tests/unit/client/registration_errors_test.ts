@@ -12,7 +12,6 @@ import {
 import { REGISTRATION_ENDPOINT } from "../../support/fixtures.ts";
 import {
   type Answer,
-  failing,
   json,
   minimal,
   redirect,
@@ -229,13 +228,6 @@ Deno.test("fetchDynamicRegistration() follows no redirect", async () => {
       );
     }
   }
-});
-
-Deno.test("fetchDynamicRegistration() reports what fetch threw", async () => {
-  const cause = new TypeError("Cable cut");
-  const error = await errorOf(failing(cause));
-  assertEquals(error.code, "network_error");
-  assertStrictEquals(error.cause, cause);
 });
 
 Deno.test("fetchDynamicRegistration() keeps sent secrets out of its errors", async () => {

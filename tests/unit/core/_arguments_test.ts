@@ -18,6 +18,7 @@ import {
 } from "../../../lib/core/_arguments.ts";
 import { parseHttpUrl } from "../../../lib/core/_url.ts";
 import { OAuthClientError } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 const HIDDEN = "HIDDEN";
 const FUNCTION = () => HIDDEN;
@@ -97,12 +98,11 @@ for (const [check, accepts, expected] of CHECKS) {
 
 Deno.test("requireArgument() throws unless the condition holds", () => {
   requireArgument(true, "name", "right");
-  const error = assertThrows(
+  assertThrowsCode(
     () => requireArgument(false, "options.fetch", "a function"),
-    OAuthClientError,
+    "invalid_argument",
     "options.fetch must be a function",
   );
-  assertEquals(error.code, "invalid_argument");
 });
 
 const HTTP_URLS: [value: string | URL, href: string][] = [
@@ -130,12 +130,11 @@ Deno.test("requireHttpUrl() and parseHttpUrl() parse a string or URL without cre
   }
   for (const value of OTHER_URLS) {
     assertStrictEquals(parseHttpUrl(value), undefined);
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => requireHttpUrl("targetResource", value),
-      OAuthClientError,
+      "invalid_argument",
       "targetResource must be an absolute http or https URL without credentials",
     );
-    assertEquals(error.code, "invalid_argument");
     assertNotMatch(error.message, /HIDDEN/);
   }
 });

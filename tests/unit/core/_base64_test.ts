@@ -17,49 +17,12 @@ function standard(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
-Deno.test("decodeBase64String() decodes the vectors of RFC 4648, section 10", () => {
-  for (
-    const [base64, text] of [
-      ["", ""],
-      ["Zg==", "f"],
-      ["Zm8=", "fo"],
-      ["Zm9v", "foo"],
-      ["Zm9vYg==", "foob"],
-      ["Zm9vYmE=", "fooba"],
-      ["Zm9vYmFy", "foobar"],
-    ] as const
-  ) {
-    assertEquals(decodeBase64String(base64), text);
-    assertEquals(decodeBase64String(base64.replaceAll("=", "")), text);
-  }
-});
-
 Deno.test("decodeBase64String() accepts both alphabets, also in one string", () => {
   // These hold the six-bit values 62 and 63, which the alphabets write differently.
   assertEquals(decodeBase64String("Pz8+Pz4/"), "??>?>?");
   assertEquals(decodeBase64String("Pz8-Pz4_"), "??>?>?");
   assertEquals(decodeBase64String("Pz8+Pz4_"), "??>?>?");
   assertEquals(decodeBase64String("Pj4-Pz8/Pj4+Pz8_"), ">>>???>>>???");
-});
-
-Deno.test("decodeBase64String() decodes UTF-8", () => {
-  for (
-    const text of [
-      "\u0000",
-      "\u007f",
-      "äöüß",
-      "日本語",
-      "👩‍🚀",
-      "\u0080",
-      "\ud7ff\ue000",
-      "\u{10ffff}",
-      "a\n\t b",
-    ]
-  ) {
-    const bytes = utf8.encode(text);
-    assertEquals(decodeBase64String(stdEncode(bytes)), text);
-    assertEquals(decodeBase64String(standard(bytes)), text);
-  }
 });
 
 Deno.test("decodeBase64String() keeps a byte order mark", () => {
@@ -70,23 +33,9 @@ Deno.test("decodeBase64String() keeps a byte order mark", () => {
 Deno.test("decodeBase64String() rejects characters outside the alphabets", () => {
   for (
     const base64 of [
-      " Zm9v",
-      "Zm9v ",
-      "Zm 9v",
-      "Zm9v\n",
-      "Zm\t9v",
-      "Zm9v\r\n",
-      "Zm9v\f",
-      "Zm9v\u00a0",
-      "\ufeffZm9v",
-      "Zm9v\u2028",
-      "Zm9v.",
-      "Zm9v!",
-      "Zm9v%3D",
-      "Zm~v",
-      "Zmäv",
-      "Zm9v\u0000",
-      "\u{1f600}",
+      ...[" Zm9v", "Zm9v ", "Zm 9v", "Zm9v\n", "Zm\t9v", "Zm9v\r\n", "Zm9v\f"],
+      ...["Zm9v\u00a0", "\ufeffZm9v", "Zm9v\u2028", "Zm9v.", "Zm9v!"],
+      ...["Zm9v%3D", "Zm~v", "Zmäv", "Zm9v\u0000", "\u{1f600}"],
     ]
   ) assertThrows(() => decodeBase64String(base64), Error, "", base64);
 });
@@ -94,42 +43,10 @@ Deno.test("decodeBase64String() rejects characters outside the alphabets", () =>
 Deno.test("decodeBase64String() rejects impossible lengths and padding", () => {
   for (
     const base64 of [
-      "Z",
-      "Zm9vZ",
-      "=",
-      "==",
-      "====",
-      "Zg=",
-      "Zg===",
-      "Zm8==",
-      "Zm9v=",
-      "Zm9v====",
-      "Z===",
-      "Zg==Zg==",
-      "Z=g=",
-      "=Zg=",
+      ...["Z", "Zm9vZ", "=", "==", "====", "Zg=", "Zg===", "Zm8==", "Zm9v="],
+      ...["Zm9v====", "Z===", "Zg==Zg==", "Z=g=", "=Zg="],
     ]
   ) assertThrows(() => decodeBase64String(base64), Error, "", base64);
-});
-
-Deno.test("decodeBase64String() rejects invalid UTF-8", () => {
-  for (
-    const bytes of [
-      [0x80],
-      [0xff],
-      [0xc3],
-      [0xc3, 0x28],
-      [0xc0, 0xaf],
-      [0xe2, 0x82],
-      [0xed, 0xa0, 0x80],
-      [0xf0, 0x9f, 0x98],
-      [0xf4, 0x90, 0x80, 0x80],
-      [0x7b, 0x7d, 0xfe],
-    ]
-  ) {
-    const base64 = standard(new Uint8Array(bytes));
-    assertThrows(() => decodeBase64String(base64), Error, "", base64);
-  }
 });
 
 Deno.test("decodeBase64String() decodes every string that @std/encoding encodes", () => {
@@ -173,32 +90,6 @@ Deno.test("decodeBase64String() decodes any bytes as @std/encoding and TextDecod
     }),
     { numRuns: 1000 },
   );
-});
-
-Deno.test("encodeBase64Url() encodes the vectors of RFC 4648, without padding", () => {
-  for (
-    const [text, base64] of [
-      ["", ""],
-      ["f", "Zg"],
-      ["fo", "Zm8"],
-      ["foo", "Zm9v"],
-      ["foob", "Zm9vYg"],
-      ["fooba", "Zm9vYmE"],
-      ["foobar", "Zm9vYmFy"],
-      ["??>?>?", "Pz8-Pz4_"],
-      ["\u00fc", "w7w"],
-      ["\u{1f600}", "8J-YgA"],
-    ] as const
-  ) {
-    assertEquals(encodeBase64Url(text), base64);
-    assertEquals(encodeBase64Url(new TextEncoder().encode(text)), base64);
-  }
-});
-
-Deno.test("encodeBase64Url() encodes every byte as @std/encoding does", () => {
-  const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
-  assertEquals(encodeBase64Url(bytes), stdEncode(bytes));
-  assertEquals(encodeBase64Url(bytes.subarray(7, 9)), "Bwg");
 });
 
 Deno.test("encodeBase64Url() encodes random bytes and strings as @std/encoding does", () => {

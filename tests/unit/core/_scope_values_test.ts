@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { requireScopes, scopesFrom } from "../../../lib/core/_scope_values.ts";
-import { OAuthClientError } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 /** Every character that RFC 6749, section 3.3, allows in a scope value. */
 const ALLOWED = Array.from({ length: 0x7f }, (_, code) => code)
@@ -30,11 +30,10 @@ Deno.test("requireScopes() returns a list of valid scope values", () => {
 
 Deno.test("requireScopes() rejects and quotes the start of any other value", () => {
   for (const [value, quoted] of UNFIT) {
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => requireScopes("scopes", ["read", value]),
-      OAuthClientError,
+      "invalid_argument",
     );
-    assertEquals(error.code, "invalid_argument");
     assertEquals(
       error.message,
       "scopes must be an array of scope values (RFC 6749, section 3.3), " +
@@ -46,12 +45,11 @@ Deno.test("requireScopes() rejects and quotes the start of any other value", () 
 Deno.test("requireScopes() rejects what is not an array of strings", () => {
   const holes = ["a", , "b"];
   for (const value of [undefined, null, "read", 1, {}, [1], ["a", {}], holes]) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => requireScopes("scopes", value),
-      OAuthClientError,
+      "invalid_argument",
       "scopes must be an array of strings",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 
@@ -74,11 +72,4 @@ Deno.test("scopesFrom() splits strings and lists, and drops what is not allowed"
   for (const [value, expected] of rows) {
     assertEquals(scopesFrom(value), expected, String(value));
   }
-});
-
-Deno.test("scopesFrom() returns only what requireScopes() accepts", () => {
-  const scopes = scopesFrom(UNFIT.map(([value]) => value));
-  assertEquals(requireScopes("scopes", scopes), scopes);
-  assert(scopes.includes("admin"));
-  assertFalse(scopes.includes(""));
 });

@@ -24,13 +24,9 @@ Deno.test("adviceFor() decides by the error code of the server, at any status", 
       "use_dpop_nonce",
     ],
     reauthorize: [
-      "account_selection_required",
-      "consent_required",
-      "expired_token",
-      "insufficient_user_authentication",
-      "interaction_required",
-      "invalid_grant",
-      "login_required",
+      ...["account_selection_required", "consent_required", "expired_token"],
+      ...["insufficient_user_authentication", "interaction_required"],
+      ...["invalid_grant", "login_required"],
     ],
     reregister: ["invalid_client", "unauthorized_client"],
     ask_user: ["access_denied", "unmet_authentication_requirements"],
@@ -49,13 +45,8 @@ Deno.test("adviceFor() decides by the error code of the server, at any status", 
 Deno.test("adviceFor() gives up on other error codes, unless the status is temporary", () => {
   for (
     const error of [
-      "invalid_request",
-      "invalid_scope",
-      "invalid_target",
-      "unsupported_grant_type",
-      "constructor",
-      "__proto__",
-      undefined,
+      ...["invalid_request", "invalid_scope", "invalid_target"],
+      ...["unsupported_grant_type", "constructor", "__proto__", undefined],
     ]
   ) {
     assertEquals(actionOf("oauth_error", { error, status: 400 }), "give_up");

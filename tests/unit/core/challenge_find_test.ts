@@ -1,5 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
+import { assertEquals, assertThrows } from "@std/assert";
 import {
   findChallenge,
   findChallenges,
@@ -7,11 +6,8 @@ import {
   OAuthClientError,
   parseChallenges,
 } from "../../../mod.ts";
-import {
-  hostile,
-  hugeTexts,
-  structured,
-} from "../../support/challenge_texts.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
+import { hugeTexts } from "../../support/challenge_texts.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 Deno.test("findChallenge() accepts a response, headers, a string, or an object with get()", () => {
@@ -199,61 +195,6 @@ Deno.test("findChallenge() makes any name an own property of a plain object", ()
   assertEquals(Object.getPrototypeOf(challenge!.params), Object.prototype);
 });
 
-/** The first challenge of each scheme, by scheme. */
-function firstByScheme(challenges: IAuthenticationChallenge[]) {
-  const firsts = new Map<string, IAuthenticationChallenge>();
-  for (const challenge of challenges) {
-    const scheme = challenge.scheme.toLowerCase();
-    if (!firsts.has(scheme)) firsts.set(scheme, challenge);
-  }
-  return firsts;
-}
-
-Deno.test("findChallenge() finds every challenge that parseChallenges() reads", () => {
-  let found = 0;
-  for (const texts of [hostile, structured]) {
-    fc.assert(
-      fc.property(texts, (text) => {
-        let challenges: IAuthenticationChallenge[] = [];
-        try {
-          challenges = parseChallenges(text, { duplicates: "keep_first" });
-        } catch {
-          return;
-        }
-        for (const [scheme, challenge] of firstByScheme(challenges)) {
-          assertEquals(findChallenge(text, [scheme]), challenge);
-          found++;
-        }
-      }),
-      { numRuns: 4_000 },
-    );
-  }
-  // Otherwise nearly every value was rejected.
-  assert(found > 1_000, String(found));
-});
-
-Deno.test("findChallenge() never throws on random strings", () => {
-  const anything = fc.string({ unit: "binary" });
-  const broken = fc.tuple(structured, hostile, structured)
-    .map((parts) => `Bearer ${parts.join("")}`);
-  for (const texts of [anything, hostile, structured, broken]) {
-    fc.assert(
-      fc.property(texts, (text) => {
-        for (const value of [text, `Bearer ${text}`]) {
-          const { scheme, params } = findChallenge(value) ?? {};
-          if (scheme === undefined) continue;
-          assert(/^(bearer|dpop)$/i.test(scheme));
-          for (const param of Object.values(params!)) {
-            assertEquals(typeof param, "string");
-          }
-        }
-        assertEquals(findChallenge(`Bearer ${text}`)?.scheme, "Bearer");
-      }),
-      { numRuns: 1_000 },
-    );
-  }
-});
-
 Deno.test("findChallenge() reads 64 kB of repeated patterns", () => {
   for (const value of hugeTexts()) findChallenge(value);
 });
@@ -280,12 +221,11 @@ Deno.test("findChallenges() rejects a source or schemes of the wrong type", () =
   ];
   for (const [source, schemes, message] of rows) {
     for (const find of [findChallenges, findChallenge]) {
-      const error = assertThrows(
+      assertThrowsCode(
         () => find(untyped(source), untyped(schemes)),
-        OAuthClientError,
+        "invalid_argument",
         message,
       );
-      assertEquals(error.code, "invalid_argument");
     }
   }
 });

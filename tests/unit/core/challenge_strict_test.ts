@@ -1,16 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
 import {
   type IAuthenticationChallenge,
   OAuthClientError,
   parseChallenges,
 } from "../../../mod.ts";
-import {
-  hostile,
-  hugeTexts,
-  structured,
-} from "../../support/challenge_texts.ts";
-import { referenceParseChallenges } from "../../support/parse_challenges_reference.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
+import { hugeTexts } from "../../support/challenge_texts.ts";
 
 type Params = Record<string, string>;
 
@@ -101,23 +96,16 @@ Deno.test("parseChallenges() unescapes quoted strings and splits nothing in them
 Deno.test("parseChallenges() rejects an unquoted value that is not a token", () => {
   for (
     const value of [
-      "https://api.example/m?a=b",
-      "https://[::1]:8080/.well-known/x#y",
-      "a==b",
-      "a/b",
-      "a:b",
-      "<>@;:\\/[]?={}()",
-      "\u00e9",
+      ...["https://api.example/m?a=b", "https://[::1]:8080/.well-known/x#y"],
+      ...["a==b", "a/b", "a:b", "<>@;:\\/[]?={}()", "\u00e9"],
     ]
   ) {
     for (const header of [`Bearer c=${value}`, `Bearer a=b, c=${value}, d=e`]) {
-      const error = assertThrows(
+      assertThrowsCode(
         () => parseChallenges(header),
-        OAuthClientError,
+        "invalid_challenge",
         "Invalid challenge: expected ",
-        header,
       );
-      assertEquals(error.code, "invalid_challenge");
     }
     const quoted = `"${value.replaceAll("\\", "\\\\")}"`;
     assertEquals(parseChallenges(`Bearer c=${quoted}`)[0]?.params.c, value);
@@ -127,32 +115,13 @@ Deno.test("parseChallenges() rejects an unquoted value that is not a token", () 
 Deno.test("parseChallenges() rejects what the grammar does not allow", () => {
   for (
     const value of [
-      "=",
-      "=a",
-      '"a"',
-      "a=b",
-      "Bearer a b",
-      "Bearer a=b c=d",
-      "Bearer a=b c",
-      'Bearer a="b" c="d"',
-      'Bearer a="b"c',
-      'Bearer a=b"c"',
-      'Bearer a="b',
-      'Bearer a="b\\',
-      'Bearer a="b\\"',
-      'Bearer "a"="b"',
-      'Bearer "a"',
-      "Bearer a=b;c=d e",
-      "Bearer a:b",
-      "Bearer =b",
-      "Bear(er a=b",
-      "B\u00e9arer",
-      "Bearer a\u00e9=b",
-      "Bearer a=b\u00a0c",
-      "Bearer\u00a0a=b",
-      "Bearer a=b, /",
-      "Bearer\na=b",
-      "@",
+      ...["=", "=a", '"a"', "a=b", "Bearer a b", "Bearer a=b c=d"],
+      ...["Bearer a=b c", 'Bearer a="b" c="d"', 'Bearer a="b"c'],
+      ...['Bearer a=b"c"', 'Bearer a="b', 'Bearer a="b\\', 'Bearer a="b\\"'],
+      ...['Bearer "a"="b"', 'Bearer "a"', "Bearer a=b;c=d e", "Bearer a:b"],
+      ...["Bearer =b", "Bear(er a=b", "B\u00e9arer", "Bearer a\u00e9=b"],
+      ...["Bearer a=b\u00a0c", "Bearer\u00a0a=b", "Bearer a=b, /"],
+      ...["Bearer\na=b", "@"],
       // One or more spaces follow a scheme, and no tab.
       "Bearer\ta=b",
       "Bearer\tYII=",
@@ -178,8 +147,7 @@ Deno.test("parseChallenges() rejects what the grammar does not allow", () => {
       'Bearer a="\u{1f600}"',
     ]
   ) {
-    const error = assertThrows(() => parseChallenges(value), OAuthClientError);
-    assertEquals(error.code, "invalid_challenge", value);
+    assertThrowsCode(() => parseChallenges(value), "invalid_challenge");
   }
 });
 
@@ -223,22 +191,10 @@ Deno.test("parseChallenges() makes any name an own property of a plain object", 
 
 Deno.test("parseChallenges() rejects what is not a string", () => {
   for (const value of [undefined, null, 1, {}, ["Bearer"]]) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => parseChallenges(value as unknown as string),
-      OAuthClientError,
+      "invalid_argument",
       "value must be a string",
-    );
-    assertEquals(error.code, "invalid_argument");
-  }
-});
-
-Deno.test("parseChallenges() agrees with the reference on random strings", () => {
-  for (const values of [hostile, structured]) {
-    fc.assert(
-      fc.property(values, (value) => {
-        assertEquals(outcome(value), referenceParseChallenges(value));
-      }),
-      { numRuns: 4_000 },
     );
   }
 });
@@ -259,11 +215,10 @@ Deno.test("parseChallenges() rejects options of the wrong type", () => {
     ),
   ];
   for (const [options, message] of rows) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => parseChallenges("X a=1", options as never),
-      OAuthClientError,
+      "invalid_argument",
       message,
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });

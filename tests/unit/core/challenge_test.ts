@@ -1,7 +1,6 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
-import { OAuthClientError, parseWWWAuthenticateHeader } from "../../../mod.ts";
-import { parseByTheRules } from "../../support/challenge_reference.ts";
+import { assert, assertEquals } from "@std/assert";
+import { parseWWWAuthenticateHeader } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 type Plain = [scheme: string, params: Record<string, string>];
 
@@ -127,39 +126,6 @@ Deno.test("parseWWWAuthenticateHeader() completes the last challenge and returns
   ]);
 });
 
-Deno.test("parseWWWAuthenticateHeader() reads challenges as servers send them", () => {
-  check([
-    [
-      'Bearer resource_metadata="https://api.example/.well-known/oauth-protected-resource?a=b&c=d", error="invalid_token", scope="read write"',
-      [["Bearer", {
-        resource_metadata:
-          "https://api.example/.well-known/oauth-protected-resource?a=b&c=d",
-        error: "invalid_token",
-        scope: "read write",
-      }]],
-    ],
-    [
-      'Newauth realm="apps", type=1, title="Login to \\"apps\\"", Basic realm="simple"',
-      [
-        ["Newauth", {
-          realm: "apps",
-          type: "1",
-          title: 'Login to \\"apps\\"',
-        }],
-        ["Basic", { realm: "simple" }],
-      ],
-    ],
-    [
-      'Negotiate, Basic realm="x", DPoP algs="ES256 PS256"',
-      [
-        ["Negotiate", {}],
-        ["Basic", { realm: "x" }],
-        ["DPoP", { algs: "ES256 PS256" }],
-      ],
-    ],
-  ]);
-});
-
 /** Runs with a setter of `__proto__`, which Deno lacks and other runtimes have. */
 function withProtoSetter<T>(run: () => T): T {
   const before = Object.getOwnPropertyDescriptor(Object.prototype, "__proto__");
@@ -193,13 +159,7 @@ Deno.test("parseWWWAuthenticateHeader() keeps any name as an own property of a p
 
 Deno.test("parseWWWAuthenticateHeader() rejects anything but a string", () => {
   const wrong: unknown[] = [
-    undefined,
-    null,
-    true,
-    42,
-    1n,
-    Symbol("A"),
-    [],
+    ...[undefined, null, true, 42, 1n, Symbol("A"), []],
     ["A"],
     {},
     new String("A"),
@@ -207,11 +167,10 @@ Deno.test("parseWWWAuthenticateHeader() rejects anything but a string", () => {
     new Headers({ "WWW-Authenticate": "A" }),
   ];
   for (const value of wrong) {
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => parseWWWAuthenticateHeader(value as string),
-      OAuthClientError,
+      "invalid_argument",
     );
-    assertEquals(error.code, "invalid_argument");
     assertEquals(error.message, "value must be a string");
   }
 });
@@ -246,46 +205,4 @@ Deno.test("parseWWWAuthenticateHeader() reads 64 kB of repeated characters", () 
       `${value.slice(0, 12)}...`,
     );
   }
-});
-
-/** Compares both readings, with sorted names: objects put integer-like names first. */
-function assertReadByTheRules(value: string): void {
-  const actual = parseWWWAuthenticateHeader(value).map((
-    { scheme, params },
-  ) => [scheme, Object.entries(params).sort()]);
-  const expected = parseByTheRules(value).map((
-    { scheme, params },
-  ) => [scheme, params.sort()]);
-  assertEquals(actual, expected, JSON.stringify(value));
-}
-
-Deno.test("parseWWWAuthenticateHeader() reads random strings as the rules say", () => {
-  const unit = fc.constantFrom(...'aB1 \t,,=""\\');
-  fc.assert(
-    fc.property(fc.string({ unit, maxLength: 40 }), assertReadByTheRules),
-    { numRuns: 1000 },
-  );
-});
-
-Deno.test("parseWWWAuthenticateHeader() reads random headers as the rules say", () => {
-  const gap = fc.constantFrom("", " ", "  ", "\t", " \t");
-  const word = fc.constantFrom("A", "Bearer", "x", "0", "__proto__", "", "ä");
-  const value = fc.oneof(
-    word,
-    fc.string({ maxLength: 6 }),
-    fc.string({ unit: fc.constantFrom(..."a, =\\"), maxLength: 6 })
-      .map((text) => `"${text}"`),
-  );
-  const piece = fc.tuple(gap, word, gap, word, gap, value, gap);
-  const header = fc.array(
-    fc.oneof(
-      word,
-      piece.map(([g1, scheme, g2, name, g3, text, g4]) =>
-        `${g1}${scheme}${g2}${name}${g3}=${g4}${text}`
-      ),
-      piece.map(([g1, , , name, g2, text]) => `${g1}${name}=${g2}${text}`),
-    ),
-    { maxLength: 6 },
-  ).map((pieces) => pieces.join());
-  fc.assert(fc.property(header, assertReadByTheRules), { numRuns: 1000 });
 });

@@ -3,7 +3,6 @@ import {
   assertEquals,
   assertFalse,
   assertStrictEquals,
-  assertThrows,
 } from "@std/assert";
 import {
   isAuthorizationAuthorizeResponse,
@@ -14,8 +13,8 @@ import {
   isAuthorizationRegistrationErrorResponse,
   isAuthorizationServerMetadata,
   isAuthorizationTokenResponse,
-  OAuthClientError,
 } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 type Members = Record<string, unknown>;
 type Guard = (value: unknown) => boolean;
@@ -52,100 +51,46 @@ const URL_FIELDS = [
   "jwks_uri",
 ];
 
-function without(members: Members, name: string): Members {
-  return Object.fromEntries(
-    Object.entries(members).filter(([key]) => key !== name),
-  );
-}
-
 for (const [guard, right] of GUARDS) {
-  Deno.test(`${guard.name}() returns false for what is not an object`, () => {
-    for (
-      const value of [
-        undefined,
-        null,
-        true,
-        false,
-        0,
-        42,
-        NaN,
-        1n,
-        "",
-        "text",
-        JSON.stringify(right),
-        Symbol("s"),
-        () => right,
-        Object.assign(() => {}, right),
-      ]
-    ) assertStrictEquals(guard(value), false, String(value));
-  });
-
-  Deno.test(`${guard.name}() returns true for a valid object`, () => {
-    for (
-      const value of [
-        right,
-        { ...right, more: 1, __proto__: null },
-        Object.freeze({ ...right }),
-        JSON.parse(JSON.stringify(right)),
-      ]
-    ) assertStrictEquals(guard(value), true);
+  Deno.test(`${guard.name}() returns true for a valid object, false for what is none`, () => {
+    for (const value of [right, { ...right, more: 1, __proto__: null }]) {
+      assertStrictEquals(guard(value), true);
+    }
+    const others: unknown[] = [
+      ...[undefined, null, true, 42, 1n, "", JSON.stringify(right)],
+      ...[Symbol("s"), () => right, Object.assign(() => {}, right)],
+    ];
+    for (const value of others) {
+      assertStrictEquals(guard(value), false, String(value));
+    }
   });
 }
 
 for (const [guard, right] of DEFINING) {
-  Deno.test(`${guard.name}() returns false for an object without the members`, () => {
-    for (
-      const value of [
-        {},
-        [],
-        [right],
-        new Map(Object.entries(right)),
-        {
-          other: 1,
-        },
-        new Date(0),
-        Object.create(null),
-      ]
-    ) assertStrictEquals(guard(value), false);
-  });
-
-  for (const member of Object.keys(right)) {
-    Deno.test(`${guard.name}() returns false without ${member}`, () => {
-      assertStrictEquals(guard(without(right, member)), false);
-      assertStrictEquals(guard({ ...right, [member]: undefined }), false);
-      assertStrictEquals(
-        guard({ ...without(right, member), [member.toUpperCase()]: "x" }),
-        false,
-      );
-    });
-
-    Deno.test(`${guard.name}() accepts any defined ${member}`, () => {
-      for (const value of [null, "", 0, false, 42, {}, [], "x"]) {
-        assertStrictEquals(guard({ ...right, [member]: value }), true);
+  Deno.test(`${guard.name}() requires each member to be defined, and no more`, () => {
+    for (const value of [{}, [], [right], new Map(Object.entries(right))]) {
+      assertStrictEquals(guard(value), false);
+    }
+    for (const member of Object.keys(right)) {
+      const { [member]: _, ...rest } = right;
+      for (const value of [rest, { ...right, [member]: undefined }]) {
+        assertStrictEquals(guard(value), false, member);
       }
-    });
-  }
+      for (const value of [null, "", 0, false, {}, [], "x"]) {
+        assertStrictEquals(guard({ ...right, [member]: value }), true, member);
+      }
+    }
+  });
 }
 
-Deno.test("isAuthorizationProtectedResourceMetadata() returns false without a truthy resource", () => {
-  assertFalse(isAuthorizationProtectedResourceMetadata({}));
-  assertFalse(isAuthorizationProtectedResourceMetadata([]));
-  assertFalse(isAuthorizationProtectedResourceMetadata([RESOURCE]));
+Deno.test("isAuthorizationProtectedResourceMetadata() requires a truthy resource", () => {
+  const guard = isAuthorizationProtectedResourceMetadata;
+  for (const value of [{}, [], [RESOURCE]]) assertFalse(guard(value));
   for (const resource of [undefined, null, "", 0, false, NaN]) {
-    assertStrictEquals(
-      isAuthorizationProtectedResourceMetadata({ resource }),
-      false,
-      String(resource),
-    );
+    assertStrictEquals(guard({ resource }), false, String(resource));
   }
-});
-
-Deno.test("isAuthorizationProtectedResourceMetadata() accepts any truthy resource", () => {
   for (const resource of ["x", "ftp://x", " ", 42, true, {}, []]) {
-    assertStrictEquals(
-      isAuthorizationProtectedResourceMetadata({ resource }),
-      true,
-    );
+    assertStrictEquals(guard({ resource }), true, String(resource));
   }
 });
 
@@ -155,18 +100,7 @@ Deno.test("isAuthorizationProtectedResourceMetadata() requires a defined scopes_
     assert(isAuthorizationProtectedResourceMetadata(value));
   }
   for (
-    const scopes_supported of [
-      null,
-      "",
-      "a b",
-      0,
-      false,
-      true,
-      {},
-      { length: 1 },
-      new Set(["a"]),
-      () => [],
-    ]
+    const scopes_supported of [null, "", "a b", 0, false, {}, { length: 1 }]
   ) {
     const value = { ...RESOURCE, scopes_supported };
     assertFalse(isAuthorizationProtectedResourceMetadata(value));
@@ -184,11 +118,10 @@ Deno.test("isAuthorizationProtectedResourceMetadata() checks no other member", (
 
 /** The message of the error that the guard of server metadata throws. */
 function rejection(value: unknown): string {
-  const error = assertThrows(
+  const error = assertThrowsCode(
     () => isAuthorizationServerMetadata(value),
-    OAuthClientError,
+    "invalid_metadata",
   );
-  assertEquals(error.code, "invalid_metadata");
   return error.message;
 }
 
@@ -206,67 +139,32 @@ Deno.test("isAuthorizationServerMetadata() throws for an object without an issue
   }
 });
 
+const HREF = "https://as.example";
+const NOT_STRINGS: unknown[] = [
+  ...[true, 42, 1n, {}, [], [HREF], Symbol(HREF), () => HREF],
+  ...[new URL(HREF), new String(HREF)],
+];
+const NOT_URLS = [
+  ...["as.example", "/token", "//as.example", "ftp://as.example", "data:,x"],
+  ...["javascript:alert(1)", "http:", "https:/as.example", "http:as.example"],
+  ...[` ${HREF}`, `\n${HREF}`, "HTTPS://as.example", `x${HREF}`],
+  "ftp://x?https://as.example",
+];
+
 for (const field of URL_FIELDS) {
-  Deno.test(`isAuthorizationServerMetadata() throws if ${field} is truthy and not a string`, () => {
-    for (
-      const value of [
-        true,
-        42,
-        1n,
-        {},
-        [],
-        ["https://as.example"],
-        new URL("https://as.example"),
-        new String("https://as.example"),
-        Symbol("https://as.example"),
-        () => "https://as.example",
-      ]
-    ) {
-      assertEquals(
-        rejection({ ...SERVER, [field]: value }),
-        `Authorization server metadata '${field}' must be a string`,
-      );
+  Deno.test(`isAuthorizationServerMetadata() requires ${field} to be an http or https URL`, () => {
+    const start = `Authorization server metadata '${field}' must`;
+    for (const value of NOT_STRINGS) {
+      const message = rejection({ ...SERVER, [field]: value });
+      assertEquals(message, `${start} be a string`);
     }
-  });
-
-  Deno.test(`isAuthorizationServerMetadata() throws if ${field} is not an http or https URL`, () => {
-    for (
-      const value of [
-        "as.example",
-        "/token",
-        "//as.example",
-        "ftp://as.example",
-        "javascript:alert(1)",
-        "data:,x",
-        "http:",
-        "https:/as.example",
-        "http:as.example",
-        " https://as.example",
-        "\nhttps://as.example",
-        "HTTPS://as.example",
-        "xhttps://as.example",
-        "ftp://x?https://as.example",
-      ]
-    ) {
-      assertEquals(
-        rejection({ ...SERVER, [field]: value }),
-        `Authorization server metadata '${field}' must start with http:// or https://`,
-        value,
-      );
+    for (const value of NOT_URLS) {
+      const message = rejection({ ...SERVER, [field]: value });
+      assertEquals(message, `${start} start with http:// or https://`, value);
     }
-  });
-
-  Deno.test(`isAuthorizationServerMetadata() accepts an http or https URL as ${field}`, () => {
-    for (
-      const value of [
-        "https://as.example/x?y#z",
-        "http://localhost:8080",
-      ]
-    ) {
-      assertStrictEquals(
-        isAuthorizationServerMetadata({ ...SERVER, [field]: value }),
-        true,
-      );
+    for (const value of ["https://as.example/x?y#z", "http://localhost:8080"]) {
+      const metadata = { ...SERVER, [field]: value };
+      assertStrictEquals(isAuthorizationServerMetadata(metadata), true);
     }
   });
 }

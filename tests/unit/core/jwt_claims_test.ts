@@ -1,8 +1,9 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
 import fc from "fast-check";
-import { getClaimsFromJWT, OAuthClientError } from "../../../mod.ts";
+import { getClaimsFromJWT, type OAuthClientError } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 const HEADER = encodeBase64Url('{"alg":"none"}');
 // Starts with a letter, as V8 quotes what surrounds an unexpected letter.
@@ -35,11 +36,10 @@ function tokenOf(payload: string, signature = "c2ln"): string {
 
 /** The error of a token that must be rejected. */
 function rejection(token: unknown): OAuthClientError {
-  const error = assertThrows(
+  const error = assertThrowsCode(
     () => getClaimsFromJWT(token as string),
-    OAuthClientError,
+    "invalid_jwt",
   );
-  assertEquals(error.code, "invalid_jwt", String(error));
   return error;
 }
 
@@ -60,36 +60,6 @@ Deno.test("getClaimsFromJWT() reads the payload of the token of RFC 7519, sectio
     exp: 1300819380,
     "http://example.com/is_root": true,
   });
-});
-
-Deno.test("getClaimsFromJWT() accepts both alphabets, with and without padding", () => {
-  const names = [">>>???", "a>>>???", "ab>>>???", "ÿþý", "🚀?>"];
-  for (const name of names) {
-    const json = JSON.stringify({ name });
-    const forms = [
-      encodeBase64Url(json),
-      padded(encodeBase64Url(json)),
-      standard(json),
-      unpadded(standard(json)),
-    ];
-    for (const payload of forms) {
-      const token = `${HEADER}.${payload}.sig`;
-      assertEquals(getClaimsFromJWT(token).name, name, payload);
-    }
-    for (const header of forms) {
-      const token = `${header}.${encodeBase64Url('{"name":"x"}')}.sig`;
-      assertEquals(getClaimsFromJWT(token).name, "x", header);
-    }
-  }
-});
-
-Deno.test("getClaimsFromJWT() reads UTF-8", () => {
-  for (const name of ["Jürgen Größe", "日本", "👩‍🚀😀", "\u0000", "a\u2028b"]) {
-    assertEquals(
-      getClaimsFromJWT(tokenOf(JSON.stringify({ name }))).name,
-      name,
-    );
-  }
 });
 
 Deno.test("getClaimsFromJWT() does not look at the signature", () => {
@@ -131,14 +101,9 @@ Deno.test("getClaimsFromJWT() rejects anything but three parts", () => {
   const payload = encodeBase64Url(JSON.stringify({ jti: SECRET }));
   for (
     const token of [
-      "",
-      HEADER,
-      payload,
-      `${HEADER}.${payload}`,
-      `${HEADER}.${payload}.s.`,
-      `.${HEADER}.${payload}.s`,
-      `${HEADER}.${payload}.s.x`,
-      `${HEADER}.${payload}.s.x.y`,
+      ...["", HEADER, payload, `${HEADER}.${payload}`],
+      ...[`${HEADER}.${payload}.s.`, `.${HEADER}.${payload}.s`],
+      ...[`${HEADER}.${payload}.s.x`, `${HEADER}.${payload}.s.x.y`],
       ".".repeat(65_536),
     ]
   ) assertEquals(rejection(token).message, PARTS, token.slice(0, 40));
@@ -148,16 +113,7 @@ Deno.test("getClaimsFromJWT() rejects anything but a string", () => {
   const token = tokenOf("{}");
   for (
     const value of [
-      undefined,
-      null,
-      true,
-      false,
-      0,
-      42,
-      1n,
-      Symbol(SECRET),
-      {},
-      [],
+      ...[undefined, null, true, false, 0, 42, 1n, Symbol(SECRET), {}, []],
       [token],
       token.split("."),
       new String(token),
@@ -223,12 +179,8 @@ Deno.test("getClaimsFromJWT() rejects what is not JSON in base64", () => {
 
 Deno.test("getClaimsFromJWT() quotes no part of the token in an error", () => {
   const texts = [
-    SECRET,
-    `"${SECRET}"`,
-    `{"jti":${SECRET}}`,
-    `{"jti":"${SECRET}"`,
-    `{"jti":"${SECRET}"}${SECRET}`,
-    `${SECRET}!`,
+    ...[SECRET, `"${SECRET}"`, `{"jti":${SECRET}}`, `{"jti":"${SECRET}"`],
+    ...[`{"jti":"${SECRET}"}${SECRET}`, `${SECRET}!`],
   ];
   const parts = texts.flatMap((text) => [text, encodeBase64Url(text)]);
   for (const part of parts) {
@@ -283,17 +235,5 @@ Deno.test("getClaimsFromJWT() decodes every JSON object in either alphabet", () 
       }
     }),
     { numRuns: 400 },
-  );
-});
-
-Deno.test("getClaimsFromJWT() rejects random strings with the documented messages", () => {
-  const unit = fc.constantFrom(..."ey0J9.-_+/= {}");
-  fc.assert(
-    fc.property(fc.string({ unit, maxLength: 24 }), (token) => {
-      const three = token.split(".").length === 3;
-      const { message } = rejection(token);
-      assert(three ? message.startsWith(FAILED) : message === PARTS, token);
-    }),
-    { numRuns: 1000 },
   );
 });

@@ -1,8 +1,4 @@
-import {
-  assertEquals,
-  assertInstanceOf,
-  assertStrictEquals,
-} from "@std/assert";
+import { assertEquals, assertInstanceOf } from "@std/assert";
 import {
   discoverAuthorization,
   discoverAuthorizationServer,
@@ -12,7 +8,6 @@ import {
 import { asm, prm } from "../../support/discover.ts";
 import { API, AS, IDP, PRM } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
   json,
   stubFetch,
@@ -71,22 +66,6 @@ Deno.test("discoverAuthorizationServer() assumes nothing where nothing is publis
         `${OAUTH} (${status}), ${OPENID} (${status})`,
     );
   }
-});
-
-Deno.test("discoverAuthorizationServer() sends additionalHeaders and Accept", async () => {
-  const { requests } = await find({ [OAUTH]: asm(IDP) }, {
-    additionalHeaders: { "X-Trace": "1", accept: "text/html" },
-  });
-  assertEquals(requests[0]?.headers, {
-    Accept: "application/json",
-    "X-Trace": "1",
-  });
-});
-
-Deno.test("discoverAuthorizationServer() ends with the reason of an abort", async () => {
-  const { answer, signal, reason } = aborted();
-  const { found } = await find({ [OAUTH]: answer }, { signal });
-  assertStrictEquals(found, reason);
 });
 
 Deno.test("discoverAuthorizationServer() rejects an unusable issuer before any request", async () => {

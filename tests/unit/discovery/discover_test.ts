@@ -31,7 +31,6 @@ import {
   PRM,
 } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
   failing,
   json,
@@ -291,19 +290,6 @@ for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
   });
 }
 
-Deno.test("discoverAuthorization() returns the target as resource where nothing is published", async () => {
-  const rows: [target: string, resource: string][] = [
-    ["https://API.example/#part", API],
-    [`${MCP}/`, `${MCP}/`],
-    [`${API}/Mcp?a=B`, `${API}/Mcp?a=B`],
-  ];
-  const fetch = () => Promise.resolve(new Response("", { status: 404 }));
-  for (const [target, resource] of rows) {
-    const found = await discovered({}, { fetch }, target);
-    assertEquals(found.resource, resource);
-  }
-});
-
 Deno.test("discoverAuthorization() uses the server that the caller selects, of those listed", async () => {
   const second = "https://second.example";
   const servers = [AS, second];
@@ -353,26 +339,6 @@ Deno.test("discoverAuthorization() uses authorizationServer in place of the reso
   assertEquals(code, "discovery_failed");
 });
 
-Deno.test("discoverAuthorization() reads the challenge of a Response, of Headers and of a string", async () => {
-  const values = [
-    `Bearer resource_metadata="${NAMED}"`,
-    `Bearer resource_metadata=${NAMED}, scope=read`,
-    `DPoP algs="ES256", resource_metadata="${NAMED}"`,
-    `Negotiate YII=, Basic realm="a, Bearer b", Bearer resource_metadata="${NAMED}"`,
-  ];
-  for (const value of values) {
-    const headers = new Headers({ "WWW-Authenticate": value });
-    const response = new Response(null, { status: 401, headers });
-    for (const challenge of [response, headers, value]) {
-      const found = await discovered(
-        { [NAMED]: prm(), [OAUTH]: asm() },
-        { challenge },
-      );
-      assertEquals(found.challenge?.params.resource_metadata, NAMED);
-    }
-  }
-});
-
 Deno.test("discoverAuthorization() ignores a missing challenge and other schemes", async () => {
   const challenges: IDiscoverAuthorizationOptions["challenge"][] = [
     undefined,
@@ -417,22 +383,7 @@ Deno.test("discoverAuthorization() requests the scopes of the challenge, else of
   }
 });
 
-Deno.test("discoverAuthorization() ends with the reason of an abort", async () => {
-  for (const where of [`${PRM}/mcp`, OAUTH]) {
-    const { answer, signal, reason } = aborted();
-    const server = {
-      [`${PRM}/mcp`]: prm(),
-      [OAUTH]: asm(),
-      [where]: answer,
-    };
-    const { result, urls } = await discover(server, { signal });
-    assertStrictEquals(result as unknown, reason);
-    assertEquals(urls.at(-1), where);
-    const again = await discover(server, { signal });
-    assertStrictEquals(again.result as unknown, reason);
-    assertEquals(again.urls, []);
-  }
-  // A reason that looks like a failed attempt.
+Deno.test("discoverAuthorization() ends with the reason of an abort that looks like a failed attempt", async () => {
   const controller = new AbortController();
   const reason = new OAuthClientError("network_error", "Enough");
   const { result, urls } = await discover({

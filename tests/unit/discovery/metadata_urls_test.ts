@@ -1,12 +1,12 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
   getAuthorizationServerMetadataUrls,
   getDefaultMetadataForUrl,
   getResourceMetadataUrls,
   isAuthorizationServerMetadata,
-  OAuthClientError,
 } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const A = "https://a.example";
@@ -150,8 +150,7 @@ Deno.test("functions of metadata URLs reject what is not an http or https URL", 
   ];
   for (const [call, name] of calls) {
     for (const value of wrong) {
-      const error = assertThrows(() => call(value), OAuthClientError);
-      assertEquals(error.code, "invalid_argument");
+      const error = assertThrowsCode(() => call(value), "invalid_argument");
       assertEquals(
         error.message,
         `${name} must be an absolute http or https URL without credentials`,

@@ -19,7 +19,6 @@ import {
   type Answer,
   failing,
   json,
-  minimal,
   redirect,
   stubFetch,
   text,
@@ -163,39 +162,6 @@ Deno.test("fetchResourceMetadata() rejects a 200 without metadata", async () => 
   }
 });
 
-Deno.test("fetchResourceMetadata() reads a minimal response by json(), and an error by text()", async () => {
-  const calls: string[] = [];
-  const response = (status: number, isReadable: boolean) => {
-    const read = <T>(name: string, value: T) => () => {
-      calls.push(name);
-      return isReadable ? Promise.resolve(value) : Promise.reject(new Error());
-    };
-    return minimal({
-      status,
-      json: read("json", { resource: API }),
-      text: read("text", "the text"),
-    });
-  };
-  const rows: [status: number, isReadable: boolean, call: string, string][] = [
-    [200, false, "json", "200 Status text"],
-    [404, true, "text", "404 the text"],
-    [404, false, "text", "404 Status text"],
-  ];
-  for (const [status, isReadable, call, shown] of rows) {
-    calls.length = 0;
-    const { message } = await errorOf(() => response(status, isReadable));
-    assertEquals(
-      message,
-      `Failed to fetch resource metadata from ${PRM}: ${shown}`,
-    );
-    // SPEC: what cannot be read is a failed attempt; nothing else is called.
-    assertEquals(calls, [call]);
-  }
-  using server = stubFetch({ [PRM]: () => response(200, true) });
-  await fetchResourceMetadata(API, undefined, server);
-  assertEquals(calls.at(-1), "json");
-});
-
 Deno.test("fetchResourceMetadata() collects what fetch throws", async () => {
   const failure = new TypeError("Cable cut");
   assertStrictEquals(await errorOf(failing(failure)), failure);
@@ -249,36 +215,6 @@ Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origi
       found.errors.map(({ message }) => message),
       [`Failed to fetch resource metadata from ${named}: 307 Moved`],
     );
-  }
-});
-
-Deno.test("fetchResourceMetadata() makes no request to an unusable resourceMetadataUrl", async () => {
-  const rows = [
-    ...["no URL", "/meta", "file:///etc/passwd", "data:application/json,{}"],
-    ...["blob:https://api.example/1", "ftp://api.example/meta"],
-    ...["https://user:s3cr3t@api.example/m", "https://:s3cr3t@api.example/m"],
-  ];
-  for (const named of rows) {
-    using server = stubFetch({ [PRM]: ok(API) });
-    const { errors } = await fetchResourceMetadata(API, named, server);
-    const [error] = errors;
-    assertInstanceOf(error, OAuthClientError);
-    assertEquals([errors.length, error.code], [1, "url_refused"]);
-    assertNotMatch(`${error.message} ${error.url}`, /s3cr3t/);
-    assertEquals(server.urls, [PRM]);
-  }
-});
-
-Deno.test("fetchResourceMetadata() calls the global fetch of that moment", async () => {
-  for (const name of ["first", "second"]) {
-    using server = stubFetch({
-      [PRM]: json({ resource: API, resource_name: name }),
-    });
-    using global = stub(globalThis, "fetch", server.globalFetch);
-    const none = untyped(name === "first" ? undefined : null);
-    const found = await fetchResourceMetadata(API, undefined, none);
-    assertEquals(found.metadata.resource_name, name);
-    assertSpyCalls(global, 1);
   }
 });
 

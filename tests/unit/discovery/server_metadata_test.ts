@@ -20,7 +20,6 @@ import {
   type Answer,
   failing,
   json,
-  minimal,
   redirect,
   stubFetch,
   text,
@@ -130,32 +129,6 @@ Deno.test("fetchAuthorizationServerMetadata() continues after any status but 200
   assertEquals(empty.message, missing(FIRST, "204 "));
 });
 
-Deno.test("fetchAuthorizationServerMetadata() puts the status text in place of an unreadable body", async () => {
-  const consumed = new Response("{}", { status: 500, statusText: "Oh dear" });
-  await consumed.text();
-  const unreadable = minimal({ statusText: "Oh dear" });
-  for (const response of [consumed, unreadable]) {
-    const { message } = await errorOf(() => response);
-    assertEquals(message, missing(FIRST, `${response.status} Oh dear`));
-  }
-});
-
-Deno.test("fetchAuthorizationServerMetadata() returns what the json() of a minimal response does", async () => {
-  const document = { issuer: TENANT };
-  const response = minimal({ json: () => Promise.resolve(document) });
-  using server = stubFetch({ [FIRST]: () => response });
-  const found = await fetchAuthorizationServerMetadata(TENANT, server);
-  assertStrictEquals(found.metadata, document);
-});
-
-Deno.test("fetchAuthorizationServerMetadata() asks no text() after a json() that rejects", async () => {
-  let texts = 0;
-  const { message } = await errorOf(() =>
-    minimal({ text: () => Promise.resolve(`text ${++texts}`) })
-  );
-  assertEquals([message, texts], [missing(FIRST, "200 Status text"), 0]);
-});
-
 Deno.test("fetchAuthorizationServerMetadata() collects what fetch throws, as it was thrown", async () => {
   const failures = [new Error("1"), new TypeError("2"), new RangeError("3")];
   using server = stubFetch({
@@ -183,14 +156,6 @@ Deno.test("fetchAuthorizationServerMetadata() collects what fetch throws, as it 
     const { message } = await errorOf(() => untyped(answer));
     assertEquals(message, `Request to ${FIRST} failed: no response`);
   }
-});
-
-Deno.test("fetchAuthorizationServerMetadata() escapes and cuts server text in a message", async () => {
-  const { message } = await errorOf(
-    text("\u001b\t\n\r\u0085" + "x".repeat(3_000), 500),
-  );
-  const shown = "\\u001b\t\n\\u000d\\u0085" + "x".repeat(1_995) + "…";
-  assertEquals(message, missing(FIRST, `500 ${shown}`));
 });
 
 Deno.test("fetchAuthorizationServerMetadata() sends additionalHeaders with every request, and Accept", async () => {

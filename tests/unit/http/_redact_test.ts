@@ -71,13 +71,8 @@ Deno.test("secretsOf() leaves out what is public or shorter than 8 characters", 
     "MCP-Protocol-Version",
   ];
   const parameters = [
-    "grant_type",
-    "scope",
-    "resource",
-    "client_id",
-    "redirect_uri",
-    "audience",
-    "subject_token_type",
+    ...["grant_type", "scope", "resource", "client_id", "redirect_uri"],
+    ...["audience", "subject_token_type"],
   ];
   for (const name of headers) assertEquals(secretsOf({ [name]: value }), []);
   for (const name of parameters) {

@@ -1,16 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import {
-  type IFetchResponse,
-  type IFetchTokenOptions,
-  pollDeviceToken,
-} from "../../../mod.ts";
+import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
 import { GET, POST, settle } from "../../support/exchange.ts";
-import {
-  API,
-  DEVICE_AUTHORIZATION,
-  PRM,
-  SERVER,
-} from "../../support/fixtures.ts";
+import { API, PRM } from "../../support/fixtures.ts";
 import {
   aborted,
   deferred,
@@ -75,27 +66,6 @@ for (const [index, step] of STEPS.entries()) {
     }
   });
 }
-
-Deno.test("pollDeviceToken() ends with the reason of an abort in delay, or before", async () => {
-  const { answer, signal, reason } = aborted();
-  using server = stubFetch({});
-  const authorization = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
-  let delays = 0;
-  const poll = () =>
-    pollDeviceToken(SERVER, authorization, {
-      client: { clientId: "c1", method: "none", authenticate: never },
-      fetch: server.fetch,
-      signal,
-      now: () => 0,
-      delay: () => {
-        delays++;
-        return answer();
-      },
-    });
-  assertStrictEquals(await assertRejects(poll), reason);
-  assertStrictEquals(await assertRejects(poll), reason);
-  assertEquals(delays, 1);
-});
 
 Deno.test("an abort aborts the signal of fetch, with the same reason", async () => {
   for (const { url, send } of [GET, POST]) {

@@ -12,13 +12,7 @@ import {
 } from "../../../mod.ts";
 import { errorOf, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
-import {
-  FORM,
-  minimal,
-  stubFetch,
-  typed,
-  untyped,
-} from "../../support/stub_fetch.ts";
+import { FORM, minimal, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 // The table of faults plays JSON, encodings and statuses of every kind to every
 // function over sockets. Here are the rest of the promises.
@@ -266,15 +260,6 @@ Deno.test("fetchToken() accepts any 2xx status, or ok of a minimal response", as
     });
     const result = await POST.send(server).then(() => undefined, (e) => e.code);
     assertEquals([members, result], [members, code]);
-  }
-});
-
-Deno.test("fetchToken() reads a response that is a form", async () => {
-  const body = "access_token=t&token_type=bearer&expires_in=60";
-  for (const type of [FORM, `${FORM.toUpperCase()}; charset=utf-8`]) {
-    using server = stubFetch({ [POST.url]: typed(body, type) });
-    const token = untyped(await POST.send(server));
-    assertEquals([token.access_token, token.expires_in], ["t", 60]);
   }
 });
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { OAuthClientError, parseAuthorizationResponse } from "../../../mod.ts";
-import { AS } from "../../support/fixtures.ts";
+import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const expected = (members: Record<string, unknown> = {}) =>
@@ -171,11 +171,10 @@ Deno.test("parseAuthorizationResponse() rejects invalid arguments", () => {
     [query, undefined, "expected.state"],
   ];
   for (const [callback, given, name] of rows) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => parseAuthorizationResponse(untyped(callback), untyped(given)),
-      OAuthClientError,
+      "invalid_argument",
       `${name} must be`,
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });

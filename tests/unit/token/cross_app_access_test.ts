@@ -1,8 +1,6 @@
 import {
   assertEquals,
   assertInstanceOf,
-  assertNotEquals,
-  assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
 import {
@@ -27,15 +25,11 @@ import {
   NOW,
   SERVER,
   signIdJag,
-  TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
-  aborted,
   type Answer,
-  failing,
   json,
   stubFetch,
-  text,
   untyped,
 } from "../../support/stub_fetch.ts";
 
@@ -274,22 +268,6 @@ Deno.test("fetchIdJag() keeps what the provider requires for a new login", async
   assertEquals(result.errorResponse, body);
 });
 
-Deno.test("fetchIdJag() reports the failures of a token request", async () => {
-  const rows: [Answer, code: string][] = [
-    [failing(new TypeError("Cable cut")), "network_error"],
-    [text("<html>", 502), "unexpected_status"],
-    [json({ issued_token_type: ID_JAG_TYPE }), "invalid_response"],
-  ];
-  for (const [answer, code] of rows) {
-    const { result } = await fetchFrom(answer);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(String(result.code), code);
-  }
-  const { answer, signal, reason } = aborted();
-  const { result } = await fetchFrom(answer, { signal });
-  assertStrictEquals(result, reason);
-});
-
 Deno.test("redeemIdJag() sends the assertion with the credentials at this server", async () => {
   const assertion = await signIdJag({ aud: [AS] });
   const { result, requests } = await redeem(assertion, {
@@ -356,46 +334,6 @@ Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", as
   const { result } = await redeem(await signIdJag(), { client: stranger });
   assertEquals(result.code, "issuer_mismatch");
   assertEquals((await redeem(unsigned({ exp: NOW + 1 }))).requests.length, 1);
-});
-
-Deno.test("redeemIdJag() requests once, and reports the error", async () => {
-  const invalid = json({ error: "invalid_grant" }, { status: 400 });
-  for (const answer of [invalid, text("Unavailable", 503)]) {
-    const token = await signIdJag();
-    const { result, requests } = await redeem(token, {}, SERVER, answer);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(requests.length, 1);
-  }
-});
-
-Deno.test("redeemIdJag() redeems the result of fetchIdJag() twice, each leg with its client", async () => {
-  const assertion = await signIdJag();
-  let issued = 0;
-  using stubbed = stubFetch({
-    [`${IDP}/token`]: idJagReply(assertion),
-    [TOKEN_ENDPOINT]: () => Response.json({ access_token: `t${++issued}` }),
-  });
-  const shared = { fetch: stubbed.fetch, now: () => NOW * 1000 };
-  const idJag = await fetchIdJag(metadataOf(IDP), {
-    ...shared,
-    client: clientSecretPost("c-at-idp", "s1", { issuer: IDP }),
-    subjectToken: "id.to.ken",
-    audience: AS,
-  });
-  const stored = JSON.parse(JSON.stringify(idJag));
-  const client = clientSecretBasic("c-at-as", "s2", { issuer: AS });
-  const first = await redeemIdJag(SERVER, stored, { ...shared, client });
-  const second = await redeemIdJag(SERVER, stored, { ...shared, client });
-  assertNotEquals(first.access_token, second.access_token);
-  const [exchange, ...redemptions] = stubbed.requests;
-  const body = new URLSearchParams(exchange?.body);
-  assertEquals(body.get("client_secret"), "s1");
-  assertEquals("Authorization" in exchange!.headers, false);
-  assertEquals(redemptions.length, 2);
-  for (const { headers, body } of redemptions) {
-    assertEquals(headers.Authorization, `Basic ${btoa("c-at-as:s2")}`);
-    assertEquals(new URLSearchParams(body).get("assertion"), assertion);
-  }
 });
 
 Deno.test("cross-app access rejects invalid arguments before any request", async () => {

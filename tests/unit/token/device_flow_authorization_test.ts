@@ -135,7 +135,8 @@ Deno.test("fetchDeviceAuthorization() refuses an unsafe URL for the user", async
   const urls = [
     ...["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"],
     ...["http://as.example/activate", "/activate", "https://as.example/\u0000"],
-    "https://user:s3cret@as.example/activate",
+    ...["https://user:s3cret@as.example/activate", "https://localhost/x"],
+    "http://127.0.0.1:8080/x",
   ];
   const names = ["uri", "url", "uri_complete"];
   for (const url of urls) {

@@ -173,26 +173,6 @@ Deno.test("pollDeviceToken() ends by the clock before the codes expire", async (
   }
 });
 
-Deno.test("pollDeviceToken() gets the token after a long loss of the network", async () => {
-  for (const back of [60, 300, 590]) {
-    let time = 0;
-    const { result } = await poll([], {}, {
-      now: () => time * 1000,
-      delay(milliseconds) {
-        time += milliseconds / 1000;
-        return Promise.resolve();
-      },
-      fetch(_url, _init) {
-        return time < back
-          ? Promise.reject(new TypeError("Offline"))
-          : Promise.resolve(Response.json({ access_token: "t" }));
-      },
-    });
-    assertEquals(result.access_token, "t");
-    assertEquals(time >= back && time < Math.min(back + 60, 600), true);
-  }
-});
-
 Deno.test("pollDeviceToken() continues after a timeout", async () => {
   const answers = [() => never<Response>(), done];
   const { result, waits, progress } = await poll(answers, {}, { timeoutMs: 1 });
@@ -294,23 +274,6 @@ Deno.test("pollDeviceToken() ends with the reason of an abort", async () => {
   assertStrictEquals(result, delayed.reason);
   assertStrictEquals(given, delayed.signal);
   assertEquals(requests, []);
-});
-
-Deno.test("pollDeviceToken() calls nothing of the caller's after an abort", async () => {
-  const calls: string[] = [];
-  const { result } = await poll([], {}, {
-    signal: AbortSignal.abort("enough"),
-    delay() {
-      calls.push("delay");
-      return Promise.resolve();
-    },
-    fetch() {
-      calls.push("fetch");
-      return never();
-    },
-    onPending: () => calls.push("onPending"),
-  });
-  assertEquals([result, calls], ["enough", []]);
 });
 
 Deno.test("pollDeviceToken() waits with a timer that an abort clears", async () => {

@@ -1,5 +1,4 @@
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
-import fc from "fast-check";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
   buildAuthorizationCodeBody,
   buildClientCredentialsBody,
@@ -8,11 +7,9 @@ import {
   buildRefreshTokenBody,
   buildTokenExchangeBody,
   type ITokenBodyOptions,
-  OAuthClientError,
-  TOKEN_TYPE_ACCESS_TOKEN,
-  TOKEN_TYPE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 // Secrets begin with a word that must not appear in any message.
 const CODE = { code: "hush-c", redirectUri: "r1", codeVerifier: "hush-v" };
@@ -81,12 +78,8 @@ const BUILDERS: IBuilder[] = [
     text: `grant_type=${URN}grant-type%3Atoken-exchange&subject_token=hush-s` +
       `&subject_token_type=${URN}token-type%3Aid_token`,
     members: [
-      "subject_token",
-      "subject_token_type",
-      "requested_token_type",
-      "audience",
-      "actor_token",
-      "actor_token_type",
+      ...["subject_token", "subject_token_type", "requested_token_type"],
+      ...["audience", "actor_token", "actor_token_type"],
     ],
   },
 ];
@@ -124,14 +117,16 @@ for (const { name, build, required, text, members } of BUILDERS) {
 
   Deno.test(`${name}() rejects a further parameter that the request sets itself`, () => {
     const own = ["grant_type", ...members, "resource", "scope"];
-    const client = ["client_id", "client_secret", "client_assertion"];
-    for (const key of [...own, ...client, "client_assertion_type"]) {
+    const others = [
+      ...["client_id", "client_secret", "client_assertion"],
+      ...["client_assertion_type", "authorization_details"],
+    ];
+    for (const key of [...own, ...others]) {
       for (const value of ["hush", ""]) {
-        const error = assertThrows(
+        const error = assertThrowsCode(
           () => build({ ...required, parameters: { x: "1", [key]: value } }),
-          OAuthClientError,
+          "invalid_argument",
         );
-        assertEquals(error.code, "invalid_argument");
         assertEquals(
           error.message,
           `parameters must be an object without ${key}, which this request ` +
@@ -139,32 +134,6 @@ for (const { name, build, required, text, members } of BUILDERS) {
         );
       }
     }
-  });
-
-  Deno.test(`${name}() encodes any value so that it can be read back`, () => {
-    const value = fc.string({ unit: "grapheme", minLength: 1 });
-    const scope = fc.string({
-      unit: fc.constantFrom(..."aZ0:/.&=+%~"),
-      minLength: 1,
-    });
-    const names = Object.keys(required);
-    fc.assert(fc.property(
-      fc.array(value, { minLength: names.length, maxLength: names.length }),
-      value,
-      fc.array(scope, { minLength: 1 }),
-      (values, resource, scopes) => {
-        const options = Object.fromEntries(
-          names.map((key, i) => [key, values[i]]),
-        );
-        const body = build({ ...options, resource, scopes });
-        const read = [...new URLSearchParams(body.toString())];
-        assertEquals(read.slice(1), [
-          ...values.map((one, i) => [members[i]!, one] as [string, string]),
-          ["resource", resource],
-          ["scope", scopes.join(" ")],
-        ]);
-      },
-    ));
   });
 
   Deno.test(`${name}() names the option that is missing or has the wrong type`, () => {
@@ -182,13 +151,11 @@ for (const { name, build, required, text, members } of BUILDERS) {
     ];
     for (const [option, wrong] of rows) {
       for (const value of wrong) {
-        const error = assertThrows(
+        const error = assertThrowsCode(
           () => build({ ...required, [option]: value }),
-          OAuthClientError,
+          "invalid_argument",
           `${option} must be`,
-          `${option}: ${value}`,
         );
-        assertEquals(error.code, "invalid_argument");
         assertFalse(/hush/.test(error.message), error.message);
       }
     }
@@ -213,13 +180,11 @@ Deno.test("every body builder but one requires options", () => {
     for (
       const options of ["hush", 1, ...(isOptional ? [] : [undefined, null])]
     ) {
-      const error = assertThrows(
+      const error = assertThrowsCode(
         () => build(options as unknown as ITokenBodyOptions),
-        OAuthClientError,
+        "invalid_argument",
         "options must be an object",
-        name,
       );
-      assertEquals(error.code, "invalid_argument");
       assertFalse(/hush/.test(error.message));
     }
   }
@@ -235,28 +200,6 @@ Deno.test("buildAuthorizationCodeBody() accepts a URL as redirectUri", () => {
   assertEquals(body.get("redirect_uri"), "http://127.0.0.1:33418/");
 });
 
-Deno.test("buildTokenExchangeBody() returns every parameter in order", () => {
-  const body = buildTokenExchangeBody({
-    ...EXCHANGE,
-    requestedTokenType: TOKEN_TYPE_ID_JAG,
-    audience: "https://as.example",
-    actorToken: "hush-a",
-    actorTokenType: TOKEN_TYPE_ACCESS_TOKEN,
-    resource: "https://api.example",
-    scopes: ["read", "write"],
-    parameters: { x: "1" },
-  });
-  assertEquals(
-    body.toString(),
-    `grant_type=${URN}grant-type%3Atoken-exchange&subject_token=hush-s` +
-      `&subject_token_type=${URN}token-type%3Aid_token` +
-      `&requested_token_type=${URN}token-type%3Aid-jag` +
-      "&audience=https%3A%2F%2Fas.example&actor_token=hush-a" +
-      `&actor_token_type=${URN}token-type%3Aaccess_token` +
-      "&resource=https%3A%2F%2Fapi.example&scope=read+write&x=1",
-  );
-});
-
 Deno.test("buildTokenExchangeBody() rejects wrong optional parameters", () => {
   const together = "actorToken must be given together with actorTokenType";
   const rows: [options: object, message: string][] = [
@@ -269,12 +212,11 @@ Deno.test("buildTokenExchangeBody() rejects wrong optional parameters", () => {
     [{ ...ACTOR, actorTokenType: {} }, "actorTokenType must be"],
   ];
   for (const [options, message] of rows) {
-    const error = assertThrows(
+    const error = assertThrowsCode(
       () => buildTokenExchangeBody({ ...EXCHANGE, ...options } as AnyBuild),
-      OAuthClientError,
+      "invalid_argument",
       message,
     );
-    assertEquals(error.code, "invalid_argument");
     assertFalse(/hush/.test(error.message));
   }
 });

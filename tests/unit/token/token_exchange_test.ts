@@ -7,11 +7,7 @@ import {
   TOKEN_TYPE_ACCESS_TOKEN,
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
-import {
-  assertInvalidArgument,
-  SERVER,
-  TOKEN_ENDPOINT,
-} from "../../support/fixtures.ts";
+import { SERVER, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 async function exchange(
@@ -102,11 +98,4 @@ Deno.test("exchangeToken() fails unless the issued type is the requested one", a
     );
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
   }
-});
-
-Deno.test("exchangeToken() requires both of actorToken and actorTokenType", async () => {
-  await assertInvalidArgument(
-    () => exchange({}, { actorToken: "a1" }),
-    "actorToken",
-  );
 });
