@@ -148,6 +148,9 @@ const UNUSABLE: Endpoint[] = [
     ({ here }) => `${here.replace("//", `//me:${SECRET}-password@`)}/token`,
   ],
   ["that is relative", () => "/token"],
+];
+
+const NO_STRINGS: Endpoint[] = [
   ["that is a number", () => 1],
   ["that is true", () => true],
   ["that is an object", () => ({ href: "http://127.0.0.1/" })],
@@ -178,10 +181,10 @@ const STRICT: [OperationName, endpoint: string][] = [
   ["fetchIdJag", "token_endpoint"],
   ["redeemIdJag", "token_endpoint"],
 ];
-const ALL: typeof STRICT = [
-  ...STRICT,
+const LITERAL: typeof STRICT = [
   ["fetchDynamicRegistration", "registration_endpoint"],
 ];
+const ALL = [...STRICT, ...LITERAL];
 
 /** No request is made to these endpoints. */
 function refused(
@@ -194,12 +197,7 @@ function refused(
       operation,
       fault: `an endpoint ${name}`,
       input: (world) => ({ metadata: { [endpoint]: urlOf(world) } }),
-      outcome: {
-        // The registration of SPEC.md requires a string.
-        code: operation === "fetchDynamicRegistration"
-          ? [code, "invalid_argument"]
-          : code,
-      },
+      outcome: { code },
       requests: 0,
       forbidden: ["\x1b"],
     }))
@@ -277,6 +275,9 @@ export const URL_CASES: readonly ICase[] = [
   ...IPV6,
   ...IDN,
   ...refused(UNUSABLE, ALL, "url_refused"),
+  ...refused(NO_STRINGS, STRICT, "url_refused"),
+  // Of its arguments, the registration of SPEC.md checks the types.
+  ...refused(NO_STRINGS, LITERAL, "invalid_argument"),
   ...refused(UNSAFE, STRICT, "url_refused"),
   ...refused(MISSING, ALL, "unsupported"),
   ...HARMLESS,
