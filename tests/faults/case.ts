@@ -22,6 +22,16 @@ export const OPERATIONS = [
 /** Name of a network function. */
 export type OperationName = typeof OPERATIONS[number];
 
+/** The functions that send GET requests only. */
+export const GETS = [
+  "fetchResourceMetadata",
+  "fetchAuthorizationServerMetadata",
+  "discoverAuthorization",
+] as const satisfies OperationName[];
+
+/** The functions that send POST requests only. */
+export const POSTS = OPERATIONS.slice(GETS.length);
+
 /** Where a case takes place. */
 export interface IWorld {
   /** Origin of the server that requests go to. */

@@ -58,7 +58,8 @@ const AS_REQUEST: Record<string, string> = {
   invalid_metadata: "invalid_response",
 };
 
-const FALLBACK: NonNullable<ICase["outcome"]["result"]> = (
+/** Whether a discovery used the server of the same origin. */
+export const IS_FALLBACK: NonNullable<ICase["outcome"]["result"]> = (
   { source, issuer },
   { here },
 ) => source === "fallback" && issuer === here;
@@ -69,6 +70,12 @@ export const MAY_FALL_BACK: Partial<ICase> = {
     code: "discovery_failed",
     orResult: ({ source }) => source === "fallback",
   },
+};
+
+/** A registration that fails by its status reports that, whatever the body. */
+export const LITERAL_REGISTRATION: NonNullable<IFault["except"]> = {
+  fetchDynamicRegistration: { outcome: { code: "unexpected_status" } },
+  registerClient: { outcome: { code: "unexpected_status" } },
 };
 
 /** Whether polling for a token goes on after this. */
@@ -118,7 +125,7 @@ function expected(
       return { outcome: { each: attempt, failures, ...told, ...or }, requests };
     }
     return isUnpublished(fault)
-      ? { outcome: { result: FALLBACK, ...or }, requests }
+      ? { outcome: { result: IS_FALLBACK, ...or }, requests }
       : { outcome: { code: "discovery_failed", ...or }, requests };
   }
   const single = [request ?? labels.map((label) => AS_REQUEST[label] ?? label)]

@@ -1,23 +1,23 @@
 /** Aborts: before, during the headers, during the body, between attempts. */
 
-import { type ICase, OPERATIONS } from "./case.ts";
-import { good, headOf, respond, thenSilence } from "./plays.ts";
+import { GETS, type ICase, type OperationName, OPERATIONS } from "./case.ts";
+import { headOf, respond, thenSilence } from "./plays.ts";
 
 const REASONS = [new Error("Enough"), "enough", 0, null];
-const GETS = [
-  "fetchResourceMetadata",
-  "fetchAuthorizationServerMetadata",
-  "discoverAuthorization",
-] as const;
+const PENDING = respond({
+  status: "400 No",
+  body: '{"error":"authorization_pending"}',
+});
 
 type Fetch = typeof fetch;
 
-/** Cases that end with the reason of the caller's signal, for every operation. */
+/** Cases that end with the reason of the caller's signal, for all operations or some. */
 function aborted(
   fault: string,
-  parts: Pick<ICase, "play" | "options"> & { requests: number },
+  parts: Pick<ICase, "play" | "input" | "options" | "requests">,
+  operations: readonly OperationName[] = OPERATIONS,
 ): ICase[] {
-  return OPERATIONS.map((operation) => ({
+  return operations.map((operation) => ({
     operation,
     fault,
     outcome: { reason: true },
@@ -76,9 +76,7 @@ export const ABORT_CASES: readonly ICase[] = [
     }),
     requests: 0,
   }),
-  ...GETS.map((operation): ICase => ({
-    operation,
-    fault: "aborted between two attempts",
+  ...aborted("aborted between two attempts", {
     play: respond({ status: "404 No", body: "" }),
     options: ({ controller }) => {
       let asked = 0;
@@ -89,26 +87,16 @@ export const ABORT_CASES: readonly ICase[] = [
         },
       };
     },
-    outcome: { reason: true },
     requests: 1,
-  })),
-  {
-    operation: "pollDeviceToken",
-    fault: "aborted between two polls",
-    play: respond({
-      status: "400 No",
-      body: '{"error":"authorization_pending"}',
-    }),
+  }, GETS),
+  ...aborted("aborted between two polls", {
+    play: PENDING,
     options: ({ controller }) => ({
       onPending: () => controller.abort("enough"),
     }),
-    outcome: { reason: true },
     requests: 1,
-  },
-  {
-    operation: "pollDeviceToken",
-    fault: "aborted while waiting by the real clock",
-    play: good,
+  }, ["pollDeviceToken"]),
+  ...aborted("aborted while waiting by the real clock", {
     options: ({ controller }) => ({
       delay: undefined,
       allowUrl: () => true,
@@ -117,7 +105,17 @@ export const ABORT_CASES: readonly ICase[] = [
         return () => 1_000_000_000;
       },
     }),
-    outcome: { reason: true },
     requests: 0,
-  },
+  }, ["pollDeviceToken"]),
+  ...aborted("aborted in an interval beyond every timer, by the real clock", {
+    play: PENDING,
+    input: () => ({
+      authorization: { interval: 9_000_000, expires_at: 4_000_000_000 },
+    }),
+    options: ({ controller }) => {
+      setTimeout(() => controller.abort("enough"), 100);
+      return { delay: undefined, now: undefined };
+    },
+    requests: 0,
+  }, ["pollDeviceToken"]),
 ];

@@ -2,16 +2,31 @@
 
 import { gzipSync } from "node:zlib";
 import type { ICase } from "./case.ts";
-import { type IFault, matrix, MAY_FALL_BACK } from "./matrix.ts";
+import {
+  type IFault,
+  LITERAL_REGISTRATION,
+  matrix,
+  MAY_FALL_BACK,
+} from "./matrix.ts";
 import { changed, respond, SECRET } from "./plays.ts";
 
 const NOT_JSON = { attempt: "invalid_metadata", status: 200 } as const;
 /** An object, or an array, without an issuer. */
 const NOT_METADATA = { ...NOT_JSON, isRefused: true } as const;
-const BROKEN_OFF = "network_error";
-const DEEP = 200_000;
+const BROKEN_OFF = { attempt: "network_error", status: 200 } as const;
+const TOO_LARGE = { attempt: "response_too_large", status: 200 } as const;
 
+const DEEP = "[".repeat(200_000);
+const DEEP_ARRAYS = DEEP + "]".repeat(200_000);
+/** A megabyte with what changes a terminal. */
+const ANSI = "\x1b[2J\x07\x9b31m\r\0";
+const LONG = "x".repeat(1_000_000);
+
+type Change = Parameters<typeof changed>[0];
+
+const coding = (value: string) => ({ "Content-Encoding": value });
 const gzip = (text: string | Uint8Array) => new Uint8Array(gzipSync(text));
+const same: Change = (json) => json;
 
 function utf16(text: string, littleEndian: boolean): Uint8Array {
   const view = new DataView(new ArrayBuffer(2 * text.length + 2));
@@ -21,13 +36,27 @@ function utf16(text: string, littleEndian: boolean): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The bytes of a string, followed by others. */
-function withBytes(text: string, ...further: number[]): Uint8Array {
-  return Uint8Array.from([...new TextEncoder().encode(text), ...further]);
+/** Adds a member with these bytes to a document. */
+function withBytes(...bytes: number[]): Change {
+  return (json) => {
+    const start = new TextEncoder().encode(`${json.slice(0, -1)},"x":"`);
+    return Uint8Array.from([...start, ...bytes, 0x22, 0x7d]);
+  };
 }
 
-function body(name: string, content: string | Uint8Array): IFault {
-  return { name, play: respond({ body: content }), ...NOT_JSON };
+/** Adds members to a document. */
+function withJson(members: string): Change {
+  return (json) => `${json.slice(0, -1)},${members}}`;
+}
+
+/** Puts so many members before those of a document. */
+function afterKeys(count: number): Change {
+  return (json) => `{${keysOf(count)},${json.slice(1)}`;
+}
+
+/** Changes the names of the members of a document. */
+function withNames(change: (name: string) => string): Change {
+  return (json) => json.replace(/"(\w+)":/g, change);
 }
 
 let bomb: Uint8Array | undefined;
@@ -36,48 +65,126 @@ function bombOnce(): Uint8Array {
   return bomb ??= gzip(new Uint8Array(64_000_000).fill(32));
 }
 
+const keys = new Map<number, string>();
+/** So many members, made once. */
+function keysOf(count: number): string {
+  const made = keys.get(count) ??
+    Array.from({ length: count }, (_, key) => `"k${key}":0`).join(",");
+  keys.set(count, made);
+  return made;
+}
+
+/** Bodies that no metadata or response can be read from, whatever the function. */
+const BODIES: [name: string, body: string, kind: object][] = [
+  ["null", "null", NOT_JSON],
+  ["true", "true", NOT_JSON],
+  ["a number", "1", NOT_JSON],
+  ["a string", '"x"', NOT_JSON],
+  ["200,000 arrays that are not closed", DEEP, NOT_JSON],
+  ["an empty array", "[]", NOT_METADATA],
+  ["an empty object", "{}", NOT_METADATA],
+  ["200,000 arrays, one in another", DEEP_ARRAYS, NOT_METADATA],
+  ["200,000 arrays for an error", `{"error":${DEEP_ARRAYS}}`, NOT_METADATA],
+];
+
+/** Changes of a good document; without a kind, it stays a good one. */
+const CHANGES: [name: string, change: Change, kind?: object][] = [
+  ["an octet that UTF-8 does not have", withBytes(0xff), NOT_JSON],
+  ["a sequence of UTF-8 that is cut", withBytes(0xc3, 0x28), NOT_JSON],
+  ["an overlong encoding", withBytes(0xc0, 0xaf), NOT_JSON],
+  ["a surrogate encoded on its own", withBytes(0xed, 0xa0, 0x80), NOT_JSON],
+  ["a surrogate escaped on its own", withJson('"x":"\\ud800"')],
+  ["UTF-16, little end first", (json) => utf16(json, true), NOT_JSON],
+  ["UTF-16, big end first", (json) => utf16(json, false), NOT_JSON],
+  ["a byte order mark", (json) => `\ufeff${json}`],
+  ["two byte order marks", (json) => `\ufeff\ufeff${json}`, NOT_JSON],
+  ["a valid document in an array", (json) => `[${json}]`, NOT_METADATA],
+  ["a valid document in a string", (json) => JSON.stringify(json), NOT_JSON],
+  ["truncated JSON", (json) => json.slice(0, -1), NOT_JSON],
+  ["bytes behind the JSON", (json) => `${json}\0`, NOT_JSON],
+  ["two objects", (json) => json + json, NOT_JSON],
+  [
+    "a comment and a comma too many",
+    (json) => json.replace("{", "{/**/").replace("}", ",}"),
+    NOT_JSON,
+  ],
+  ["spaces around the JSON", (json) => `\r\n\t ${json} \r\n\t`],
+  [
+    "200,000 arrays in a member of a valid document",
+    withJson(`"x":${DEEP_ARRAYS}`),
+  ],
+  ["80,000 keys beside the right ones", afterKeys(80_000)],
+  [
+    "duplicate keys, the last one right",
+    (json) =>
+      '{"issuer":"https://evil.example","resource":"https://evil.example",' +
+      '"access_token":1,"client_id":1,"user_code":1,' + json.slice(1),
+  ],
+  [
+    "every member in __proto__",
+    (json) => `{"__proto__":${json}}`,
+    NOT_METADATA,
+  ],
+  [
+    "every member in constructor.prototype",
+    (json) => `{"constructor":{"prototype":${json}}}`,
+    NOT_METADATA,
+  ],
+  [
+    "__proto__, constructor, then, toJSON and toString beside the rest",
+    withJson(
+      '"__proto__":{"polluted":1},"constructor":null,"then":"x",' +
+        '"toJSON":{},"toString":1,"valueOf":[],"hasOwnProperty":0',
+    ),
+  ],
+  [
+    "names in capital letters",
+    withNames((name) => name.toUpperCase()),
+    NOT_METADATA,
+  ],
+  [
+    "names that look alike",
+    withNames((name) => name.replace(/[eo]/, "\u0435")),
+    NOT_METADATA,
+  ],
+  [
+    "names with a zero-width space",
+    withNames((name) => name.replace('":', '\u200b":')),
+    NOT_METADATA,
+  ],
+  [
+    "1e400 in a member of a valid document",
+    withJson('"x":1e400,"interval":1e400'),
+  ],
+];
+
 const FAULTS: IFault[] = [
-  {
-    name: "gzip",
-    play: changed(gzip, { "Content-Encoding": "gzip" }),
-  },
-  {
-    name: "gzip bomb",
-    play: changed(bombOnce, { "Content-Encoding": "gzip" }),
-    attempt: "response_too_large",
-    status: 200,
-  },
+  { name: "gzip", play: changed(gzip, coding("gzip")) },
+  { name: "gzip bomb", play: changed(bombOnce, coding("gzip")), ...TOO_LARGE },
   {
     name: "gzip bomb of status 400",
     play: respond(() => ({
       status: "400 No",
-      headers: { "Content-Encoding": "gzip" },
+      headers: coding("gzip"),
       body: bombOnce(),
     })),
     attempt: "unexpected_status",
     request: "response_too_large",
     status: 400,
-    except: {
-      fetchDynamicRegistration: { outcome: { code: "unexpected_status" } },
-      registerClient: { outcome: { code: "unexpected_status" } },
-    },
+    except: LITERAL_REGISTRATION,
   },
   {
     name: "gzip within gzip",
-    play: changed((json) => gzip(gzip(json)), {
-      "Content-Encoding": "gzip, gzip",
-    }),
+    play: changed((json) => gzip(gzip(json)), coding("gzip, gzip")),
     ...NOT_JSON,
     mayWork: true,
   },
   {
     name: "a hundred codings",
-    play: changed((json) => json, {
-      "Content-Encoding": Array(100).fill("gzip").join(", "),
-    }),
+    play: changed(same, coding(Array(100).fill("gzip").join(", "))),
     ...NOT_JSON,
     // Node fails, Deno returns the body as it was sent.
-    attempt: ["invalid_metadata", "TypeError", BROKEN_OFF],
+    attempt: ["invalid_metadata", "TypeError", "network_error"],
     mayWork: true,
     except: {
       discoverAuthorization: {
@@ -90,26 +197,23 @@ const FAULTS: IFault[] = [
   },
   {
     name: "an unknown coding of a valid document",
-    play: changed((json) => json, { "Content-Encoding": "zzz" }),
+    play: changed(same, coding("zzz")),
   },
   {
     name: "an unknown coding of other bytes",
-    play: changed((json) => gzip(json), { "Content-Encoding": "zzz" }),
+    play: changed(gzip, coding("zzz")),
     ...NOT_JSON,
   },
   {
     name: "a coding that the body does not have",
-    play: changed((json) => json, { "Content-Encoding": "gzip" }),
-    attempt: BROKEN_OFF,
-    status: 200,
+    play: changed(same, coding("gzip")),
+    ...BROKEN_OFF,
   },
   {
     name: "gzip that is truncated",
-    play: changed((json) => gzip(json).slice(0, 30), {
-      "Content-Encoding": "gzip",
-    }),
+    play: changed((json) => gzip(json).slice(0, 30), coding("gzip")),
     // Node returns what there is, which is not JSON.
-    attempt: [BROKEN_OFF, "invalid_metadata"],
+    attempt: ["network_error", "invalid_metadata"],
     status: 200,
     except: {
       discoverAuthorization: MAY_FALL_BACK,
@@ -121,186 +225,34 @@ const FAULTS: IFault[] = [
   },
   {
     name: "gzip that is corrupt",
-    play: changed((json) => gzip(json).fill(255, 12, 20), {
-      "Content-Encoding": "gzip",
-    }),
-    attempt: BROKEN_OFF,
-    status: 200,
+    play: changed((json) => gzip(json).fill(255, 12, 20), coding("gzip")),
+    ...BROKEN_OFF,
   },
-  body("invalid UTF-8", withBytes('{"issuer":"', 0xc3, 0x28, 0x22, 0x7d)),
-  {
-    name: "invalid UTF-8 in a document that is right otherwise",
-    play: changed((json) =>
-      withBytes(json.slice(0, -1) + ',"x":"', 255, 34, 125)
-    ),
-    ...NOT_JSON,
-  },
-  {
-    name: "an overlong encoding",
-    play: changed((json) =>
-      withBytes(json.slice(0, -1) + ',"x":"', 0xc0, 0xaf, 34, 125)
-    ),
-    ...NOT_JSON,
-  },
-  {
-    name: "a surrogate encoded on its own",
-    play: changed((json) =>
-      withBytes(json.slice(0, -1) + ',"x":"', 0xed, 0xa0, 0x80, 34, 125)
-    ),
-    ...NOT_JSON,
-  },
-  {
-    name: "a surrogate escaped on its own",
-    play: changed((json) => json.slice(0, -1) + ',"x":"\\ud800"}'),
-  },
-  {
-    name: "UTF-16, little end first",
-    play: changed((json) => utf16(json, true)),
-    ...NOT_JSON,
-  },
-  {
-    name: "UTF-16, big end first",
-    play: changed((json) => utf16(json, false)),
-    ...NOT_JSON,
-  },
-  { name: "a byte order mark", play: changed((json) => `\ufeff${json}`) },
-  {
-    name: "two byte order marks",
-    play: changed((json) => `\ufeff\ufeff${json}`),
-    ...NOT_JSON,
-  },
-  body("null", "null"),
-  body("true", "true"),
-  body("a number", "1"),
-  body("a string", '"x"'),
-  { ...body("an empty array", "[]"), ...NOT_METADATA },
-  { ...body("an empty object", "{}"), ...NOT_METADATA },
-  {
-    name: "a valid document in an array",
-    play: changed((json) => `[${json}]`),
-    ...NOT_METADATA,
-  },
-  {
-    name: "a valid document in a string",
-    play: changed((json) => JSON.stringify(json)),
-    ...NOT_JSON,
-  },
-  {
-    name: "truncated JSON",
-    play: changed((json) => json.slice(0, -1)),
-    ...NOT_JSON,
-  },
-  {
-    name: "bytes behind the JSON",
-    play: changed((json) => `${json}\0`),
-    ...NOT_JSON,
-  },
-  {
-    name: "two objects",
-    play: changed((json) => json + json),
-    ...NOT_JSON,
-  },
-  {
-    name: "a comment and a comma too many",
-    play: changed((json) => json.replace("{", "{/**/").replace("}", ",}")),
-    ...NOT_JSON,
-  },
-  {
-    name: "spaces around the JSON",
-    play: changed((json) => `\r\n\t ${json} \r\n\t`),
-  },
-  {
-    ...body(
-      "200,000 arrays, one in another",
-      "[".repeat(DEEP) + "]".repeat(DEEP),
-    ),
-    ...NOT_METADATA,
-  },
-  body("200,000 arrays that are not closed", "[".repeat(DEEP)),
-  {
-    name: "200,000 arrays in a member of a valid document",
-    play: changed((json) =>
-      `${json.slice(0, -1)},"x":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`
-    ),
-  },
-  {
-    name: "200,000 arrays for an error",
-    play: respond({
-      body: `{"error":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`,
-    }),
-    ...NOT_METADATA,
-  },
+  ...BODIES.map(([name, body, kind]): IFault => ({
+    name,
+    play: respond({ body }),
+    ...kind,
+  })),
+  ...CHANGES.map(([name, change, kind]): IFault => ({
+    name,
+    play: changed(change),
+    ...kind,
+  })),
   {
     name: "a million keys",
-    play: changed(() => keysOf(1_000_000)),
-    attempt: "response_too_large",
-    status: 200,
+    play: respond(() => ({ body: `{${keysOf(1_000_000)}}` })),
+    ...TOO_LARGE,
     only: ["fetchResourceMetadata", "registerClient", "fetchToken"],
   },
   {
-    name: "80,000 keys beside the right ones",
-    play: changed((json) => `${keysOf(80_000).slice(0, -1)},${json.slice(1)}`),
-  },
-  {
     name: "300,000 keys within a limit that was raised",
-    play: changed((json) => `${keysOf(300_000).slice(0, -1)},${json.slice(1)}`),
+    play: changed(afterKeys(300_000)),
     only: ["fetchAuthorizationServerMetadata", "registerClient"],
     options: () => ({ maxBytes: 32_000_000 }),
   },
   {
-    name: "duplicate keys, the last one right",
-    play: changed((json) =>
-      '{"issuer":"https://evil.example","resource":"https://evil.example",' +
-      '"access_token":1,"client_id":1,"user_code":1,' + json.slice(1)
-    ),
-  },
-  {
-    name: "every member in __proto__",
-    play: changed((json) => `{"__proto__":${json}}`),
-    ...NOT_METADATA,
-  },
-  {
-    name: "every member in constructor.prototype",
-    play: changed((json) => `{"constructor":{"prototype":${json}}}`),
-    ...NOT_METADATA,
-  },
-  {
-    name: "__proto__, constructor, then, toJSON and toString beside the rest",
-    play: changed((json) =>
-      json.slice(0, -1) +
-      ',"__proto__":{"polluted":1},"constructor":null,"then":"x",' +
-      '"toJSON":{},"toString":1,"valueOf":[],"hasOwnProperty":0}'
-    ),
-  },
-  {
-    name: "names in capital letters",
-    play: changed((json) =>
-      json.replace(/"(\w+)":/g, (name) => name.toUpperCase())
-    ),
-    ...NOT_METADATA,
-  },
-  {
-    name: "names that look alike",
-    play: changed((json) =>
-      json.replace(/"(\w+)":/g, (name) => name.replace(/[eo]/, "\u0435"))
-    ),
-    ...NOT_METADATA,
-  },
-  {
-    name: "names with a zero-width space",
-    play: changed((json) => json.replace(/(\w)":/g, '$1\u200b":')),
-    ...NOT_METADATA,
-  },
-  {
-    name: "1e400 in a member of a valid document",
-    play: changed((json) => json.slice(0, -1) + ',"x":1e400,"interval":1e400}'),
-  },
-  {
     name: "an error body of 1 MB with escapes and ANSI sequences",
-    play: respond({
-      status: "400 No",
-      body: `\x1b[2J\x07\x9b31m\r\0${"x".repeat(1_000_000)}`,
-    }),
+    play: respond({ status: "400 No", body: ANSI + LONG }),
     attempt: "unexpected_status",
     status: 400,
   },
@@ -308,10 +260,7 @@ const FAULTS: IFault[] = [
     name: "an OAuth error of 1 MB with escapes and ANSI sequences",
     play: respond({
       status: "400 No",
-      body: JSON.stringify({
-        error: "\x1b[2J\x07\x9b31m\r\0",
-        error_description: "x".repeat(1_000_000),
-      }),
+      body: JSON.stringify({ error: ANSI, error_description: LONG }),
     }),
     attempt: "unexpected_status",
     // The code is not well-formed and so is left out.
@@ -332,15 +281,6 @@ const FAULTS: IFault[] = [
     only: ["fetchDynamicRegistration", "registerClient", "fetchToken"],
   },
 ];
-
-const keys = new Map<number, string>();
-/** An object of so many members, made once. */
-function keysOf(count: number): string {
-  const json = keys.get(count) ??
-    `{${Array.from({ length: count }, (_, key) => `"k${key}":0`).join(",")}}`;
-  keys.set(count, json);
-  return json;
-}
 
 /** The cases. */
 export const BODY_CASES: readonly ICase[] = matrix(FAULTS);

@@ -1,18 +1,20 @@
 /** Faults of redirects: every status, every direction. */
 
-import type { ICase, OperationName } from "./case.ts";
+import {
+  GETS,
+  type ICase,
+  type OperationName,
+  OPERATIONS,
+  POSTS,
+} from "./case.ts";
 import type { Play } from "./fault_server.ts";
 import { type IFault, matrix } from "./matrix.ts";
 import { IS_GOOD } from "./operations.ts";
 import { good, redirectTo, respond, SECRET } from "./plays.ts";
 
 const STATUSES = [301, 302, 303, 307, 308];
-const GETS = [
-  "fetchResourceMetadata",
-  "fetchAuthorizationServerMetadata",
-  "discoverAuthorization",
-] as const;
 const REFUSED = { attempt: "redirect_refused", status: 302 } as const;
+const NO_REDIRECT = { attempt: "unexpected_status", status: 302 } as const;
 
 /** Plays a redirect first, and a good response at its target. */
 function moving(status: number): Play {
@@ -22,16 +24,13 @@ function moving(status: number): Play {
       : redirectTo(`${stage.request.path}?moved`, status)(stage);
 }
 
-const FOLLOWED: ICase[] = STATUSES.flatMap((status) =>
-  GETS.map((operation): ICase => ({
-    operation,
-    fault: `status ${status} to the same origin`,
-    play: moving(status),
-    outcome: { result: isMoved(operation) },
-    requests: operation === "discoverAuthorization" ? 4 : 2,
-    hops: true,
-  }))
-);
+/** Plays five redirects to absolute URLs, and a good response at the last. */
+const fiveRedirects: Play = (stage) => {
+  const { origin, request: { path } } = stage;
+  const hops = Number(/\?(\d)$/.exec(path)?.[1] ?? 0);
+  const next = `${origin}${path.replace(/\?.*/, "")}?${hops + 1}`;
+  return hops === 5 ? good(stage) : redirectTo(next)(stage);
+};
 
 /** The result has the URL of the first request. */
 function isMoved(
@@ -42,49 +41,29 @@ function isMoved(
     !String(result.discoveryUrl).includes("moved");
 }
 
-const ABSOLUTE: ICase[] = GETS.map((operation) => ({
-  operation,
-  fault: "five redirects to the same origin, the last one right",
-  play: (stage) => {
-    const { origin, request: { path } } = stage;
-    const hops = Number(/\?(\d)$/.exec(path)?.[1] ?? 0);
-    const next = `${origin}${path.replace(/\?.*/, "")}?${hops + 1}`;
-    return hops === 5 ? good(stage) : redirectTo(next)(stage);
-  },
-  outcome: { result: isMoved(operation) },
-  requests: operation === "discoverAuthorization" ? 12 : 6,
-  hops: true,
-}));
+/** A redirect that every GET follows, with so many requests for a document. */
+function followed(fault: string, play: Play, requests: number): ICase[] {
+  return GETS.map((operation) => ({
+    operation,
+    fault,
+    play,
+    outcome: { result: isMoved(operation) },
+    requests: operation === "discoverAuthorization" ? 2 * requests : requests,
+    hops: true,
+  }));
+}
 
-const ON_POST: IFault[] = STATUSES.map((status) => ({
-  name: `status ${status} on a POST, to the same origin`,
-  play: moving(status),
-  attempt: "redirect_refused",
-  members: { status },
-  status,
-  only: [
-    "fetchDynamicRegistration",
-    "registerClient",
-    "fetchToken",
-    "fetchDeviceAuthorization",
-    "pollDeviceToken",
-    "fetchIdJag",
-    "redeemIdJag",
-  ],
-}));
-
-/** A redirect from the well-known path to another server, which is listening. */
+/** A redirect to another server, which is listening. */
 function abroad(
   name: string,
   locationOf: (elsewhere: string) => string,
   status = 302,
-): ICase[] {
+): IFault {
   // The server that plays does not know the other one, but the table's worlds do.
   let location = "";
-  const play: Play = (stage) => redirectTo(location, status)(stage);
-  const fault: IFault = {
+  return {
     name,
-    play,
+    play: (stage) => redirectTo(location, status)(stage),
     ...REFUSED,
     status,
     input: ({ elsewhere }) => {
@@ -92,7 +71,6 @@ function abroad(
       return {};
     },
   };
-  return matrix([fault]);
 }
 
 const LOCATIONS: [name: string, location: string][] = [
@@ -107,23 +85,39 @@ const LOCATIONS: [name: string, location: string][] = [
 ];
 
 const FAULTS: IFault[] = [
-  ...ON_POST,
+  ...STATUSES.flatMap((status): IFault[] => [
+    abroad(`status ${status} to another origin`, (url) => `${url}/x`, status),
+    {
+      name: `status ${status} on a POST, to the same origin`,
+      play: moving(status),
+      attempt: "redirect_refused",
+      members: { status },
+      status,
+      only: POSTS,
+    },
+  ]),
+  abroad(
+    "redirect to another origin without a scheme",
+    (url) => url.replace("http:", ""),
+  ),
+  abroad(
+    "redirect to another origin by backslashes",
+    (url) => url.replace("http://", "\\\\"),
+  ),
+  abroad(
+    "redirect to another origin with tabs in the scheme",
+    (url) => url.replace("http", "ht\ttp"),
+  ),
   ...LOCATIONS.map(([name, location]): IFault => ({
     name: `redirect ${name}`,
     play: redirectTo(location),
     ...REFUSED,
   })),
-  {
-    name: "redirect to nowhere",
-    play: redirectTo(null),
-    attempt: "unexpected_status",
-    status: 302,
-  },
+  { name: "redirect to nowhere", play: redirectTo(null), ...NO_REDIRECT },
   {
     name: "redirect with an empty location",
     play: redirectTo(""),
-    attempt: "unexpected_status",
-    status: 302,
+    ...NO_REDIRECT,
   },
   {
     name: "redirect in a circle",
@@ -147,24 +141,16 @@ const FAULTS: IFault[] = [
     attempt: "url_refused",
     only: GETS,
   },
-  {
-    name: "redirect of a POST with a token in its body",
-    play: respond({ status: "302 Moved", headers: { Location: "/token2" } }),
-    attempt: "redirect_refused",
-    only: ["registerClient", "fetchToken", "redeemIdJag", "pollDeviceToken"],
-  },
-  {
-    name: "status 200 with a location",
-    play: respond({ headers: { Location: "http://evil.example/" } }),
-  },
-  {
-    name: "status 201 with a location",
+  ...[200, 201].map((status): IFault => ({
+    name: `status ${status} with a location`,
     play: respond({
-      status: "201 Created",
+      status: `${status} Fine`,
       headers: { Location: "http://evil.example/" },
     }),
-    only: ["fetchDynamicRegistration", "registerClient"],
-  },
+    only: status === 200
+      ? OPERATIONS
+      : ["fetchDynamicRegistration", "registerClient"],
+  })),
   ...[300, 304, 305, 306].map((status): IFault => ({
     name: `status ${status} with a location`,
     play: respond({
@@ -178,54 +164,34 @@ const FAULTS: IFault[] = [
   })),
 ];
 
-/** An allowUrl that rejects the second URL only. */
-const REFUSED_HOP: ICase = {
-  operation: "fetchResourceMetadata",
-  fault: "redirect to a URL that allowUrl rejects",
-  play: moving(302),
-  options: () => ({ allowUrl: (url: URL) => url.search === "" }),
-  outcome: { each: "url_refused", failures: 2 },
-  requests: 2,
-};
-
-/** Another origin keeps its own headers: none of the caller's arrive there. */
-const NAMED_ELSEWHERE: ICase = {
-  operation: "fetchResourceMetadata",
-  fault: "metadata named at another origin, which sends back",
-  play: good,
-  playElsewhere: redirectTo(({ request }) =>
-    `http://127.0.0.1:1${request.path}`
-  ),
-  input: ({ elsewhere }) => ({ resourceMetadataUrl: `${elsewhere}/named` }),
-  outcome: { result: IS_GOOD.fetchResourceMetadata },
-  requests: 1,
-  requestsElsewhere: 1,
-};
-
 /** The cases. */
 export const REDIRECT_CASES: readonly ICase[] = [
-  ...FOLLOWED,
-  ...ABSOLUTE,
   ...STATUSES.flatMap((status) =>
-    abroad(
-      `status ${status} to another origin`,
-      (elsewhere) => `${elsewhere}/x`,
-      status,
-    )
+    followed(`status ${status} to the same origin`, moving(status), 2)
   ),
-  ...abroad(
-    "redirect to another origin without a scheme",
-    (elsewhere) => elsewhere.replace("http:", ""),
-  ),
-  ...abroad(
-    "redirect to another origin by backslashes",
-    (elsewhere) => elsewhere.replace("http://", "\\\\"),
-  ),
-  ...abroad(
-    "redirect to another origin with tabs in the scheme",
-    (elsewhere) => elsewhere.replace("http", "ht\ttp"),
+  ...followed(
+    "five redirects to the same origin, the last one right",
+    fiveRedirects,
+    6,
   ),
   ...matrix(FAULTS),
-  REFUSED_HOP,
-  NAMED_ELSEWHERE,
+  {
+    operation: "fetchResourceMetadata",
+    fault: "redirect to a URL that allowUrl rejects",
+    play: moving(302),
+    options: () => ({ allowUrl: (url: URL) => url.search === "" }),
+    outcome: { each: "url_refused", failures: 2 },
+    requests: 2,
+  },
+  {
+    operation: "fetchResourceMetadata",
+    fault: "metadata named at another origin, which sends back",
+    playElsewhere: redirectTo(({ request }) =>
+      `http://127.0.0.1:1${request.path}`
+    ),
+    input: ({ elsewhere }) => ({ resourceMetadataUrl: `${elsewhere}/named` }),
+    outcome: { result: IS_GOOD.fetchResourceMetadata },
+    requests: 1,
+    requestsElsewhere: 1,
+  },
 ];

@@ -1,6 +1,7 @@
 /** Faults of HTTP itself: statuses, header fields, interim responses. */
 
-import type { ICase } from "./case.ts";
+import { GETS, type ICase, POSTS } from "./case.ts";
+import type { Play } from "./fault_server.ts";
 import { type IFault, matrix } from "./matrix.ts";
 import {
   bytes,
@@ -21,38 +22,15 @@ function refusal(status: number, members?: Record<string, unknown>) {
 }
 
 /** A discovery accepts status 200 only, other functions accept any 2xx. */
-function twoHundred(status: number): IFault {
-  const attempt = "unexpected_status";
-  const only = [
-    "fetchResourceMetadata",
-    "fetchAuthorizationServerMetadata",
-    "discoverAuthorization",
-  ] as const;
-  return {
-    name: `status ${status} with a valid document`,
-    play: respond({ status: `${status} Hm` }),
-    attempt,
-    status,
-    only,
-  };
-}
-
-const OTHER_2XX: IFault[] = [201, 202, 206, 299].flatMap((status) => [
-  twoHundred(status),
-  {
-    name: `status ${status} with a valid document`,
-    play: respond({ status: `${status} Hm` }),
-    only: [
-      "fetchDynamicRegistration",
-      "registerClient",
-      "fetchToken",
-      "fetchDeviceAuthorization",
-      "pollDeviceToken",
-      "fetchIdJag",
-      "redeemIdJag",
-    ],
-  },
-]);
+const OTHER_2XX: IFault[] = [201, 202, 206, 299].flatMap((status) => {
+  const name = `status ${status} with a valid document`;
+  const play = respond({ status: `${status} Hm` });
+  return [{ name, play, ...refusal(status), only: GETS }, {
+    name,
+    play,
+    only: POSTS,
+  }];
+});
 
 const REFUSALS: IFault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
   .map((status) => ({
@@ -65,52 +43,55 @@ const REFUSALS: IFault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
     ...refusal(status, { status, retryAfter: undefined }),
   }));
 
-const LATER = new Date(Date.now() + 3_600_000).toUTCString();
-const EARLIER = "Wed, 21 Oct 2015 07:28:00 GMT";
-
 /** Forms of Retry-After (RFC 9110, section 10.2.3) and the seconds that errors have. */
-const RETRY_AFTER: [name: string, value: string, told: number | undefined][] = [
+const RETRY_AFTER: [name: string, value: string, told?: number][] = [
   ["seconds", "120", 120],
   ["no seconds", "0", 0],
-  ["a date of the past", EARLIER, 0],
+  ["a date of the past", "Wed, 21 Oct 2015 07:28:00 GMT", 0],
   ["an asctime date", "Wed Oct 21 07:28:00 2015", 0],
-  ["a word", "soon", undefined],
-  ["an empty value", "", undefined],
-  ["a fraction", "1.5", undefined],
-  ["a negative number", "-5", undefined],
-  ["words with a number", "in about 5", undefined],
-  ["a number with a sign", "+5", undefined],
-  ["more digits than a number holds", "9".repeat(400), undefined],
+  ["a word", "soon"],
+  ["an empty value", ""],
+  ["a fraction", "1.5"],
+  ["a negative number", "-5"],
+  ["words with a number", "in about 5"],
+  ["a number with a sign", "+5"],
+  ["more digits than a number holds", "9".repeat(400)],
 ];
 
-function retryAfter(
-  status: number,
-  [name, value, told]: typeof RETRY_AFTER[number],
-): IFault {
-  return {
-    name: `status ${status}, Retry-After is ${name}`,
-    play: respond({
-      status: `${status} Later`,
-      headers: { "Retry-After": value },
-      body: "Later",
-    }),
-    ...refusal(status, { status, retryAfter: told }),
-    only: ["fetchResourceMetadata", "registerClient", "fetchToken"],
-  };
+function later(status: number, value: string): Play {
+  const headers = { "Retry-After": value };
+  return respond({ status: `${status} Later`, headers, body: "Later" });
 }
 
 const RETRIES: IFault[] = [429, 503].flatMap((status) => [
-  ...RETRY_AFTER.map((form) => retryAfter(status, form)),
+  ...RETRY_AFTER.map(([name, value, retryAfter]): IFault => ({
+    name: `status ${status}, Retry-After is ${name}`,
+    play: later(status, value),
+    ...refusal(status, { status, retryAfter }),
+    only: ["fetchResourceMetadata", "registerClient", "fetchToken"],
+  })),
   {
     name: `status ${status}, Retry-After is a date to come`,
-    play: respond({
-      status: `${status} Later`,
-      headers: { "Retry-After": LATER },
-      body: "Later",
-    }),
+    play: later(status, new Date(Date.now() + 3_600_000).toUTCString()),
     ...refusal(status),
   },
 ]);
+
+const contentType = (type: string | null) => ({ "Content-Type": type });
+
+/** Sends a response, and before it an interim one with this status and fields. */
+function interim(first: string): Play {
+  return bytes((stage) => {
+    const json = JSON.stringify(documentFor(stage));
+    return `HTTP/1.1 ${first}\r\n\r\n${headOf({}, json.length)}${json}`;
+  });
+}
+
+/** A status that some runtimes refuse and others return. */
+const ODD_STATUS = {
+  attempt: ["TypeError", "unexpected_status"],
+  request: ["network_error", "unexpected_status"],
+} as const;
 
 const FAULTS: IFault[] = [
   ...OTHER_2XX,
@@ -130,7 +111,7 @@ const FAULTS: IFault[] = [
   },
   {
     name: "status 200 with HTML",
-    play: respond({ headers: { "Content-Type": "text/html" }, body: HTML }),
+    play: respond({ headers: contentType("text/html"), body: HTML }),
     ...NOT_JSON,
   },
   {
@@ -143,45 +124,26 @@ const FAULTS: IFault[] = [
     play: respond({ body: "" }),
     ...NOT_JSON,
   },
-  {
-    name: "status 200 without a content type",
-    play: respond({ headers: { "Content-Type": null } }),
-  },
-  {
-    name: "content type text/html with a valid document",
-    play: respond({ headers: { "Content-Type": "text/html" } }),
-  },
-  {
-    name: "content type with a charset",
-    play: respond({
-      headers: { "Content-Type": "application/json; charset=utf-8" },
-    }),
-  },
-  {
-    name: "content type with a charset that is not true",
-    play: respond({
-      headers: { "Content-Type": 'application/json; charset="utf-16"' },
-    }),
-  },
-  {
-    name: "content type that is none",
-    play: respond({ headers: { "Content-Type": ";;==,\t," } }),
-  },
+  ...[
+    null,
+    "text/html",
+    "application/json; charset=utf-8",
+    'application/json; charset="utf-16"',
+    ";;==,\t,",
+  ].map((type): IFault => ({
+    name: `content type ${type} with a valid document`,
+    play: respond({ headers: contentType(type) }),
+  })),
   {
     name: "status 100 first",
-    play: bytes((stage) => interim("100 Continue", documentFor(stage))),
+    play: interim("100 Continue"),
     // undici fails on a 100 that was not requested.
     attempt: "TypeError",
     mayWork: true,
   },
   {
     name: "status 103 first",
-    play: bytes((stage) =>
-      interim(
-        "103 Early Hints\r\nLink: </x>; rel=preload",
-        documentFor(stage),
-      )
-    ),
+    play: interim("103 Early Hints\r\nLink: </x>; rel=preload"),
   },
   {
     name: "status 101, an upgrade that was not requested",
@@ -235,14 +197,13 @@ const FAULTS: IFault[] = [
   {
     name: "status 99",
     play: bytes("HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\n{}"),
-    attempt: ["TypeError", "unexpected_status"],
-    request: ["network_error", "unexpected_status"],
+    ...ODD_STATUS,
   },
   {
     name: "status 999",
     play: bytes("HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\n{}"),
-    attempt: ["TypeError", "unexpected_status"],
-    request: ["network_error", "unexpected_status", "expired"],
+    ...ODD_STATUS,
+    request: [...ODD_STATUS.request, "expired"],
   },
   {
     name: "a header of 1 MB",
@@ -254,8 +215,7 @@ const FAULTS: IFault[] = [
   {
     name: "control characters and a secret in the reason phrase",
     play: bytes(`HTTP/1.1 500 Oh \x1b[31m${"x".repeat(3000)}\r\n\r\n`),
-    attempt: ["TypeError", "unexpected_status"],
-    request: ["network_error", "unexpected_status"],
+    ...ODD_STATUS,
     status: 500,
     forbidden: ["\x1b"],
   },
@@ -272,11 +232,6 @@ const FAULTS: IFault[] = [
     ...refusal(401),
   },
 ];
-
-function interim(first: string, document: unknown): string {
-  const json = JSON.stringify(document);
-  return `HTTP/1.1 ${first}\r\n\r\n${headOf({}, json.length)}${json}`;
-}
 
 /** The cases. */
 export const RESPONSE_CASES: readonly ICase[] = matrix(FAULTS);

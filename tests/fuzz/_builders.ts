@@ -21,58 +21,34 @@ interface ITokenOptions {
   parameters: Record<string, string> | undefined;
 }
 
-/** One builder: its options by the names of the members they become. */
-interface IBuilder {
-  build: (options: never) => URLSearchParams;
-  grantType: string;
-  required: Record<string, string>;
-  optional?: string[][];
-}
-
 const URN = "urn:ietf:params:oauth:grant-type:";
 
-const BUILDERS: IBuilder[] = [
-  {
-    build: buildAuthorizationCodeBody,
-    grantType: "authorization_code",
-    required: {
-      code: "code",
-      redirect_uri: "redirectUri",
-      code_verifier: "codeVerifier",
-    },
-  },
-  {
-    build: buildRefreshTokenBody,
-    grantType: "refresh_token",
-    required: { refresh_token: "refreshToken" },
-  },
-  {
-    build: buildClientCredentialsBody,
-    grantType: "client_credentials",
-    required: {},
-  },
-  {
-    build: buildDeviceTokenBody,
-    grantType: `${URN}device_code`,
-    required: { device_code: "deviceCode" },
-  },
-  {
-    build: buildJwtBearerBody,
-    grantType: `${URN}jwt-bearer`,
-    required: { assertion: "assertion" },
-  },
-  {
-    build: buildTokenExchangeBody,
-    grantType: `${URN}token-exchange`,
-    required: {
-      subject_token: "subjectToken",
-      subject_token_type: "subjectTokenType",
-    },
-    optional: [["requested_token_type"], ["audience"], [
-      "actor_token",
-      "actor_token_type",
-    ]],
-  },
+/** A builder and its own members; it may leave out each of the optional groups. */
+type Builder = [
+  build: (options: never) => URLSearchParams,
+  grantType: string,
+  required: string[],
+  ...optional: string[][],
+];
+
+const BUILDERS: Builder[] = [
+  [
+    buildAuthorizationCodeBody,
+    "authorization_code",
+    ["code", "redirect_uri", "code_verifier"],
+  ],
+  [buildRefreshTokenBody, "refresh_token", ["refresh_token"]],
+  [buildClientCredentialsBody, "client_credentials", []],
+  [buildDeviceTokenBody, `${URN}device_code`, ["device_code"]],
+  [buildJwtBearerBody, `${URN}jwt-bearer`, ["assertion"]],
+  [
+    buildTokenExchangeBody,
+    `${URN}token-exchange`,
+    ["subject_token", "subject_token_type"],
+    ["requested_token_type"],
+    ["audience"],
+    ["actor_token", "actor_token_type"],
+  ],
 ];
 
 function camel(name: string): string {
@@ -140,9 +116,9 @@ const shared = fc.record({
 
 /** What one of the grant builders makes of any values and further parameters. */
 function grant(
-  { build, grantType, required, optional = [] }: IBuilder,
+  [build, grantType, required, ...optional]: Builder,
 ): fc.Arbitrary<() => IBuilt> {
-  const names = [...Object.keys(required), ...optional.flat()];
+  const names = [...required, ...optional.flat()];
   const own = ["grant_type", ...names, "resource", "scope"];
   return fc.tuple(
     fc.array(values, { minLength: names.length, maxLength: names.length }),
@@ -181,47 +157,52 @@ function filled(members: Member[]): Member[] {
 const maybe = fc.oneof(values, fc.constantFrom("", undefined));
 const scopeLists = fc.array(values, { minLength: 1, maxLength: 3 });
 
-const idJagExchange = fc.tuple(
-  ...[values, maybe, values, values, maybe, scopeLists] as const,
-).map((args) => (): IBuilt => {
-  const [id, secret, token, audience, resource, scopes] = args;
-  const type = "urn:ietf:params:oauth:token-type:";
-  const members: Member[] = [
+/** What a builder of SPEC.md makes of its arguments in their order. */
+function literal<Args extends unknown[]>(
+  args: { [Index in keyof Args]: fc.Arbitrary<Args[Index]> },
+  build: (...args: Args) => URLSearchParams,
+  membersOf: (...args: Args) => Member[],
+): fc.Arbitrary<() => IBuilt> {
+  return fc.tuple<Args>(...args).map((given) => () => {
+    const members = membersOf(...given);
+    return {
+      build: () => build(...given),
+      own: members.map(([name]) => name),
+      expected: filled(members),
+    };
+  });
+}
+
+const TYPE = "urn:ietf:params:oauth:token-type:";
+
+const idJagExchange = literal(
+  [values, maybe, values, values, maybe, scopeLists],
+  buildIdJagExchangeBody,
+  (id, secret, token, audience, resource, scopes) => [
     ["client_id", id],
     ["client_secret", secret ?? ""],
     ["grant_type", `${URN}token-exchange`],
     ["subject_token", token],
-    ["subject_token_type", `${type}id_token`],
-    ["requested_token_type", `${type}id-jag`],
+    ["subject_token_type", `${TYPE}id_token`],
+    ["requested_token_type", `${TYPE}id-jag`],
     ["audience", audience],
     ["resource", resource ?? ""],
     ["scope", scopes.join(" ")],
-  ];
-  return {
-    build: () => buildIdJagExchangeBody(...args),
-    own: members.map(([name]) => name),
-    expected: filled(members),
-  };
-});
+  ],
+);
 
-const resourceRedemption = fc.tuple(
-  ...[values, maybe, values, maybe, scopeLists] as const,
-).map((args) => (): IBuilt => {
-  const [id, secret, jag, resource, scopes] = args;
-  const members: Member[] = [
+const resourceRedemption = literal(
+  [values, maybe, values, maybe, scopeLists],
+  buildResourceRedemptionBody,
+  (id, secret, jag, resource, scopes) => [
     ["client_id", id],
     ["client_secret", secret ?? ""],
     ["grant_type", `${URN}jwt-bearer`],
     ["assertion", jag],
     ["resource", resource ?? ""],
     ["scope", scopes.join(" ")],
-  ];
-  return {
-    build: () => buildResourceRedemptionBody(...args),
-    own: members.map(([name]) => name),
-    expected: filled(members),
-  };
-});
+  ],
+);
 
 /** A body by any of the builders; made when called. */
 export const bodies = fc.oneof(

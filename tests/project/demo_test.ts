@@ -224,30 +224,15 @@ Deno.test("runDemo() runs the doctor for a given URL", async () => {
     `ready: A client can register at ${server.issuer}`,
   );
   assert(server.requests.every((request) => !request.startsWith("POST ")));
-
-  const more = await run(["--register", protectedResource.resource]);
-  assertEquals(more.status, 0);
-  assertEquals(server.requests.at(-1), "POST /tenant1/reg");
-  assertStringIncludes(more.text, "A client is registered at ");
 });
 
-Deno.test("runDemo() rejects invalid arguments", async () => {
-  for (
-    const args of [
-      ["--nonsense"],
-      ["host/path"],
-      ["ftp://host/path"],
-      ["https://user:secret@host/path"],
-      ["https://host/", "https://other/"],
-      ["--register"],
-    ]
-  ) {
+Deno.test("runDemo() prints its help, and passes other arguments to the doctor", async () => {
+  for (const args of [["--nonsense"], ["https://user:secret@host/path"]]) {
     const errors: string[] = [];
     const { status, lines } = await run(args, {
       printError: (line) => errors.push(line),
     });
-    assertEquals([status, lines], [2, []]);
-    assertEquals(errors.length, 2);
+    assertEquals([status, lines, errors.length], [2, [], 2]);
     assert(!errors.join().includes("secret"));
   }
   const { status, text } = await run(["--help"]);

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { createDpopVerifier, DpopError } from "./_dpop_verifier.ts";
+import { serve } from "./_serve.ts";
 
 export interface IAtprotoOptions {
   /** Client metadata documents by their URLs. */
@@ -56,18 +57,13 @@ export function startAtprotoServers(
   const serverProofs = createDpopVerifier(true);
   const resourceProofs = createDpopVerifier(true);
 
-  function serve(handler: (request: Request, url: URL) => Promise<Response>) {
-    const server = Deno.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      onListen() {},
-    }, async (request) => {
+  function start(handler: (request: Request, url: URL) => Promise<Response>) {
+    return serve(async (request) => {
       const url = new URL(request.url);
       const response = await handler(request, url);
       requests.push(`${request.method} ${url.pathname} ${response.status}`);
       return response;
     });
-    return { server, origin: `http://127.0.0.1:${server.addr.port}` };
   }
 
   function push(form: URLSearchParams, thumbprint: string): Response {
@@ -138,7 +134,7 @@ export function startAtprotoServers(
     });
   }
 
-  const as = serve(async (request, { pathname, searchParams }) => {
+  const as = start(async (request, { pathname, searchParams }) => {
     const { origin } = as;
     if (pathname === "/.well-known/oauth-authorization-server") {
       return Response.json({
@@ -178,7 +174,7 @@ export function startAtprotoServers(
     }
   });
 
-  const rs = serve(async (request, { pathname }) => {
+  const rs = start(async (request, { pathname }) => {
     if (pathname === "/.well-known/oauth-protected-resource") {
       return Response.json({
         resource: rs.origin,
@@ -214,7 +210,7 @@ export function startAtprotoServers(
     resource: rs.origin,
     requests,
     async [Symbol.asyncDispose]() {
-      await Promise.all([as.server.shutdown(), rs.server.shutdown()]);
+      await Promise.all([as.close(), rs.close()]);
     },
   };
 }

@@ -5,6 +5,7 @@
 import { errors, type JWTPayload } from "jose";
 import { createDpopVerifier, DpopError } from "./_dpop_verifier.ts";
 import { createJwtVerifier, scopesOf } from "./_jwt_verifier.ts";
+import { serve } from "./_serve.ts";
 
 export interface IProtectedResourceOptions {
   /** The issuers in the metadata, whose tokens are accepted. */
@@ -37,12 +38,7 @@ export function startProtectedResource(
 ): IProtectedResource {
   const { authorizationServers, scopes = [], dpop = false } = options;
   const requests: string[] = [];
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen() {},
-  }, respond);
-  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const { origin, close } = serve(respond);
   const resource = origin + PATH;
   const metadataUrl = origin + METADATA_PATH;
   const verify = createJwtVerifier(authorizationServers, resource);
@@ -111,7 +107,6 @@ export function startProtectedResource(
     return Response.json({ error: "not_found" }, { status: 404 });
   }
 
-  const close = () => server.shutdown();
   return {
     origin,
     resource,

@@ -4,6 +4,7 @@
  */
 
 import type { ISession } from "../../mod.ts";
+import { serve } from "./_serve.ts";
 
 /** A running server. */
 export interface IRotatingServer extends AsyncDisposable {
@@ -63,11 +64,7 @@ export function startRotatingServer(
     return Response.json(token);
   };
 
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    respond,
-  );
-  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const { origin, close } = serve(respond);
   const resource = `${origin}/mcp`;
   return {
     origin,
@@ -99,6 +96,6 @@ export function startRotatingServer(
       },
       scopes: [],
     }),
-    [Symbol.asyncDispose]: () => server.shutdown(),
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -4,6 +4,7 @@
  * What needs a real server is tested with `authorization_server.ts` instead.
  */
 import { codeFlow, type ICodeFlowOptions } from "../../mod.ts";
+import { serve } from "./_serve.ts";
 
 /** A request that one of the servers received. */
 export interface IReceived {
@@ -63,15 +64,6 @@ async function read(request: Request): Promise<IReceived> {
   };
 }
 
-function listen(handler: (request: Request) => Promise<Response>) {
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen() {},
-  }, handler);
-  return { server, origin: `http://127.0.0.1:${server.addr.port}` };
-}
-
 export function startSessionServers(): ISessionServers {
   const clients = new Set<string>();
   const codes = new Map<string, string[]>();
@@ -109,7 +101,7 @@ export function startSessionServers(): ISessionServers {
     return issue(scopes);
   }
 
-  const as = listen(async (request) => {
+  const as = serve(async (request) => {
     const { origin: issuer } = as;
     const received = await read(request);
     if (received.path.startsWith("/.well-known/")) {
@@ -168,7 +160,7 @@ export function startSessionServers(): ISessionServers {
     return new Response(null, { status: 404 });
   });
 
-  const rs = listen(async (request) => {
+  const rs = serve(async (request) => {
     const received = await read(request);
     const { path, authorization } = received;
     if (path.startsWith("/.well-known/")) {
@@ -233,7 +225,7 @@ export function startSessionServers(): ISessionServers {
         ...options,
       }),
     async [Symbol.asyncDispose]() {
-      await Promise.all([as.server.shutdown(), rs.server.shutdown()]);
+      await Promise.all([as.close(), rs.close()]);
     },
   };
   return servers;

@@ -1,21 +1,12 @@
 /** What several test files share: servers, metadata, responses, assertions. */
 
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-  assertThrows,
-} from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { SignJWT } from "jose";
-import type { Members } from "../../lib/core/_members.ts";
-import { postForm } from "../../lib/token/_form_request.ts";
 import {
   type IAuthorizationServerMetadata,
-  type IFormRequestOptions,
   OAuthClientError,
 } from "../../mod.ts";
-import { type Answer, json, stubFetch, untyped } from "./stub_fetch.ts";
+import { type Answer, json, untyped } from "./stub_fetch.ts";
 
 /** The origin of a protected resource. */
 export const API = "https://api.example";
@@ -63,26 +54,6 @@ export const DEVICE_AUTHORIZATION = {
   verification_uri: `${AS}/activate`,
   expires_in: 600,
 };
-
-/**
- * Posts a token request by `postForm()` and returns the members of the response, or
- * the error, with what was sent.
- */
-export async function postTokenRequest(
-  answer: Answer,
-  options: IFormRequestOptions = {},
-  form: URLSearchParams = new URLSearchParams({ a: "1" }),
-) {
-  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
-  const { requests } = stubbed;
-  const result: Members | OAuthClientError = await postForm(
-    SERVER,
-    "token_endpoint",
-    form,
-    { fetch: stubbed.fetch, ...options },
-  ).then(({ members }) => members, (error) => error);
-  return { result, requests };
-}
 
 /** The token type of an ID-JAG. */
 export const ID_JAG_TYPE = "urn:ietf:params:oauth:token-type:id-jag";
@@ -161,20 +132,4 @@ export async function assertInvalidArgument(
   const error = await assertRejectsCode(call, "invalid_argument");
   assert(error.message.startsWith(`${name} must be `), error.message);
   return error;
-}
-
-/** Fails unless the error is that of a POST to this URL that was redirected. */
-export function assertRedirectRefused(
-  error: unknown,
-  url: string,
-  status: number,
-): asserts error is OAuthClientError {
-  assertInstanceOf(error, OAuthClientError);
-  assertEquals(
-    [error.code, error.url, error.status],
-    ["redirect_refused", url, status],
-  );
-  const problem =
-    `Request to ${url} was redirected, which a POST does not follow`;
-  assert(error.message.endsWith(problem), error.message);
 }

@@ -153,7 +153,7 @@ Deno.test("registerClient() returns the registration with the issuer, without nu
 });
 
 Deno.test("registerClient() rejects a client_id that is not a non-empty string", async () => {
-  for (const client_id of [undefined, null, "", 7, {}, ["c1"], true]) {
+  for (const client_id of [undefined, null, "", 0, 7, {}, [], ["c1"], true]) {
     const { result } = await register(
       json({ client_id, client_secret: "s3cret" }),
     );

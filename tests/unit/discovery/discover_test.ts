@@ -498,7 +498,7 @@ Deno.test("discoverAuthorization() accepts a server as a string, and no other li
     [OAUTH]: asm(),
   });
   assertEquals([found.issuer, found.source], [AS, "resource_metadata"]);
-  for (const wrong of [{ 0: AS }, {}, 7, true, [7], [AS, null]]) {
+  for (const wrong of [{ 0: AS }, {}, 0, 7, true, [7], [null], [AS, null]]) {
     const { error, code, urls } = await undiscovered({
       [`${PRM}/mcp`]: prm({ authorization_servers: wrong }),
     });

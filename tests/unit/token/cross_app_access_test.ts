@@ -161,7 +161,7 @@ const REFUSED: [problem: string, rows: () => Promise<Row[]>][] = [
   ["issued_token_type", async () => {
     const access = "urn:ietf:params:oauth:token-type:access_token";
     const token = await signIdJag();
-    return [undefined, null, access]
+    return [undefined, null, 1, [], "x", access]
       .map((issued_token_type): Row => [token, { issued_token_type }]);
   }],
   ["token_type", async () => {

@@ -112,10 +112,11 @@ Deno.test("fetchDeviceAuthorization() fails without a usable required member", a
     json([DEVICE_AUTHORIZATION]),
   ];
   for (const name of Object.keys(DEVICE_AUTHORIZATION)) {
-    for (const value of [undefined, null, "", 0, -1, {}]) {
+    for (const value of [undefined, null, "", 0, -1, true, [], [1], {}]) {
       answers.push(responseWith({ [name]: value }));
     }
   }
+  answers.push(responseWith({ expires_in: "x" }));
   // Control and bidi characters would change what a terminal shows.
   for (const char of ["\u001b[2J", "\u0007", "\u202e", "\u2066", "\n"]) {
     answers.push(responseWith({ user_code: `WDJB${char}MJHT` }));

@@ -38,9 +38,14 @@ const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
   ["0", 0],
   // A token that has expired already must not count as one without expiry.
   [-1, 0],
+  ["-1", 0],
+  ["-0", 0],
   [1.5, 1.5],
   ["", undefined],
   ["1h", undefined],
+  ["1e3", undefined],
+  ["1e400", undefined],
+  ["  5", undefined],
   ["9".repeat(400), undefined],
   [{ seconds: 3600 }, undefined],
   [[3600], undefined],
@@ -275,7 +280,10 @@ Deno.test("fetchToken() fails on a status other than 2xx without an error", asyn
     [json({ access_token: "t" }, { status: 300 }), 300],
     [json({ access_token: "t" }, { status: 401 }), 401],
     [json({ error: "" }, { status: 400 }), 400],
-    [json({ error: { type: "x" } }, { status: 400 }), 400],
+    ...[null, true, 0, 1, [], [1], {}, { type: "x" }]
+      .map((
+        error,
+      ): [Answer, number] => [json({ error }, { status: 400 }), 400]),
     [text("Fault 17", 500), 500],
   ];
   for (const [answer, status] of answers) {

@@ -1,0 +1,12 @@
+/** Starts a server on a free loopback port that prints nothing. */
+export function serve(handler: (request: Request) => Promise<Response>) {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    handler,
+  );
+  return {
+    /** `http://127.0.0.1:<port>`, without a slash at the end. */
+    origin: `http://127.0.0.1:${server.addr.port}`,
+    close: () => server.shutdown(),
+  };
+}
