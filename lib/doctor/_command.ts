@@ -17,8 +17,12 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --json                  print the diagnosis as JSON
   --header "Name: value"  send a header field to the host of the URL; repeatable
   --timeout SECONDS       time for each request, 10 by default
-  --register              also register a client; nothing else is ever written
+  --register              also register a client
   --help                  print this
+
+Without --register, requests are GET and OPTIONS. Only a URL that rejects GET
+with 405 receives a POST, without the header fields of --header: a ping of the
+Model Context Protocol, which has no effect on a server of that protocol.
 
 Exit status: 0 if a strict client can continue, 1 if it stops, 2 for invalid
 arguments.`;

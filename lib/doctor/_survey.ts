@@ -29,41 +29,36 @@ import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
 
 const DEFAULT_MAX_BYTES = 1_048_576;
-/** Statuses of MCP endpoints, which need not accept GET. */
-const POST_STATUSES = [400, 404, 405, 406];
-/** A request of MCP without any effect. */
+/** A request of MCP without any effect on its servers. */
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
-
-function isHtml({ response }: IProbe): boolean {
-  return /^text\/html\b/i.test(response?.headers.get("Content-Type") ?? "");
-}
 
 /** Requests the resource without a token. */
 async function probeResource(survey: ISurvey): Promise<IProbe> {
   const { target, options, recorder } = survey;
   const url = target.href;
   const accept = { Accept: "application/json, text/event-stream" };
-  const headers = mergeHeaders(accept, options.headers);
   const purpose = "resource_metadata";
   const fetchAs = (isExtra: boolean) =>
     recorder.fetchFor(() => "resource", { isExtra, readsBody: false });
-  const get = { url, headers, method: "GET" };
-  const first = await probe(survey, purpose, fetchAs(false), get);
-  const { status = 0, ok = false } = first.response ?? {};
-  const isUnclear = POST_STATUSES.includes(status) || (ok && isHtml(first));
-  if (!isUnclear || first.response?.headers.get("WWW-Authenticate")) {
-    return first;
-  }
-  // A client of MCP begins with a POST, and some servers protect nothing else.
+  const first = await probe(survey, purpose, fetchAs(false), {
+    url,
+    headers: mergeHeaders(accept, options.headers),
+    method: "GET",
+  });
+  // A server of MCP need not accept GET, and then it responds with 405. Some of them
+  // protect nothing but POST.
+  const { status, headers } = first.response ?? {};
+  if (status !== 405 || headers?.get("WWW-Authenticate")) return first;
   const second = await probe(survey, purpose, fetchAs(true), {
     url,
-    headers: mergeHeaders(headers, { "Content-Type": "application/json" }),
+    // Without the caller's header fields: with credentials, a POST could have an
+    // effect on a server that is not one of MCP.
+    headers: { ...accept, "Content-Type": "application/json" },
     body: PING,
     method: "POST",
   });
   const { response } = second;
-  const isBetter = response?.status === 401 || (response?.ok && !ok);
-  return isBetter ? second : first;
+  return response?.status === 401 || response?.ok ? second : first;
 }
 
 /** Fetches one candidate, or repeats what discovery fetched. */

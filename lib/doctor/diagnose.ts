@@ -137,10 +137,11 @@ function seal<T>(value: T, secrets: readonly string[]): T {
  *
  * Beside the requests of discovery, the remaining well-known URLs are requested, and
  * preflight requests are made as by a web page. If the resource responds to `GET`
- * with 400, 404, 405, 406 or a page of HTML, it receives a `ping` of the Model
- * Context Protocol, which has no effect. Nothing is written to a server unless
- * `options.register` is true. The whole takes a few times `timeoutMs` at most, as no
- * further request is made to a host that has not responded.
+ * with 405 and no challenge, it receives one `POST` without `options.headers`: a
+ * `ping` of the Model Context Protocol, which has no effect on a server of that
+ * protocol. Without `options.register`, all other requests are `GET` and `OPTIONS`.
+ * The whole takes a few times `timeoutMs` at most, as no further request is made to a
+ * host that has not responded.
  *
  * `allowUrl` is called before every request; for the resource itself the purpose is
  * `resource_metadata`, and for a preflight request that of the request it precedes.

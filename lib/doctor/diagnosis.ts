@@ -149,13 +149,12 @@ export interface IDiagnoseOptions extends
     IDiscoverAuthorizationOptions,
     "challenge" | "sameOriginHeaders" | "selectAuthorizationServer"
   > {
-  /** Header fields for requests to the origin of the resource only. */
+  /** Header fields for `GET` requests to the origin of the resource only. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
-   * Whether to register a client, if the server allows it. Nothing else is written
-   * to a server.
+   * Whether to register a client, if the server allows it.
    *
    * @default false
    */

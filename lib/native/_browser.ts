@@ -1,24 +1,37 @@
 /** Opening a URL in the user's browser. */
 
 import { spawn } from "node:child_process";
+import { win32 } from "node:path";
 import process from "node:process";
 
 type Command = readonly [program: string, ...args: string[]];
 
-const COMMANDS: Partial<Record<string, Command>> = {
-  darwin: ["open"],
+/** Returns the command that opens a URL, without the URL. */
+export function browserCommand(
+  platform: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Command {
+  if (platform === "darwin") return ["open"];
+  if (platform !== "win32") return ["xdg-open"];
+  // By its path: Windows looks for a name in the current directory first.
+  const root = env.SystemRoot ?? "C:\\Windows";
+  const program = win32.join(root, "System32", "rundll32.exe");
   // Not `start`, which is a command of the shell: `&` would have to be escaped.
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-};
-const OTHER_COMMAND: Command = ["xdg-open"];
+  return [program, "url.dll,FileProtocolHandler"];
+}
 
 /**
- * Opens a URL with the command of the platform, without a shell. Rejects if the
- * command cannot be run or fails. Some commands run as long as the browser does;
- * they do not keep this process alive.
+ * Opens a URL with the command of the platform, without a shell. Throws or
+ * rejects if the command cannot be run or fails. Some commands run as long as the
+ * browser does; they do not keep this process alive.
+ *
+ * The URL is an argument, which other users of the machine can read. A private file
+ * with a page that redirects is no replacement: browsers in a Snap, outside of a
+ * container or outside of WSL cannot read it, the command succeeds nevertheless, and
+ * another program than a browser may open HTML files.
  */
 export function openBrowser(url: string): Promise<void> {
-  const [program, ...args] = COMMANDS[process.platform] ?? OTHER_COMMAND;
+  const [program, ...args] = browserCommand(process.platform, process.env);
   return new Promise((resolve, reject) => {
     const child = spawn(program, [...args, url], {
       stdio: "ignore",

@@ -4,14 +4,41 @@
  * @module
  */
 
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+} from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { requireArgument } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
 import { isMissing, lockDirectoryLease } from "./_lock_directory.ts";
+
+/** After this time, a process that has not renamed its temporary file has crashed. */
+const TEMPORARY_MS = 60_000;
+
+/** What the name of a temporary file has after the name of the file it replaces. */
+const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+
+/** Removes temporary files of crashed processes, as they may have a refresh token. */
+async function removeTemporaryFiles(path: string): Promise<void> {
+  const directory = dirname(path);
+  const name = basename(path);
+  for (const sibling of await readdir(directory)) {
+    if (!sibling.startsWith(name)) continue;
+    if (!TEMPORARY.test(sibling.slice(name.length))) continue;
+    const temporary = join(directory, sibling);
+    const { mtimeMs } = await lstat(temporary);
+    if (Date.now() - mtimeMs > TEMPORARY_MS) await rm(temporary);
+  }
+}
 
 /** Writes a file as a whole: a reader sees the old content or the new one. */
 async function replaceFile(path: string, content: string): Promise<void> {
@@ -38,7 +65,9 @@ async function replaceFile(path: string, content: string): Promise<void> {
  *
  * The file has the mode 0600, and a directory that has to be created has 0700. The
  * content is written to a file beside it, which is then renamed; so the file is
- * never half-written. The content is not encrypted.
+ * never half-written. If the process is killed in between, the next holder of the
+ * lock removes that file, a minute later at the earliest. The content is not
+ * encrypted.
  *
  * The lock is a file in a directory beside it, whose name has `.lock` at its end. Its
  * time is set every 2.5 seconds while it is held. It is stale when another process
@@ -97,7 +126,14 @@ export function fileStore(path: string | URL): ISessionStore {
       session
         ? await replaceFile(file, JSON.stringify(session, undefined, 2) + "\n")
         : await rm(file, { force: true }),
-    lock: (task, signal) =>
-      underLease(lockDirectoryLease(`${file}.lock`), task, signal),
+    lock(task, signal) {
+      const cleanAndRun = async () => {
+        // Another process may save without the lock, and rename its file meanwhile.
+        await removeTemporaryFiles(file).catch(() => {});
+        return await task();
+      };
+      const lease = lockDirectoryLease(`${file}.lock`);
+      return underLease(lease, cleanAndRun, signal);
+    },
   };
 }

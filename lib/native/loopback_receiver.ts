@@ -114,8 +114,14 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * `url_refused` if the URL is not http or https, or `invalid_argument` if
  * `redirectUri` was not called before.
  *
- * In Deno it needs `--allow-net=127.0.0.1`, and for the command that opens the
- * browser `--allow-run` and `--allow-env`; without these, the URL is printed.
+ * In Deno it needs `--allow-net=127.0.0.1`, and `--allow-run` and `--allow-env` for
+ * the command that opens the browser; without these, the URL is printed.
+ *
+ * The command has the URL with its `state` as an argument. Other users of the same
+ * machine can read it in the list of processes, sign in themselves and send their
+ * code to the receiver; the program would then act for their account. On a machine
+ * that several users share, pass `open: false`, so that the user copies the URL into
+ * a browser that is already running.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type or value.
  * @see RFC 8252, sections 7.3, 8.3 and 8.10.

@@ -96,9 +96,10 @@ function createLock(
  * origin, `sessionStorage` for one tab. Any script of the origin can read it.
  *
  * With Web Locks, one tab at a time authorizes or refreshes. The browser releases
- * the lock at once when the tab that holds it is closed or crashes. Without them,
- * tabs do not wait for each other: the store has no `lock`, and tasks run one at a
- * time for each store object.
+ * the lock at once when the tab that holds it is closed or crashes. Without them, and
+ * with `sessionStorage`, tabs do not wait for each other: the store has no `lock`, and
+ * tasks run one at a time for each store object. A browser that duplicates a tab
+ * copies its `sessionStorage`; then two tabs have the same refresh token.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * value is not a session. It is left as it is. Errors of the storage, such as
@@ -108,7 +109,8 @@ function createLock(
  * @param key The key of the value; one for each user and resource. The key with
  * `:version` at its end has a number.
  * @param locks `false` for none.
- * @default {navigator.locks} for `locks`, where it exists
+ * @default {navigator.locks} for `locks`, where it exists, and `false` for
+ * `sessionStorage`
  * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
  * @see Web Locks API, section 2.
  *
@@ -129,8 +131,13 @@ export function webStorageStore(
 ): ISessionStore {
   requireObject("storage", storage);
   requireNonEmptyString("key", key);
-  const { navigator } = globalThis as { navigator?: { locks?: IWebLocks } };
-  const manager = locks ?? navigator?.locks;
+  const { navigator, sessionStorage } = globalThis as {
+    navigator?: { locks?: IWebLocks };
+    sessionStorage?: unknown;
+  };
+  // Each tab has its own: it would wait for the changes of another one in vain.
+  const isShared = storage !== sessionStorage;
+  const manager = locks ?? (isShared && navigator?.locks);
   let saves = 0;
   return {
     // deno-lint-ignore require-await -- what the storage throws is a rejection

@@ -173,6 +173,37 @@ Deno.test("diagnose() writes nothing to a server unless it may register", async 
   assert(!JSON.stringify(registered).includes("s3cret-of-client"));
 });
 
+Deno.test("diagnose() sends a POST without the caller's header fields, and only after a 405 without a challenge", async () => {
+  const rows: [
+    status: number,
+    fields: Record<string, string>,
+    posts: number,
+  ][] = [
+    [200, { "Content-Type": "text/html" }, 0],
+    [200, { "Content-Type": "application/json" }, 0],
+    [400, {}, 0],
+    [404, {}, 0],
+    [406, {}, 0],
+    [405, { "WWW-Authenticate": "Bearer" }, 0],
+    [405, {}, 1],
+  ];
+  for (const [status, fields, posts] of rows) {
+    const received: unknown[] = [];
+    await using world = startWorld(({ handlers, resource }) => {
+      handlers["GET /mcp"] = () =>
+        new Response("<!doctype html>", { status, headers: fields });
+      handlers["POST /mcp"] = ({ headers }) => {
+        received.push([headers.get("X-Key"), headers.get("Authorization")]);
+        return new Response(null, { status: 401, headers: resource.headers });
+      };
+    });
+    const headers = { "X-Key": "k3y", Authorization: "Bearer of-the-user" };
+    const { findings } = await diagnose(world.target, { headers });
+    assertEquals(received, Array(posts).fill([null, null]), `${status}`);
+    if (posts > 0) assertEquals(findings, []);
+  }
+});
+
 Deno.test("diagnose() finds a registration that is refused", async () => {
   await using world = startWorld(({ handlers }) => {
     handlers["POST /as/register"] = () =>

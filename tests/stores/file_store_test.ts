@@ -86,6 +86,31 @@ Deno.test("fileStore() removes what it wrote when it cannot replace the file", (
     assertEquals([...Deno.readDirSync(directory)].length, 1);
   }));
 
+Deno.test("fileStore() removes what killed processes left, under the lock and after a minute", () =>
+  inDirectory(async (directory) => {
+    const store = fileStore(`${directory}/session.json`);
+    const id = crypto.randomUUID();
+    const kept = [
+      `session.json.${crypto.randomUUID()}.tmp`,
+      "session.json.backup.tmp",
+      `session.json.${id}`,
+      `other.json.${id}.tmp`,
+    ];
+    for (const name of [`session.json.${id}.tmp`, ...kept]) {
+      await Deno.writeTextFile(`${directory}/${name}`, "{}");
+      const ageSeconds = name === kept[0] ? 30 : 90;
+      const seconds = Date.now() / 1000 - ageSeconds;
+      await Deno.utime(`${directory}/${name}`, seconds, seconds);
+    }
+    await store.save(await aSession());
+    assertEquals([...Deno.readDirSync(directory)].length, 6);
+    await store.lock?.(() => Promise.resolve());
+    assertEquals(
+      [...Deno.readDirSync(directory)].map(({ name }) => name).sort(),
+      ["session.json", "session.json.lock", ...kept].sort(),
+    );
+  }));
+
 Deno.test("fileStore() lets one process at a time break a stale lock", () =>
   inDirectory(async (directory) => {
     let runs = 0;

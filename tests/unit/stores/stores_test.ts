@@ -189,6 +189,33 @@ Deno.test("webStorageStore() has no lock without Web Locks", () => {
   assertEquals(webStorageStore(storage, "k", false).lock, undefined);
 });
 
+Deno.test("webStorageStore() has no lock with sessionStorage, which other tabs do not share", () => {
+  const storage = fakeStorage();
+  const globals = {
+    sessionStorage: storage(),
+    localStorage: storage(),
+    navigator: { locks: fakeLocks() },
+  };
+  const before = Object.keys(globals).map((name) =>
+    [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
+  );
+  try {
+    for (const [name, value] of Object.entries(globals)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true });
+    }
+    const { sessionStorage, localStorage, navigator } = globals;
+    assertEquals(webStorageStore(sessionStorage, "k").lock, undefined);
+    assertEquals(typeof webStorageStore(localStorage, "k").lock, "function");
+    const store = webStorageStore(sessionStorage, "k", navigator.locks);
+    assertEquals(typeof store.lock, "function");
+  } finally {
+    for (const [name, descriptor] of before) {
+      if (descriptor) Object.defineProperty(globalThis, name, descriptor);
+      else Reflect.deleteProperty(globalThis, name);
+    }
+  }
+});
+
 Deno.test("webStorageStore() lets the next holder wait until it can read the change", async () => {
   const tab = fakeStorage(30);
   const locks = fakeLocks();
