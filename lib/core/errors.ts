@@ -162,7 +162,7 @@ export class OAuthClientError extends Error {
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
     for (const [name, value] of Object.entries(rest)) {
-      if (value !== undefined) Object.assign(this, { [name]: value });
+      if (value !== undefined) (this as Record<string, unknown>)[name] = value;
     }
     Object.defineProperty(this, BRAND, { value: true });
   }
