@@ -45,6 +45,7 @@
  * @module
  */
 
+export * from "./lib/core/advice.ts";
 export * from "./lib/core/challenge.ts";
 export * from "./lib/core/constants.ts";
 export * from "./lib/core/errors.ts";
@@ -52,6 +53,7 @@ export * from "./lib/core/guards.ts";
 export * from "./lib/core/jwt_claims.ts";
 export * from "./lib/core/metadata.ts";
 export * from "./lib/core/scopes.ts";
+export * from "./lib/core/step_up.ts";
 export * from "./lib/core/types.ts";
 export * from "./lib/http/request_options.ts";
 export * from "./lib/discovery/discover.ts";
@@ -65,13 +67,18 @@ export * from "./lib/client/client_assertion.ts";
 export * from "./lib/client/dpop.ts";
 export * from "./lib/client/registration.ts";
 export * from "./lib/client/selection.ts";
+export * from "./lib/token/authorization_parameters.ts";
 export * from "./lib/token/authorization_request.ts";
+export * from "./lib/token/client_check.ts";
 export * from "./lib/token/cross_app_access.ts";
 export * from "./lib/token/device_flow.ts";
 export * from "./lib/token/grant_body.ts";
 export * from "./lib/token/id_jag_body.ts";
+export * from "./lib/token/id_token.ts";
 export * from "./lib/token/pkce.ts";
+export * from "./lib/token/pushed_authorization.ts";
 export * from "./lib/token/revocation.ts";
+export * from "./lib/token/token_exchange.ts";
 export * from "./lib/token/token_request.ts";
 export * from "./lib/session/authorization.ts";
 export * from "./lib/session/authorize_request.ts";

@@ -33,7 +33,7 @@ import {
 interface IDnt {
   emptyDir(directory: string): Promise<void>;
   build(options: {
-    entryPoints: readonly IEntryPoint[];
+    entryPoints: readonly (IEntryPoint & { readonly kind?: "bin" })[];
     outDir: string;
     shims: { deno: { test: "dev" } };
     declaration: "inline";
@@ -49,6 +49,19 @@ interface IDnt {
     postBuild(): Promise<void>;
   }): Promise<void>;
 }
+
+/**
+ * The doctor as an entry point and as a program, `npx @oauth-helper/client URL`.
+ * `import.meta` in an entry point would make dnt add a polyfill for CommonJS.
+ */
+const DOCTOR = "./lib/doctor/mod.ts";
+const NPM_ENTRY_POINTS: readonly (IEntryPoint & { readonly kind?: "bin" })[] = [
+  ...entryPoints.map(({ name, path }) => ({
+    name,
+    path: path === DOCTOR ? "./lib/doctor/api.ts" : path,
+  })),
+  { kind: "bin", name: "oauth-doctor", path: "./lib/doctor/main.ts" },
+];
 
 async function loadDnt(): Promise<IDnt> {
   // In a variable, so that the type check does not load it from JSR.
@@ -94,7 +107,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
   Deno.chdir(root);
   await dnt.emptyDir("./npm");
   await dnt.build({
-    entryPoints,
+    entryPoints: NPM_ENTRY_POINTS,
     outDir: "./npm",
     shims: { deno: { test: "dev" } },
     declaration: "inline",

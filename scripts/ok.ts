@@ -25,6 +25,7 @@ const script = (name: string, ...args: string[]) => [
 ];
 
 const map = await importMapArgs();
+const entries = entryPoints.map(({ path }) => path);
 
 const STEPS: readonly IStep[] = [
   { name: "format", args: ["fmt", "--check"] },
@@ -33,12 +34,15 @@ const STEPS: readonly IStep[] = [
     name: "types",
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
   },
-  {
-    name: "documentation",
-    args: ["doc", "--lint", ...entryPoints.map(({ path }) => path)],
-  },
+  { name: "documentation", args: ["doc", "--lint", ...entries] },
   { name: "layers", args: script("check_layers") },
   { name: "tests", args: script("test"), option: "no-tests" },
+  {
+    name: "stores",
+    args: script("test_stores"),
+    // They need Redis and Chromium.
+    option: "no-packages",
+  },
   { name: "conformance", args: script("conformance") },
   { name: "publishing", args: ["publish", "--dry-run", "--allow-dirty"] },
   { name: "exports", args: script("check_exports"), option: "no-packages" },

@@ -22,8 +22,19 @@ const TEST_ARGS = [
   "--allow-sys",
 ];
 
+/** The tests that start programs, which `scripts/test_stores.ts` runs. */
+export const PROGRAM_TESTS = ["tests/stores", "tests/native", "tests/examples"];
+
 /** What is tested without arguments. */
-export const TEST_TARGETS = ["--doc", "mod.ts", "README.md", "lib", "tests"];
+export const TEST_TARGETS = [
+  "--doc",
+  "mod.ts",
+  "README.md",
+  "lib",
+  ...[...Deno.readDirSync(new URL("tests", root))]
+    .map(({ name }) => `tests/${name}`)
+    .filter((folder) => !PROGRAM_TESTS.includes(folder)),
+];
 
 const DOTS_PER_LINE = 100;
 

@@ -1,6 +1,6 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
-import { errorCodeOf, stringMember } from "../core/_members.ts";
+import { errorCodeOf, isMembers, stringMember } from "../core/_members.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -32,13 +32,15 @@ function toJson(
 function errorMembers(
   json: unknown,
   secrets: readonly string[],
-): { error?: string; error_description?: string | undefined } {
-  if (!isAuthorizationRegistrationErrorResponse(json)) return {};
-  const members = { ...json };
-  const error = errorCodeOf(json.error);
-  if (error === undefined) return {};
-  const description = stringMember(members, "error_description");
-  return { error, error_description: cleanText(description, secrets) };
+): { error?: string | undefined; error_description?: string | undefined } {
+  const members = isMembers(json) ? json : {};
+  return {
+    error: errorCodeOf(members.error),
+    error_description: cleanText(
+      stringMember(members, "error_description"),
+      secrets,
+    ),
+  };
 }
 
 /** Returns why the server refused the registration. */
@@ -82,8 +84,8 @@ function readRegistration(
     ? bodyOf(response)
     : detailsOf(response);
   // Some servers send error responses with status 200.
-  const members = errorMembers(json, secrets);
-  const code = members.error !== undefined
+  const isError = isMembers(json) && stringMember(json, "error") !== undefined;
+  const code = isError
     ? "oauth_error"
     : failure && (ok || failure.code === "redirect_refused")
     ? failure.code
@@ -91,7 +93,7 @@ function readRegistration(
     ? "invalid_response"
     : "unexpected_status";
   throw responseError(response, code, start + redact(problem, secrets), {
-    ...members,
+    ...(isError && errorMembers(json, secrets)),
     cause: failure && (isRead ? failure : failure.cause ?? failure),
   });
 }

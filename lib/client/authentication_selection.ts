@@ -45,6 +45,10 @@ function selectMethod(listed: string[], hasSecret: boolean): string {
  * without a secret, and for a client with one the first that the server lists of
  * `client_secret_basic` and `client_secret_post`. An empty list counts as none.
  *
+ * `client_secret_jwt` is not supported: its signature is an HMAC with the client secret,
+ * so that the server has to store the secret itself and not only a hash of it. Where a
+ * secret must not be sent, {@linkcode privateKeyJwt} is the better choice.
+ *
  * @param serverMetadata Metadata of the server.
  * @param registration The registration, for example an {@linkcode IKnownClient}.
  * @throws {OAuthClientError} `unsupported`: the method needs more than a

@@ -76,14 +76,14 @@ interface ISystemError {
 export function quoteThrown(thrown: unknown): string {
   const texts: string[] = [];
   let current = thrown;
-  for (let depth = 0; depth < 5 && current !== undefined; depth++) {
+  do {
     const { code, cause, errors } = Object(current) as ISystemError;
     texts.push(
       String(current) + (typeof code === "string" ? ` (${code})` : ""),
     );
     // Where several IP addresses were tried, Node lists an error for each.
     current = cause ?? errors?.[0];
-  }
+  } while (current !== undefined && texts.length < 5);
   const text = texts.join(": ");
   const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1];
   return quote(reason ? `${reason} (${text})` : text);

@@ -1,6 +1,6 @@
 /** Whether a URL may be used, for what, and how it is shown. */
 
-import { quote } from "./_quote.ts";
+import { printable, quote } from "./_quote.ts";
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationServerMetadata } from "./metadata.ts";
 
@@ -39,9 +39,11 @@ export function quoteUrl(value: unknown): string {
   if (typeof value !== "string") return typeof value;
   // Credentials end at an `@`, which is rare elsewhere in a URL.
   const isClean = !value.includes("@") || parseHttpUrl(value) !== undefined;
-  return quote(
-    isClean ? value : value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@"),
-  );
+  const text = isClean
+    ? value
+    : value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@");
+  // A line break could make one line of a log look like two.
+  return quote(text.replace(/[\t\n]/g, " "));
 }
 
 /**
@@ -49,7 +51,7 @@ export function quoteUrl(value: unknown): string {
  * because operating systems connect it to loopback.
  */
 export function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost\.?|.+\.localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/
+  return /^(localhost\.?|.+\.localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4})\])$/
     .test(hostname);
 }
 
@@ -80,9 +82,10 @@ export function requireSafeUrl(
           : quoteUrl(value)
       }`,
     );
-  // The URL parser drops tabs and line breaks, which no valid URL contains.
-  // deno-lint-ignore no-control-regex
-  const isClean = typeof value === "string" && !/[\x00-\x20\x7f]/.test(value);
+  // The URL parser drops tabs and line breaks, and encodes bidi characters, which no
+  // valid URL contains.
+  const isClean = typeof value === "string" && !value.includes(" ") &&
+    printable(value) === value;
   const url = isClean ? parseUrl(value) : undefined;
   if (!url) throw refuse("an absolute URL");
   if (url.username || url.password) throw refuse("a URL without credentials");

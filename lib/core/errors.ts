@@ -32,6 +32,8 @@
  * - `expired`: the device code expired before the user had finished.
  * - `invalid_id_jag`: an ID-JAG is malformed, has expired, or does not match the
  *   request for it.
+ * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the
+ *   request for it.
  * - `invalid_session`: a stored value is not a session.
  */
 export type OAuthClientErrorCode =
@@ -54,6 +56,7 @@ export type OAuthClientErrorCode =
   | "issuer_mismatch"
   | "expired"
   | "invalid_id_jag"
+  | "invalid_id_token"
   | "invalid_session";
 
 /** The details of an {@linkcode OAuthClientError}. */

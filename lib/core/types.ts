@@ -81,6 +81,27 @@ export interface IAuthorizationDynamicClientRegistrationResponse {
   token_endpoint_auth_method?: string | undefined;
 }
 
+/**
+ * One member of `authorization_details` (RFC 9396, section 2). The type defines which
+ * other members there are; those listed here are common (section 2.2).
+ */
+export interface IAuthorizationDetail {
+  /** Identifier of the type; it is not empty. */
+  type: string;
+  /** URLs of the resources. */
+  locations?: string[] | undefined;
+  /** Kinds of actions at the resource. */
+  actions?: string[] | undefined;
+  /** Kinds of data of the resource. */
+  datatypes?: string[] | undefined;
+  /** Identifier of a specific resource. */
+  identifier?: string | undefined;
+  /** Types or levels of privilege at the resource. */
+  privileges?: string[] | undefined;
+  /** Any other member. */
+  [member: string]: unknown;
+}
+
 /** Query parameters of a successful authorization response (RFC 6749, section 4.1.2). */
 export interface IAuthorizationAuthorizeResponse {
   /** The authorization code. */
@@ -115,6 +136,8 @@ export interface IAuthorizationTokenResponse {
   scope?: string | undefined;
   /** ID token (OpenID Connect Core 1.0, section 3.1.3.3). */
   id_token?: string | undefined;
+  /** Granted authorization details (RFC 9396, section 7). */
+  authorization_details?: IAuthorizationDetail[] | undefined;
 }
 
 /** Error response of a token endpoint (RFC 6749, section 5.2). */

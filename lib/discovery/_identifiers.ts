@@ -35,8 +35,9 @@ export function preferFirst(
 
 /** Parses a resource identifier: an http or https URL without a fragment. */
 function parseResource(resource: string): URL | undefined {
-  // The URL parser repairs whitespace, backslashes and a missing `//`.
-  const isClean = /^https?:\/\/[^\s\\/#][^\s\\#]*$/i.test(resource);
+  // The URL parser repairs other characters, backslashes and a missing `//`.
+  const isClean = /^https?:\/\/[^/]/i.test(resource) &&
+    /^[\x21-\x7e]+$/.test(resource) && !/[\\#]/.test(resource);
   const url = isClean ? parseUrl(resource) : undefined;
   return url && !url.username && !url.password ? url : undefined;
 }
@@ -66,7 +67,8 @@ export function coversTarget(
       AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
       url,
     );
-    const isSlashOnly = path === withoutSlash(target.pathname);
+    const isSlashOnly = !target.search &&
+      path === withoutSlash(target.pathname);
     return isSlashOnly ||
       withoutSlash(parseUrl(metadataUrl)?.href ?? "") ===
         withoutSlash(wellKnownUrl);
@@ -79,9 +81,9 @@ export function isSameIssuer(a: string, b: string): boolean {
   return withoutSlash(a) === withoutSlash(b);
 }
 
-/** Checks whether an issuer has neither query nor fragment (RFC 8414, section 2). */
+/** Checks whether an issuer is ASCII without query and fragment (RFC 8414, section 2). */
 export function isIssuer(issuer: string): boolean {
-  return parseUrl(issuer) !== undefined && !/[?#]/.test(issuer);
+  return /^[\x21-\x7e]+$/.test(issuer) && !/[?#]/.test(issuer);
 }
 
 /** Returns the identifier of a target: no fragment, no slash for an empty path. */

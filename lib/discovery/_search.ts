@@ -30,7 +30,7 @@ export interface ICandidate<Metadata> {
   readonly headers: Readonly<Record<string, string>>;
   /** The URLs that may be requested; any if undefined. */
   readonly rules?: IUrlRules;
-  readonly check: (document: unknown) => IVerdict<Metadata>;
+  readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
 }
 
 /** The metadata that was found, if any, and every URL that was requested. */
@@ -45,43 +45,55 @@ export interface ISearchResult<Metadata> {
 export interface ISearchOptions extends IRequestOptions {
   /** Ends the search at metadata of another identifier. */
   endOnMismatch?: boolean | undefined;
+  /** What was sent before, and must not be repeated in errors. */
+  secrets?: readonly string[] | undefined;
 }
 
 /** The error of a response that is not usable metadata. */
 function attemptError(
   purpose: RequestPurpose,
-  { url, headers }: Pick<ICandidate<unknown>, "url" | "headers">,
+  url: string,
   response: IResponse,
-  { code, problem, cause }: IVerdict<unknown>,
+  verdict: IVerdict<unknown>,
+  secrets: readonly string[],
 ): OAuthClientError {
   const { status, text, statusText, failure } = response;
-  const secrets = secretsOf(headers);
-  const message = problem ??
-    `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
-      `from ${quoteUrl(url)}: ${status} ${redact(text ?? statusText, secrets)}`;
+  const start = `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
+    `from ${quoteUrl(url)}: ${status} `;
+  // A body that is not JSON shows that no metadata is published.
+  const isNotJson = failure?.code === "invalid_response";
   const isUnexpected = status !== 200 && failure?.code !== "redirect_refused";
-  return responseError(
-    response,
-    code ?? (isUnexpected ? "unexpected_status" : failure?.code) ??
-      "invalid_metadata",
-    problem === undefined ? message : redact(message, secrets),
-    { cause: failure ?? cause },
-  );
+  const code = isUnexpected
+    ? "unexpected_status"
+    : isNotJson
+    ? "invalid_metadata"
+    : failure?.code ?? verdict.code ?? "invalid_metadata";
+  const details = {
+    url: redact(quoteUrl(url), secrets),
+    cause: isNotJson ? undefined : failure ?? verdict.cause,
+  };
+  const message = verdict.problem === undefined
+    ? redact(start, secrets) + redact(text ?? statusText, secrets)
+    : redact(verdict.problem, secrets);
+  return responseError(response, code, message, details);
 }
 
 /** Requests one URL and checks the document found there. */
 async function attempt<Metadata>(
   purpose: RequestPurpose,
-  candidate: ICandidate<Metadata>,
+  { url, headers, rules, check }: ICandidate<Metadata>,
   options: ISearchOptions,
+  secrets: readonly string[],
 ): Promise<{ metadata?: Metadata; error?: OAuthClientError }> {
-  const { url, headers, rules, check } = candidate;
   try {
-    const response = await request({ url, purpose, rules, headers }, options);
-    const { status, json, failure } = response;
-    const verdict = status === 200 && !failure ? check(json) : {};
+    const response = await request(
+      { url, purpose, rules, headers, secrets },
+      options,
+    );
+    const { status, json, failure, finalUrl = url } = response;
+    const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
     if (verdict.metadata) return { metadata: verdict.metadata };
-    return { error: attemptError(purpose, candidate, response, verdict) };
+    return { error: attemptError(purpose, url, response, verdict, secrets) };
   } catch (error) {
     // An abort ends the search with the caller's own reason.
     options.signal?.throwIfAborted();
@@ -103,10 +115,17 @@ export async function search<Metadata>(
 ): Promise<ISearchResult<Metadata>> {
   const attempts: IDiscoveryAttempt[] = [];
   for (const candidate of candidates) {
-    const { url } = candidate;
-    const { metadata, error } = await attempt(purpose, candidate, options);
+    const { url, headers } = candidate;
+    const secrets = [...(options.secrets ?? []), ...secretsOf(headers)];
+    const { metadata, error } = await attempt(
+      purpose,
+      candidate,
+      options,
+      secrets,
+    );
     if (error?.code === "timeout") throw error;
-    attempts.push({ url: quoteUrl(url), ...(error && { error }) });
+    const shown = redact(quoteUrl(url), secrets);
+    attempts.push({ url: shown, ...(error && { error }) });
     if (metadata) return { metadata, url, attempts };
     if (options.endOnMismatch && error?.code === "identifier_mismatch") break;
   }

@@ -1,6 +1,7 @@
 /** The search for metadata whose identifiers and URLs can be trusted. */
 
-import { withoutNulls } from "../core/_members.ts";
+import { isMembers, withoutNulls } from "../core/_members.ts";
+import { printable } from "../core/_quote.ts";
 import {
   ENDPOINT_NAMES,
   isWebUrl,
@@ -10,17 +11,13 @@ import {
   requireSafeUrl,
   rulesFor,
 } from "../core/_url.ts";
-import type { OAuthClientError } from "../core/errors.ts";
-import {
-  isAuthorizationProtectedResourceMetadata,
-  isAuthorizationServerMetadata,
-} from "../core/guards.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
 import {
   coversTarget,
   isIssuer,
@@ -29,6 +26,7 @@ import {
 } from "./_identifiers.ts";
 import {
   type ICandidate,
+  type ISearchOptions,
   type ISearchResult,
   type IVerdict,
   search,
@@ -42,15 +40,25 @@ type Headers = Readonly<Record<string, string>> | undefined;
 
 const ACCEPT = { Accept: "application/json" };
 
-/** Removes URLs such as `javascript:`, which could be shown to a user as a link. */
-function withoutUnsafeUrls<T extends object>(metadata: T): T {
-  const safe = { ...metadata };
-  for (const [name, value] of Object.entries(metadata)) {
-    const isUrl = typeof value === "string" &&
-      /_(uri|endpoint|documentation)$/.test(name);
-    if (isUrl && !isWebUrl(value)) delete safe[name as keyof T];
-  }
-  return safe;
+/** Checks whether a member should be a web URL and is something else. */
+export function isUnsafeUrl(name: string, value: unknown): boolean {
+  return /_(uri|endpoint|documentation)$/.test(name) &&
+    !(typeof value === "string" && isWebUrl(value) &&
+      printable(value) === value);
+}
+
+/**
+ * Removes what could mislead a user who sees it: URLs such as `javascript:`,
+ * control and bidi characters.
+ */
+function presentable<T extends object>(metadata: T): T {
+  const members = Object.entries(metadata)
+    .filter(([name, value]) => !isUnsafeUrl(name, value))
+    .map(([name, value]) => [
+      name,
+      typeof value === "string" ? printable(value) : value,
+    ]);
+  return Object.fromEntries(members);
 }
 
 /** How the metadata of a resource is searched for. */
@@ -66,15 +74,22 @@ export interface IResourceSearch {
 function checkResource(
   document: unknown,
   url: string,
+  finalUrl: string,
   { target, resourceMatch = "parent" }: IResourceSearch,
 ): IVerdict<IAuthorizationProtectedResourceMetadata> {
   const metadata = withoutNulls(document);
-  if (!isAuthorizationProtectedResourceMetadata(metadata)) return {};
-  const { resource } = metadata as { resource: unknown };
-  if (
-    typeof resource === "string" &&
-    coversTarget(resource, target, url, resourceMatch)
-  ) return { metadata: withoutUnsafeUrls(metadata) };
+  const isMetadata = isMembers(metadata) &&
+    ("resource" in metadata || "authorization_servers" in metadata);
+  if (!isMetadata) return {};
+  const { resource, scopes_supported, ...rest } = metadata;
+  if (typeof resource !== "string" || resource === "") {
+    const message = "Resource metadata must have a resource";
+    return { cause: new OAuthClientError("invalid_metadata", message) };
+  }
+  if (coversTarget(resource, target, finalUrl, resourceMatch)) {
+    const scopes = Array.isArray(scopes_supported) ? { scopes_supported } : {};
+    return { metadata: presentable({ resource, ...scopes, ...rest }) };
+  }
   return {
     code: "identifier_mismatch",
     problem: `The resource of the metadata from ${quoteUrl(url)} is ` +
@@ -100,14 +115,15 @@ export function resourceCandidates(
       ? sameOrigin
       : ACCEPT,
     rules,
-    check: (document: unknown) => checkResource(document, url, options),
+    check: (document, finalUrl) =>
+      checkResource(document, url, finalUrl, options),
   }));
 }
 
 /** Searches for the metadata of a resource; that of another one ends the search. */
 export async function searchResource(
   options: IResourceSearch,
-  requestOptions: IRequestOptions,
+  requestOptions: ISearchOptions,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
   return await search("resource_metadata", resourceCandidates(options), {
     ...requestOptions,
@@ -155,7 +171,7 @@ function refusalOf(
     return undefined;
   } catch (cause) {
     const { code, message } = cause as OAuthClientError;
-    return { code, problem: message, cause };
+    return { code, problem: message };
   }
 }
 
@@ -171,7 +187,7 @@ function checkServer(
     return { cause };
   }
   return refusalOf(metadata, url, options) ??
-    { metadata: withoutUnsafeUrls(metadata) };
+    { metadata: presentable(metadata) };
 }
 
 /** Returns the URLs where the metadata of a server may be, with their checks. */
@@ -194,7 +210,7 @@ export function serverCandidates(
 /** Searches for the metadata of an authorization server. */
 export async function searchServer(
   options: IServerSearch,
-  requestOptions: IRequestOptions,
+  requestOptions: ISearchOptions,
 ): Promise<ISearchResult<IAuthorizationServerMetadata>> {
   const purpose = "authorization_server_metadata";
   return await search(purpose, serverCandidates(options), requestOptions);

@@ -11,7 +11,12 @@ import {
   requireStringMembers,
 } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
-import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
+import {
+  isLoopback,
+  type IUrlRules,
+  quoteUrl,
+  requireSafeUrl,
+} from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type {
@@ -20,6 +25,7 @@ import type {
 } from "../core/metadata.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
+import { redact, secretsOf } from "../http/_redact.ts";
 import { requireOptions } from "../http/_request.ts";
 import { canonicalResource } from "./_identifiers.ts";
 import { discoveryError } from "./_search.ts";
@@ -93,7 +99,8 @@ export interface IAuthorizationContext {
 function isUnpublished({ error }: IDiscoveryAttempt): boolean {
   if (!(error instanceof OAuthClientError)) return false;
   const { code, status = 0, cause } = error;
-  return (code === "unexpected_status" && status < 500 && status !== 429) ||
+  const isClientError = status >= 400 && status < 500 && status !== 429;
+  return (code === "unexpected_status" && isClientError) ||
     (code === "invalid_metadata" && cause === undefined);
 }
 
@@ -135,6 +142,20 @@ function selectServer(
     "one of the given servers",
   );
   return selected;
+}
+
+/** Fails unless a server may be used. Its URL may repeat what the resource received. */
+function requireServer(
+  issuer: string,
+  rules: IUrlRules,
+  secrets: readonly string[],
+): void {
+  try {
+    requireSafeUrl("The authorization server", issuer, rules);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new OAuthClientError("url_refused", redact(message, secrets));
+  }
 }
 
 /** The endpoints of a server without metadata (MCP revision 2025-03-26). */
@@ -249,7 +270,8 @@ export async function discoverAuthorization(
     ? selectServer(target, resourceMetadata, attempts, given)
     : String(authorizationServer);
   const issuer = named ?? target.origin;
-  requireSafeUrl("The authorization server", issuer, rules);
+  const secrets = secretsOf(sameOriginHeaders ?? {});
+  requireServer(issuer, rules, secrets);
 
   const server = await searchServer({
     issuer,
@@ -257,14 +279,14 @@ export async function discoverAuthorization(
     trustedIssuers,
     preferredUrl: given.preferredServerMetadataUrl,
     additionalHeaders,
-  }, given);
+  }, { ...given, secrets });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
     throw discoveryError(
-      `No metadata of the authorization server ${quoteUrl(issuer)} for ` +
-        target.href,
+      "No metadata of the authorization server " +
+        `${redact(quoteUrl(issuer), secrets)} for ${target.href}`,
       attempts,
     );
   }

@@ -1,7 +1,7 @@
 /** The command: its arguments, its output and its exit status. */
 
 import { printable } from "../core/_quote.ts";
-import { parseHttpUrl } from "../core/_url.ts";
+import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IFetch } from "../http/request_options.ts";
 import { reportLines } from "./_report.ts";
@@ -20,7 +20,8 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --register              also register a client; nothing else is ever written
   --help                  print this
 
-Exit status: 0 if a strict client can continue, 1 if not, 2 for invalid arguments.`;
+Exit status: 0 if a strict client can continue, 1 if it stops, 2 for invalid
+arguments.`;
 
 /** Where the command prints. */
 export interface ICommandIo {
@@ -64,7 +65,7 @@ function readUrl(argument: string): URL {
   const url = parseHttpUrl(argument);
   if (!url) {
     throw new UsageError(
-      `'${argument}' is not an http or https URL without credentials`,
+      `'${quoteUrl(argument)}' is not an http or https URL without credentials`,
     );
   }
   return url;

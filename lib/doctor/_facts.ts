@@ -77,8 +77,6 @@ export interface IFacts {
   readonly serverDocuments: readonly ServerDocument[];
   /** The metadata of the server, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
-  /** Why no authorization request can be made to this server. */
-  readonly flowFailure?: OAuthClientError | undefined;
   readonly corsProbes: readonly ICorsProbe[];
   /** The assumed authorization endpoint. */
   readonly assumed?: IProbe | undefined;
@@ -120,24 +118,35 @@ export function isBlocked(facts: IFacts): boolean {
     !(isOpen(facts) && !isPublished(facts));
 }
 
+/** Checks whether an authorization server was named, and is not a guess. */
+export function isNamed({ servers, options }: IFacts): boolean {
+  return servers.length > 0 || options.authorizationServer !== undefined;
+}
+
 /**
  * Returns the severity of a problem at a URL: an error if discovery requested it
- * and obtained no metadata of that kind.
+ * and obtained no metadata of that kind. What is wrong with a document weighs more
+ * than what is wrong where there is none.
  */
 export function severityAt(
   facts: IFacts,
   document: AnyDocument,
 ): "error" | "warning" {
   const { resourceDocuments, serverDocuments } = facts;
-  const all: readonly AnyDocument[] = [resourceDocuments, serverDocuments]
-    .find((some: readonly AnyDocument[]) => some.includes(document)) ?? [];
-  // Of several servers, the one at fault is the last that discovery came to.
-  const isLast = all === serverDocuments ||
-    !serverDocuments.some(({ isUsed }) => isUsed);
-  return isBlocked(facts) && document.isUsed && isLast &&
-      !all.some(({ isUsed, metadata }) => isUsed && metadata)
-    ? "error"
-    : "warning";
+  const isServer = serverDocuments.some((one) => one === document);
+  const all: readonly AnyDocument[] = isServer
+    ? serverDocuments
+    : resourceDocuments;
+  const isReached = serverDocuments.some(({ isUsed }) => isUsed);
+  // Once a server is named, discovery depends on the metadata of that server.
+  const isLast = isServer || !isNamed(facts) || !isReached;
+  const counts = ({ isUsed }: AnyDocument) =>
+    isUsed || (isServer && !isReached);
+  const used = all.filter(counts);
+  const isCause = isLast && counts(document) &&
+    !used.some(({ metadata }) => metadata) &&
+    (membersOf(document) || !used.some(membersOf));
+  return isBlocked(facts) && isCause ? "error" : "warning";
 }
 
 /** Returns the code of an error, or that of its cause. */
@@ -165,3 +174,10 @@ export function allDocuments(
 ): readonly AnyDocument[] {
   return [...resourceDocuments, ...serverDocuments];
 }
+
+/** Scopes that a resource should not list: they are not about its data. */
+export const ODD_SCOPES: readonly string[] = [
+  "none",
+  "offline_access",
+  "refresh_token",
+];

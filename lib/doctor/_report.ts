@@ -63,7 +63,7 @@ function fit(text: string, width: number): string {
 }
 
 const describeTime = (ms: number) =>
-  ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
 function stepLines(steps: readonly IDiagnosisStep[]): string[] {
   const lines: string[] = [];
@@ -79,8 +79,8 @@ function stepLines(steps: readonly IDiagnosisStep[]): string[] {
       `    ${method.padEnd(7)}`,
       fit(path, 42).padEnd(42),
       String(status ?? "-").padStart(3),
-      `${fit(result, 15).padEnd(15)}`,
-      describeTime(ms).padStart(5),
+      fit(result, 14).padEnd(14),
+      describeTime(ms).padStart(6),
     ].join(" "));
   }
   return lines;

@@ -4,7 +4,7 @@ import { parseChallenges } from "../core/challenge.ts";
 import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { type IFacts, isBlocked, list, shown } from "./_facts.ts";
+import { type IFacts, isBlocked, list, ODD_SCOPES, shown } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
 
 const is401 = (facts: IFacts) => facts.probe.response?.status === 401;
@@ -139,9 +139,11 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     find(facts) {
       const { challenge, resource } = facts;
       const known = listed(facts);
-      const wanted = scopesFrom(
-        challenge?.params.scope ?? resource?.scopes_supported,
-      );
+      const wanted = challenge?.params.scope === undefined
+        // Odd scopes of a resource are a finding of their own.
+        ? scopesFrom(resource?.scopes_supported)
+          .filter((scope) => !ODD_SCOPES.includes(scope))
+        : scopesFrom(challenge.params.scope);
       const missing = wanted.filter((scope) =>
         !(known?.includes(scope) ?? true)
       );
@@ -162,7 +164,8 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     operator: "Name scopes in the challenge or in `scopes_supported`.",
     client: "Set `scopes`: some servers refuse a request without them.",
     find: ({ context, challenge, resource, target, probe }) =>
-      context && !context.scopes && probe.response?.status === 401 &&
+      context?.serverMetadataUrl && !context.scopes &&
+        probe.response?.status === 401 &&
         // An empty list has a finding of its own.
         !challenge?.params.scope && resource?.scopes_supported === undefined
         ? { message: "Nothing names a scope.", url: target.href }

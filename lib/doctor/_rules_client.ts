@@ -3,7 +3,7 @@
 import { stringMember, stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { isAllowed } from "./_cors.ts";
-import { type IFacts, list, membersOf } from "./_facts.ts";
+import { type IFacts, list, membersOf, ODD_SCOPES } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
 
 const MANY_SCOPES = 30;
@@ -62,9 +62,7 @@ export const CLIENT_RULES: readonly IRule[] = [
     client: "Set `scopes`.",
     find({ resource, resourceDocuments }) {
       const odd = scopesFrom(resource?.scopes_supported)
-        .filter((scope) =>
-          ["none", "offline_access", "refresh_token"].includes(scope)
-        );
+        .filter((scope) => ODD_SCOPES.includes(scope));
       return odd.length > 0
         ? {
           message: `The resource lists ${list(odd)} among its scopes.`,

@@ -2,6 +2,7 @@
 
 import type { Members } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
+import { isUnsafeUrl } from "../discovery/_strict_search.ts";
 import {
   allDocuments,
   type AnyDocument,
@@ -40,9 +41,11 @@ function namesOf(
     .filter(([name, value]) => test(value, name)).map(([name]) => name);
 }
 
-/** The accepted documents: only these are used. */
-function used(facts: IFacts): AnyDocument[] {
-  return allDocuments(facts).filter(({ metadata }) => metadata);
+/** The documents that hold metadata, of this identifier or of another one. */
+function published(facts: IFacts): AnyDocument[] {
+  return allDocuments(facts).filter((document) =>
+    membersOf(document) && codesOf(document)[0] !== "invalid_metadata"
+  );
 }
 
 const MAX_CACHE_SECONDS = 86_400;
@@ -161,9 +164,10 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     find: (facts) =>
       findDocument(
         facts,
-        allDocuments(facts),
-        ({ error, exchange }) =>
+        facts.resourceDocuments,
+        ({ url, error, exchange }) =>
           !exchange && error?.code === "url_refused" &&
+          parseUrl(url)?.origin !== facts.target.origin &&
           `${shown(error.message, 300)}.`,
         true,
       ),
@@ -230,13 +234,12 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     find: (facts) =>
       findDocument(
         facts,
-        used(facts),
+        published(facts),
         (document) => {
           const names = namesOf(
             membersOf(document),
             (value, name) =>
-              typeof value === "string" && value !== "" &&
-              !(name in (document.metadata ?? {})),
+              value !== "" && value !== null && isUnsafeUrl(name, value),
           );
           return names.length > 0 &&
             `Members of the metadata are no web URLs: ${list(names)}.`;
@@ -251,7 +254,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     find: (facts) =>
       findDocument(
         facts,
-        used(facts),
+        published(facts),
         (document) =>
           /\bno-store\b/i.test(headerOf(document, "Cache-Control")) &&
           "The metadata must not be cached, so every client requests it anew.",
@@ -265,7 +268,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     find: (facts) =>
       findDocument(
         facts,
-        used(facts),
+        published(facts),
         (document) => {
           const [, age = "0"] =
             /\bmax-age="?(\d+)/i.exec(headerOf(document, "Cache-Control")) ??
@@ -294,15 +297,31 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     },
   },
   {
+    id: "named_metadata_missing",
+    standard: "RFC 9728, section 5.1",
+    operator: "Publish the metadata at the URL that the challenge names.",
+    client: "The well-known URLs are requested next.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.resourceDocuments,
+        (document) =>
+          document.url === facts.challenge?.params.resource_metadata &&
+          NOT_FOUND.includes(statusOf(document) ?? 0) &&
+          "There is no metadata at the URL that the challenge names.",
+        true,
+      ),
+  },
+  {
     id: "no_resource_metadata",
     standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the resource.",
     client: "Set `authorizationServer`, if it is known.",
     find(facts) {
-      const { resourceDocuments, probe } = facts;
+      const { resourceDocuments, probe, challenge } = facts;
       const [first] = resourceDocuments;
       const isMissing = probe.response !== undefined && !isOpen(facts) &&
-        first !== undefined &&
+        !challenge?.params.resource_metadata && first !== undefined &&
         resourceDocuments.every((document) =>
           NOT_FOUND.includes(statusOf(document) ?? 0)
         );

@@ -96,15 +96,6 @@ export const FLOW_RULES: readonly IRule[] = [
     ),
   },
   {
-    id: "authorization_request_failed",
-    severity: "error",
-    isFallback: true,
-    standard: "RFC 6749, section 4.1.1",
-    operator: "Correct the metadata of the server.",
-    find: ({ flowFailure }) =>
-      flowFailure && { message: `${shown(flowFailure.message, 300)}.` },
-  },
-  {
     id: "no_registration",
     standard: "RFC 7591, section 3; MCP 2025-11-25, authorization",
     operator:

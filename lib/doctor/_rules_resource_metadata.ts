@@ -3,7 +3,8 @@
 import { parseUrl } from "../core/_url.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
 import { insertWellKnownPath } from "../discovery/_identifiers.ts";
-import { codesOf, isBlocked, membersOf, shown } from "./_facts.ts";
+import { getResourceMetadataUrls } from "../discovery/metadata_urls.ts";
+import { type AnyDocument, isBlocked, membersOf, shown } from "./_facts.ts";
 import {
   findDisagreement,
   findDocument,
@@ -16,6 +17,11 @@ function wellKnownUrlOf(resource: unknown): string | undefined {
   const url = typeof resource === "string" ? parseUrl(resource) : undefined;
   return url &&
     insertWellKnownPath(AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH, url);
+}
+
+/** Checks whether a document names a resource, the expected one or another one. */
+function hasResource(document: AnyDocument): boolean {
+  return typeof membersOf(document)?.resource === "string";
 }
 
 /** The findings about metadata of the resource. */
@@ -31,7 +37,7 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
         facts,
         resourceDocuments,
         (document) =>
-          isMismatch(document) &&
+          isMismatch(document) && hasResource(document) &&
           `The metadata is for the resource "${
             shown(membersOf(document)?.resource)
           }", not for "${shown(target.href)}".`,
@@ -39,7 +45,8 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
       );
       const document = resourceDocuments.find(({ url }) => url === found?.url);
       const { resource } = (document && membersOf(document)) ?? {};
-      const isParent = typeof resource === "string" &&
+      const isParent = facts.options.resourceMatch !== "exact" &&
+        typeof resource === "string" &&
         parseUrl(resource)?.origin === target.origin &&
         `${target.pathname}/`.startsWith(
           `${parseUrl(resource)?.pathname.replace(/\/$/, "")}/`,
@@ -78,17 +85,34 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
   {
     id: "resource_metadata_invalid",
     standard: "RFC 9728, section 2",
-    operator: "Publish `resource`, and `scopes_supported` as an array.",
+    operator: "Publish the URL that clients use as `resource`.",
     find: (facts) =>
       findDocument(
         facts,
         facts.resourceDocuments,
         (document) =>
-          document.json !== undefined &&
-          codesOf(document)[0] === "invalid_metadata" &&
-          "The JSON is not metadata of a resource: no `resource`, or " +
-            "`scopes_supported` is no array.",
+          document.json !== undefined && document.error !== undefined &&
+          !hasResource(document) &&
+          "The JSON is not metadata of a resource: it has no `resource`.",
         true,
+      ),
+  },
+  {
+    id: "scopes_malformed",
+    standard: "RFC 9728, section 2",
+    operator: "Publish `scopes_supported` as an array of strings.",
+    client: "Set `scopes`; anything but an array counts as absent.",
+    find: (facts) =>
+      findDocument(
+        facts,
+        facts.resourceDocuments,
+        (document) => {
+          const { scopes_supported: scopes } = membersOf(document) ?? {};
+          const isArray = Array.isArray(scopes) &&
+            scopes.every((scope) => typeof scope === "string");
+          return (scopes ?? null) !== null && !isArray &&
+            "`scopes_supported` is not an array of strings.";
+        },
       ),
   },
   {
@@ -96,13 +120,15 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 3.1",
     operator: "Publish the document at the well-known URL of the resource too.",
     client: "The URL of the challenge is requested first.",
-    find({ resourceDocuments, challenge }) {
-      const named = challenge?.params.resource_metadata;
+    find({ resourceDocuments, target }) {
       const found = resourceDocuments.find(({ metadata }) => metadata);
-      const others = resourceDocuments.filter(({ url }) => url !== named);
-      const first = others[0];
-      return found?.url === named && first && first.url !== named &&
-          !others.some((other) => membersOf(other))
+      const urls = getResourceMetadataUrls(target);
+      const [first] = resourceDocuments.filter(({ url }) => urls.includes(url));
+      const isElsewhere = found && first && !urls.includes(found.url) &&
+        !resourceDocuments.some((document) =>
+          urls.includes(document.url) && membersOf(document)
+        );
+      return isElsewhere
         ? {
           message: "The metadata of the resource is only at the URL of the " +
             "challenge, not at a well-known URL.",
@@ -124,14 +150,19 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "List the issuer in `authorization_servers`.",
     client: "Set `authorizationServer`, if it is known.",
-    find: ({ resource, resourceDocuments }) =>
-      resource && [resource.authorization_servers ?? []].flat().length === 0
+    find(facts) {
+      const { resource, resourceDocuments } = facts;
+      return resource &&
+          [resource.authorization_servers ?? []].flat().length === 0
         ? {
           message:
             "The metadata of the resource lists no authorization server.",
           url: resourceDocuments.find(membersOf)?.url ?? "",
+          // Discovery then tries the origin of the resource.
+          severity: isBlocked(facts) ? "error" : "warning",
         }
-        : undefined,
+        : undefined;
+    },
   },
   {
     id: "authorization_servers_malformed",

@@ -1,7 +1,7 @@
 /** Findings about metadata of the authorization server. */
 
 import { isSameIssuer } from "../discovery/_identifiers.ts";
-import { codesOf, isOpen, membersOf, severityAt, shown } from "./_facts.ts";
+import { codesOf, isNamed, isOpen, membersOf, shown } from "./_facts.ts";
 import {
   findDisagreement,
   findDocument,
@@ -152,17 +152,18 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     operator: "Publish metadata at the well-known URL of the issuer.",
     client: "Set `authorizationServer`, if another one is known.",
     find(facts) {
-      const { serverDocuments, issuer, servers, assumed } = facts;
-      const isMissing = serverDocuments.length > 0 &&
-        serverDocuments.every((one) =>
-          !membersOf(one) && severityAt(facts, one) === "error" &&
-          one.error?.code === "unexpected_status"
+      const { serverDocuments, issuer, assumed } = facts;
+      const isMissing = isNamed(facts) && facts.failure !== undefined &&
+        serverDocuments.length > 0 &&
+        serverDocuments.every(({ error }) =>
+          error?.code === "unexpected_status" &&
+          [404, 405, 410].includes(error.status ?? 0)
         );
       const isGone = assumed?.response?.status === 404 && !isOpen(facts);
       if (!isMissing && !isGone) return undefined;
       return {
         message: `The authorization server ${shown(issuer)}` +
-          (servers.length > 0 || isMissing
+          (isMissing
             ? " publishes no metadata."
             : ", the origin of the resource, publishes no metadata and has no " +
               "/authorize."),

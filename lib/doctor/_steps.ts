@@ -1,7 +1,7 @@
 /** What each request returned, in a few words. */
 
 import { parseUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
 import {
   allDocuments,
   type IFacts,
@@ -30,13 +30,31 @@ function headersOf({ response }: IExchange): Record<string, string> {
   }));
 }
 
-/** Describes an error without the name of the URL, which stands beside it. */
+/** Words for an error, short enough for a column. */
+const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
+  identifier_mismatch: "mismatch",
+  invalid_metadata: "no metadata",
+  network_error: "broken off",
+  oauth_error: "refused",
+  redirect_refused: "redirect",
+  response_too_large: "too large",
+  timeout: "timeout",
+  unexpected_status: "no metadata",
+  url_refused: "URL refused",
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  "certificate not accepted": "certificate",
+  "connection refused": "no connection",
+  "host name not found": "unknown host",
+};
+
 function reasonOf({ code, message, status }: OAuthClientError): string {
-  if (code === "timeout") return "no complete response in time";
   if (code === "network_error" && status === undefined) {
-    return /failed: ([a-z ]+) \(/.exec(message)?.[1] ?? "no response";
+    const [, reason = ""] = /failed: ([a-z ]+) \(/.exec(message) ?? [];
+    return REASONS[reason] ?? "no response";
   }
-  return code.replaceAll("_", " ");
+  return WORDS[code] ?? "failed";
 }
 
 function describeProbe(facts: IFacts, { response, error }: IProbe): string {
@@ -45,10 +63,9 @@ function describeProbe(facts: IFacts, { response, error }: IProbe): string {
   const { challenges, challengeHeader } = facts;
   if (response?.status !== 401) return "no 401";
   if (challenges.length > 0) {
-    const [{ scheme } = { scheme: "" }] = challenges;
-    return `${shown(scheme, 20)} challenge`;
+    return "challenge";
   }
-  return challengeHeader === "" ? "no challenge" : "other challenge";
+  return challengeHeader === "" ? "no challenge" : "other scheme";
 }
 
 function describe(facts: IFacts, exchange: IExchange): string {

@@ -1,10 +1,9 @@
 /** Gathers the facts of a diagnosis: the library's own discovery, and what is beside it. */
 
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
-import { isLoopback, parseUrl, requireEndpoint } from "../core/_url.ts";
+import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import {
   discoverAuthorization,
   type IAuthorizationContext,
@@ -16,7 +15,6 @@ import {
 } from "../discovery/_strict_search.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
-import { buildAuthorizationUrl } from "../token/authorization_request.ts";
 import { probeCors } from "./_cors.ts";
 import type {
   IDocument,
@@ -80,9 +78,9 @@ async function readDocument<Metadata>(
   if (!isUsed && !recorder.isAlive(url)) return undefined;
   const { allowUrl } = survey.options;
   let json: unknown;
-  const check = (document: unknown) => {
+  const check = (document: unknown, finalUrl: string) => {
     json = document;
-    return candidate.check(document);
+    return candidate.check(document, finalUrl);
   };
   const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
   const { result, error } = await attempt(
@@ -94,16 +92,19 @@ async function readDocument<Metadata>(
         fetch,
       }),
   );
-  const found = error ?? result?.attempts[0]?.error;
+  // A search without a function of the caller ends in errors of this library alone.
+  const found = error ??
+    result?.attempts[0]?.error as OAuthClientError | undefined;
   const { cause } = found ?? {};
   const isTimeout = cause instanceof OAuthClientError &&
     cause.code === "timeout";
   return {
     url,
-    isUsed,
+    // Discovery came to it, but must not request it.
+    isUsed: isUsed || found?.code === "url_refused",
     exchange: recorder.findLast(name, url),
     metadata: result?.metadata,
-    error: (isTimeout ? cause : found) as OAuthClientError | undefined,
+    error: isTimeout ? cause : found,
     json,
   };
 }
@@ -159,34 +160,6 @@ function bestOf(
 function serversIn(resource: Members | undefined): string[] {
   return [resource?.authorization_servers].flat()
     .filter((server) => typeof server === "string");
-}
-
-/** Returns why a client cannot begin a flow at this server. */
-function flowFailureOf(
-  server: Members | undefined,
-  { allowHttp, assumePkce }: IDiagnoseOptions,
-): OAuthClientError | undefined {
-  if (!server) return undefined;
-  const metadata = server as unknown as IAuthorizationServerMetadata;
-  try {
-    requireEndpoint(metadata, "token_endpoint", allowHttp);
-    const { grant_types_supported: grants } = server;
-    const hasOther = Array.isArray(grants) &&
-      grants.some((grant) => /client_credentials|device_code/.test(`${grant}`));
-    if (!metadata.authorization_endpoint && hasOther) return undefined;
-    const placeholder = "x";
-    buildAuthorizationUrl(metadata, {
-      clientId: placeholder,
-      redirectUri: placeholder,
-      state: placeholder,
-      codeChallenge: placeholder,
-      allowHttp,
-      assumePkce,
-    });
-    return undefined;
-  } catch (error) {
-    return error instanceof OAuthClientError ? error : undefined;
-  }
 }
 
 /** Requests the authorization endpoint that a client would have to assume. */
@@ -284,7 +257,6 @@ export async function takeSurvey(
     issuer,
     serverDocuments,
     server,
-    flowFailure: flowFailureOf(server, options),
     assumed: await probeAssumed(survey, context),
     corsProbes: await probeCors(survey, context, resourceProbe, [
       resourceDocuments.find(({ metadata }) => metadata),

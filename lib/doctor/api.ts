@@ -6,3 +6,14 @@
 
 export * from "./diagnose.ts";
 export * from "./diagnosis.ts";
+export type { OAuthClientErrorCode } from "../core/errors.ts";
+export type { IChallengeHeaders } from "../core/challenge.ts";
+export type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+export type { IDiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
+export type {
+  IFetch,
+  IFetchInit,
+  IFetchResponse,
+  IRequestOptions,
+  RequestPurpose,
+} from "../http/request_options.ts";

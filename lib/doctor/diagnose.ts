@@ -109,9 +109,17 @@ function summaryOf(
   }
 }
 
-/** Replaces the values that were sent, and control characters, in all strings. */
+/**
+ * Replaces the values that were sent in all strings, and characters that control a
+ * terminal or cannot be seen.
+ */
 function seal<T>(value: T, secrets: readonly string[]): T {
-  if (typeof value === "string") return redact(value, secrets) as T;
+  if (typeof value === "string") {
+    return redact(value, secrets).replace(
+      /\p{Cf}/gu,
+      (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+    ) as T;
+  }
   if (Array.isArray(value)) {
     return value.map((member) => seal(member, secrets)) as T;
   }
@@ -133,6 +141,9 @@ function seal<T>(value: T, secrets: readonly string[]): T {
  * Context Protocol, which has no effect. Nothing is written to a server unless
  * `options.register` is true. The whole takes a few times `timeoutMs` at most, as no
  * further request is made to a host that has not responded.
+ *
+ * `allowUrl` is called before every request; for the resource itself the purpose is
+ * `resource_metadata`, and for a preflight request that of the request it precedes.
  *
  * The verdict is `broken` or `unreachable` exactly if there is a finding of severity
  * `error`; and there is one whenever discovery fails, unless the resource publishes

@@ -47,8 +47,9 @@ export async function underSignal<T>(
 }
 
 /**
- * Runs a task until it has finished, it times out or the caller's signal aborts. The signal of the task then aborts as well, but the task is not waited
- * for: a caller's `fetch` may ignore its signal.
+ * Runs a task until it has finished, it times out or the caller's signal aborts.
+ * The signal of the task then aborts as well, but the task is not waited for: a
+ * caller's `fetch` may ignore its signal.
  */
 export async function underClock<T>(
   url: string,

@@ -1,5 +1,6 @@
 /** What must be kept secret in errors: the values that a request has sent. */
 
+import { decodeBase64String } from "../core/_base64.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { cut, printable, quote } from "../core/_quote.ts";
 
@@ -32,7 +33,7 @@ function headerValues(value: string): string[] {
 /** The client secret of Basic credentials, which is form-encoded within them. */
 function basicValues(credentials: string): string[] {
   try {
-    const pair = atob(credentials);
+    const pair = decodeBase64String(credentials);
     const secret = pair.slice(pair.indexOf(":") + 1);
     return [pair, secret, ...new URLSearchParams(`=${secret}`).values()];
   } catch {
@@ -54,12 +55,15 @@ function bodyValues(body: string): string[] {
 function encodingsOf(value: string): string[] {
   // Replaces lone surrogates, which encodeURIComponent does not accept.
   const form = new URLSearchParams({ "": value });
-  return [
-    value,
+  const encoded = [
     encodeURIComponent(form.get("") ?? ""),
     form.toString().slice(1),
-    JSON.stringify(value).slice(1, -1),
   ];
+  const withLowerCaseHex = encoded.map((text) =>
+    text.replace(/%[\dA-F]{2}/g, (byte) => byte.toLowerCase())
+  );
+  const escaped = JSON.stringify(value).slice(1, -1);
+  return [value, ...encoded, ...withLowerCaseHex, escaped];
 }
 
 /** Returns the values that a request sends and that errors must not repeat. */
@@ -77,49 +81,61 @@ export function secretsOf(
     .sort((a, b) => b.length - a.length);
 }
 
+/** The start and the end of a secret within a string. */
+type Range = [start: number, end: number];
+
 /**
- * Finds a secret in text that was cut, and so may end within the secret. Returns
- * its position and length.
+ * Finds a secret in text that was cut, and so may end within the secret.
  */
 function findSecret(
   text: string,
   secret: string,
   from = 0,
-): [position: number, length: number] | undefined {
-  const start = secret.slice(0, MIN_LENGTH);
+): Range | undefined {
+  const prefix = secret.slice(0, MIN_LENGTH);
   for (
-    let position = text.indexOf(start, from);
-    position !== -1;
-    position = text.indexOf(start, position + 1)
+    let start = text.indexOf(prefix, from);
+    start !== -1;
+    start = text.indexOf(prefix, start + 1)
   ) {
-    if (text.startsWith(secret, position)) return [position, secret.length];
-    const rest = text.length - position;
-    if (rest < secret.length && secret.startsWith(text.slice(position))) {
-      return [position, rest];
+    if (text.startsWith(secret, start)) return [start, start + secret.length];
+    const isCut = text.length - start < secret.length;
+    if (isCut && secret.startsWith(text.slice(start))) {
+      return [start, text.length];
     }
   }
   return undefined;
 }
 
-/** Replaces secrets in a body for a message, cut to 2,000 characters. */
-export function redact(body: string, secrets: readonly string[]): string {
-  let text = cut(body);
-  const isCut = text.length < body.length;
+/** Replaces secrets in text for a message, which is cut to 2,000 characters. */
+export function redact(text: string, secrets: readonly string[]): string {
+  const short = cut(text);
+  const ranges: Range[] = [];
   for (const secret of secrets) {
-    let found = findSecret(text, secret);
+    let found = findSecret(short, secret);
     while (found) {
-      const [position, length] = found;
-      const end = position + length;
-      text = `${text.slice(0, position)}[redacted]${text.slice(end)}`;
-      found = findSecret(text, secret, position);
+      ranges.push(found);
+      found = findSecret(short, secret, found[1]);
     }
   }
-  return quote(isCut ? `${text}…` : text);
+  ranges.sort(([a], [b]) => a - b);
+  let result = "";
+  let position = 0;
+  for (const [start, end] of ranges) {
+    // Secrets may overlap, and then are replaced together.
+    if (start >= position) {
+      result += `${short.slice(position, start)}[redacted]`;
+    }
+    position = Math.max(position, end);
+  }
+  result += short.slice(position);
+  return quote(short.length < text.length ? `${result}…` : result);
 }
 
 /**
  * Returns text of a server for a person to read; undefined if it contains a
- * secret. It is left out whole, because the rest could be an encoding of it.
+ * secret, also one that invisible characters divide. It is left out whole, because
+ * the rest could be an encoding of it.
  */
 export function cleanText(
   text: string | undefined,
@@ -127,10 +143,12 @@ export function cleanText(
 ): string | undefined {
   if (text === undefined) return undefined;
   const short = cut(text);
-  if (short.length < MIN_LENGTH) return printable(short);
-  return secrets.some((secret) => findSecret(short, secret))
-    ? undefined
-    : printable(short);
+  const clean = printable(short);
+  if (short.length < MIN_LENGTH) return clean;
+  const isSecret = secrets.some((secret) =>
+    findSecret(short, secret) ?? findSecret(clean, secret)
+  );
+  return isSecret ? undefined : clean;
 }
 
 function withoutSecrets(
@@ -164,13 +182,18 @@ function membersWithoutSecrets(
   );
 }
 
-/** Returns the members of an error response without tokens and secrets. */
+/**
+ * Returns the members of an error response without tokens and secrets; undefined if
+ * the body is large, or was not read as text.
+ */
 export function cleanErrorResponse(
   json: unknown,
-  text: string,
+  text: string | undefined,
   secrets: readonly string[],
 ): Members | undefined {
-  return isMembers(json) && text.length <= MAX_ERROR_RESPONSE_CHARACTERS
+  const isSmall = text !== undefined &&
+    text.length <= MAX_ERROR_RESPONSE_CHARACTERS;
+  return isSmall && isMembers(json)
     ? membersWithoutSecrets(json, secrets, 0)
     : undefined;
 }

@@ -19,6 +19,7 @@ import { underClock } from "./_clock.ts";
 import { redact, secretsOf } from "./_redact.ts";
 import {
   discard,
+  fieldOf,
   type IResponse,
   isOk,
   readResponse,
@@ -41,6 +42,8 @@ export interface IRequest {
   /** Which URLs may be requested; http and https everywhere if undefined. */
   readonly rules?: IUrlRules | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** What errors must not repeat, beside the values of this request. */
+  readonly secrets?: readonly string[] | undefined;
   /** A request with a body is a `POST`, one without is a `GET`. */
   readonly body?: string;
 }
@@ -77,47 +80,48 @@ export function mergeHeaders(
   return Object.fromEntries(merged.values());
 }
 
+/** The error of a request. The URL of a redirect may repeat what was sent. */
 function requestError(
   code: OAuthClientErrorCode,
   url: string,
+  { headers, body, secrets: others = [] }: IRequest,
   problem: string,
   cause?: unknown,
 ): OAuthClientError {
-  const message = `Request to ${quoteUrl(url)} ${problem}`;
-  return new OAuthClientError(code, message, { url, cause });
+  const secrets = [...others, ...secretsOf(headers, body)];
+  const shown = redact(quoteUrl(url), secrets);
+  const message = redact(`Request to ${shown} ${problem}`, secrets);
+  return new OAuthClientError(code, message, { url: shown, cause });
 }
 
 /** Fails unless a request may be made to this URL; returns its origin. */
 async function requirePermission(
   url: string,
-  { purpose, rules }: IRequest,
+  request: IRequest,
   { allowUrl }: IRequestOptions,
   signal: AbortSignal,
 ): Promise<string> {
+  const { purpose, rules } = request;
   // Some runtimes' fetch reads data: and file: URLs too, which servers may name.
   const parsed = rules
     ? requireSafeUrl(`The URL of ${purpose.replaceAll("_", " ")}`, url, rules)
     : parseHttpUrl(url);
   if (!parsed) {
-    throw new OAuthClientError(
-      "url_refused",
-      `Request to ${quoteUrl(url)} not made: expected an http or https URL ` +
-        "without credentials",
-    );
+    const problem =
+      "not made: expected an http or https URL without credentials";
+    throw requestError("url_refused", url, request, problem);
   }
   if (!allowUrl) return parsed.origin;
   let isAllowed: unknown;
   try {
     isAllowed = await allowUrl(new URL(url), purpose);
   } catch (cause) {
-    throw requestError("url_refused", url, "not made: allowUrl failed", cause);
+    const problem = "not made: allowUrl failed";
+    throw requestError("url_refused", url, request, problem, cause);
   }
   if (isAllowed !== true) {
-    throw requestError(
-      "url_refused",
-      url,
-      "not made: allowUrl did not return true",
-    );
+    const problem = "not made: allowUrl did not return true";
+    throw requestError("url_refused", url, request, problem);
   }
   signal.throwIfAborted();
   return parsed.origin;
@@ -127,10 +131,12 @@ async function requirePermission(
 async function callFetch(
   url: string,
   method: string,
-  { headers, body }: IRequest,
+  request: IRequest,
   { fetch }: IRequestOptions,
   signal: AbortSignal,
 ): Promise<IFetchResponse> {
+  signal.throwIfAborted();
+  const { headers, body } = request;
   const init = {
     method,
     headers: { ...headers },
@@ -150,8 +156,8 @@ async function callFetch(
   if (response && (response.status ?? response.ok) !== undefined) {
     return response;
   }
-  const reason = redact(quoteThrown(cause), secretsOf(headers, body));
-  throw requestError("network_error", url, `failed: ${reason}`, cause);
+  const problem = `failed: ${quoteThrown(cause)}`;
+  throw requestError("network_error", url, request, problem, cause);
 }
 
 /**
@@ -171,7 +177,7 @@ function redirectOf(
     };
   }
   if (!REDIRECT_STATUSES.includes(status)) return {};
-  const location = headers?.get("Location");
+  const location = fieldOf(headers, "Location");
   if (!location) return {};
   if (method !== "GET") {
     return { problem: `was redirected, which a ${method} does not follow` };
@@ -182,8 +188,7 @@ function redirectOf(
   const target = parseUrl(location, url);
   if (!target) return { problem: "was redirected to an invalid URL" };
   if (target.origin !== origin) {
-    const other = quoteUrl(target.origin);
-    return { problem: `was redirected to another origin, ${other}` };
+    return { problem: "was redirected to another origin" };
   }
   return { next: target.href };
 }
@@ -208,7 +213,7 @@ export async function send(
     if (finalUrl !== url && parseUrl(finalUrl)?.origin !== origin) {
       discard(response);
       const problem = "got a response from another origin";
-      throw requestError("redirect_refused", url, problem);
+      throw requestError("redirect_refused", url, request, problem);
     }
     const { next, problem } = redirectOf(url, origin, response, method, hops);
     if (next === undefined) {
@@ -217,9 +222,15 @@ export async function send(
         ? response.status === 200
         : isOk(response);
       const reading = { maxBytes, signal, isExpected };
-      const finished = await readResponse(request.url, response, reading);
+      const read = await readResponse(request.url, response, reading);
+      const finished = { ...read, finalUrl: url };
       if (problem === undefined) return finished;
-      const message = `Request to ${quoteUrl(url)} ${problem}`;
+      const { message } = requestError(
+        "redirect_refused",
+        url,
+        request,
+        problem,
+      );
       const failure = responseError(finished, "redirect_refused", message);
       return { ...finished, failure };
     }

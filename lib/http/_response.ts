@@ -13,6 +13,8 @@ import { readBytes } from "./_stream.ts";
 export interface IResponse {
   /** URL of the request. */
   readonly url: string;
+  /** URL of the response, after redirects. */
+  readonly finalUrl?: string;
   readonly status: number;
   readonly ok: boolean;
   readonly statusText: string;
@@ -37,7 +39,6 @@ type Body = Pick<IResponse, "json" | "text">;
 
 /** The media type of a form. */
 export const FORM = "application/x-www-form-urlencoded";
-const NO_HEADERS = { get: () => null };
 const utf8 = /* @__PURE__ */ new TextDecoder();
 const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
   fatal: true,
@@ -45,9 +46,18 @@ const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
   ignoreBOM: true,
 });
 
+/** Returns a header field; a minimal response may have other headers or none. */
+export function fieldOf(
+  headers: IFetchResponse["headers"],
+  name: string,
+): string | null {
+  return typeof headers?.get === "function" ? headers.get(name) : null;
+}
+
 /** Checks whether a response holds a form, by its media type. */
 export function isForm({ headers }: Pick<IFetchResponse, "headers">): boolean {
-  return headers?.get("Content-Type")?.toLowerCase().startsWith(FORM) ?? false;
+  const type = fieldOf(headers, "Content-Type") ?? "";
+  return type.toLowerCase().startsWith(FORM);
 }
 
 /** Checks whether a status is 2xx, by `ok` where a caller's `fetch` sets it. */
@@ -138,7 +148,7 @@ async function readBody(
   reading: IReading,
 ): Promise<Body | undefined> {
   const { headers, body, bodyUsed } = response;
-  const declaredBytes = Number(headers?.get("Content-Length") ?? 0);
+  const declaredBytes = Number(fieldOf(headers, "Content-Length") ?? 0);
   if (declaredBytes > reading.maxBytes) {
     discard(response);
     return undefined;
@@ -174,7 +184,7 @@ export async function readResponse(
     status,
     ok: isOk(response),
     statusText: statusText ?? "",
-    headers: headers ?? NO_HEADERS,
+    headers: { get: (name: string) => fieldOf(headers, name) },
   };
   const fail = (code: OAuthClientErrorCode, problem: string, cause?: unknown) =>
     responseError(head, code, `Response of ${quoteUrl(url)} ${problem}`, {
@@ -187,7 +197,12 @@ export async function readResponse(
     return { ...head, failure: fail("response_too_large", problem) };
   } catch (cause) {
     reading.signal.throwIfAborted();
-    const failure = fail("network_error", "cannot be read to its end", cause);
-    return { ...head, failure };
+    // A minimal response whose body is not JSON.
+    return cause instanceof SyntaxError
+      ? { ...head, failure: fail("invalid_response", "is not JSON", cause) }
+      : {
+        ...head,
+        failure: fail("network_error", "cannot be read to its end", cause),
+      };
   }
 }

@@ -53,6 +53,7 @@ export type RequestPurpose =
   | "resource_metadata"
   | "authorization_server_metadata"
   | "registration"
+  | "pushed_authorization"
   | "device_authorization"
   | "token"
   | "revocation";

@@ -10,7 +10,6 @@
  * never removed, as numbers would then start again.
  */
 
-import { hostname } from "node:os";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -53,8 +52,9 @@ export function lockDirectoryLease(directory: string): ILease {
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
     try {
-      // For a person who wonders which process holds the lock.
-      const owner = JSON.stringify({ pid: process.pid, host: hostname() });
+      // For a person who wonders which process holds the lock. Deno would require
+      // a permission for the name of the host.
+      const owner = JSON.stringify({ pid: process.pid });
       await writeFile(path, owner, { flag: "wx", mode: 0o600 });
     } catch (error) {
       if (hasCode(error, "EEXIST")) return false;
@@ -63,7 +63,8 @@ export function lockDirectoryLease(directory: string): ILease {
     const numbers = await numbersIn(directory);
     // If this process was slow, others may have created and removed the same number
     // before. Then there is a higher one, and the last one has been removed, as
-    // files are removed in ascending order.
+    // files are removed in ascending order. Both are checked, as a directory that
+    // changes meanwhile may be listed incompletely.
     const isFirst = last === 0 || numbers.includes(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
     await rm(path, { force: true });

@@ -21,5 +21,6 @@ export function queryInLine(line: string): string {
     const [, code = "", state = ""] = codeAndState;
     return new URLSearchParams({ code, state }).toString();
   }
-  return text.slice(text.indexOf("?") + 1).replace(/#.*$/s, "");
+  // The values of a query without its URL may have question marks.
+  return text.replace(/^[^?=#&]*\?/, "").replace(/#.*$/s, "");
 }

@@ -47,6 +47,8 @@ async function replaceFile(path: string, content: string): Promise<void> {
  * break a stale lock. A process that is suspended for longer than that loses the
  * lock. On a network file system, the clocks of the machines must agree.
  *
+ * In Deno it needs `--allow-read` and `--allow-write` for the directory.
+ *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * content is not a session. It is left as it is. Errors of the file system are
  * rejected with unchanged.

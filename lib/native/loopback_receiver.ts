@@ -114,8 +114,8 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * `url_refused` if the URL is not http or https, or `invalid_argument` if
  * `redirectUri` was not called before.
  *
- * In Deno it needs `--allow-net=127.0.0.1`, and `--allow-run` for the command that
- * opens the browser; without that, the URL is printed.
+ * In Deno it needs `--allow-net=127.0.0.1`, and for the command that opens the
+ * browser `--allow-run` and `--allow-env`; without these, the URL is printed.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type or value.
  * @see RFC 8252, sections 7.3, 8.3 and 8.10.

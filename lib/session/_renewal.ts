@@ -2,6 +2,7 @@
 
 import { requireArgument } from "../core/_arguments.ts";
 import { quoteUrl } from "../core/_url.ts";
+import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
@@ -10,7 +11,7 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
-import { type INeed, type SessionSource, tokenOf } from "./_refusal.ts";
+import { type INeed, type SessionSource, tokenOf } from "./_need.ts";
 import { share, underLock } from "./_shared_task.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
@@ -49,20 +50,27 @@ export async function loadSession(
     : undefined;
 }
 
+/** The error of a session that belongs elsewhere. */
+function mismatch(
+  member: "issuer" | "resource",
+  session: ISession,
+  expected: string,
+): OAuthClientError {
+  const code = member === "issuer" ? "issuer_mismatch" : "identifier_mismatch";
+  const message = `The ${member} of the session is ` +
+    `${quoteUrl(session[member])}, expected ${quoteUrl(expected)}`;
+  return new OAuthClientError(code, message);
+}
+
 /** Fails unless a session may be used for the resource and with the key. */
 export function requireUsable(
   session: ISession,
   { resource, session: { dpop } }: IRenewalOptions,
 ): void {
-  const isSession = typeof session?.token?.access_token === "string" &&
-    typeof session.resource === "string";
+  const isSession = typeof session?.token?.access_token === "string";
   requireArgument(isSession, "session", "an ISession");
   if (!reaches(session.resource, resource)) {
-    throw new OAuthClientError(
-      "identifier_mismatch",
-      `The session is for ${quoteUrl(session.resource)}, expected ` +
-        `${resource.href} or a parent of it`,
-    );
+    throw mismatch("resource", session, resource.href);
   }
   requireArgument(
     session.dpopThumbprint === dpop?.thumbprint,
@@ -73,35 +81,13 @@ export function requireUsable(
 
 /** Fails unless a session is for the server and the resource of a discovery. */
 function requireRequested(
-  { issuer, resource }: ISession,
-  context: IAuthorizationContext,
+  session: ISession,
+  { issuer, resource }: IAuthorizationContext,
 ): void {
-  if (issuer !== context.issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `authorize returned a session of ${quoteUrl(issuer)}, expected ` +
-        quoteUrl(context.issuer),
-    );
+  if (session.issuer !== issuer) throw mismatch("issuer", session, issuer);
+  if (session.resource !== resource) {
+    throw mismatch("resource", session, resource);
   }
-  if (resource !== context.resource) {
-    throw new OAuthClientError(
-      "identifier_mismatch",
-      `authorize returned a session for ${quoteUrl(resource)}, expected ` +
-        quoteUrl(context.resource),
-    );
-  }
-}
-
-/**
- * Checks whether a server refused a refresh for good. A failure on the way, an
- * overload or an outage says nothing about the refresh token.
- */
-function isRefused(
-  { code, status = 0, error = "" }: OAuthClientError,
-): boolean {
-  return error === "invalid_grant" || error === "invalid_client" ||
-    (code === "oauth_error" && status < 500 && status !== 429 &&
-      !["server_error", "temporarily_unavailable"].includes(error));
 }
 
 /** What is left of a session after an attempt to refresh it. */
@@ -121,10 +107,14 @@ async function refresh(
     await store.save(renewed);
     return { renewed };
   } catch (error) {
-    if (!isOAuthClientError(error) || !isRefused(error)) throw error;
+    const { action } = adviceFor(error);
+    // Any other failure says nothing about the refresh token.
+    const isRefused = action !== "retry" && isOAuthClientError(error) &&
+      error.code === "oauth_error";
+    if (!isRefused) throw error;
     let rest: ISession | undefined = session;
-    if (error.error === "invalid_client") rest = undefined;
-    if (error.error === "invalid_grant") {
+    if (action === "reregister") rest = undefined;
+    if (action === "reauthorize") {
       const { token_type } = session.token;
       rest = { ...session, token: { access_token: "", token_type } };
     }
@@ -168,8 +158,7 @@ async function authorizeAnew(
       }));
   } catch (error) {
     // The next call registers anew: this one must not ask the user twice.
-    const isUnknown = isOAuthClientError(error) &&
-      error.error === "invalid_client";
+    const isUnknown = adviceFor(error).action === "reregister";
     if (isUnknown && client) await store.save(undefined);
     throw error;
   }
@@ -198,7 +187,6 @@ async function renewUnderLock(
     const { renewed, rest } = await refresh(stored, options);
     if (renewed) return { session: renewed, source: "refresh", need };
     session = rest;
-    signal.throwIfAborted();
   }
   const next = await authorizeAnew(need, session, stored, options, signal);
   return { session: next, source: "authorize", need };

@@ -5,22 +5,28 @@
  * @module
  */
 
-import { invalidArgument, requireObject } from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { getClaimsFromJWT } from "../core/jwt_claims.ts";
 import { selectScopes } from "../core/scopes.ts";
+import type { IAuthorizationDetail } from "../core/types.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { IClientAuthentication } from "../client/authentication.ts";
 import { selectClientAuthentication } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
+import { boundParameters } from "../token/_authorization_query.ts";
+import type { IAuthorizationParameters } from "../token/authorization_parameters.ts";
 import {
   buildAuthorizationUrl,
   parseAuthorizationResponse,
 } from "../token/authorization_request.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
+import { checkIdToken } from "../token/id_token.ts";
 import { createPkcePair, createState } from "../token/pkce.ts";
+import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
 import { fetchToken, type IToken } from "../token/token_request.ts";
 import { newSession, trimClient, trimServerMetadata } from "./_new_session.ts";
 import type {
@@ -51,10 +57,16 @@ export interface IPendingAuthorization {
   scopes: string[];
   /** The `nonce` that the ID token must have. */
   nonce?: string;
+  /**
+   * The earliest `auth_time` that the ID token may have, in seconds since the Unix
+   * epoch: `max_age` before the request.
+   */
+  earliestAuthTime?: number;
 }
 
 /** Options of {@linkcode startAuthorization}. */
-export interface IStartAuthorizationOptions {
+export interface IStartAuthorizationOptions
+  extends Omit<IRequestOptions, "headers"> {
   /** The client, for example from {@linkcode ensureClient}. */
   client: IKnownClient;
   /** Redirect URI, which receives the authorization response. */
@@ -63,8 +75,21 @@ export interface IStartAuthorizationOptions {
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
+  /** Authorization details to request (RFC 9396). */
+  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters, such as `prompt` or `login_hint`. */
   parameters?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Pushes the request to the server (RFC 9126).
+   *
+   * @default {`require_pushed_authorization_requests` of the server metadata}
+   */
+  par?: boolean | undefined;
+  /**
+   * Authenticates a pushed request, if that needs more than the registration, such as
+   * a private key.
+   */
+  clientAuthentication?: IClientAuthentication | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
   /** Binds the authorization code to a key (RFC 9449, section 10). */
@@ -73,6 +98,12 @@ export interface IStartAuthorizationOptions {
   assumePkce?: boolean | undefined;
   /** Accepts an http endpoint that is not on loopback, and any on loopback. */
   allowHttp?: boolean | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
 }
 
 /** What {@linkcode startAuthorization} uses of a discovery. */
@@ -80,9 +111,40 @@ export type AuthorizationStart =
   & Pick<IAuthorizationContext, "resource" | "serverMetadata">
   & Partial<Pick<IAuthorizationContext, "scopes">>;
 
+/** Pushes the request if that is required; returns the URL for the user. */
+async function authorizationUrl(
+  serverMetadata: AuthorizationStart["serverMetadata"],
+  options:
+    & Omit<IStartAuthorizationOptions, "resource">
+    & IAuthorizationParameters,
+): Promise<URL> {
+  const { client, clientAuthentication, dpop, par, parameters, ...request } =
+    options;
+  if (par ?? serverMetadata.require_pushed_authorization_requests === true) {
+    const { url } = await pushAuthorizationRequest(
+      serverMetadata,
+      { ...request, parameters },
+      {
+        ...request,
+        client: clientAuthentication ??
+          selectClientAuthentication(serverMetadata, client),
+        dpop,
+      },
+    );
+    return url;
+  }
+  return buildAuthorizationUrl(serverMetadata, {
+    ...request,
+    clientId: client.client_id,
+    parameters: boundParameters(parameters, dpop),
+  });
+}
+
 /**
  * Starts the code flow: returns the URL to send the user to, and what has to be kept
- * until the user comes back.
+ * until the user comes back. If the server requires it, or with `par`, the request is
+ * pushed to the server; otherwise no request is made, and the options of requests
+ * have no effect.
  *
  * Keep `pending` by user and `state`: by `state` alone, an attacker could have a
  * user finish the attacker's own sign-in. It is a secret, and in a cookie it must be
@@ -90,9 +152,11 @@ export type AuthorizationStart =
  *
  * @param context From {@linkcode discoverAuthorization}.
  * @param options The client, the redirect URI, and what to request.
- * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}. `issuer_mismatch`:
- * the client is registered with another issuer.
- * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9449, section 10.
+ * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and
+ * {@linkcode pushAuthorizationRequest} for a pushed request. `issuer_mismatch`: the
+ * client is registered with another issuer.
+ * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9126; RFC 9396; RFC 9449,
+ * section 10.
  *
  * @example Send the user of a web server away, and keep what is needed later
  * ```ts
@@ -125,7 +189,7 @@ export async function startAuthorization(
     "options",
     options,
   );
-  const { client_id, issuer } = requireObject("options.client", client);
+  const { issuer } = requireObject("options.client", client);
   if (issuer !== serverMetadata.issuer) {
     throw new OAuthClientError(
       "issuer_mismatch",
@@ -147,25 +211,19 @@ export async function startAuthorization(
   const nonce = scopes.includes("openid")
     ? parameters?.nonce ?? createState()
     : undefined;
-  if (dpop && parameters?.dpop_jkt) {
-    throw invalidArgument("parameters", "without dpop_jkt, if dpop is given");
-  }
+  const { now = Date.now } = given;
+  const maxAge = nonce && /^\d{1,10}$/.exec(parameters?.max_age ?? "")?.[0];
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
-  const url = buildAuthorizationUrl(serverMetadata, {
-    clientId: client_id,
-    redirectUri: given.redirectUri,
+  const url = await authorizationUrl(serverMetadata, {
+    ...given,
+    client,
+    dpop,
     state,
     codeChallenge,
     scopes,
     resource: given.resource ?? resource,
-    assumePkce: given.assumePkce,
-    allowHttp: given.allowHttp,
-    parameters: {
-      ...parameters,
-      ...(nonce && { nonce }),
-      ...(dpop && { dpop_jkt: dpop.thumbprint }),
-    },
+    parameters: { ...parameters, ...(nonce && { nonce }) },
   });
   const pending: IPendingAuthorization = {
     state,
@@ -178,30 +236,46 @@ export async function startAuthorization(
     client: trimClient(client),
     scopes,
     ...(nonce && { nonce }),
+    ...(maxAge && {
+      earliestAuthTime: Math.floor(now() / 1000) - Number(maxAge),
+    }),
   };
   return { url, pending };
 }
 
-/** Fails if the ID token belongs to another authorization request. */
-function requireNonce({ id_token }: IToken, nonce: string | undefined): void {
-  if (!id_token || !nonce || getClaimsFromJWT(id_token).nonce === nonce) return;
-  throw new OAuthClientError(
-    "invalid_response",
-    "The ID token has another nonce than the authorization request",
-  );
+/** Fails if the ID token was not issued for this authorization request. */
+async function requireOwnIdToken(
+  { id_token, access_token }: IToken,
+  { serverMetadata, client, ...request }: IPendingAuthorization,
+  { now = Date.now }: ISessionOptions,
+): Promise<void> {
+  const { nonce, scopes, earliestAuthTime } = request;
+  // A server that is not an OpenID provider ignores the scope.
+  if (id_token === undefined || !scopes.includes("openid")) return;
+  await checkIdToken(id_token, {
+    issuer: serverMetadata.issuer,
+    clientId: client.client_id,
+    nonce,
+    // The user may take any time between the authentication and the consent.
+    maxAgeSeconds: earliestAuthTime === undefined
+      ? undefined
+      : Math.max(0, now() / 1000 - earliestAuthTime),
+    accessToken: access_token,
+    now,
+  });
 }
 
 /**
  * Finishes the code flow: checks the authorization response, redeems the code, and
- * returns the session.
+ * returns the session. If the scope `openid` was requested and there is an ID token, its
+ * claims are checked, with the `nonce` and the `max_age` of the request.
  *
  * @param callback The URL that the user was redirected to or its query, or the
  * request that a server received.
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
  * @param options The same `dpop`, and credentials that `pending` does not hold.
- * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse} and
- * {@linkcode fetchToken}. `invalid_response`: also for an ID token with another
- * `nonce`.
+ * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},
+ * {@linkcode fetchToken} and {@linkcode checkIdToken}.
  * @see RFC 6749, section 4.1.3; RFC 9207; OpenID Connect Core 1.0, section 3.1.3.7.
  *
  * @example Finish the sign-in of a web server
@@ -244,6 +318,6 @@ export async function finishAuthorization(
     ...given,
     client: given.client ?? selectClientAuthentication(serverMetadata, client),
   });
-  requireNonce(token, pending.nonce);
+  await requireOwnIdToken(token, pending, given);
   return newSession(pending, token, given.dpop);
 }

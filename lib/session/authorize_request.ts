@@ -4,7 +4,10 @@
  * @module
  */
 
-import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
+import type {
+  IAuthorizationDetail,
+  IAuthorizationDynamicClientRegistrationRequest,
+} from "../core/types.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
@@ -44,6 +47,8 @@ export interface IFlowOptions {
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
+  /** Authorization details to request (RFC 9396). */
+  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /** `false` for a server that rejects the `resource` parameter. */

@@ -11,7 +11,7 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
-import { isOAuthClientError } from "../core/errors.ts";
+import { adviceFor } from "../core/advice.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
@@ -19,7 +19,7 @@ import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { isTokenExpired } from "../token/token_request.ts";
 import { exchange } from "./_exchange.ts";
-import { type IUsedSession, needOf, tokenOf } from "./_refusal.ts";
+import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
 import {
   type IRenewalOptions,
   loadSession,
@@ -101,14 +101,6 @@ export interface IAuthorizedFetch {
   revoke(options?: IAuthorizedFetchSignal): Promise<void>;
 }
 
-/** Checks whether the failure of a request says nothing about the session. */
-function isTransient(error: unknown): boolean {
-  if (!isOAuthClientError(error)) return false;
-  const { code, status = 0 } = error;
-  return code === "network_error" || code === "timeout" || status === 429 ||
-    status >= 500;
-}
-
 /**
  * Creates a `fetch` for a resource that needs a token. It discovers the
  * authorization server when the resource requires a token, has the user sign in,
@@ -131,8 +123,8 @@ function isTransient(error: unknown): boolean {
  * - Concurrent calls share a renewal and its failure. A call whose signal aborts
  *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
  *   always finished and stored.
- * - If a refresh fails because of the network or an outage, the session is kept. With
- *   `invalid_grant` its tokens are deleted, with `invalid_client` all of it.
+ * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
+ *   kept, with `reauthorize` its tokens are deleted, with `reregister` all of it.
  * - A stream as body is sent once: if the session is missing, expired or known to be
  *   refused, it is renewed before the call.
  *
@@ -227,7 +219,8 @@ export function createAuthorizedFetch(
     try {
       return await renew(need, renewal, signal);
     } catch (error) {
-      if (!isTransient(error) || expires(session, 0)) throw error;
+      const isLost = adviceFor(error).action === "retry";
+      if (!isLost || expires(session, 0)) throw error;
       return { session, source: "store" };
     }
   }
@@ -249,7 +242,7 @@ export function createAuthorizedFetch(
     return { session, source: "store" };
   }
 
-  /** Sends a request until its response is not a refusal that can be healed. */
+  /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
     let used = await prepare(isSentOnce, signal);
@@ -280,7 +273,6 @@ export function createAuthorizedFetch(
     if (!isOurs) return await fetch(input, init);
     const request = new ResourceRequest(url, input, init);
     try {
-      request.signal?.throwIfAborted();
       return await call(request);
     } finally {
       request.close();

@@ -50,6 +50,12 @@ export interface ICodeFlowOptions extends IFlowOptions {
   ) => Promise<string | URL | URLSearchParams | Request>;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
+  /**
+   * Pushes the authorization request to the server (RFC 9126).
+   *
+   * @default {`require_pushed_authorization_requests` of the server metadata}
+   */
+  par?: boolean | undefined;
 }
 
 /** The second argument of {@linkcode ICodeFlowOptions.visit}. */
@@ -68,8 +74,11 @@ export interface IDeviceFlowOptions
 }
 
 /** Options of {@linkcode clientCredentialsFlow}. */
-export interface IClientCredentialsFlowOptions
-  extends Pick<IFlowOptions, "scopes" | "parameters" | "resource"> {
+export interface IClientCredentialsFlowOptions extends
+  Pick<
+    IFlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resource"
+  > {
   /** The client with its credentials and its `issuer`. */
   client: IClientAuthentication;
 }
@@ -106,31 +115,33 @@ export interface IClientCredentialsFlowOptions
  * ```
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, assumePkce } = requireObject("options", options);
+  const { redirectUri, visit, assumePkce, par } = requireObject(
+    "options",
+    options,
+  );
   requireArgument(typeof visit === "function", "visit", "a function");
   return async (request) => {
-    const { context, signal, dpop, allowHttp } = request;
+    const { context, signal } = request;
+    const sessionOptions = sessionOptionsOf(request);
     const uri = typeof redirectUri === "function"
       ? await redirectUri()
       : redirectUri;
     const { url, pending } = await startAuthorization(context, {
+      ...sessionOptions,
+      clientAuthentication: request.client,
       client: await clientFor(request, options, uri),
       redirectUri: uri,
       scopes: scopesOf(request, options),
       offlineAccess: options.offlineAccess,
+      authorizationDetails: options.authorizationDetails,
       parameters: parametersOf(request, options),
       resource: options.resource,
-      dpop,
       assumePkce,
-      allowHttp,
+      par,
     });
     signal?.throwIfAborted();
     const callback = await visit(url, { pending, signal });
-    return await finishAuthorization(
-      callback,
-      pending,
-      sessionOptionsOf(request),
-    );
+    return await finishAuthorization(callback, pending, sessionOptions);
   };
 }
 
@@ -182,6 +193,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const authorization = await fetchDeviceAuthorization(serverMetadata, {
       ...common,
       scopes,
+      authorizationDetails: options.authorizationDetails,
       parameters: parametersOf(request, options),
     });
     request.signal?.throwIfAborted();
@@ -231,7 +243,10 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
 export function clientCredentialsFlow(
   options: IClientCredentialsFlowOptions,
 ): Authorize {
-  const { client, parameters } = requireObject("options", options);
+  const { client, authorizationDetails, parameters } = requireObject(
+    "options",
+    options,
+  );
   if (typeof requireObject("client", client).issuer !== "string") {
     throw invalidArgument("client", "bound to an issuer (set its option)");
   }
@@ -242,6 +257,7 @@ export function clientCredentialsFlow(
     const body = buildClientCredentialsBody({
       resource: target,
       scopes,
+      authorizationDetails,
       parameters,
     });
     const token = await fetchToken(serverMetadata, body, {

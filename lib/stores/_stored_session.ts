@@ -1,6 +1,6 @@
 /** How stores read the values that they have written. */
 
-import { isMembers, stringsIn } from "../core/_members.ts";
+import { isMembers } from "../core/_members.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { ISession } from "../session/session.ts";
 
@@ -16,7 +16,8 @@ function isSession(value: unknown): value is ISession {
     hasStrings(value.serverMetadata, "issuer") &&
     hasStrings(value.client, "issuer", "client_id") &&
     hasStrings(value.token, "access_token", "token_type") &&
-    stringsIn(value.scopes)?.length === (value.scopes as unknown[]).length;
+    Array.isArray(value.scopes) &&
+    value.scopes.every((scope) => typeof scope === "string");
 }
 
 /**

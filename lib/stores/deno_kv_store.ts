@@ -50,6 +50,27 @@ export interface IDenoKv {
   atomic(): IDenoKvAtomic;
 }
 
+/** How often an operation is tried while other processes write to the file. */
+const TRIES = 100;
+
+/**
+ * Runs an operation. A database in a file serves one writer at a time, and rejects
+ * the operations of other processes instead of letting them wait.
+ */
+async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (tries === TRIES || !/database is locked/.test(String(error))) {
+        throw error;
+      }
+      const delayMs = 10 + Math.random() * 40;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    }
+  }
+}
+
 /** Deletes what a crashed process left; nothing depends on when that happens. */
 const CLEAN_UP_MS = 60_000;
 
@@ -62,14 +83,17 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
   const owner = crypto.randomUUID();
   let seen: string | null = null;
   let seenAt = 0;
+  const get = () => whenUnlocked(() => kv.get(key));
   const write = async (versionstamp: string | null) => {
-    const { ok } = await kv.atomic().check({ key, versionstamp })
-      .set(key, owner, { expireIn: CLEAN_UP_MS }).commit();
+    const { ok } = await whenUnlocked(() =>
+      kv.atomic().check({ key, versionstamp })
+        .set(key, owner, { expireIn: CLEAN_UP_MS }).commit()
+    );
     return ok;
   };
   return {
     async acquire() {
-      const { versionstamp } = await kv.get(key);
+      const { versionstamp } = await get();
       if (versionstamp !== seen) {
         seen = versionstamp;
         seenAt = performance.now();
@@ -78,13 +102,15 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
       return !isHeld && await write(seen);
     },
     async extend() {
-      const { value, versionstamp } = await kv.get(key);
+      const { value, versionstamp } = await get();
       if (value === owner) await write(versionstamp);
     },
     async release() {
-      const { value, versionstamp } = await kv.get(key);
+      const { value, versionstamp } = await get();
       if (value !== owner) return;
-      await kv.atomic().check({ key, versionstamp }).delete(key).commit();
+      await whenUnlocked(() =>
+        kv.atomic().check({ key, versionstamp }).delete(key).commit()
+      );
     },
   };
 }
@@ -130,10 +156,14 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
   );
   const place = `Deno KV at key [${key.map((part) => `"${part}"`).join(", ")}]`;
   return {
-    load: async () => readSession((await kv.get(key)).value, place),
+    async load() {
+      const { value } = await whenUnlocked(() => kv.get(key));
+      return readSession(value, place);
+    },
     async save(session) {
-      if (session) await kv.set(key, session);
-      else await kv.delete(key);
+      await whenUnlocked<unknown>(() =>
+        session ? kv.set(key, session) : kv.delete(key)
+      );
     },
     lock: (task) => underLease(kvLease(kv, [...key, "lock"]), task),
   };

@@ -22,6 +22,72 @@ export interface IWebStorage {
 export interface IWebLocks {
   /** Runs a task while no other page of the origin runs one under this name. */
   request<T>(name: string, task: () => Promise<T>): Promise<T>;
+  /** Lists the locks of the origin. */
+  query(): Promise<{ held?: { name?: string }[] }>;
+}
+
+const POLL_MS = 5;
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Creates a lock under which the latest change of a storage can be read.
+ *
+ * Browsers send changes to the processes of other tabs without waiting for them, and
+ * the release of a lock often arrives earlier. The next holder would use a refresh
+ * token again. So changes are counted in a further value of the storage. A tab that
+ * has made one holds a lock whose name has the number, as locks are the same in all
+ * tabs at any time. The next holder waits until it can read that number.
+ */
+function createLock(
+  storage: IWebStorage,
+  key: string,
+  locks: IWebLocks,
+  changes: () => number,
+) {
+  const name = `@oauth-helper/client ${key}`;
+  const prefix = `${name} version `;
+  const versionKey = `${key}:version`;
+  let endHold = () => {};
+
+  const storedVersion = () => Number(storage.getItem(versionKey) ?? 0);
+
+  /** Waits until the latest change can be read; returns its number. */
+  const latestVersion = async () => {
+    const { held = [] } = await locks.query();
+    const latest = held
+      .filter((lock) => lock.name?.startsWith(prefix))
+      .map((lock) => Number(lock.name?.slice(prefix.length)))
+      .reduce((a, b) => Math.max(a, b), 0);
+    // Without a limit, a storage that was cleared would never be read again.
+    const tries = LONGEST_WAIT_MS / POLL_MS;
+    for (let i = 0; i < tries && storedVersion() < latest; i++) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    return Math.max(latest, storedVersion());
+  };
+
+  const announce = async (version: number) => {
+    storage.setItem(versionKey, String(version));
+    const endLast = endHold;
+    await new Promise<void>((isHeld, reject) => {
+      locks.request(prefix + version, () => {
+        isHeld();
+        return new Promise<void>((resolve) => endHold = resolve);
+      }).catch(reject);
+    });
+    endLast();
+  };
+
+  return <T>(task: () => Promise<T>): Promise<T> =>
+    locks.request(name, async () => {
+      const version = await latestVersion();
+      const before = changes();
+      try {
+        return await task();
+      } finally {
+        if (changes() > before) await announce(version + 1);
+      }
+    });
 }
 
 /**
@@ -38,8 +104,8 @@ export interface IWebLocks {
  * `QuotaExceededError`, are rejected with unchanged.
  *
  * @param storage `localStorage` or `sessionStorage`.
- * @param key The key of the value; one for each user and resource. It is a part of
- * the name of the lock, too.
+ * @param key The key of the value; one for each user and resource. The key with
+ * `:version` at its end has a number.
  * @param locks `false` for none.
  * @default {navigator.locks} for `locks`, where it exists
  * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
@@ -64,6 +130,7 @@ export function webStorageStore(
   requireNonEmptyString("key", key);
   const { navigator } = globalThis as { navigator?: { locks?: IWebLocks } };
   const manager = locks ?? navigator?.locks;
+  let saves = 0;
   return {
     // deno-lint-ignore require-await -- what the storage throws is a rejection
     async load() {
@@ -71,12 +138,12 @@ export function webStorageStore(
     },
     // deno-lint-ignore require-await
     async save(session) {
+      saves++;
       if (session) storage.setItem(key, JSON.stringify(session));
       else storage.removeItem(key);
     },
     ...(manager && {
-      lock: <T>(task: () => Promise<T>) =>
-        manager.request(`@oauth-helper/client ${key}`, task),
+      lock: createLock(storage, key, manager, () => saves),
     }),
   };
 }

@@ -5,9 +5,11 @@ import {
   requireNonEmptyString,
   requireStringMembers,
 } from "../core/_arguments.ts";
+import { encodeAuthorizationDetails } from "../core/_authorization_details.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
+import type { IAuthorizationDetail } from "../core/types.ts";
 
 /** A parameter of a form; undefined if it is left out. */
 export type FormParameter = [name: string, value: string | undefined];
@@ -56,14 +58,15 @@ export function furtherParameters(
 }
 
 /**
- * Returns a form of the parameters of one request, then `resource` and `scope`,
- * then the further parameters of the caller.
+ * Returns a form of the parameters of one request, then `resource`, `scope` and
+ * `authorization_details`, then the further parameters of the caller.
  */
 export function formWith(
   parameters: FormParameter[],
   options: {
     resource?: string | URL | false | undefined;
     scopes?: readonly string[] | undefined;
+    authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
     parameters?: Readonly<Record<string, string>> | undefined;
   },
 ): URLSearchParams {
@@ -77,6 +80,10 @@ export function formWith(
         : undefined,
     ],
     ["scope", joinScopes(scopes ?? []) || undefined],
+    [
+      "authorization_details",
+      encodeAuthorizationDetails(options.authorizationDetails),
+    ],
   ];
   const names = own.map(([name]) => name);
   return formOf([...own, ...furtherParameters(options.parameters, names)]);

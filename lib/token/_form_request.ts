@@ -32,7 +32,10 @@ import type { RequestPurpose } from "../http/request_options.ts";
 
 type FormEndpointName = Extract<
   EndpointName,
-  "token_endpoint" | "device_authorization_endpoint" | "revocation_endpoint"
+  | "token_endpoint"
+  | "device_authorization_endpoint"
+  | "revocation_endpoint"
+  | "pushed_authorization_request_endpoint"
 >;
 
 /** A kind of request. */
@@ -40,6 +43,8 @@ interface IRequestKind {
   readonly purpose: RequestPurpose;
   /** Its name in messages. */
   readonly name: string;
+  /** The status of a success in messages, if not 200. */
+  readonly expectedStatus?: number;
   /** Whether the status of a success says everything. */
   readonly ignoresContent?: true;
 }
@@ -50,6 +55,11 @@ const REQUESTS: Record<FormEndpointName, IRequestKind> = {
   device_authorization_endpoint: {
     purpose: "device_authorization",
     name: "Device authorization request",
+  },
+  pushed_authorization_request_endpoint: {
+    purpose: "pushed_authorization",
+    name: "Pushed authorization request",
+    expectedStatus: 201,
   },
   // The content of its response is ignored (RFC 7009, section 2.2).
   revocation_endpoint: {
@@ -84,14 +94,17 @@ function membersOf(response: IResponse): Members {
 
 /** Fails unless the response is a success; an `error` counts at any status. */
 function requireSuccess(
-  { name, ignoresContent }: IRequestKind,
-  { response, members, headers, body }: IExchange,
+  { name, expectedStatus = 200, ignoresContent }: IRequestKind,
+  { response, members }: IFormResponse,
+  exchanges: readonly IExchange[],
 ): void {
-  const { url, status, ok, text = "", failure } = response;
+  const { url, status, ok, text, failure } = response;
   const failed = `${name} to ${quoteUrl(url)} failed:`;
   const errorMember = stringMember(members, "error");
   if (errorMember !== undefined) {
-    const secrets = secretsOf(headers, body);
+    const secrets = exchanges.flatMap(({ headers, body }) =>
+      secretsOf(headers, body)
+    );
     const error = errorCodeOf(errorMember);
     const message = `${failed} ${status}${error ? ` ${error}` : ""}`;
     const clean = (member: string) =>
@@ -105,7 +118,8 @@ function requireSuccess(
   }
   if (failure && !(ok && ignoresContent)) throw failure;
   if (!ok) {
-    const message = `${failed} expected status 200, got ${status}`;
+    const message =
+      `${failed} expected status ${expectedStatus}, got ${status}`;
     throw responseError(response, "unexpected_status", message);
   }
 }
@@ -143,7 +157,11 @@ async function sendForm(
     signal.throwIfAborted();
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
     signal.throwIfAborted();
-    const headers = mergeHeaders({ Accept: "application/json" }, further, own);
+    const headers = mergeHeaders(
+      { Accept: "application/json", ...own },
+      further,
+      own,
+    );
     const body = parameters.toString();
     const request = { url, purpose, headers, body };
     const response = await send(request, options, signal);
@@ -180,15 +198,17 @@ export async function postForm(
   requireOwnIssuer(client, serverMetadata.issuer);
   const kind = REQUESTS[endpoint];
   const { purpose } = kind;
-  let exchange = await sendForm(url, purpose, serverMetadata, form, given);
-  const { members, response } = exchange;
+  const first = await sendForm(url, purpose, serverMetadata, form, given);
+  const { members, response } = first;
   dpop?.noteResponse(url, response);
   const needsNonce = members.error === "use_dpop_nonce" &&
     response.headers.get("DPoP-Nonce");
-  if (dpop && needsNonce) {
-    exchange = await sendForm(url, purpose, serverMetadata, form, given);
-    dpop.noteResponse(url, exchange.response);
+  if (!dpop || !needsNonce) {
+    requireSuccess(kind, first, [first]);
+    return first;
   }
-  requireSuccess(kind, exchange);
-  return exchange;
+  const second = await sendForm(url, purpose, serverMetadata, form, given);
+  dpop.noteResponse(url, second.response);
+  requireSuccess(kind, second, [first, second]);
+  return second;
 }

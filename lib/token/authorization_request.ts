@@ -9,71 +9,33 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
-import { errorCodeOf, stringsIn } from "../core/_members.ts";
-import { printable, quote } from "../core/_quote.ts";
-import { requireScopes } from "../core/_scope_values.ts";
-import {
-  isWebUrl,
-  parseUrl,
-  quoteUrl,
-  requireEndpoint,
-  urlString,
-} from "../core/_url.ts";
-import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
+import { errorCodeOf } from "../core/_members.ts";
+import { cut, printable, quote } from "../core/_quote.ts";
+import { isWebUrl, parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
-import { furtherParameters } from "./_form.ts";
+import { authorizationQuery, endpointUrl } from "./_authorization_query.ts";
+import type {
+  AuthorizationRequestMetadata,
+  IAuthorizationParameters,
+} from "./authorization_parameters.ts";
 
 /** Options of {@linkcode buildAuthorizationUrl}. */
-export interface IBuildAuthorizationUrlOptions {
+export interface IBuildAuthorizationUrlOptions
+  extends IAuthorizationParameters {
   /** Identifier of the client. */
   clientId: string;
-  /** Redirect URI, which receives the authorization response. */
-  redirectUri: string | URL;
-  /** From {@linkcode createState}. */
-  state: string;
-  /** From {@linkcode createPkcePair}. */
-  codeChallenge: string;
-  /** Scopes to request; if undefined or empty, the server chooses. */
-  scopes?: readonly string[] | undefined;
-  /**
-   * Resource indicator (RFC 8707), byte for byte as in the metadata of the resource,
-   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter.
-   */
-  resource?: string | URL | false | undefined;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /** Accepts an http endpoint that is not on loopback, and any on loopback. */
   allowHttp?: boolean | undefined;
-  /** Further parameters, such as `prompt`; none may be one of the above. */
-  parameters?: Readonly<Record<string, string>> | undefined;
-}
-
-/** What {@linkcode buildAuthorizationUrl} uses of server metadata. */
-export type AuthorizationRequestMetadata = Pick<
-  IAuthorizationServerMetadata,
-  "issuer" | "authorization_endpoint" | "code_challenge_methods_supported"
->;
-
-/** Fails unless the server supports PKCE with `S256`. */
-function requirePkce(
-  { issuer, code_challenge_methods_supported }: AuthorizationRequestMetadata,
-  assumePkce: boolean | undefined,
-): void {
-  const methods = stringsIn(code_challenge_methods_supported);
-  if (methods?.includes("S256") ?? assumePkce) return;
-  throw new OAuthClientError(
-    "unsupported",
-    `Authorization server ${quoteUrl(issuer)} does not list S256 in ` +
-      "code_challenge_methods_supported" +
-      (methods ? "" : " (set assumePkce if it is known to support PKCE)"),
-  );
 }
 
 /**
  * Builds the URL of an authorization request with PKCE, to be opened in the user's
- * browser.
+ * browser. A server may require that the request is pushed instead: see
+ * {@linkcode pushAuthorizationRequest}.
  *
  * Store `state`, the code verifier, the redirect URI and the issuer before the user
  * leaves: {@linkcode parseAuthorizationResponse} and the token request need them.
@@ -84,7 +46,8 @@ function requirePkce(
  * with `S256`. `url_refused`: the endpoint is not https, nor http on loopback.
  * `invalid_argument`: an option is missing or has the wrong type, or `parameters`
  * has one of the parameters that this function sets.
- * @see RFC 6749, section 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2.
+ * @see RFC 6749, section 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2; RFC 9396,
+ * section 3.
  *
  * @example Send the user to the authorization endpoint
  * ```ts
@@ -117,38 +80,20 @@ export function buildAuthorizationUrl(
   serverMetadata: AuthorizationRequestMetadata,
   options: IBuildAuthorizationUrlOptions,
 ): URL {
-  const { allowHttp, resource, scopes = [], assumePkce, parameters } =
-    requireObject("options", options);
+  const { clientId, allowHttp, assumePkce } = requireObject(
+    "options",
+    options,
+  );
   requireObject("serverMetadata", serverMetadata);
-  const endpoint = "authorization_endpoint";
-  const url = new URL(requireEndpoint(serverMetadata, endpoint, allowHttp));
-  requirePkce(serverMetadata, assumePkce);
-  const { clientId, redirectUri, state, codeChallenge } = options;
-  const own = {
-    response_type: "code",
-    client_id: requireNonEmptyString("clientId", clientId),
-    redirect_uri: requireNonEmptyString("redirectUri", urlString(redirectUri)),
-    state: requireNonEmptyString("state", state),
-    code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
-    code_challenge_method: "S256",
-    scope: requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
-    resource: resource
-      ? requireNonEmptyString("resource", urlString(resource))
-      : "",
-  };
-  // Separate from the URL, which would be parsed again at each change.
-  const query = new URLSearchParams(url.search);
-  for (const [name, value] of furtherParameters(parameters, Object.keys(own))) {
-    query.set(name, value);
-  }
-  for (const [name, value] of Object.entries(own)) {
-    if (value) query.set(name, value);
-    else query.delete(name);
-  }
-  url.search = query.toString();
-  // An endpoint has no fragment (RFC 6749, section 3.1).
-  url.hash = "";
-  return url;
+  const endpoint = requireEndpoint(
+    serverMetadata,
+    "authorization_endpoint",
+    allowHttp,
+  );
+  return endpointUrl(
+    endpoint,
+    authorizationQuery(serverMetadata, clientId, options, assumePkce),
+  );
 }
 
 /** What was stored with the authorization request. */
@@ -260,8 +205,8 @@ export function parseAuthorizationResponse(
   const code = read("code");
   if (read("error")) {
     const error = errorCodeOf(read("error"));
-    const error_uri = read("error_uri") ?? "";
-    const error_description = printable(read("error_description") ?? "");
+    const error_uri = printable(cut(read("error_uri") ?? ""));
+    const error_description = printable(cut(read("error_description") ?? ""));
     const details = [error, error_description].filter(Boolean).join(": ");
     throw new OAuthClientError(
       "oauth_error",

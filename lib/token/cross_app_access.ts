@@ -174,6 +174,7 @@ export async function fetchIdJag(
     resourceClientId,
     resource,
     scopes,
+    authorizationDetails,
     parameters,
     ...rest
   } = requireObject("options", options);
@@ -184,6 +185,7 @@ export async function fetchIdJag(
     audience: requireNonEmptyString("audience", audience),
     resource,
     scopes,
+    authorizationDetails,
     parameters,
   });
   const token = await fetchToken(idpMetadata, body, rest);
@@ -267,10 +269,8 @@ export async function redeemIdJag(
   idJag: Pick<IIdJag, "assertion">,
   options: IRedeemIdJagOptions,
 ): Promise<IToken> {
-  const { resource, scopes, parameters, ...rest } = requireObject(
-    "options",
-    options,
-  );
+  const { resource, scopes, authorizationDetails, parameters, ...rest } =
+    requireObject("options", options);
   const { assertion } = requireObject("idJag", idJag);
   const { issuer } = requireObject("serverMetadata", serverMetadata);
   requireNonEmptyString("idJag.assertion", assertion);
@@ -288,6 +288,12 @@ export async function redeemIdJag(
     throw invalidIdJag("its client_id is not that of the client");
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
-  const body = buildJwtBearerBody({ assertion, resource, scopes, parameters });
+  const body = buildJwtBearerBody({
+    assertion,
+    resource,
+    scopes,
+    authorizationDetails,
+    parameters,
+  });
   return await fetchToken(serverMetadata, body, rest);
 }

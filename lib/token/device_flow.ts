@@ -14,6 +14,7 @@ import {
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
 import { quoteUrl, requireSafeUrl, rulesFor } from "../core/_url.ts";
+import { adviceFor } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
@@ -40,15 +41,6 @@ const MIN_INTERVAL_SECONDS = 0.1;
 const MAX_BACK_OFF_SECONDS = 60;
 /** The last poll after failures of the network is made this long before the expiry. */
 const LAST_POLL_SECONDS = 2;
-/** Errors that end the flow or continue it at any status. */
-const GRANT_ERRORS = [
-  "access_denied",
-  "authorization_pending",
-  "expired_token",
-  "invalid_client",
-  "invalid_grant",
-  "slow_down",
-];
 
 /** A device authorization response with the expiry of its codes, plain JSON. */
 export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
@@ -131,14 +123,20 @@ export async function fetchDeviceAuthorization(
   >,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
-  const { now = Date.now, scopes, resource, parameters, ...formOptions } =
-    requireObject("options", options);
+  const {
+    now = Date.now,
+    scopes,
+    resource,
+    authorizationDetails,
+    parameters,
+    ...formOptions
+  } = requireObject("options", options);
   requireObject("options.client", formOptions.client);
   optionalFunction("options.now", now);
   const { members, response } = await postForm(
     serverMetadata,
     "device_authorization_endpoint",
-    formWith([], { resource, scopes, parameters }),
+    formWith([], { resource, scopes, authorizationDetails, parameters }),
     formOptions,
   );
   const codes = readCodes(members);
@@ -157,9 +155,13 @@ export async function fetchDeviceAuthorization(
     if (complete) {
       requireSafeUrl("The verification_uri_complete", complete, rules);
     }
-  } catch (error) {
-    const { message } = error as OAuthClientError;
-    throw responseError(response, "url_refused", message);
+  } catch {
+    throw responseError(
+      response,
+      "url_refused",
+      "The verification_uri of the device authorization response is not used: " +
+        "expected an https URL, or http on loopback (set allowHttp to allow it)",
+    );
   }
   const interval = numberMember(members, "interval");
   return {
@@ -209,14 +211,6 @@ async function defaultDelay(
   }
 }
 
-/** Checks whether a failure says nothing about the grant. */
-function isTransient(
-  { code, status = 0, error = "" }: OAuthClientError,
-): boolean {
-  return code === "network_error" || code === "timeout" ||
-    ((status >= 500 || status === 429) && !GRANT_ERRORS.includes(error));
-}
-
 /** Returns the interval of the server in seconds, or the default. */
 function intervalOf({ interval }: IDeviceAuthorization): number {
   return typeof interval === "number" && interval > 0
@@ -228,8 +222,9 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
  * Polls for the token until the user has signed in.
  *
  * Each poll is preceded by a wait of `interval` seconds, which every `slow_down`
- * makes 5 seconds longer. A poll that fails because of the network, or with status
- * 5xx or 429, doubles the wait, up to 60 seconds, until a poll succeeds.
+ * makes 5 seconds longer. A poll after whose failure {@linkcode adviceFor} returns
+ * `retry`, such as a network error or a status of 5xx or 429, doubles the wait, up to 60
+ * seconds, until a poll succeeds.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
@@ -276,9 +271,10 @@ export async function pollDeviceToken(
 ): Promise<IToken> {
   const {
     onPending,
-    delay = defaultDelay,
+    delay,
     resource,
     scopes,
+    authorizationDetails,
     parameters,
     ...rest
   } = requireObject("options", options);
@@ -298,9 +294,11 @@ export async function pollDeviceToken(
     deviceCode: requireNonEmptyString("device_code", device_code),
     resource,
     scopes,
+    authorizationDetails,
     parameters,
   });
-  const { signal, now = Date.now } = rest;
+  const { signal } = rest;
+  const now = rest.now ?? Date.now;
   const remaining = () => expires_at - now() / 1000;
   const expired = (cause?: OAuthClientError) =>
     new OAuthClientError(
@@ -316,17 +314,23 @@ export async function pollDeviceToken(
     // The back-off must not skip the last poll.
     const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_SECONDS));
     if (pause >= left) throw expired();
-    await underSignal(signal, () => delay(pause * 1000, signal));
+    await underSignal(
+      signal,
+      () => (delay ?? defaultDelay)(pause * 1000, signal),
+    );
     try {
       return await fetchToken(serverMetadata, body, rest);
     } catch (failure) {
       signal?.throwIfAborted();
       if (!(failure instanceof OAuthClientError)) throw failure;
       const { error } = failure;
-      const isLost = isTransient(failure);
+      const isPending = error === "authorization_pending" ||
+        error === "slow_down";
+      // Such a failure says nothing about the grant.
+      const isLost = !isPending && adviceFor(failure).action === "retry";
       if (error === "expired_token") throw expired(failure);
       if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
-      else if (error !== "authorization_pending" && !isLost) throw failure;
+      if (!isPending && !isLost) throw failure;
       wait = isLost
         ? Math.max(interval, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
         : interval;

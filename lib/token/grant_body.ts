@@ -17,6 +17,7 @@ import {
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
+import type { IAuthorizationDetail } from "../core/types.ts";
 import { grantForm } from "./_form.ts";
 
 /** Options that most token requests share. */
@@ -32,6 +33,12 @@ export interface ITokenBodyOptions {
    * left out when undefined or empty.
    */
   scopes?: readonly string[] | undefined;
+  /**
+   * Authorization details (RFC 9396, section 6), sent as JSON. In a request with a
+   * code or a refresh token they can narrow what was granted. The parameter is left
+   * out when undefined or empty.
+   */
+  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /**
    * Further parameters by name; those with an empty value are left out. A name
    * that the request or the authentication of the client sets is an error, even

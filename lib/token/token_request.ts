@@ -5,10 +5,14 @@
  */
 
 import { optionalFunction, requireObject } from "../core/_arguments.ts";
+import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { quoteUrl } from "../core/_url.ts";
-import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
+import {
+  AUTH_SCOPE_SEPARATOR,
+  TOKEN_TYPE_ACCESS_TOKEN,
+} from "../core/constants.ts";
 import { getClaimsFromJWT } from "../core/jwt_claims.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
@@ -41,12 +45,25 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
   now?: (() => number) | undefined;
 }
 
+/**
+ * Checks whether a token is bound to a DPoP key, or is not an access token, whose
+ * type is `N_A` (RFC 8693, section 2.2.1).
+ */
+function isBound({ token_type, issued_token_type }: IToken): boolean {
+  const isOther = typeof issued_token_type === "string" &&
+    issued_token_type !== "" && issued_token_type !== TOKEN_TYPE_ACCESS_TOKEN;
+  return /^dpop$/i.test(token_type) || (isOther && /^n_a$/i.test(token_type));
+}
+
 /** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): IToken {
   // The server's own `expires_at` has no standard and other meanings.
   const { expires_in: _in, expires_at: _at, ...rest } = members;
   for (const name of ["refresh_token", "scope", "id_token"]) {
     if (stringMember(rest, name) === undefined) delete rest[name];
+  }
+  if (!isAuthorizationDetails(rest.authorization_details)) {
+    delete rest.authorization_details;
   }
   const seconds = numberMember(members, "expires_in");
   const expires_in = seconds === undefined ? undefined : Math.max(0, seconds);
@@ -65,11 +82,12 @@ function toToken(members: Members, now: () => number): IToken {
 /**
  * Sends a token request with the form of one of the `build...Body` functions.
  *
- * Deviations of real servers are accepted: an `error` counts at any status; a
+ * Deviations of real servers are accepted: an `error` that is
+ * a non-empty string counts at any status; a
  * form-encoded body is accepted; a missing `token_type` means `Bearer`;
  * `expires_in` may be a string of digits, is dropped if it is no number, and counts
- * as 0 if it is negative; members that are `null` are dropped. Further members are
- * kept. `expires_at` is set when the response arrives.
+ * as 0 if it is negative; members that are `null`, and `authorization_details` that are
+ * no list of objects with a `type`, are dropped. Further members are kept. `expires_at` is set when the response arrives.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
@@ -134,9 +152,8 @@ export async function fetchToken(
   }
   const token = toToken(members, now ?? Date.now);
   // Without the binding, anyone who obtains the token could use it (RFC 9449,
-  // section 5). `N_A` is the type of a token that is not an access token (RFC 8693,
-  // section 2.2.1).
-  if (formOptions.dpop && !/^(dpop|n_a)$/i.test(token.token_type)) {
+  // section 5).
+  if (formOptions.dpop && !isBound(token)) {
     throw invalid("has a token that is not bound to the DPoP key");
   }
   return token;
@@ -181,18 +198,20 @@ export interface IRefreshTokenOptions
  */
 export async function refreshToken(
   serverMetadata: TokenRequestMetadata,
-  token: Pick<IToken, "refresh_token" | "scope">,
+  token: Pick<IToken, "refresh_token" | "scope" | "authorization_details">,
   options?: IRefreshTokenOptions,
 ): Promise<IToken> {
-  const { refresh_token = "", scope } = requireObject("token", token);
-  const { resource, scopes, parameters, ...rest } = requireObject(
-    "options",
-    options ?? {},
+  const { refresh_token = "", scope, ...granted } = requireObject(
+    "token",
+    token,
   );
+  const { resource, scopes, authorizationDetails, parameters, ...rest } =
+    requireObject("options", options ?? {});
   const body = buildRefreshTokenBody({
     refreshToken: refresh_token,
     resource,
     scopes,
+    authorizationDetails,
     parameters,
   });
   const fresh = await fetchToken(serverMetadata, body, rest);
@@ -200,7 +219,15 @@ export async function refreshToken(
   const requested = scopes?.length
     ? requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR)
     : scope;
-  return { refresh_token, ...(requested && { scope: requested }), ...fresh };
+  const details = authorizationDetails?.length
+    ? [...authorizationDetails]
+    : granted.authorization_details;
+  return {
+    refresh_token,
+    ...(requested && { scope: requested }),
+    ...(details && { authorization_details: details }),
+    ...fresh,
+  };
 }
 
 /** Options of {@linkcode isTokenExpired}. */

@@ -1,23 +1,21 @@
-/**
- * The output of the demo: one line for each step, as text or as JSON. Everything
- * that a server sent is escaped here before it reaches a terminal.
- */
-import { OAuthClientError } from "../../mod.ts";
+/** The output of the demo: lines for a terminal, or one JSON object for each step. */
+import { wrap } from "../../lib/doctor/_report.ts";
+import type { IRecordedRequest } from "./steps.ts";
 
 /** A step and its result. */
 export interface IStepReport {
   step: string;
   action: string;
+  requests: readonly IRecordedRequest[];
   result: string;
-  status?: number | undefined;
   ms: number;
   ok: boolean;
   /** The result that counts as success. */
   expected: string;
-  /** Further results by name, one line for each. */
-  details?: Record<string, string> | undefined;
-  /** All failures, also those before a success. */
-  failures?: Error[] | undefined;
+  /** Further results by name. */
+  details?: Record<string, string>;
+  /** What the step threw. */
+  error?: Error;
 }
 
 /** Receives the steps. */
@@ -25,106 +23,38 @@ export interface IOutput {
   /** A line that is not part of the JSON output. */
   text(line: string): void;
   step(report: IStepReport): void;
-  /** The last line: the result of all steps. */
-  end(target: string, result: string, ok: boolean): void;
+  /** The result of all steps. */
+  end(result: string, ok: boolean): void;
 }
 
-const ACTION_WIDTH = 49;
-const RESULT_WIDTH = 57;
-
-/** Returns the failures that an `AggregateError` contains. */
-export function listFailures(failure: unknown): Error[] {
-  if (failure instanceof AggregateError) {
-    return failure.errors.flatMap(listFailures);
-  }
-  return [failure instanceof Error ? failure : new Error(String(failure))];
-}
-
-/** Characters that control a terminal or the direction of writing. */
-const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
-function escapeUnsafe(text: string): string {
-  const escapeUnit = (unit: string) =>
-    "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0");
-  // An escape of JSON is one UTF-16 unit.
-  return text.replace(
-    UNSAFE,
-    (char) => char.split("").map(escapeUnit).join(""),
-  );
-}
-
-/** Returns a string as one line without control characters, cut at `limit`. */
-export function toLine(text: string, limit = 400): string {
-  const line = escapeUnsafe(text.slice(0, 10_000).replace(/\s+/g, " ").trim());
-  return line.length > limit ? line.slice(0, limit - 1) + "…" : line;
-}
-
-/** Describes a failure in one line: the URL, the status, what was expected. */
-function describeFailure(error: Error, expected: string): string {
-  const url = error instanceof OAuthClientError ? error.url ?? "" : "";
-  const message = error.message
-    .replace(/^Failed to fetch [a-z ]+ from /, "")
-    // The tags of an HTML error page.
-    .replace(/<[^<>]*>/g, " ");
-  const atUrl = url !== "" && message.startsWith(url);
-  const line = toLine(message, atUrl ? url.length + 40 : 240);
-  return /expected/i.test(line) ? line : `${line} (expected ${expected})`;
-}
+const INDENT = " ".repeat(4);
 
 function describeTime(ms: number): string {
-  if (ms < 1) return "<1 ms";
-  return ms < 9_999 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  return ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
 }
 
 function createJsonOutput(print: (line: string) => void): IOutput {
   const start = performance.now();
   const round = (ms: number) => Math.round(ms * 10) / 10;
-  const printJson = (value: unknown) =>
-    print(escapeUnsafe(JSON.stringify(value)));
   return {
     text() {},
-    step(
-      {
-        step,
-        action,
-        result,
-        status,
-        ms,
-        ok,
-        expected,
-        details,
-        failures = [],
-      },
-    ) {
-      printJson({
-        step,
-        action,
-        result,
-        status,
+    step({ ms, expected, ...report }) {
+      const { ok, error } = report;
+      print(JSON.stringify({
+        ...report,
         ms: round(ms),
-        ok,
         ...(!ok && { expected }),
-        details,
-        ...(failures.length > 0 && {
-          failures: failures.map((error) => ({
-            message: error.message,
-            ...(error instanceof OAuthClientError && {
-              code: error.code,
-              url: error.url,
-              status: error.status,
-            }),
-            expected,
-          })),
-        }),
-      });
+        ...(error && { error: { ...error, message: error.message } }),
+      }));
     },
-    end(action, result, ok) {
+    end(result, ok) {
       const ms = round(performance.now() - start);
-      printJson({ step: "end", action, result, ms, ok });
+      print(JSON.stringify({ step: "end", result, ms, ok }));
     },
   };
 }
 
+/** Creates an output that is at most 80 characters wide. */
 function createTextOutput(
   print: (line: string) => void,
   colour: boolean,
@@ -133,28 +63,31 @@ function createTextOutput(
   const paint = (code: number) => (text: string) =>
     colour ? `\x1b[${code}m${text}\x1b[0m` : text;
   const [faint, red, green] = [paint(2), paint(31), paint(32)] as const;
+  const printAll = (text: string, style = (line: string) => line, more = "") =>
+    wrap(text, INDENT + more, INDENT).forEach((line) => print(style(line)));
   let count = 0;
   return {
-    text: (line) => print(toLine(line)),
-    step({ action, result, ms, ok, expected, details = {}, failures = [] }) {
-      const wanted = ok || failures.length > 0 ? "" : ` (expected ${expected})`;
+    text: print,
+    step({ action, requests, result, ms, ok, expected, details = {} }) {
       print([
         (ok ? green : red)(String(++count).padStart(2)),
-        toLine(action).padEnd(ACTION_WIDTH),
-        (ok ? String : red)(toLine(result + wanted).padEnd(RESULT_WIDTH)),
-        faint(describeTime(ms).padStart(6)),
-      ].join("  "));
-      for (const failure of failures) {
-        print(red("    failed  ") + faint(describeFailure(failure, expected)));
+        ` ${action.padEnd(67)}`,
+        faint(describeTime(ms).padStart(8)),
+      ].join(" "));
+      for (const { method, url, status, grant_type = "" } of requests) {
+        printAll(`${status} ${method} ${url} ${grant_type}`, faint);
       }
+      if (ok) printAll(result);
+      else printAll(`${result} (expected ${expected})`, red);
       for (const [name, value] of Object.entries(details)) {
-        print(faint(`    ${toLine(`${name}: ${value}`, 240)}`));
+        printAll(`${name}: ${value}`, faint, "  ");
       }
     },
-    end(_, result, ok) {
+    end(result, ok) {
       const ms = describeTime(performance.now() - start);
       print("");
-      print((ok ? green : red)(toLine(`${result} (${ms} in all)`)));
+      const lines = wrap(`${result} (${ms} in all)`, "");
+      for (const line of lines) print((ok ? green : red)(line));
     },
   };
 }

@@ -14,8 +14,8 @@ export async function startServers(): Promise<IDemoServers> {
   await using started = new AsyncDisposableStack();
   const server = started.use(
     await startAuthorizationServer({
-      // With a path, so that the first URLs of the discovery respond with 404.
-      path: "/tenant1",
+      // With a path, so that the discovery requests several URLs.
+      path: "/as",
       clients: [{
         client_id: machine.id,
         client_secret: machine.secret,

@@ -24,9 +24,9 @@ export type OperationName = typeof OPERATIONS[number];
 
 /** Where a case takes place. */
 export interface IWorld {
-  /** Origin of the server that is asked. */
+  /** Origin of the server that requests go to. */
   readonly here: string;
-  /** Origin of a server that nobody has been told to ask. */
+  /** Origin of another server, which no request should reach. */
   readonly elsewhere: string;
   /** Its signal is passed to every operation. */
   readonly controller: AbortController;
@@ -36,11 +36,11 @@ export interface IWorld {
 
 /** Arguments of an operation that are not the usual ones. */
 export interface IInput {
-  /** The resource, instead of `/mcp` at the server that is asked. */
+  /** The resource, instead of `/mcp` at the server. */
   target?: string;
   /** What the challenge named. */
   resourceMetadataUrl?: string;
-  /** The issuer, instead of the origin of the server that is asked. */
+  /** The issuer, instead of the origin of the server. */
   issuer?: string;
   /** Further members of the metadata that names the endpoints. */
   metadata?: Record<string, unknown>;
@@ -63,6 +63,8 @@ export interface IOutcome {
   failures?: number;
   /** Members of the error, or of each failure; undefined for none. */
   members?: Record<string, unknown>;
+  /** A part of the message of a network_error. */
+  message?: string;
   /** Either this or a correct result, where runtimes differ. */
   orResult?: IOutcome["result"];
 }
@@ -76,7 +78,7 @@ export interface ICase {
   readonly play?: Play;
   /** What the other server plays. */
   readonly playElsewhere?: Play;
-  /** The server has gone, or speaks TLS, or listens at another address. */
+  /** The server is closed, uses TLS, or listens on another IP address. */
   readonly server?: "gone" | "tls" | "[::1]";
   readonly input?: (world: IWorld) => IInput;
   /** Options beside the usual ones. */
@@ -90,7 +92,7 @@ export interface ICase {
   readonly requestsElsewhere?: number;
   /** Redirects are followed, so a discovery makes more requests than attempts. */
   readonly hops?: true;
-  /** Texts that no message may hold, beside the secrets. */
+  /** Strings that no message may contain, beside the secrets. */
   readonly forbidden?: readonly string[];
 }
 
@@ -102,7 +104,7 @@ export function nameOf({ operation, fault, outcome }: ICase): string {
   const does = code
     ? `fails with ${label(code)}`
     : each
-    ? `fails with ${label(each)} at each address`
+    ? `fails with ${label(each)} at each URL`
     : reason
     ? "ends with the reason"
     : "returns a result";

@@ -1,8 +1,8 @@
-/** A self-signed certificate, made where it is used: nobody trusts it. */
+/** A self-signed certificate, made where it is used, so that no client trusts it. */
 
 import { generateKeyPairSync, sign } from "node:crypto";
 
-/** Key and certificate as a TLS server takes them. */
+/** Key and certificate of a TLS server. */
 export interface ICertificate {
   key: string;
   cert: string;
@@ -50,7 +50,7 @@ export function createCertificate(): ICertificate {
   const algorithm = der(SEQUENCE, oid(SIGNATURE_OID));
   const name = der(
     SEQUENCE,
-    der(SET, der(SEQUENCE, oid(COMMON_NAME_OID), text(0x0c, "nobody"))),
+    der(SET, der(SEQUENCE, oid(COMMON_NAME_OID), text(0x0c, "untrusted"))),
   );
   const altNames = der(SEQUENCE, der(0x87, [127, 0, 0, 1]));
   const content = der(

@@ -1,6 +1,6 @@
 /**
- * A server on loopback that plays faults: it speaks HTTP by hand, over a bare
- * socket, so that a reply can be wrong in every way. Runs on Deno and on Node.
+ * A server on loopback that plays faults. It writes HTTP to a bare socket by hand,
+ * so that a response can be wrong in every way. Runs on Deno and on Node.
  */
 
 import { createServer, type Server, type Socket } from "node:net";
@@ -34,7 +34,7 @@ export interface IStage {
   every(milliseconds: number, task: () => void): void;
 }
 
-/** How a server answers a request. */
+/** How a server responds to a request. */
 export type Play = (stage: IStage) => void | Promise<void>;
 
 /** A server that runs. */
@@ -43,7 +43,7 @@ export interface IFaultServer {
   readonly requests: readonly IFaultRequest[];
   /**
    * Connections that stand and have brought a request. One without is none of
-   * ours: after an abort, Node connects anew of its own accord.
+   * ours: after an abort, Node connects anew by itself.
    */
   readonly open: number;
   /** Whether the peer closes all connections within this time. */
@@ -53,7 +53,7 @@ export interface IFaultServer {
 
 /** How a server is started. */
 export interface IFaultServerOptions {
-  /** Address to listen at; 127.0.0.1 when absent. */
+  /** IP address to listen on; 127.0.0.1 when absent. */
   host?: string;
   /** Makes it a TLS server. */
   certificate?: ICertificate;
@@ -186,7 +186,7 @@ class FaultServer implements IFaultServer {
   }
 }
 
-/** Starts a server that answers every request by this play. */
+/** Starts a server that responds to every request by this play. */
 export async function startFaultServer(
   play: Play,
   options: IFaultServerOptions = {},

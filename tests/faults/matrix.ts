@@ -10,7 +10,7 @@ import {
 import type { Play } from "./fault_server.ts";
 import { IS_GOOD } from "./operations.ts";
 
-/** A fault that looks the same at every address. */
+/** A fault that is the same at every URL. */
 export interface IFault {
   readonly name: string;
   readonly play?: Play;
@@ -22,16 +22,18 @@ export interface IFault {
   readonly attempt?: string | readonly string[];
   /** How a single request fails, where that is not the same. */
   readonly request?: string | readonly string[];
-  /** The document is refused for a reason: something is published there. */
+  /** The document is rejected for its content: something is published there. */
   readonly isRefused?: true;
-  /** Some runtimes make a right reply of it, and that is right as well. */
+  /** Some runtimes make a correct response of it, which is right as well. */
   readonly mayWork?: true;
-  /** Status of the reply; undefined when none comes. */
+  /** Status of the response; undefined when there is none. */
   readonly status?: number;
   /** Requests of each attempt, redirects included; 1 when absent. */
   readonly hops?: number;
   /** Members of the error. */
   readonly members?: Record<string, unknown>;
+  /** A part of the message of a network_error. */
+  readonly message?: string;
   /** No request gets through to the server. */
   readonly unheard?: true;
   readonly timeoutMs?: number;
@@ -61,7 +63,7 @@ const FALLBACK: NonNullable<ICase["outcome"]["result"]> = (
   { here },
 ) => source === "fallback" && issuer === here;
 
-/** A discovery whose outcome depends on how the runtime takes the fault. */
+/** A discovery whose outcome depends on how the runtime handles the fault. */
 export const MAY_FALL_BACK: Partial<ICase> = {
   outcome: {
     code: "discovery_failed",
@@ -75,10 +77,11 @@ function isTransient(code: string, status = 0): boolean {
     status === 429;
 }
 
-/** Whether an address that answers like this has told that it has nothing. */
+/** Whether a response like this says that nothing is published at its URL. */
 function isUnpublished({ attempt, status = 500, isRefused }: IFault): boolean {
+  const isClientError = status >= 400 && status < 500 && status !== 429;
   return [attempt ?? []].flat().every((code) =>
-    (code === "unexpected_status" && status < 500 && status !== 429) ||
+    (code === "unexpected_status" && isClientError) ||
     (code === "invalid_metadata" && !isRefused)
   );
 }
@@ -94,14 +97,15 @@ function expected(
   operation: OperationName,
   fault: IFault,
 ): Pick<ICase, "outcome" | "requests"> {
-  const { attempt, request, status, hops = 1, members, mayWork } = fault;
+  const { attempt, request, status, hops = 1, members, message, mayWork } =
+    fault;
   const attempts = ATTEMPTS[operation];
   if (attempt === undefined) {
     const requests = operation === "discoverAuthorization" ? 2 : 1;
     return { outcome: { result: IS_GOOD[operation] }, requests };
   }
   const or = mayWork && { orResult: IS_GOOD[operation] };
-  const told = members && { members };
+  const told = { ...(members && { members }), ...(message && { message }) };
   const labels = [attempt].flat();
   if (labels[0] === "timeout" && operation !== "pollDeviceToken") {
     // On a machine under load the time may be up before the request is out.

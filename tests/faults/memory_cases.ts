@@ -1,4 +1,4 @@
-/** Bodies that are meant to fill the memory of whoever reads them. */
+/** Bodies that are meant to fill the memory of the client. */
 
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { OperationName } from "./case.ts";
@@ -9,7 +9,7 @@ import {
   documentFor,
   endless,
   headOf,
-  reply,
+  respond,
 } from "./plays.ts";
 
 /** Bytes by which no body may make the memory grow. */
@@ -55,14 +55,14 @@ const gzipBomb = () => once("gzip", () => gzipSync(spaces()));
 
 function bomb(coding: string, make: () => Uint8Array, status = "200 OK"): Play {
   return (stage) =>
-    reply({ status, headers: { "Content-Encoding": coding }, body: make() })(
+    respond({ status, headers: { "Content-Encoding": coding }, body: make() })(
       stage,
     );
 }
 
 /** The cases; the first is what the others are compared with. */
 export const MEMORY_CASES: readonly IMemoryCase[] = [
-  { fault: "a good reply", play: reply() },
+  { fault: "a good response", play: respond() },
   { fault: "400 MB with their length", play: long(headOf({}, SIZE)) },
   { fault: "400 MB until the end", play: long(headOf({})) },
   { fault: "400 MB in chunks", play: long(chunkedHead(), chunk(PIECE)) },
@@ -73,7 +73,7 @@ export const MEMORY_CASES: readonly IMemoryCase[] = [
   {
     fault: "400 MB behind a redirect",
     play: (stage) =>
-      stage.request.path.endsWith("?moved") ? reply()(stage) : long(headOf({
+      stage.request.path.endsWith("?moved") ? respond()(stage) : long(headOf({
         status: "302 Moved",
         headers: { Location: `${stage.request.path}?moved` },
       }))(stage),
@@ -112,7 +112,7 @@ export const MEMORY_CASES: readonly IMemoryCase[] = [
   },
   {
     fault: "1 MB of empty arrays",
-    play: reply((stage) => ({
+    play: respond((stage) => ({
       body: JSON.stringify({
         x: Array(340_000).fill([]),
         ...documentFor(stage),

@@ -69,8 +69,8 @@ export function documentFor(
   return { access_token: `${SECRET}-access`, token_type: "Bearer" };
 }
 
-/** A reply, as far as it is not the usual one. */
-export interface IReplyParts {
+/** A respond, as far as it is not the usual one. */
+export interface IResponseParts {
   /** Status and reason phrase; `200 OK` when absent. */
   status?: string;
   /** Further header fields, or other values; null leaves one out. */
@@ -79,9 +79,9 @@ export interface IReplyParts {
   body?: string | Uint8Array;
 }
 
-/** The head of a reply, as it goes over the wire. */
+/** The head of a respond, as it goes over the wire. */
 export function headOf(
-  { status = "200 OK", headers = {} }: IReplyParts,
+  { status = "200 OK", headers = {} }: IResponseParts,
   length?: number,
 ): string {
   const fields = Object.entries({
@@ -94,9 +94,9 @@ export function headOf(
   return `HTTP/1.1 ${status}\r\n${lines.join("")}\r\n`;
 }
 
-/** Plays a whole reply, right in length. */
-export function reply(
-  parts: IReplyParts | ((stage: IStage) => IReplyParts) = {},
+/** Plays a whole respond, right in length. */
+export function respond(
+  parts: IResponseParts | ((stage: IStage) => IResponseParts) = {},
 ): Play {
   return async (stage) => {
     const given = typeof parts === "function" ? parts(stage) : parts;
@@ -113,15 +113,15 @@ export function reply(
   };
 }
 
-/** Plays a good reply: status 200 and the document that is asked for. */
-export const good: Play = reply();
+/** Plays a good response: status 200 and the requested document. */
+export const good: Play = respond();
 
 /** Plays a good server's document after it went through a change. */
 export function changed(
   change: (json: string, stage: IStage) => string | Uint8Array,
   headers: Record<string, string | null> = {},
 ): Play {
-  return reply((stage) => ({
+  return respond((stage) => ({
     body: change(JSON.stringify(documentFor(stage)), stage),
     headers,
   }));
@@ -133,7 +133,7 @@ export function withMembers(
     | Record<string, unknown>
     | ((stage: IStage) => Record<string, unknown>),
 ): Play {
-  return reply((stage) => ({
+  return respond((stage) => ({
     body: JSON.stringify({
       ...documentFor(stage),
       ...(typeof members === "function" ? members(stage) : members),
@@ -190,20 +190,20 @@ export function chunk(content: string): string {
   return `${length.toString(16)}\r\n${content}\r\n`;
 }
 
-/** The head of a reply with a chunked body. */
-export function chunkedHead(parts: IReplyParts = {}): string {
+/** The head of a response with a chunked body. */
+export function chunkedHead(parts: IResponseParts = {}): string {
   return headOf({
     ...parts,
     headers: { "Transfer-Encoding": "chunked", ...parts.headers },
   });
 }
 
-/** Sends to another address. */
+/** Redirects to another URL. */
 export function redirectTo(
   location: string | null | ((stage: IStage) => string),
   status = 302,
 ): Play {
-  return reply((stage) => ({
+  return respond((stage) => ({
     status: `${status} Moved`,
     headers: {
       Location: typeof location === "function" ? location(stage) : location,

@@ -48,8 +48,12 @@ function describe(failure: unknown, library: Library): string {
 
 function membersProblem(
   failure: unknown,
-  { members = {} }: IOutcome,
+  { members = {}, message = "" }: IOutcome,
 ): string | undefined {
+  const error = failure as { code?: string; message: string };
+  if (error.code === "network_error" && !error.message.includes(message)) {
+    return `the message is ${error.message}`;
+  }
   for (const [name, expected] of Object.entries(members)) {
     const actual = (failure as Record<string, unknown>)[name];
     if (!Object.is(actual, expected)) {
@@ -123,7 +127,7 @@ function* errorsWithin(
   }
 }
 
-/** A thrown value as a text; empty when it cannot be made one. */
+/** A thrown value as a string; empty if it cannot be converted. */
 function textOf(thrown: unknown): string {
   try {
     return String(thrown);
@@ -132,7 +136,7 @@ function textOf(thrown: unknown): string {
   }
 }
 
-/** What a failure shows that nobody should see; undefined for nothing. */
+/** What an error shows and must not show; undefined for nothing. */
 function messageProblem(
   failure: unknown,
   forbidden: readonly string[],
@@ -190,7 +194,7 @@ function trafficProblem(
     : undefined;
 }
 
-/** Timers that keep the process alive, where the runtime tells. */
+/** Timers that keep the process alive, where the runtime lists them. */
 function timers(): number {
   const resources = process.getActiveResourcesInfo?.() ?? [];
   return resources.filter((name) => name === "Timeout").length;

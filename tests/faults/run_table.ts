@@ -1,6 +1,6 @@
 /**
  * Runs the whole table in this runtime and prints what came of it, a line of
- * JSON for each case. First argument: the address of the library's module.
+ * JSON for each case. First argument: the URL of the library's module.
  */
 
 import process from "node:process";

@@ -1,7 +1,7 @@
 /** Aborts: before, during the headers, during the body, between attempts. */
 
 import { type ICase, OPERATIONS } from "./case.ts";
-import { good, headOf, reply, thenSilence } from "./plays.ts";
+import { good, headOf, respond, thenSilence } from "./plays.ts";
 
 const REASONS = [new Error("Enough"), "enough", 0, null];
 const GETS = [
@@ -79,7 +79,7 @@ export const ABORT_CASES: readonly ICase[] = [
   ...GETS.map((operation): ICase => ({
     operation,
     fault: "aborted between two attempts",
-    play: reply({ status: "404 No", body: "" }),
+    play: respond({ status: "404 No", body: "" }),
     options: ({ controller }) => {
       let asked = 0;
       return {
@@ -95,7 +95,7 @@ export const ABORT_CASES: readonly ICase[] = [
   {
     operation: "pollDeviceToken",
     fault: "aborted between two polls",
-    play: reply({
+    play: respond({
       status: "400 No",
       body: '{"error":"authorization_pending"}',
     }),

@@ -3,7 +3,7 @@
 import { gzipSync } from "node:zlib";
 import type { ICase } from "./case.ts";
 import { type IFault, matrix, MAY_FALL_BACK } from "./matrix.ts";
-import { changed, reply, SECRET } from "./plays.ts";
+import { changed, respond, SECRET } from "./plays.ts";
 
 const NOT_JSON = { attempt: "invalid_metadata", status: 200 } as const;
 /** An object, or an array, without an issuer. */
@@ -21,13 +21,13 @@ function utf16(text: string, littleEndian: boolean): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The bytes of a text with some put behind them. */
+/** The bytes of a string, followed by others. */
 function withBytes(text: string, ...further: number[]): Uint8Array {
   return Uint8Array.from([...new TextEncoder().encode(text), ...further]);
 }
 
 function body(name: string, content: string | Uint8Array): IFault {
-  return { name, play: reply({ body: content }), ...NOT_JSON };
+  return { name, play: respond({ body: content }), ...NOT_JSON };
 }
 
 let bomb: Uint8Array | undefined;
@@ -49,7 +49,7 @@ const FAULTS: IFault[] = [
   },
   {
     name: "gzip bomb of status 400",
-    play: reply(() => ({
+    play: respond(() => ({
       status: "400 No",
       headers: { "Content-Encoding": "gzip" },
       body: bombOnce(),
@@ -76,7 +76,7 @@ const FAULTS: IFault[] = [
       "Content-Encoding": Array(100).fill("gzip").join(", "),
     }),
     ...NOT_JSON,
-    // Node gives the reply up, Deno hands it on as it came.
+    // Node fails, Deno returns the body as it was sent.
     attempt: ["invalid_metadata", "TypeError", BROKEN_OFF],
     mayWork: true,
     except: {
@@ -89,11 +89,11 @@ const FAULTS: IFault[] = [
     },
   },
   {
-    name: "an unknown coding of a right document",
+    name: "an unknown coding of a valid document",
     play: changed((json) => json, { "Content-Encoding": "zzz" }),
   },
   {
-    name: "an unknown coding of who knows what",
+    name: "an unknown coding of other bytes",
     play: changed((json) => gzip(json), { "Content-Encoding": "zzz" }),
     ...NOT_JSON,
   },
@@ -108,7 +108,7 @@ const FAULTS: IFault[] = [
     play: changed((json) => gzip(json).slice(0, 30), {
       "Content-Encoding": "gzip",
     }),
-    // Node makes do with what there is, which then is no JSON.
+    // Node returns what there is, which is not JSON.
     attempt: [BROKEN_OFF, "invalid_metadata"],
     status: 200,
     except: {
@@ -176,12 +176,12 @@ const FAULTS: IFault[] = [
   { ...body("an empty array", "[]"), ...NOT_METADATA },
   { ...body("an empty object", "{}"), ...NOT_METADATA },
   {
-    name: "a right document in an array",
+    name: "a valid document in an array",
     play: changed((json) => `[${json}]`),
     ...NOT_METADATA,
   },
   {
-    name: "a right document in a string",
+    name: "a valid document in a string",
     play: changed((json) => JSON.stringify(json)),
     ...NOT_JSON,
   },
@@ -218,14 +218,14 @@ const FAULTS: IFault[] = [
   },
   body("200,000 arrays that are not closed", "[".repeat(DEEP)),
   {
-    name: "200,000 arrays in a member of a right document",
+    name: "200,000 arrays in a member of a valid document",
     play: changed((json) =>
       `${json.slice(0, -1)},"x":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`
     ),
   },
   {
     name: "200,000 arrays for an error",
-    play: reply({
+    play: respond({
       body: `{"error":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`,
     }),
     ...NOT_METADATA,
@@ -292,12 +292,12 @@ const FAULTS: IFault[] = [
     ...NOT_METADATA,
   },
   {
-    name: "1e400 in a member of a right document",
+    name: "1e400 in a member of a valid document",
     play: changed((json) => json.slice(0, -1) + ',"x":1e400,"interval":1e400}'),
   },
   {
     name: "an error body of 1 MB with escapes and ANSI sequences",
-    play: reply({
+    play: respond({
       status: "400 No",
       body: `\x1b[2J\x07\x9b31m\r\0${"x".repeat(1_000_000)}`,
     }),
@@ -306,7 +306,7 @@ const FAULTS: IFault[] = [
   },
   {
     name: "an OAuth error of 1 MB with escapes and ANSI sequences",
-    play: reply({
+    play: respond({
       status: "400 No",
       body: JSON.stringify({
         error: "\x1b[2J\x07\x9b31m\r\0",
@@ -319,8 +319,8 @@ const FAULTS: IFault[] = [
     status: 400,
   },
   {
-    name: "a reply with secrets and without what is needed",
-    play: reply({
+    name: "a response with secrets and without the required members",
+    play: respond({
       body: JSON.stringify({
         client_secret: SECRET,
         registration_access_token: SECRET,
@@ -328,7 +328,7 @@ const FAULTS: IFault[] = [
       }),
     }),
     ...NOT_JSON,
-    // The text of a metadata document is in the message, by contract.
+    // The body of a metadata document stands in the message, as SPEC.md has it.
     only: ["fetchDynamicRegistration", "registerClient", "fetchToken"],
   },
 ];

@@ -1,11 +1,11 @@
 /** Faults of metadata: members of every wrong type. */
 
-import type { ICase } from "./case.ts";
+import type { ICase, IOutcome } from "./case.ts";
 import type { IStage, Play } from "./fault_server.ts";
 import { IS_GOOD } from "./operations.ts";
-import { good, withMembers } from "./plays.ts";
+import { good, respond, withMembers } from "./plays.ts";
 
-/** Values that are neither a text nor a list of texts. */
+/** Values that are neither a useful string nor a list of strings. */
 export const WRONG: unknown[] = [
   null,
   true,
@@ -44,6 +44,32 @@ function isNothing(value: unknown): boolean {
   return value === null || value === "" || value === 0;
 }
 
+/** The server that the same origin publishes is used, not assumed endpoints. */
+const IS_FALLBACK: IOutcome["result"] = (
+  { source, issuer, serverMetadataUrl, resourceMetadata },
+  { here },
+) =>
+  source === "fallback" && issuer === here &&
+  serverMetadataUrl.startsWith(here) && resourceMetadata === undefined;
+
+/** Nothing is assumed beside metadata that is malformed. */
+const MALFORMED: ICase[] = [
+  { resource: undefined },
+  ...WRONG.filter((value) => typeof value !== "string")
+    .map((resource) => ({ resource })),
+].map((members): ICase => ({
+  operation: "discoverAuthorization",
+  fault: `resource is ${
+    shown(members.resource)
+  }, and there is no server metadata`,
+  play: (stage) =>
+    (isResource(stage)
+      ? withMembers(members)
+      : respond({ status: "404 No", body: "No" }))(stage),
+  outcome: { code: "discovery_failed" },
+  requests: 4,
+}));
+
 const RESOURCES: ICase[] = [...WRONG, "https://evil.example/mcp"].flatMap(
   (resource): ICase[] => [
     {
@@ -60,11 +86,9 @@ const RESOURCES: ICase[] = [...WRONG, "https://evil.example/mcp"].flatMap(
       operation: "discoverAuthorization",
       fault: `resource is ${shown(resource)}`,
       play: changing("resource", { resource }),
-      ...(isNothing(resource)
-        ? {
-          outcome: { result: ({ source }) => source === "fallback" },
-          requests: 3,
-        }
+      // Without a usable string the next URL is requested.
+      ...(typeof resource !== "string" || resource === ""
+        ? { outcome: { result: IS_FALLBACK }, requests: 3 }
         : { outcome: { code: "discovery_failed" }, requests: 1 }),
     },
   ],
@@ -72,7 +96,7 @@ const RESOURCES: ICase[] = [...WRONG, "https://evil.example/mcp"].flatMap(
 
 const LISTED_RESOURCE: ICase[] = ([
   ["fetchResourceMetadata", { each: "identifier_mismatch" }, 2],
-  ["discoverAuthorization", { code: "discovery_failed" }, 1],
+  ["discoverAuthorization", { result: IS_FALLBACK }, 3],
 ] as const).map(([operation, outcome, requests]) => ({
   operation,
   fault: "resource is the right one, in an array",
@@ -111,12 +135,13 @@ const SCOPES: ICase[] = WRONG.flatMap((scopes_supported): ICase[] => {
           Array.isArray(scopes) &&
           scopes.every((scope: unknown) => typeof scope === "string"),
       },
-      requests: isList || scopes_supported === null ? 2 : 3,
+      // What is no list is dropped.
+      requests: 2,
     },
   ];
 });
 
-/** Resources that name no server in a way that is known, and their own fate. */
+/** Lists of servers without a usable one, and the outcome. */
 const SERVER_LISTS: ICase[] = [
   ...[null, []].map((authorization_servers): ICase => ({
     operation: "discoverAuthorization",
@@ -234,6 +259,7 @@ const GRANT_TYPES: ICase[] = WRONG.map((grant_types_supported) => ({
 export const METADATA_CASES: readonly ICase[] = [
   ...RESOURCES,
   ...LISTED_RESOURCE,
+  ...MALFORMED,
   ...SCOPES,
   ...SERVER_LISTS,
   ...ISSUERS,

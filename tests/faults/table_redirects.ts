@@ -4,7 +4,7 @@ import type { ICase, OperationName } from "./case.ts";
 import type { Play } from "./fault_server.ts";
 import { type IFault, matrix } from "./matrix.ts";
 import { IS_GOOD } from "./operations.ts";
-import { good, redirectTo, reply, SECRET } from "./plays.ts";
+import { good, redirectTo, respond, SECRET } from "./plays.ts";
 
 const STATUSES = [301, 302, 303, 307, 308];
 const GETS = [
@@ -14,7 +14,7 @@ const GETS = [
 ] as const;
 const REFUSED = { attempt: "redirect_refused", status: 302 } as const;
 
-/** Plays a redirect at first, and a good reply at the address it names. */
+/** Plays a redirect first, and a good response at its target. */
 function moving(status: number): Play {
   return (stage) =>
     stage.request.path.endsWith("?moved")
@@ -33,7 +33,7 @@ const FOLLOWED: ICase[] = STATUSES.flatMap((status) =>
   }))
 );
 
-/** The address that was asked at first is the one that is told. */
+/** The result has the URL of the first request. */
 function isMoved(
   operation: OperationName,
 ): NonNullable<ICase["outcome"]["result"]> {
@@ -100,7 +100,7 @@ const LOCATIONS: [name: string, location: string][] = [
   ["to data:", 'data:application/json,{"issuer":"x"}'],
   ["to javascript:", "javascript:alert(1)"],
   ["to blob:", "blob:https://evil.example/1"],
-  ["to an address that is none", "http://["],
+  ["to an invalid URL", "http://["],
   ["to a port that is none", "http://127.0.0.1:99999/"],
   ["to https", "https://127.0.0.1/"],
   ["to localhost by its number", "http://0x7f.1:1/"],
@@ -149,17 +149,17 @@ const FAULTS: IFault[] = [
   },
   {
     name: "redirect of a POST with a token in its body",
-    play: reply({ status: "302 Moved", headers: { Location: "/token2" } }),
+    play: respond({ status: "302 Moved", headers: { Location: "/token2" } }),
     attempt: "redirect_refused",
     only: ["registerClient", "fetchToken", "redeemIdJag", "pollDeviceToken"],
   },
   {
     name: "status 200 with a location",
-    play: reply({ headers: { Location: "http://evil.example/" } }),
+    play: respond({ headers: { Location: "http://evil.example/" } }),
   },
   {
     name: "status 201 with a location",
-    play: reply({
+    play: respond({
       status: "201 Created",
       headers: { Location: "http://evil.example/" },
     }),
@@ -167,7 +167,7 @@ const FAULTS: IFault[] = [
   },
   ...[300, 304, 305, 306].map((status): IFault => ({
     name: `status ${status} with a location`,
-    play: reply({
+    play: respond({
       status: `${status} Odd`,
       headers: { Location: "/?moved", "Content-Length": null },
       body: "",
@@ -178,10 +178,10 @@ const FAULTS: IFault[] = [
   })),
 ];
 
-/** A refusal by allowUrl of the second address only. */
+/** An allowUrl that rejects the second URL only. */
 const REFUSED_HOP: ICase = {
   operation: "fetchResourceMetadata",
-  fault: "redirect to an address that allowUrl refuses",
+  fault: "redirect to a URL that allowUrl rejects",
   play: moving(302),
   options: () => ({ allowUrl: (url: URL) => url.search === "" }),
   outcome: { each: "url_refused", failures: 2 },

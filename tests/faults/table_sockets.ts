@@ -1,4 +1,4 @@
-/** Faults below HTTP: no connection, no reply, replies that stop or never do. */
+/** Faults below HTTP: no connection, no response, responses that stop or never end. */
 
 import process from "node:process";
 import type { ICase } from "./case.ts";
@@ -45,18 +45,30 @@ const TOO_LARGE = {
   status: 200,
 } as const;
 const SILENT = { attempt: "timeout", timeoutMs: 80 } as const;
-/** One of each kind, where a case takes its time. */
+/** One of each kind, for cases that take long. */
 const FEW: IFault["only"] = [
   "fetchAuthorizationServerMetadata",
   "discoverAuthorization",
   "registerClient",
   "fetchToken",
 ];
-const NO_REPLY = { attempt: "TypeError" } as const;
+const NO_RESPONSE = { attempt: "TypeError" } as const;
 
 const FAULTS: IFault[] = [
-  { name: "connection refused", server: "gone", ...NO_REPLY, unheard: true },
-  { name: "self-signed TLS", server: "tls", ...NO_REPLY, unheard: true },
+  {
+    name: "connection refused",
+    server: "gone",
+    ...NO_RESPONSE,
+    unheard: true,
+    message: "failed: connection refused (",
+  },
+  {
+    name: "self-signed TLS",
+    server: "tls",
+    ...NO_RESPONSE,
+    unheard: true,
+    message: "failed: certificate not accepted (",
+  },
   { name: "accepted and silent", play: thenSilence(), ...SILENT },
   {
     name: "headers, then silence",
@@ -97,18 +109,18 @@ const FAULTS: IFault[] = [
     timeoutMs: 250,
     only: FEW,
   },
-  { name: "closed without a reply", play: bytes(""), ...NO_REPLY },
-  { name: "reset without a reply", play: thenReset(""), ...NO_REPLY },
+  { name: "closed without a response", play: bytes(""), ...NO_RESPONSE },
+  { name: "reset without a response", play: thenReset(""), ...NO_RESPONSE },
   {
     name: "reset within the headers",
     play: thenReset("HTTP/1.1 200 OK\r\nContent-"),
-    ...NO_REPLY,
+    ...NO_RESPONSE,
   },
-  { name: "not HTTP", play: bytes("SSH-2.0-OpenSSH_9.9\r\n"), ...NO_REPLY },
+  { name: "not HTTP", play: bytes("SSH-2.0-OpenSSH_9.9\r\n"), ...NO_RESPONSE },
   {
     name: "a TLS record instead of HTTP",
     play: bytes(Uint8Array.of(0x15, 3, 1, 0, 2, 2, 40)),
-    ...NO_REPLY,
+    ...NO_RESPONSE,
   },
   {
     name: "two Content-Lengths that differ",
@@ -118,7 +130,7 @@ const FAULTS: IFault[] = [
         "\r\nContent-Length: 2\r\nContent-Length: 9\r\n\r\n{}",
       ),
     ),
-    ...NO_REPLY,
+    ...NO_RESPONSE,
   },
   {
     name: "reset in the middle of the body",
@@ -138,7 +150,7 @@ const FAULTS: IFault[] = [
     ...CUT,
   },
   {
-    name: "chunked body with rubbish for a length",
+    name: "chunked body with an invalid length",
     play: bytes(chunkedHead() + "zz\r\n{}\r\n0\r\n\r\n"),
     ...BROKEN_OFF,
     attempt: ["network_error", "TypeError"],
@@ -184,7 +196,7 @@ const FAULTS: IFault[] = [
         `\r\nContent-Length: ${"9".repeat(400)}\r\n\r\n`,
       ),
     ),
-    ...NO_REPLY,
+    ...NO_RESPONSE,
     attempt: ["TypeError", "response_too_large"],
   },
   {
@@ -226,7 +238,7 @@ const FAULTS: IFault[] = [
     ...TOO_LARGE,
   },
   {
-    name: "a right document and endless spaces a byte at a time",
+    name: "a valid document and endless spaces a byte at a time",
     play: endless(chunkedHead() + chunk('{"a":1}'), chunk(" ").repeat(4_096)),
     ...TOO_LARGE,
     options: () => ({ maxBytes: 2_000 }),
@@ -235,16 +247,16 @@ const FAULTS: IFault[] = [
   {
     name: "headers for ever",
     play: endless("HTTP/1.1 200 OK\r\n", `X-Long: ${"x".repeat(8_000)}\r\n`),
-    ...NO_REPLY,
+    ...NO_RESPONSE,
   },
   {
-    name: "interim replies for ever",
+    name: "endless interim responses",
     play: endless("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(64)),
     ...SILENT,
     attempt: ["timeout", "TypeError"],
   },
   {
-    name: "a whole reply and a reset after it",
+    name: "a whole response and a reset after it",
     play: async (stage) => {
       const json = JSON.stringify(documentFor(stage));
       await stage.write(headOf({}, json.length) + json);

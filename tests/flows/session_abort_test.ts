@@ -202,6 +202,35 @@ Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails af
   assertEquals(servers.visits.length, 1);
 });
 
+Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller waits for is under way", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+  });
+  await api.authorize();
+  servers.revoke(true);
+  const asked = deferred<void>();
+  const release = deferred<void>();
+  servers.server = async ({ path, body }) => {
+    if (path === "/token" && body.includes("refresh_token=")) {
+      asked.resolve();
+      await release.promise;
+    }
+    return undefined;
+  };
+  const controller = new AbortController();
+  const call = api(servers.resource, { signal: controller.signal });
+  await asked.promise;
+  controller.abort("enough");
+  assertEquals(await rejection(call), "enough");
+  const next = api(servers.resource);
+  while (servers.calls.length < 2) await tick();
+  await tick();
+  release.resolve();
+  assertEquals(await statusOf(await next), 200);
+  assertEquals(servers.visits.length, 2);
+});
+
 Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has aborted, and makes no request", async () => {
   await using servers = startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {

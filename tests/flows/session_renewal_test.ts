@@ -415,3 +415,45 @@ Deno.test("createAuthorizedFetch() shares renewals between fetches of one store"
   assertEquals(statuses, { 200: CALLERS });
   assertEquals(servers.grants("refresh_token").length, 1);
 });
+
+Deno.test("createAuthorizedFetch() serves calls that require five different scopes at the same time", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  const statuses = await callAll((n) => api(`${servers.resource}/s${n % 5}`));
+  assertEquals(statuses, { 200: CALLERS });
+  assertEquals(servers.visits.length, 5);
+});
+
+Deno.test("createAuthorizedFetch() throws an error of authorize also while the token is still valid", async () => {
+  await using servers = startSessionServers();
+  let isWilling = true;
+  const flow = servers.flow();
+  const refusal = new Error("not now");
+  const { api, clock } = await signedIn(servers, {
+    authorize: (request: Parameters<typeof flow>[0]) =>
+      isWilling ? flow(request) : Promise.reject(refusal),
+  });
+  isWilling = false;
+  servers.server = ({ path }) =>
+    path === "/token"
+      ? Response.json({ error: "invalid_grant" }, { status: 400 })
+      : undefined;
+  clock.now += 3_580_000;
+  assertEquals(await assertRejects(() => api(servers.resource)), refusal);
+});
+
+Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a refresh is refused for another reason", async () => {
+  await using servers = startSessionServers();
+  const { api, session } = await signedIn(servers);
+  servers.revoke();
+  let stored: ISession | undefined;
+  servers.server = async ({ path, body }) => {
+    if (path === "/authorize") stored = await api.session();
+    return body.includes("grant_type=refresh_token")
+      ? Response.json({ error: "unauthorized_client" }, { status: 400 })
+      : undefined;
+  };
+  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(servers.visits.length, 1);
+  assertEquals(stored, session);
+});

@@ -129,7 +129,7 @@ Deno.test("createAuthorizedFetch() follows redirects with the token within the r
   assertEquals(servers.visits.length, 1);
 });
 
-Deno.test("createAuthorizedFetch() takes up the token again when a redirect leads back", async () => {
+Deno.test("createAuthorizedFetch() sends the token again when a redirect leads back to the resource", async () => {
   await using servers = startSessionServers();
   await using other = startSessionServers();
   other.handler = () => Response.redirect(`${servers.resource}/back`);

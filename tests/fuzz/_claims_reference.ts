@@ -3,7 +3,7 @@
  * 7515 sections 2 and 7.1, RFC 4648 sections 3 to 5 and RFC 3629 section 4, so
  * that the fuzzer can hold `getClaimsFromJWT()` against it. Slow, in small steps.
  *
- * Two readings: the strict one takes what the RFCs let an issuer write. The wide
+ * Two readings: the strict one accepts what the RFCs let an issuer write. The wide
  * one adds what the library documents: both alphabets, padded or not. Where RFC
  * 4648 lets a decoder choose (section 3.5), it ignores the bits left over; it
  * lets one part mix the alphabets; the signature it does not read.
@@ -66,7 +66,7 @@ const UTF8_FORMS: (readonly (readonly [from: number, to: number])[])[] = [
 ];
 const LEADING_BITS = [0, 0x7f, 0x1f, 0x0f, 0x07];
 
-/** The text of octets; undefined when they are no UTF-8. */
+/** The string of octets; undefined if they are not UTF-8. */
 function textOf(octets: readonly number[]): string | undefined {
   let text = "";
   for (let at = 0; at < octets.length;) {

@@ -3,7 +3,7 @@ import { encodeBase64Url } from "@std/encoding/base64url";
 import fc from "fast-check";
 import { hostile, structured } from "../support/challenge_texts.ts";
 
-/** A text with one character taken out, put in, exchanged or cut behind. */
+/** A string with one character removed, inserted or replaced, or cut after it. */
 function mutated(texts: fc.Arbitrary<string>, characters: string[]) {
   return fc.tuple(
     texts,
@@ -37,7 +37,7 @@ const fragments = fc.array(
   { maxLength: 8 },
 ).map((texts) => texts.join(""));
 
-/** Texts to be read as `WWW-Authenticate`. */
+/** Strings to be parsed as `WWW-Authenticate`. */
 export const headerTexts = fc.oneof(
   { arbitrary: hostile, weight: 3 },
   { arbitrary: structured, weight: 2 },
@@ -55,7 +55,7 @@ const token = fc.string({
   minLength: 1,
   maxLength: 4,
 });
-const blank = fc.constantFrom("", "", " ", "\t", " \t ");
+const whitespace = fc.constantFrom("", "", " ", "\t", " \t ");
 const quotable = fc.string({
   unit: fc.constantFrom(...'ab ,="\\\t\u0080\u00ff'),
   maxLength: 6,
@@ -76,15 +76,19 @@ const writtenParameter = fc.tuple(
       text: `"${value.replaceAll(/[^]/g, "\\$&")}"`,
     })),
   ),
-  blank,
-  blank,
+  whitespace,
+  whitespace,
 ).map(([name, { value, text }, before, after]) => ({
   name: name.toLowerCase(),
   value,
   text: `${name}${before}=${after}${text}`,
 }));
 
-const comma = fc.tuple(blank, fc.constantFrom(",", ",,", ", ,"), blank)
+const comma = fc.tuple(
+  whitespace,
+  fc.constantFrom(",", ",,", ", ,"),
+  whitespace,
+)
   .map((texts) => texts.join(""));
 
 /** Challenges, and one way to write them; parameters may come twice. */
@@ -190,7 +194,7 @@ export const tokens = fc.oneof(
   },
 );
 
-/** One text of each class of characters, and some that look encoded. */
+/** One string of each class of characters, and some that look encoded. */
 const CLASSES = [
   ...["\0", "\t", "\n", "\r", "\r\n", "\x1b", " ", "\x7f", "\x80", "\u00a0"],
   ..."aZ09&=+%;?#/:@\"'\\<>[]{}|^`~*-._,!$()",
@@ -199,7 +203,7 @@ const CLASSES = [
   ...["\uffff", "\u{1f600}", "\u{10ffff}", "\ud800", "\udc00", "\u65e5"],
 ];
 
-/** Texts of every character class, lone surrogates included. */
+/** Strings of every character class, lone surrogates included. */
 export const values = fc.oneof(
   fc.array(fc.constantFrom(...CLASSES), { minLength: 1, maxLength: 6 })
     .map((texts) => texts.join("")),
@@ -222,6 +226,6 @@ export function extras(own: string[]): fc.Arbitrary<Record<string, string>> {
     ),
     { maxLength: 5 },
   ).map((members) => Object.fromEntries(members))
-    // An object with a member `get` counts as a Map, and is refused.
+    // An object with a member `get` counts as a Map and is rejected.
     .filter((members) => !Object.hasOwn(members, "get"));
 }

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { getClaimsFromJWT } from "../../mod.ts";
 import { referenceDecodeJwt, strictDecodeJwt } from "./_claims_reference.ts";
 import {
-  assertClaimsRefusal,
+  assertClaimsError,
   PROPERTIES,
   runProperty,
   seedFrom,
@@ -37,7 +37,7 @@ Deno.test("runProperty() reports the seed of a failure", () => {
   assert(error.message.includes("FUZZ_SEED=4711 "), error.message);
 });
 
-Deno.test("seedFrom() takes a seed or finds one, and refuses anything else", () => {
+Deno.test("seedFrom() accepts a seed or creates one, and rejects anything else", () => {
   assertEquals(seedFrom("0"), 0);
   assertEquals(seedFrom("2147483647"), 2_147_483_647);
   for (const none of [undefined, ""]) assert(seedFrom(none) >= 0);
@@ -59,13 +59,13 @@ Deno.test("referenceDecodeJwt() reads the token of RFC 7519, section 3.1, strict
   };
   assertEquals(referenceDecodeJwt(token), jwt);
   assertEquals(strictDecodeJwt(token), jwt);
-  // Padding is the issuer's fault, a blank is everybody's.
+  // Padding is an error of the issuer; whitespace is never accepted.
   assertEquals(strictDecodeJwt("e30=.e30."), undefined);
   assertEquals(referenceDecodeJwt("e30=.e30."), { header: {}, claims: {} });
   assertEquals(referenceDecodeJwt("e30 .e30."), undefined);
 });
 
-Deno.test("getClaimsFromJWT() refuses 10 MB of anything and shows none of it", () => {
+Deno.test("getClaimsFromJWT() rejects 10 MB of anything and shows none of it", () => {
   const secret = "SECRET0123456789";
   const fill = (text: string) => text.repeat(10_000_000 / text.length);
   const texts = [".", "a", "=", "-", " ", "\u00e9", "e30", secret, "e30."];
@@ -77,7 +77,7 @@ Deno.test("getClaimsFromJWT() refuses 10 MB of anything and shows none of it", (
       } catch (error) {
         failure = error;
       }
-      assertClaimsRefusal(failure);
+      assertClaimsError(failure);
       const { message, stack = "" } = failure as Error;
       for (const shown of [message, stack, JSON.stringify(failure)]) {
         assert(shown.length < 10_000);

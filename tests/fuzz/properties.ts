@@ -58,7 +58,7 @@ function sorted(entries: Entries): Entries {
 }
 
 /** `parseWWWAuthenticateHeader()` against the six rules. */
-function checkForgivingParser(text: string): void {
+function checkLenientParser(text: string): void {
   const challenges = parseWWWAuthenticateHeader(text);
   assertPlain(challenges);
   assertSame(
@@ -70,7 +70,7 @@ function checkForgivingParser(text: string): void {
   );
 }
 
-/** What `parseChallenges()` reads, or undefined where it refuses. */
+/** What `parseChallenges()` reads, or undefined where it rejects. */
 function readChallenges(
   text: string,
   options?: IParseChallengesOptions,
@@ -106,7 +106,7 @@ function checkStrictParser(text: string): void {
   }
 }
 
-/** What one of several values under one name stands for. */
+/** Which of several values with one name is kept. */
 const PICK = {
   keep_first: (params: Member[]) => Object.fromEntries(params.toReversed()),
   keep_last: (params: Member[]) => Object.fromEntries(params),
@@ -155,7 +155,7 @@ function checkFinder(text: string): void {
 
 const INVALID = "Invalid JWT token format:";
 const FAILED = `Failed to parse JWT token: ${INVALID}`;
-/** Every message there is. Texts that do not vary cannot show a token. */
+/** Every message there is. Constant strings cannot show a token. */
 export const CLAIMS_MESSAGES: readonly string[] = [
   `${INVALID} token must have three parts separated by dots`,
   ...["header", "payload"].flatMap((part) => [
@@ -165,7 +165,7 @@ export const CLAIMS_MESSAGES: readonly string[] = [
 ];
 
 /** Fails unless the error is the documented one and shows no token. */
-export function assertClaimsRefusal(error: unknown): void {
+export function assertClaimsError(error: unknown): void {
   assert(error instanceof OAuthClientError, "another class of error");
   assert(error.code === "invalid_jwt", error.code);
   // Not by assertEquals, whose report would show the message in full.
@@ -182,7 +182,7 @@ function checkClaims(token: string): void {
   try {
     claims = getClaimsFromJWT(token);
   } catch (error) {
-    assertClaimsRefusal(error);
+    assertClaimsError(error);
     assertSame(undefined, expected, token);
     return;
   }
@@ -201,7 +201,7 @@ function readForm(text: string): Member[] {
   });
 }
 
-/** A form that holds its own members once each and unharmed, or an error. */
+/** A form that has its own members once each and unchanged, or an error. */
 function checkBody(make: () => IBuilt): void {
   const { build, expected, own } = make();
   if (expected === undefined) {
@@ -233,7 +233,7 @@ const URL_OWN = [
   ...["scope", "resource"],
 ];
 
-const addresses = fc.record({
+const urls = fc.record({
   query: fc.constantFrom("", "?t=1", "?client_id=evil&client_id=evil&t=1"),
   texts: fc.tuple(values, values, values, values),
   resource: fc.option(values, { nil: undefined }),
@@ -241,8 +241,8 @@ const addresses = fc.record({
   parameters: further(URL_OWN),
 });
 
-/** An address that holds its own parameters once each and unharmed. */
-function checkAddress(
+/** A URL that has its own parameters once each and unchanged. */
+function checkUrl(
   { query, texts, resource, scopes, parameters }: {
     query: string;
     texts: string[];
@@ -297,13 +297,13 @@ function fuzzed<T>(
 /** All properties; their shares add up to a hundred percent. */
 export const PROPERTIES: readonly IFuzzProperty[] = [
   fuzzed(
-    "parseWWWAuthenticateHeader() reads fuzzed text as the rules say",
+    "parseWWWAuthenticateHeader() parses fuzzed strings as the rules of SPEC.md say",
     25,
     headerTexts,
-    checkForgivingParser,
+    checkLenientParser,
   ),
   fuzzed(
-    "parseChallenges() reads or refuses fuzzed text as the grammar says",
+    "parseChallenges() parses or rejects fuzzed strings as the grammar says",
     22,
     headerTexts,
     checkStrictParser,
@@ -315,13 +315,13 @@ export const PROPERTIES: readonly IFuzzProperty[] = [
     checkWritten,
   ),
   fuzzed(
-    "findChallenge() finds in fuzzed text what parseChallenges() reads",
+    "findChallenge() finds in fuzzed strings what parseChallenges() reads",
     10,
     headerTexts,
     checkFinder,
   ),
   fuzzed(
-    "getClaimsFromJWT() reads or refuses fuzzed tokens as the RFCs say",
+    "getClaimsFromJWT() decodes or rejects fuzzed tokens as the RFCs say",
     25,
     tokens,
     checkClaims,
@@ -335,15 +335,15 @@ export const PROPERTIES: readonly IFuzzProperty[] = [
   fuzzed(
     "buildAuthorizationUrl() carries fuzzed values, its own members once each",
     2,
-    addresses,
-    checkAddress,
+    urls,
+    checkUrl,
   ),
 ];
 
 /** How many different seeds there are. */
 export const SEEDS = 2 ** 31;
 
-/** The seed that a text holds, or one by chance. */
+/** The seed in a string, or a random one. */
 export function seedFrom(text: string | undefined): number {
   if (text === undefined || text === "") {
     return crypto.getRandomValues(new Uint32Array(1))[0]! % SEEDS;

@@ -5,12 +5,12 @@
 import {
   assert,
   assertEquals,
-  assertMatch,
   assertNotMatch,
   assertStringIncludes,
 } from "@std/assert";
-import type { OAuthClientError } from "../../mod.ts";
-import type { IStepReport } from "../../scripts/demo/output.ts";
+import { OAuthClientError } from "../../mod.ts";
+import { createOutput, type IStepReport } from "../../scripts/demo/output.ts";
+import { createProgress, runSteps } from "../../scripts/demo/steps.ts";
 import { type IDemoOptions, runDemo } from "../../scripts/demo.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
@@ -19,17 +19,6 @@ async function run(args: string[], options?: IDemoOptions) {
   const lines: string[] = [];
   const status = await runDemo(args, (line) => lines.push(line), options);
   return { status, lines, text: lines.join("\n") };
-}
-
-type IJsonLine = Omit<IStepReport, "failures"> & {
-  failures?: OAuthClientError[];
-};
-
-async function runJson(args: string[]) {
-  const { status, lines } = await run([...args, "--json"]);
-  const steps: IJsonLine[] = lines.map((line) => JSON.parse(line));
-  const find = (name: string) => steps.find(({ step }) => step === name);
-  return { status, steps, find };
 }
 
 const SECRETS = [
@@ -70,79 +59,81 @@ function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
   return { secrets, [Symbol.dispose]: restore };
 }
 
-/** Starts a server on loopback with this handler. */
-function serve(handler: Deno.ServeHandler) {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    handler,
-  );
-  const origin = `http://127.0.0.1:${server.addr.port}`;
-  const close = () => server.shutdown();
-  return { origin, close, [Symbol.asyncDispose]: close };
-}
-
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/;
 
+/** The requests of the discovery, as method, status and path. */
+const DISCOVERY = [
+  "GET 200 /.well-known/oauth-protected-resource/mcp",
+  "GET 404 /.well-known/oauth-authorization-server/as",
+  "GET 404 /.well-known/openid-configuration/as",
+  "GET 200 /as/.well-known/openid-configuration",
+];
+
 Deno.test("runDemo() gets from a 401 to a 200 with its own servers", async () => {
-  const { status, steps, find } = await runJson([]);
+  const { status, lines } = await run(["--json"]);
+  const steps: IStepReport[] = lines.map((line) => JSON.parse(line));
   assertEquals(
-    steps.map(({ step, ok, status }) => [step, ok, status]),
+    steps.map(({ step, requests = [] }) => [
+      step,
+      ...requests.map(({ method, status, url, grant_type = "" }) =>
+        `${method} ${status} ${new URL(url).pathname} ${grant_type}`.trim()
+      ),
+    ]),
     [
-      ["unauthorized", true, 401],
-      ["challenge", true, undefined],
-      ["discovery", true, undefined],
-      ["registration", true, undefined],
-      ["id_jag_exchange", true, undefined],
-      ["id_jag_redemption", true, undefined],
-      ["token", true, undefined],
-      ["claims", true, undefined],
-      ["call", true, 200],
-      ["scopes", true, undefined],
-      ["device_authorization", true, undefined],
-      ["device_token", true, undefined],
-      ["device_call", true, 200],
-      ["authorization", true, undefined],
-      ["code_token", true, undefined],
-      ["code_call", true, 200],
-      ["end", true, undefined],
+      ["unauthorized", "GET 401 /mcp"],
+      ["challenge"],
+      ["discovery", ...DISCOVERY],
+      ["registration", "POST 201 /as/reg"],
+      ["token", "POST 200 /as/token client_credentials"],
+      ["claims"],
+      ["call", "GET 200 /mcp"],
+      ["device_authorization", "POST 200 /as/device/auth"],
+      [
+        "device_token",
+        "POST 400 /as/token device_code",
+        "POST 200 /as/token device_code",
+      ],
+      ["device_call", "GET 200 /mcp"],
+      ["authorization"],
+      ["code_token", "POST 200 /as/token authorization_code"],
+      ["code_call", "GET 200 /mcp"],
+      [
+        "authorized_fetch",
+        "GET 401 /mcp",
+        ...DISCOVERY,
+        "POST 201 /as/reg",
+        "POST 200 /as/token authorization_code",
+        "GET 200 /mcp",
+      ],
+      [
+        "authorized_fetch_refresh",
+        "POST 200 /as/token refresh_token",
+        "GET 200 /mcp",
+      ],
+      ["end"],
     ],
   );
   assertEquals(status, 0);
-  for (const { action, result, ms } of steps) {
-    assert(action !== "" && result !== "" && ms >= 0);
-  }
-  const { failures = [], details } = find("discovery") ?? {};
-  assertEquals(
-    failures.map(({ url, status }) => [new URL(url ?? "").pathname, status]),
-    [
-      ["/.well-known/oauth-authorization-server/tenant1", 404],
-      ["/.well-known/openid-configuration/tenant1", 404],
-    ],
-  );
-  const url = details?.found_at ?? "";
-  assertMatch(url, /\/tenant1\/\.well-known\/openid-configuration$/);
-  assertMatch(find("device_token")?.details?.polls ?? "", /^1: .*, 2: /);
-  const { received } = find("authorization")?.details ?? {};
-  assertEquals(received, "code, state, iss");
+  assert(steps.every(({ ok, result, ms }) => ok && result !== "" && ms >= 0));
 });
 
-Deno.test("runDemo() prints plain lines without a token, code or secret", async () => {
+Deno.test("runDemo() prints lines of at most 80 characters without tokens, codes or secrets", async () => {
   using watch = watchSecrets();
   const plain = await run([]);
   const json = await run(["--json"]);
   assertEquals([plain.status, json.status], [0, 0]);
-  // Two runs with three tokens each, of which two can be refreshed.
+  // Two runs with five tokens each, of which four can be refreshed, and one is.
   assertEquals(
     [...watch.secrets].map(([name, values]) => [name, values.size]),
     [
-      ["access_token", 6],
+      ["access_token", 10],
       ["client_secret", 2],
-      ["code", 2],
-      ["code_verifier", 2],
+      ["code", 4],
+      ["code_verifier", 4],
       ["device_code", 2],
-      ["refresh_token", 4],
-      ["state", 2],
+      ["refresh_token", 8],
+      ["state", 4],
       ["user_code", 2],
     ],
   );
@@ -153,122 +144,91 @@ Deno.test("runDemo() prints plain lines without a token, code or secret", async 
       for (const value of values) assert(!text.includes(value), name);
     }
   }
-  const { lines } = plain;
-  const steps = lines.filter((line) => /^ ?\d+ {2}.* ms$/.test(line));
-  assertEquals(steps.length, 16);
-  const failed = lines.filter((line) => line.startsWith("    failed  "));
-  assertEquals(failed.length, 2);
-  for (const line of failed) {
-    assertMatch(line, /http:\S+: 404 .*\(expected 200 and JSON that names/);
-  }
-  assertMatch(lines.at(-1) ?? "", /both servers are stopped/);
+  const lines = plain.text.split("\n");
+  assertEquals(lines.filter((line) => line.length > 80), []);
+  assertEquals(
+    lines.filter((line) => /^ ?\d+ {2}.* ms$/.test(line)).length,
+    15,
+  );
 
   const { text } = await run([], { colour: true });
-  assertStringIncludes(text, "\x1b[32m 1\x1b[0m  GET ");
+  assertStringIncludes(text, "\x1b[32m 1\x1b[0m  Call the resource");
+  assert(!text.includes("\x1b[31m"));
 });
 
-Deno.test("runDemo() finds the server of a given URL and requests nothing else", async () => {
+Deno.test("runSteps() prints the error of a step in red and stops", async () => {
+  const reached: string[] = [];
+  const print = async (json: boolean) => {
+    const lines: string[] = [];
+    const output = createOutput((line) => lines.push(line), {
+      json,
+      colour: true,
+    });
+    const step = { action: "Do", expected: "200" };
+    const run = (error?: Error) => () => {
+      reached.push(error?.name ?? "none");
+      if (error) throw error;
+      return { result: "done" };
+    };
+    const details = { url: "https://as.example/token", status: 400 };
+    const error = new OAuthClientError("oauth_error", "No token", details);
+    const ok = await runSteps(
+      [
+        { ...step, name: "one", run: run() },
+        { ...step, name: "two", run: run(error) },
+        { ...step, name: "three", run: run() },
+      ],
+      createProgress({
+        target: "https://api.example/",
+        machine: { id: "", secret: "" },
+      }),
+      output,
+    );
+    assertEquals(ok, false);
+    return lines;
+  };
+  assertStringIncludes(
+    (await print(false)).join("\n"),
+    "\x1b[31m    No token (expected 200)\x1b[0m",
+  );
+  const { step, ok, expected, error } = JSON.parse((await print(true))[1]!);
+  assertEquals({ step, ok, expected, error }, {
+    step: "two",
+    ok: false,
+    expected: "200",
+    error: {
+      name: "OAuthClientError",
+      code: "oauth_error",
+      message: "No token",
+      url: "https://as.example/token",
+      status: 400,
+    },
+  });
+  assertEquals(reached, [
+    "none",
+    "OAuthClientError",
+    "none",
+    "OAuthClientError",
+  ]);
+});
+
+Deno.test("runDemo() runs the doctor for a given URL", async () => {
   await using server = await startAuthorizationServer({ path: "/tenant1" });
   await using protectedResource = startProtectedResource({
     authorizationServers: [server.issuer],
   });
   const { status, lines, text } = await run([protectedResource.resource]);
-  assertEquals(status, 0);
-  assertStringIncludes(text, `${server.issuer}/reg, not called`);
-  assertMatch(lines.at(-1) ?? "", /^Result: discovery succeeded/);
-  assertEquals(protectedResource.requests, [
-    "GET /mcp",
-    "GET /.well-known/oauth-protected-resource/mcp",
-  ]);
-  assertEquals(server.requests.length, 3);
-  assert(server.requests.every((request) => request.startsWith("GET ")));
+  assertEquals([status, lines[0]], [0, protectedResource.resource]);
+  assertStringIncludes(
+    text,
+    `ready: A client can register at ${server.issuer}`,
+  );
+  assert(server.requests.every((request) => !request.startsWith("POST ")));
 
   const more = await run(["--register", protectedResource.resource]);
   assertEquals(more.status, 0);
   assertEquals(server.requests.at(-1), "POST /tenant1/reg");
-  assertMatch(more.lines.at(-1) ?? "", /discovery and registration succeeded/);
-});
-
-Deno.test("runDemo() falls back to the origin of a given URL", async () => {
-  await using server = await startAuthorizationServer();
-  const { status, find } = await runJson([`${server.issuer}/some/page`]);
-  assertEquals(status, 0);
-  assertEquals(find("unauthorized")?.ok, false);
-  assertEquals(find("challenge")?.ok, false);
-  assertEquals(find("resource_metadata")?.failures?.length, 2);
-  assertEquals(find("server_metadata")?.ok, true);
-  assertEquals(find("end")?.ok, true);
-});
-
-Deno.test("runDemo() prints where it stops with a server that publishes nothing", async () => {
-  await using server = serve(() =>
-    new Response("Nothing here", { status: 404 })
-  );
-  const { status, lines } = await run([`${server.origin}/mcp`]);
-  assertEquals(status, 1);
-  const failed = lines.filter((line) => line.startsWith("    failed  "));
-  assertEquals(failed.length, 5);
-  for (const line of failed) {
-    assertMatch(
-      line,
-      /http:\/\/\S+: 404 Nothing here \(expected 200 and JSON /,
-    );
-  }
-  assert(lines.some((line) => line.includes("only a guess")));
-  assertMatch(lines.at(-1) ?? "", /^Result: no authorization/);
-});
-
-Deno.test("runDemo() names the URL that does not respond", async () => {
-  const server = serve(() => new Response());
-  await server.close();
-  const { status, text } = await run([`${server.origin}/mcp`]);
-  assertEquals(status, 1);
-  assertStringIncludes(text, `failed  ${server.origin}/mcp: no response, `);
-});
-
-Deno.test("runDemo() escapes control characters of a server", async () => {
-  const evil = "\x1b[2J\x9b31m\u202e\u{e0001}";
-  await using server = serve((request) => {
-    const { origin, pathname } = new URL(request.url);
-    if (pathname === "/mcp") {
-      const named = 'Bearer resource_metadata="file:///etc/hostname\x9b"';
-      const headers = { "WWW-Authenticate": named };
-      return new Response(evil, { status: 401, headers });
-    }
-    if (pathname === "/.well-known/oauth-protected-resource/mcp") {
-      const issuer = `${origin}/${evil}`;
-      return Response.json({
-        resource: `${origin}/mcp`,
-        authorization_servers: [issuer, 1],
-        scopes_supported: [evil, null],
-      });
-    }
-    if (pathname.startsWith("/.well-known/openid-configuration")) {
-      const endpoint = `${origin}/${evil}`;
-      return Response.json({
-        issuer: endpoint + evil,
-        token_endpoint: endpoint,
-        registration_endpoint: endpoint,
-      });
-    }
-    return new Response(`<b>${evil}</b>\r\n\0`, { status: 500 });
-  });
-  for (const args of [[], ["--json"], ["--register"]]) {
-    const { status, text } = await run([...args, `${server.origin}/mcp`]);
-    assertEquals(status, 0);
-    assertNotMatch(text, CONTROLS);
-    assertNotMatch(text, /\p{Cf}/u);
-    assertStringIncludes(text, "\\u001b[2J\\u009b31m\\u202e\\udb40\\udc01");
-    assertStringIncludes(text, "expected an http or https URL");
-    assertStringIncludes(
-      text,
-      "which must not be used (RFC 8414, section 3.3)",
-    );
-    assertEquals(
-      text.includes(": its issuer is"),
-      args.includes("--register"),
-    );
-  }
+  assertStringIncludes(more.text, "A client is registered at ");
 });
 
 Deno.test("runDemo() rejects invalid arguments", async () => {

@@ -3,18 +3,17 @@ import {
   fetchIdJag,
   type IAuthorizationContext,
   type IAuthorizationServerMetadata,
-  type IToken,
   redeemIdJag,
 } from "@oauth-helper/client";
 
 export async function getTokenForUser(
   idp: IAuthorizationServerMetadata,
   { serverMetadata, issuer, resource, scopes }: IAuthorizationContext,
-  idToken: string,
-): Promise<IToken> {
+  subjectToken: string,
+) {
   const idJag = await fetchIdJag(idp, {
     client: clientSecretBasic("id-at-the-idp", "s3cret"),
-    subjectToken: idToken,
+    subjectToken,
     audience: issuer,
     resource,
     scopes,

@@ -19,7 +19,6 @@ import {
 import {
   asm,
   codes,
-  discover,
   discovered,
   prm,
   undiscovered,
@@ -174,10 +173,9 @@ Deno.test("allowHttp allows http and loopback everywhere", async () => {
 Deno.test("discovery refuses an http URL of the caller that is not on loopback", async () => {
   const targets = ["http://api.example/mcp", "http://127.0.0.1.evil.example/x"];
   for (const target of targets) {
-    for (const allowHttp of [undefined, false]) {
-      const { result, urls } = await discover({}, { allowHttp }, target);
-      assertInstanceOf(result, OAuthClientError);
-      assertEquals([String(result.code), urls], ["url_refused", []]);
+    for (const options of [{}, { authorizationServer: AS }]) {
+      const { code, urls } = await undiscovered({}, options, target);
+      assertEquals([code, urls], ["url_refused", []]);
     }
     const error = await assertRejects(
       () => discoverAuthorizationServer(target, stubFetch({})),

@@ -23,9 +23,12 @@ export interface IDpopVerifier {
   readonly nonce: string | undefined;
   /**
    * Returns the thumbprint of the key of a request's proof; throws a `DpopError`
-   * without a valid proof.
+   * without a valid proof. A request without an access token is one for a token.
    */
-  verify(request: Request, accessToken: string): Promise<string>;
+  verify(
+    request: Pick<Request, "headers" | "method" | "url">,
+    accessToken?: string,
+  ): Promise<string>;
 }
 
 /** Creates a verifier, which with `nonces` requires the newest nonce. */
@@ -33,13 +36,13 @@ export function createDpopVerifier(nonces: boolean): IDpopVerifier {
   const seen = new Set<string>();
   let nonce = nonces ? crypto.randomUUID() as string : undefined;
 
-  async function readProof(request: Request) {
+  async function readProof({ headers }: Pick<Request, "headers">) {
     try {
-      return await jwtVerify(request.headers.get("DPoP") ?? "", EmbeddedJWK, {
+      return await jwtVerify(headers.get("DPoP") ?? "", EmbeddedJWK, {
         typ: "dpop+jwt",
         algorithms: ["ES256", "EdDSA", "PS256", "RS256"],
         maxTokenAge: MAX_AGE_SECONDS,
-        requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
+        requiredClaims: ["jti", "htm", "htu", "iat"],
       });
     } catch (error) {
       // Any other error is a fault of the test, and no invalid proof.
@@ -58,8 +61,10 @@ export function createDpopVerifier(nonces: boolean): IDpopVerifier {
       const expected = {
         htm: request.method,
         htu: origin + pathname,
-        ath: createHash("sha256").update(Buffer.from(accessToken))
-          .digest("base64url"),
+        ath: accessToken === undefined
+          ? undefined
+          : createHash("sha256").update(Buffer.from(accessToken))
+            .digest("base64url"),
       };
       for (const [name, value] of Object.entries(expected)) {
         if (payload[name] !== value) {

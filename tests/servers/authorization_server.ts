@@ -24,6 +24,10 @@ export interface IAuthorizationServerOptions {
   clientDocuments?: Record<string, ClientMetadata>;
   /** Whether DPoP proofs require a nonce (RFC 9449, section 8). @default false */
   dpopNonce?: boolean;
+  /** Whether authorization requests must be pushed (RFC 9126). @default false */
+  requirePar?: boolean;
+  /** The types of authorization details (RFC 9396). @default not supported */
+  detailTypes?: string[];
 }
 
 const SCOPES = ["mcp:read", "mcp:write"];
@@ -87,8 +91,13 @@ function escapeHtml(text: unknown): string {
  * here because its default logs a notice when it is first used.
  */
 async function configure(
-  { clients = [], clientDocuments, dpopNonce = false }:
-    IAuthorizationServerOptions,
+  {
+    clients = [],
+    clientDocuments,
+    dpopNonce = false,
+    requirePar = false,
+    detailTypes,
+  }: IAuthorizationServerOptions,
 ): Promise<Configuration> {
   // A new key, so that two servers do not accept each other's tokens. Elliptic,
   // because generating an RSA key takes longer than the rest of the start.
@@ -162,7 +171,25 @@ async function configure(
           client.clientAuthMethod !== "none" ||
           client.clientId === token.clientId,
       },
+      pushedAuthorizationRequests: {
+        enabled: true,
+        requirePushedAuthorizationRequests: requirePar,
+      },
       registration: { enabled: true },
+      ...detailTypes && {
+        richAuthorizationRequests: {
+          enabled: true,
+          types: Object.fromEntries(
+            detailTypes.map((type) => [type, { validate() {} }]),
+          ),
+          // Everything that the user has consented to is granted.
+          authorizationDetailsForGrantSource: (ctx) => ctx.oidc.grant?.rar,
+          authorizationDetailsForAccessToken: (ctx, _token, source) =>
+            source?.rar ??
+              JSON.parse(`${ctx.oidc.params?.authorization_details}`),
+          authorizationDetailsForIntrospection: (_ctx, token) => token.rar,
+        },
+      },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo(_ctx, resource) {

@@ -1,5 +1,5 @@
 /**
- * An authorization server and a resource on loopback that do what a test tells them:
+ * An authorization server and a resource on loopback that a test controls:
  * tokens are strings that can be made invalid, and every response can be replaced.
  * What needs a real server is tested with `authorization_server.ts` instead.
  */

@@ -3,11 +3,19 @@
 import { importMapArgs } from "../../scripts/support/deno.ts";
 import { outputOf } from "../../scripts/support/process.ts";
 
-/** Bundles a program into one file; `node:` modules and npm packages stay outside. */
-export async function bundle(source: string, target: string): Promise<void> {
-  const args = ["bundle", "--quiet", "--external", "redis"];
+/**
+ * Bundles a program into one file. `node:` modules stay outside, and so do the
+ * modules with these names.
+ */
+export async function bundle(
+  source: string,
+  target: string,
+  external: readonly string[] = ["redis"],
+): Promise<void> {
   await outputOf(Deno.execPath(), [
-    ...args,
+    "bundle",
+    "--quiet",
+    ...external.flatMap((name) => ["--external", name]),
     ...await importMapArgs(),
     "-o",
     target,

@@ -108,7 +108,7 @@ export async function signIdJag(
     .sign(new TextEncoder().encode("k".repeat(32)));
 }
 
-/** The identity provider's answer with this ID-JAG. */
+/** The identity provider's response with this ID-JAG. */
 export function idJagReply(
   access_token: string,
   members: Record<string, unknown> = {},

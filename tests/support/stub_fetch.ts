@@ -1,4 +1,4 @@
-/** A fetch function for tests: answers from a table and records what it is asked. */
+/** A fetch function for tests: responds from a table and records the requests. */
 
 import type { IFetch, IFetchInit, IFetchResponse } from "../../mod.ts";
 
@@ -11,24 +11,24 @@ export interface IStubRequest {
   init: IFetchInit;
 }
 
-/** Makes the answer to a request. */
+/** Makes the response to a request. */
 export type Answer = (
   request: IStubRequest,
 ) => IFetchResponse | Promise<IFetchResponse>;
 
-/** A stubbed fetch. Disposing it fails the test if another URL was asked. */
+/** A stubbed fetch. Disposing it fails the test if another URL was requested. */
 export interface IStubFetch extends Disposable {
   /** For the `fetch` option. */
   fetch: IFetch;
   /** The same function, to stand in for the global one. */
   globalFetch: typeof fetch;
-  /** What was asked, in order. */
+  /** The requests, in order. */
   requests: IStubRequest[];
-  /** The addresses that were asked, in order. */
+  /** The requested URLs, in order. */
   readonly urls: string[];
 }
 
-/** Answers the addresses of the table; any other address fails the test. */
+/** Responds at the URLs of the table; any other URL fails the test. */
 export function stubFetch(routes: Record<string, Answer>): IStubFetch {
   const requests: IStubRequest[] = [];
   const unexpected: string[] = [];
@@ -59,12 +59,12 @@ export function stubFetch(routes: Record<string, Answer>): IStubFetch {
   };
 }
 
-/** Answers with a value as JSON. */
+/** Responds with a value as JSON. */
 export function json(value: unknown, init?: ResponseInit): Answer {
   return () => Response.json(value, init);
 }
 
-/** Answers with a text. */
+/** Responds with text. */
 export function text(value: string, status: number): Answer {
   return () => new Response(value, { status });
 }
@@ -72,7 +72,7 @@ export function text(value: string, status: number): Answer {
 /** The media type of a form. */
 export const FORM = "application/x-www-form-urlencoded";
 
-/** Answers with a body of this media type. */
+/** Responds with a body of this media type. */
 export function typed(body: string, type: string, status = 200): Answer {
   return () =>
     new Response(body, { status, headers: { "Content-Type": type } });
@@ -89,13 +89,13 @@ export function minimal(members: Partial<IFetchResponse>): IFetchResponse {
   };
 }
 
-/** Answers with a redirect. */
+/** Responds with a redirect. */
 export function redirect(location: string, status = 302): Answer {
   return () =>
     new Response("Moved", { status, headers: { Location: location } });
 }
 
-/** Never gets an answer. */
+/** Rejects without a response. */
 export function failing(failure: unknown): Answer {
   return () => Promise.reject(failure);
 }
@@ -105,7 +105,7 @@ export function never<T>(): Promise<T> {
   return new Promise<T>(() => {});
 }
 
-/** An answer that never comes, as its signal aborts for this reason instead. */
+/** A response that never comes: its signal aborts for this reason instead. */
 export function aborted(): {
   answer: () => Promise<never>;
   signal: AbortSignal;

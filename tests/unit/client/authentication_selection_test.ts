@@ -42,7 +42,8 @@ const ROWS: [
   [undefined, undefined, false, NONE],
   [undefined, undefined, true, BASIC],
   [[], undefined, false, NONE],
-  [[], undefined, true, NONE],
+  // An empty list counts as none given.
+  [[], undefined, true, BASIC],
   [[NONE], undefined, true, NONE],
   [[NONE, JWT], undefined, true, NONE],
   [[JWT], undefined, false, NONE],
@@ -67,7 +68,7 @@ const ROWS: [
   [{ 0: POST, length: 1 }, undefined, true, BASIC],
   [[7, POST], undefined, true, POST],
   [[[BASIC], null, POST], undefined, true, POST],
-  [[7], undefined, true, NONE],
+  [[7], undefined, true, BASIC],
 ];
 
 Deno.test("selectClientAuthentication() selects the method by registration, secret and server", async () => {

@@ -1,5 +1,4 @@
 import {
-  assert,
   assertEquals,
   assertInstanceOf,
   assertRejects,
@@ -81,7 +80,7 @@ Deno.test("fetchDynamicRegistration() reports error and error_description of an 
 });
 
 Deno.test("fetchDynamicRegistration() reports an error that is not an error code only in its message", async () => {
-  const rows: [body: unknown, details: string][] = [
+  const rows: [body: unknown, details: string, code?: string][] = [
     [{ error: 42, error_description: "No" }, "42: No"],
     [{ error: null }, "null"],
     [{ error: false }, "false"],
@@ -92,15 +91,15 @@ Deno.test("fetchDynamicRegistration() reports an error that is not an error code
       '{"client_secret":"[redacted]"}',
     ],
     // Outside the characters of RFC 6749, section 5.2, or too long.
-    [{ error: "\u00fc" }, "\u00fc"],
-    [{ error: 'a"b' }, 'a"b'],
-    [{ error: "a\nb" }, "a\nb"],
-    [{ error: "x".repeat(101) }, "x".repeat(101)],
+    [{ error: "\u00fc" }, "\u00fc", "oauth_error"],
+    [{ error: 'a"b' }, 'a"b', "oauth_error"],
+    [{ error: "a\nb" }, "a\nb", "oauth_error"],
+    [{ error: "x".repeat(101) }, "x".repeat(101), "oauth_error"],
   ];
-  for (const [body, details] of rows) {
+  for (const [body, details, code = "unexpected_status"] of rows) {
     const error = await errorOf(json(body, { status: 400 }));
     assertEquals(error.message, FAILED + details);
-    assertEquals([error.code, error.status], ["unexpected_status", 400]);
+    assertEquals([String(error.code), error.status], [code, 400]);
     assertEquals([error.error, error.error_description], [
       undefined,
       undefined,
@@ -160,6 +159,10 @@ Deno.test("fetchDynamicRegistration() reports an error response with status 200"
     "invalid_redirect_uri",
     "No",
   ]);
+  for (const malformed of ['a"b', "\u00fc", "x".repeat(101)]) {
+    const { code, error } = await errorOf(json({ error: malformed }));
+    assertEquals([code, error], ["oauth_error", undefined]);
+  }
   for (const body of [{ error: false }, { error: "" }, { error: { a: 1 } }]) {
     const { code, error } = await errorOf(json(body));
     assertEquals([code, error], ["invalid_response", undefined]);
@@ -217,8 +220,13 @@ Deno.test("fetchDynamicRegistration() follows no redirect", async () => {
     for (const location of ["https://evil.example/register", "/elsewhere"]) {
       const error = await errorOf(redirect(location, status));
       assertEquals([error.code, error.status], ["redirect_refused", status]);
-      assert(error.message.startsWith(FAILED), error.message);
-      assert(error.message.includes("was redirected"), error.message);
+      assertEquals(error.message, `${FAILED}Moved`);
+      assertInstanceOf(error.cause, OAuthClientError);
+      assertEquals(
+        error.cause.message,
+        `Request to ${REGISTRATION_ENDPOINT} was redirected, which a POST ` +
+          "does not follow",
+      );
     }
   }
 });

@@ -263,7 +263,7 @@ Deno.test("fetchDynamicRegistration() makes no request to an unusable endpoint",
       `Request to ${shown} not made`,
     );
     assertEquals(error.code, "url_refused");
-    assertEquals(error.url, undefined);
+    assertEquals(error.url, shown);
   }
 });
 

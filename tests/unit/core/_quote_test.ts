@@ -29,7 +29,7 @@ Deno.test("cut() and quote() keep text up to 2,000 characters, and no half of on
   assertEquals(quote("\0".repeat(2_001)), `${"\\u0000".repeat(2_000)}\u2026`);
 });
 
-Deno.test("quote() escapes control and bidi characters, printable() removes them", () => {
+Deno.test("quote() escapes control and bidi characters, printable() removes them or makes one space of them", () => {
   const bidi = [0x61c, 0x200e, 0x200f, 0x202a, 0x202e, 0x2066, 0x2069];
   const separators = [0x2028, 0x2029];
   const others = [0x20, 0x7e, 0xa0, 0x200d, 0x2027, 0x202f, 0xfeff];
@@ -44,8 +44,10 @@ Deno.test("quote() escapes control and bidi characters, printable() removes them
       quote(`a${char}b${char}`),
       isEscaped ? `a${escape}b${escape}` : `a${char}b${char}`,
     );
-    assertEquals(printable(`a${char}b`), isControl ? "ab" : `a${char}b`);
+    const shown = "\t\r\n".includes(char) ? " " : isControl ? "" : char;
+    assertEquals(printable(`a${char}b`), `a${shown}b`);
   }
+  assertEquals(printable("a\t\r\n\nb"), "a b");
 });
 
 Deno.test("quoteJson() quotes JSON without the credentials of a registration", () => {

@@ -38,7 +38,7 @@ Deno.test("requireScopes() rejects and quotes the start of any other value", () 
     assertEquals(
       error.message,
       "scopes must be an array of scope values (RFC 6749, section 3.3), " +
-        `and ${quoted} is not one`,
+        `but contains ${quoted}`,
     );
   }
 });

@@ -65,8 +65,8 @@ Deno.test("isLoopback() recognizes hosts of this machine in any spelling", () =>
 
 Deno.test("requireSafeUrl() accepts http and loopback where the rules allow them", () => {
   const http = "an https URL, or http on loopback (set allowHttp to allow it)";
-  const loopback = "a URL that is not on loopback, as the server that named " +
-    "it is not (set allowHttp to allow it)";
+  const loopback = "a URL that is not on loopback, because the target or " +
+    "issuer is not (set allowHttp to allow it)";
   for (const rules of ALL_RULES) {
     const { allowHttp = false, allowLoopback = false } = rules;
     const rows: [url: string, isAllowed: boolean, expected: string][] = [
@@ -106,6 +106,7 @@ Deno.test("requireSafeUrl() rejects what is no absolute https URL, whatever the 
     ...["https://a b.example/", ` ${href}/`, `${href}/ `, `${href}/a b`],
     ...["java\nscript:alert(1)", "java\tscript:alert(1)"],
     ...[`${href}/\r\nX: y`, `${href}/\u0000`, `${href}/\u007f`],
+    ...[`${href}/\u0085`, `${href}/\u200e`, `${href}/\u202e`, `${href}/\u2066`],
   ];
   const otherScheme = [
     ...["javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x"],
@@ -158,6 +159,8 @@ Deno.test("quoteUrl() shows a URL without credentials and control characters", (
     ["https://me:pw@as.example/", "https://[redacted]@as.example/"],
     ["me:pw@as.example", "[redacted]@as.example"],
     ["https://as.example/\u001b[31m", "https://as.example/\\u001b[31m"],
+    ["https://as.example/a\n\tb", "https://as.example/a  b"],
+    ["https://as.example/a\rb\u202e", "https://as.example/a\\u000db\\u202e"],
     [7, "number"],
     [null, "object"],
   ];

@@ -220,17 +220,6 @@ Deno.test("fetchAuthorizationServerMetadata() sends additionalHeaders with every
   }
 });
 
-Deno.test("fetchAuthorizationServerMetadata() calls the global fetch of that moment", async () => {
-  for (const issuer of [`${AS}/first`, TENANT]) {
-    using server = stubFetch({ [OAUTH]: json({ issuer }) });
-    using global = stub(globalThis, "fetch", server.globalFetch);
-    const none = untyped(issuer === TENANT ? null : undefined);
-    const found = await fetchAuthorizationServerMetadata(AS, none);
-    assertEquals(found.metadata.issuer, issuer);
-    assertSpyCalls(global, 1);
-  }
-});
-
 Deno.test("fetchAuthorizationServerMetadata() rejects invalid arguments before any request", async () => {
   const rows: [args: unknown[], name: string][] = [
     ...[undefined, null, 7, {}, "", "as.example", "/t", "file:///t", [TENANT]]

@@ -92,6 +92,14 @@ Deno.test("secretsOf() leaves out what is public or shorter than 8 characters", 
   assertEquals(secretsOf({ Cookie: "1234567" }, "code=1234567"), []);
 });
 
+Deno.test("secretsOf() decodes no Basic credentials that are not Base64", () => {
+  assertEquals(secretsOf({ Authorization: "Basic (no)" }), [
+    "Basic+%28no%29",
+    "Basic%20(no)",
+    "Basic (no)",
+  ]);
+});
+
 Deno.test("redact() replaces each of several values, the longer first", () => {
   const secrets = secretsOf({ Cookie: "a=first-01; b=first-01-longer" });
   assertEquals(
@@ -119,7 +127,7 @@ Deno.test("redact() cuts first, and finds a value that the cut divides", () => {
 Deno.test("cleanText() removes control and bidi characters, and keeps other languages", () => {
   assertEquals(
     cleanText("\u001b[2J\u202eGr\u00fc\u00dfe\n \u4e16", []),
-    "[2JGr\u00fc\u00dfe \u4e16",
+    "[2JGr\u00fc\u00dfe  \u4e16",
   );
   assertEquals(cleanText(undefined, []), undefined);
   assertEquals(cleanText("x".repeat(3_000), [])?.length, 2_000);
@@ -150,10 +158,11 @@ Deno.test("cleanErrorResponse() leaves out tokens, and strings with a secret at 
   );
 });
 
-Deno.test("cleanErrorResponse() returns undefined for what is large or no object", () => {
+Deno.test("cleanErrorResponse() returns undefined for what is large, no object or not read as text", () => {
   for (const json of [undefined, null, "x", 7, [{}]]) {
     assertEquals(cleanErrorResponse(json, "", []), undefined);
   }
+  assertEquals(cleanErrorResponse({ a: 1 }, undefined, []), undefined);
   assertEquals(cleanErrorResponse({ a: 1 }, "x".repeat(16_384), []), { a: 1 });
   assertEquals(cleanErrorResponse({ a: 1 }, "x".repeat(16_385), []), undefined);
 });

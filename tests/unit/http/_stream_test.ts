@@ -5,15 +5,15 @@ import { untyped } from "../../support/stub_fetch.ts";
 const KIB = 1024;
 const { signal } = new AbortController();
 
-/** A stream that brings these chunks, and notes how it is read. */
+/** A stream of these chunks, and how it is read. */
 interface ISource {
   stream: ReadableStream<Uint8Array>;
-  /** Bytes of room in each view that was handed in. */
+  /** The size of each view that is to be filled. */
   views: number[];
   isCancelled: boolean;
 }
 
-/** What `fetch` answers with: bytes, written into the reader's own views. */
+/** A stream as `fetch` returns it, which fills the views of the reader. */
 function byteStream(chunks: readonly (readonly number[])[]): ISource {
   const rest = chunks.map((chunk) => Uint8Array.from(chunk));
   const source: ISource = {
@@ -44,7 +44,7 @@ function byteStream(chunks: readonly (readonly number[])[]): ISource {
   return source;
 }
 
-/** What callers make: any chunks in a queue. */
+/** A stream as callers make it, which queues chunks. */
 function chunkStream(chunks: readonly (readonly number[])[]): ISource {
   const rest = chunks.map((chunk) => Uint8Array.from(chunk));
   const source: ISource = {
@@ -78,7 +78,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
     assertEquals(bytes, Uint8Array.from(body));
   });
 
-  Deno.test(`readBytes() gives no bytes for an empty stream: ${kind}`, async () => {
+  Deno.test(`readBytes() returns no bytes of an empty stream: ${kind}`, async () => {
     assertEquals(
       await readBytes(open([]).stream, 1, signal),
       new Uint8Array(),
@@ -86,7 +86,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
   });
 
   for (const maxBytes of [5, 5.5, 20 * KIB]) {
-    Deno.test(`readBytes() takes ${maxBytes} bytes and not one more: ${kind}`, async () => {
+    Deno.test(`readBytes() reads ${maxBytes} bytes and not one more: ${kind}`, async () => {
       const most = Math.floor(maxBytes);
       const fits = open([numbers(most - 1), [1]]);
       const bytes = await readBytes(fits.stream, maxBytes, signal);
@@ -103,7 +103,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
   }
 
   for (const declared of [-1, 0, 0.5, 2, 5, 6, 1e12, Infinity, NaN]) {
-    Deno.test(`readBytes() is not misled by a declared length of ${declared}: ${kind}`, async () => {
+    Deno.test(`readBytes() does not rely on a declared length of ${declared}: ${kind}`, async () => {
       const { stream } = open([[1, 2, 3], [4, 5]]);
       assertEquals(
         await readBytes(stream, 100, signal, declared),
@@ -121,7 +121,7 @@ for (
     [1_000_000, 16 * KIB],
   ] as const
 ) {
-  Deno.test(`readBytes() reads into buffers that fit what is declared, ${declared}`, async () => {
+  Deno.test(`readBytes() uses buffers of ${size} bytes for ${declared} declared ones`, async () => {
     const source = byteStream([numbers(600)]);
     const bytes = await readBytes(source.stream, 1_000_000, signal, declared);
     assertEquals(bytes, Uint8Array.from(numbers(600)));
@@ -130,7 +130,7 @@ for (
   });
 }
 
-Deno.test("readBytes() gathers single bytes in a buffer that only doubles", async () => {
+Deno.test("readBytes() collects single bytes in a buffer that doubles", async () => {
   const source = byteStream(Array.from({ length: 40 * KIB }, () => [7]));
   const bytes = await readBytes(source.stream, 1_000_000, signal);
   assertStrictEquals(bytes?.length, 40 * KIB);
@@ -139,12 +139,12 @@ Deno.test("readBytes() gathers single bytes in a buffer that only doubles", asyn
 
 for (
   const [what, chunk] of Object.entries({
-    "a text": "text",
+    "a string": "text",
     "wider numbers": new Uint16Array(2),
     "nothing": undefined,
   })
 ) {
-  Deno.test(`readBytes() fails on a stream that brings ${what}, and closes it`, async () => {
+  Deno.test(`readBytes() rejects a stream of ${what}, and closes it`, async () => {
     let isCancelled = false;
     const stream = new ReadableStream({
       pull: (controller) => controller.enqueue(untyped(chunk)),
@@ -161,7 +161,7 @@ for (
   });
 }
 
-Deno.test("readBytes() fails on a stream of empty chunks without end", async () => {
+Deno.test("readBytes() rejects an endless stream of empty chunks", async () => {
   const stream = new ReadableStream({
     pull: (controller) => controller.enqueue(new Uint8Array()),
   });

@@ -114,6 +114,8 @@ Deno.test("a response after an abort is closed, and its redirect not followed", 
   using server = stubFetch({ [PRM]: () => late.promise });
   const { signal } = controller;
   const ended = assertRejects(() => GET.send({ fetch: server.fetch, signal }));
+  await settle();
+  assertEquals(server.urls, [PRM]);
   controller.abort("enough");
   assertEquals(await ended, "enough");
   const body = new ReadableStream({

@@ -89,6 +89,18 @@ Deno.test("a response after the timeout is closed, and its redirect not followed
   assertEquals(server.urls, [PRM]);
 });
 
+Deno.test("a failure after the timeout is handled", async () => {
+  const ends = [() => Promise.reject(new Error("Late")), () => untyped(null)];
+  for (const end of ends) {
+    const late = deferred<void>();
+    const fetch = () => late.promise.then(end);
+    assertTimeout(await errorOf(GET.send({ fetch, timeoutMs: 5 })), PRM);
+    late.resolve();
+    // Deno and Node fail a test with an unhandled rejection.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+});
+
 Deno.test("nothing is requested that allowUrl allows after the timeout", async () => {
   const allowed = deferred<boolean>();
   using server = stubFetch({});

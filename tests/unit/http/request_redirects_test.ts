@@ -42,24 +42,25 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
   );
   const opaque = () => minimal({ status: 0, type: "opaqueredirect" });
   const rows: [exchange: IExchange, answer: Answer, problem: string][] = [
+    // The message does not name the origin, which may repeat a secret.
     ...[
-      ["https://evil.example/1", "https://evil.example"],
-      ["https://api.example.evil.example/", "https://api.example.evil.example"],
-      ["https://api.example:8443/1", "https://api.example:8443"],
-      ["http://api.example/1", "http://api.example"],
-      ["https://user:s3cret@evil.example/1", "https://evil.example"],
-      ["data:application/json,{}", "null"],
-    ].map(([location = "", origin]): typeof rows[number] => [
+      "https://evil.example/1",
+      "https://api.example.evil.example/",
+      "https://api.example:8443/1",
+      "http://api.example/1",
+      "https://user:s3cret@evil.example/1",
+      "data:application/json,{}",
+    ].map((location): typeof rows[number] => [
       GET,
       redirect(location),
-      `${PRM} was redirected to another origin, ${origin}`,
+      `${PRM} was redirected to another origin`,
     ]),
     [GET, redirect("https://["), `${PRM} was redirected to an invalid URL`],
     [GET, redirect("/1"), `${at(5)} was redirected more than 5 times`],
     [
       GET,
       opaque,
-      `${PRM} was redirected, and this runtime hides the new URL`,
+      `${PRM} was redirected, and this runtime does not expose the new URL`,
     ],
     [
       POST,
@@ -69,7 +70,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     [
       POST,
       opaque,
-      `${POST.url} was redirected, and this runtime hides the new URL`,
+      `${POST.url} was redirected, and this runtime does not expose the new URL`,
     ],
   ];
   for (const [{ url, send }, answer, problem] of rows) {

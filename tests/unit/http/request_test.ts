@@ -149,14 +149,14 @@ Deno.test("fetchToken() checks long header values in linear time", async () => {
 Deno.test("fetchToken() rejects options of the wrong type before any request", async () => {
   const invalid = (name: string, values: unknown[]) =>
     values.map((value): [unknown, string] => [{ [name]: value }, name]);
-  const limits = [0, -1, NaN, -Infinity, "10", true, {}, 10n, null];
+  const limits = [0, -1, NaN, -Infinity, "10", true, {}, 10n];
   const rows: [options: unknown, name: string, expected: string][] = [
     ...["x", 7, () => {}].map((value): [unknown, string] => [value, ""]),
     ...invalid("fetch", ["x", {}, true]),
     ...invalid("allowUrl", ["x", {}, true]),
     ...invalid("signal", ["x", {}, new AbortController()]),
-    ...invalid("timeoutMs", limits.slice(0, -1)),
-    ...invalid("maxBytes", limits.slice(0, -1)),
+    ...invalid("timeoutMs", limits),
+    ...invalid("maxBytes", limits),
   ].map(([options, name]) => [
     options,
     name,
@@ -179,6 +179,13 @@ Deno.test("fetchToken() rejects options of the wrong type before any request", a
       ["invalid_argument", `${argument} must be ${expected}`],
     );
   }
+});
+
+Deno.test("timeoutMs and maxBytes that are null count as absent", async () => {
+  using server = stubFetch({ [POST.url]: POST.good });
+  const { fetch } = server;
+  await POST.send({ fetch, ...untyped({ timeoutMs: null, maxBytes: null }) });
+  assertEquals(server.urls, [POST.url]);
 });
 
 Deno.test("fetchToken() gives the reason why there was no response, and no secret", async () => {
@@ -207,6 +214,18 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
         ["network_error", POST.url, message],
       );
       assertStrictEquals(error.cause, thrown);
+    }
+  }
+});
+
+Deno.test("a fetch that returns no response is a network_error", async () => {
+  const values = [undefined, null, 42, "Hello", {}, [], () => {}];
+  for (const { url, send } of [GET, POST]) {
+    for (const value of values) {
+      using server = stubFetch({ [url]: () => untyped(value) });
+      const { code, message } = await errorOf(send(server));
+      const expected = `Request to ${url} failed: no response`;
+      assertEquals([code, message], ["network_error", expected]);
     }
   }
 });
@@ -278,8 +297,11 @@ Deno.test("allowUrl is called with the purpose of each request and redirect", as
 Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", async () => {
   const thrown = new Error("Why");
   const rows: [deny: () => unknown, problem: string, cause?: unknown][] = [
-    [() => Promise.resolve(false), "refused by allowUrl"],
-    [() => "true", "refused by allowUrl"],
+    [() => Promise.resolve(false), "allowUrl did not return true"],
+    ...["true", 1, undefined].map((value): typeof rows[number] => [
+      () => value,
+      "allowUrl did not return true",
+    ]),
     [() => Promise.reject(thrown), "allowUrl failed", thrown],
   ];
   for (const [deny, problem, cause] of rows) {

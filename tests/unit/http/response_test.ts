@@ -5,7 +5,11 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import { fetchResourceMetadata, type IFetchResponse } from "../../../mod.ts";
+import {
+  fetchResourceMetadata,
+  type IFetchResponse,
+  OAuthClientError,
+} from "../../../mod.ts";
 import { errorOf, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
@@ -178,6 +182,68 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
     const result = await getWith(response);
     const start = result.message.slice(0, message.length || undefined);
     assertEquals([reads, start], [{ json, text }, message]);
+  }
+});
+
+Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSON", async () => {
+  const rows: [cause: Error, metadata: string, token: string][] = [
+    [new SyntaxError("Not JSON"), "invalid_metadata", "invalid_response"],
+    [new TypeError("Cable cut"), "network_error", "network_error"],
+  ];
+  for (const [cause, metadata, token] of rows) {
+    const isJson = !(cause instanceof SyntaxError);
+    const answer = () => minimal({ json: () => Promise.reject(cause) });
+    const failed = await getWith(answer());
+    assertEquals([failed.code, failed.message], [
+      metadata,
+      `${FAILED} 200 Status text`,
+    ]);
+    assertEquals(failed.cause instanceof OAuthClientError, isJson);
+    using server = stubFetch({ [POST.url]: answer });
+    const error = await errorOf(POST.send(server));
+    const problem = isJson ? "cannot be read to its end" : "is not JSON";
+    assertEquals([String(error.code), error.message], [
+      token,
+      `Response of ${POST.url} ${problem}`,
+    ]);
+    assertStrictEquals(error.cause, cause);
+  }
+});
+
+Deno.test("a minimal response may have headers without get()", async () => {
+  for (
+    const headers of [null, {}, { get: "x" }, new Map([["a", "b"]]).keys()]
+  ) {
+    const json = () => Promise.resolve({ access_token: "t" });
+    const text = () => Promise.resolve("No");
+    const members = untyped({ headers, json, text });
+    using server = stubFetch({ [POST.url]: () => minimal(members) });
+    assertEquals(untyped(await POST.send(server)).access_token, "t");
+    for (const status of [302, 503]) {
+      using server = stubFetch({
+        [POST.url]: () => minimal({ ...members, status }),
+      });
+      const error = await errorOf(POST.send(server));
+      assertEquals([error.code, error.status], ["unexpected_status", status]);
+      assertEquals("retryAfter" in error, false);
+    }
+  }
+});
+
+Deno.test("an error of a body that was not read as text has no errorResponse", async () => {
+  const body = { error: "invalid_grant", error_description: "No", x: 1 };
+  const text = () => Promise.resolve(JSON.stringify(body));
+  const json = () => Promise.resolve(body);
+  for (const status of [200, 400]) {
+    using server = stubFetch({
+      [POST.url]: () => minimal({ status, json, text }),
+    });
+    const error = await errorOf(POST.send(server));
+    assertEquals(
+      [error.code, error.error, error.error_description],
+      ["oauth_error", "invalid_grant", "No"],
+    );
+    assertEquals(error.errorResponse, status === 200 ? undefined : body);
   }
 });
 

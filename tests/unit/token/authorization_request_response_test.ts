@@ -120,12 +120,12 @@ Deno.test("parseAuthorizationResponse() reports the error of the server", () => 
       name: "OAuthClientError",
       code: "oauth_error",
       error: "access_denied",
-      error_description: "User said[31m no",
+      error_description: "User said [31m no",
       error_uri: `${AS}/e`,
     });
     assertEquals(
       error.message,
-      `Authorization at ${AS} failed: access_denied: User said[31m no`,
+      `Authorization at ${AS} failed: access_denied: User said [31m no`,
     );
   }
   const bare = errorOf("error=server_error&state=st-1");

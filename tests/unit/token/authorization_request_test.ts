@@ -65,6 +65,11 @@ Deno.test("buildAuthorizationUrl() returns the encoded URL", () => {
   }
 });
 
+Deno.test("buildAuthorizationUrl() sends the href of a resource that is a URL", () => {
+  const url = build({ resource: new URL("https://API.example:443?a=b") });
+  assertEquals(url.searchParams.get("resource"), "https://api.example/?a=b");
+});
+
 Deno.test("buildAuthorizationUrl() leaves out what is empty", () => {
   const rows: Partial<IBuildAuthorizationUrlOptions>[] = [
     { scopes: undefined, resource: undefined, parameters: undefined },
@@ -90,7 +95,7 @@ Deno.test("buildAuthorizationUrl() keeps the query of the endpoint, except its o
       tenant: parameters.tenant || "t 1",
       p: "x",
       ...BASE,
-      ...(resource && { resource }),
+      ...(resource && { resource: String(resource) }),
       ...(scopes && { scope: "read" }),
       ...(parameters.prompt && { prompt: "consent" }),
     });
@@ -104,7 +109,8 @@ Deno.test("buildAuthorizationUrl() rejects a further parameter that it sets itse
       const error = assertThrows(
         () => build({ parameters: { prompt: "x", [name]: value } }),
         OAuthClientError,
-        `parameters must be without ${name}, which this request sets itself`,
+        `parameters must be an object without ${name}, which this request ` +
+          "sets itself",
       );
       assertEquals(error.code, "invalid_argument");
     }
@@ -177,7 +183,6 @@ Deno.test("buildAuthorizationUrl() requires a usable authorization_endpoint", ()
 });
 
 Deno.test("buildAuthorizationUrl() names the argument that is wrong", () => {
-  const url = new URL("https://x.example");
   const rows: [name: string, ...wrong: unknown[]][] = [
     ["clientId", undefined, null, "", 1, {}],
     ["redirectUri", undefined, null, "", 1],
@@ -187,7 +192,7 @@ Deno.test("buildAuthorizationUrl() names the argument that is wrong", () => {
     ["scopes", "read", 1, {}, [1], ["a", null], ["a b"], [""], ['a"'], [
       "\u00e9",
     ]],
-    ["resource", 1, true, {}, url],
+    ["resource", 1, true, {}, ["https://x.example"]],
     ["parameters", null, "x", 1, { x: {} }, { x: 1 }, { x: null }],
     ["parameters", new Map([["x", "1"]]), new URLSearchParams("x=1")],
   ];

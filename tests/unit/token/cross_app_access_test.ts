@@ -175,7 +175,7 @@ const REFUSED: [problem: string, rows: () => Promise<Row[]>][] = [
     return ["Bearer", "DPoP"].map((token_type): Row => [token, { token_type }]);
   }],
   ["typ", () => {
-    const types = [
+    const types: unknown[] = [
       ...["JWT", "at+jwt", "application/jwt", undefined, {}, [TYP], 7, null],
       { toString: 1, valueOf: 1 },
     ];

@@ -5,7 +5,11 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
-import { OAuthClientError, pollDeviceToken } from "../../../mod.ts";
+import {
+  clientAssertion,
+  OAuthClientError,
+  pollDeviceToken,
+} from "../../../mod.ts";
 import { assertInvalidArgument, SERVER } from "../../support/fixtures.ts";
 import {
   aborted,
@@ -223,9 +227,13 @@ Deno.test("pollDeviceToken() calls onPending after every poll without a token", 
     intervalSeconds: 5,
     remainingSeconds: 595,
   });
-  assertEquals(second, { polls: 2, interval: 10, remaining: 590 });
+  assertEquals(second, {
+    polls: 2,
+    intervalSeconds: 10,
+    remainingSeconds: 590,
+  });
   const { error, ...rest } = third!;
-  assertEquals(rest, { polls: 3, interval: 20, remaining: 580 });
+  assertEquals(rest, { polls: 3, intervalSeconds: 20, remainingSeconds: 580 });
   assertEquals([error?.code, more], ["network_error", []]);
   const last = await poll([pending], { expires_at: 5.5 });
   assertEquals(last.progress, [{
@@ -246,12 +254,33 @@ Deno.test("pollDeviceToken() ends with what onPending throws", async () => {
   assertEquals(waits, [5]);
 });
 
+Deno.test("pollDeviceToken() ends with what the client authentication throws", async () => {
+  const failure = new Error("Key store is locked");
+  const client = clientAssertion("c1", () => Promise.reject(failure));
+  const { result, waits, progress } = await poll([], {}, { client });
+  assertStrictEquals(result, failure);
+  assertEquals([waits, progress], [[5], []]);
+});
+
 Deno.test("pollDeviceToken() ends with the reason of an abort", async () => {
   const during = aborted();
   const signal = during.signal;
   const polled = await poll([pending, during.answer], {}, { signal });
   assertStrictEquals(polled.result, during.reason);
   assertEquals(polled.waits, [5, 5]);
+  // A reason that looks like a lost connection.
+  const controller = new AbortController();
+  const reason = new OAuthClientError("network_error", "Enough");
+  const ended = await poll(
+    [() => {
+      controller.abort(reason);
+      return Promise.reject(reason);
+    }],
+    {},
+    { signal: controller.signal },
+  );
+  assertStrictEquals(ended.result, reason);
+  assertEquals(ended.progress, []);
   // A delay of the caller is not waited for.
   const delayed = aborted();
   let given: AbortSignal | undefined;

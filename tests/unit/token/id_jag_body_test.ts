@@ -10,169 +10,33 @@ import {
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
 
-const EXCHANGE = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange";
-const BEARER = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer";
-const TYPES =
-  "subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aid_token" +
-  "&requested_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aid-jag";
+type Arguments = [
+  clientId: string,
+  clientSecret: string | undefined,
+  token: string,
+  resource: string | undefined,
+  scopes: readonly string[],
+];
 
-Deno.test("buildIdJagExchangeBody() returns every parameter in order", () => {
-  const body = buildIdJagExchangeBody(
-    "client",
-    "secret",
-    "a.b.c",
-    "https://as.example",
-    "https://api.example/mcp",
-    ["read", "write"],
-  );
-  assert(body instanceof URLSearchParams);
-  assertEquals(
-    body.toString(),
-    `client_id=client&client_secret=secret&grant_type=${EXCHANGE}` +
-      `&subject_token=a.b.c&${TYPES}` +
-      "&audience=https%3A%2F%2Fas.example" +
-      "&resource=https%3A%2F%2Fapi.example%2Fmcp&scope=read+write",
-  );
-});
+const AUDIENCE = "https://as.example/ä b&c";
 
-Deno.test("buildIdJagExchangeBody() leaves out what is not given", () => {
-  const minimal = `client_id=client&grant_type=${EXCHANGE}` +
-    `&subject_token=a.b.c&${TYPES}&audience=https%3A%2F%2Fas.example`;
-  for (const empty of [undefined, ""]) {
-    assertEquals(
-      buildIdJagExchangeBody(
-        "client",
-        empty,
-        "a.b.c",
-        "https://as.example",
-        empty,
-        [],
-      ).toString(),
-      minimal,
-    );
-  }
-});
-
-Deno.test("buildIdJagExchangeBody() leaves out each optional parameter on its own", () => {
-  const all = [
-    "client_id",
-    "client_secret",
-    "grant_type",
-    "subject_token",
-    "subject_token_type",
-    "requested_token_type",
-    "audience",
-    "resource",
-    "scope",
-  ];
-  const keys = (
-    ...[secret, resource, scopes]: [string?, string?, string[]?]
-  ) => [
-    ...buildIdJagExchangeBody("c", secret, "t", "a", resource, scopes ?? [])
-      .keys(),
-  ];
-  const but = (name: string) => all.filter((key) => key !== name);
-  assertEquals(keys("s", "r", ["x"]), all);
-  assertEquals(keys(undefined, "r", ["x"]), but("client_secret"));
-  assertEquals(keys("s", undefined, ["x"]), but("resource"));
-  assertEquals(keys("s", "r", []), but("scope"));
-});
-
-Deno.test("buildResourceRedemptionBody() returns every parameter in order", () => {
-  const body = buildResourceRedemptionBody(
-    "client",
-    "secret",
-    "a.b.c",
-    "https://api.example/mcp",
-    ["read", "write"],
-  );
-  assert(body instanceof URLSearchParams);
-  assertEquals(
-    body.toString(),
-    `client_id=client&client_secret=secret&grant_type=${BEARER}` +
-      "&assertion=a.b.c&resource=https%3A%2F%2Fapi.example%2Fmcp" +
-      "&scope=read+write",
-  );
-});
-
-Deno.test("buildResourceRedemptionBody() leaves out what is not given", () => {
-  const minimal = `client_id=client&grant_type=${BEARER}&assertion=a.b.c`;
-  for (const empty of [undefined, ""]) {
-    assertEquals(
-      buildResourceRedemptionBody("client", empty, "a.b.c", empty, [])
-        .toString(),
-      minimal,
-    );
-  }
-});
-
-Deno.test("buildResourceRedemptionBody() leaves out each optional parameter on its own", () => {
-  const all = [
-    "client_id",
-    "client_secret",
-    "grant_type",
-    "assertion",
-    "resource",
-    "scope",
-  ];
-  const keys = (
-    ...[secret, resource, scopes]: [string?, string?, string[]?]
-  ) => [
-    ...buildResourceRedemptionBody("c", secret, "j", resource, scopes ?? [])
-      .keys(),
-  ];
-  const but = (name: string) => all.filter((key) => key !== name);
-  assertEquals(keys("s", "r", ["x"]), all);
-  assertEquals(keys(undefined, "r", ["x"]), but("client_secret"));
-  assertEquals(keys("s", undefined, ["x"]), but("resource"));
-  assertEquals(keys("s", "r", []), but("scope"));
-});
-
-Deno.test("buildIdJagExchangeBody() sends empty strings of required arguments", () => {
-  assertEquals(
-    buildIdJagExchangeBody("", "", "", "", "", [""]).toString(),
-    `client_id=&grant_type=${EXCHANGE}&subject_token=&${TYPES}&audience=&scope=`,
-  );
-});
-
-Deno.test("buildResourceRedemptionBody() sends empty strings of required arguments", () => {
-  assertEquals(
-    buildResourceRedemptionBody("", "", "", "", [""]).toString(),
-    `client_id=&grant_type=${BEARER}&assertion=&scope=`,
-  );
-});
-
-Deno.test("buildIdJagExchangeBody() encodes special characters", () => {
-  const odd = "a&b=c+d e%20#?/:;@\"'~*-._\n\u0000äö😀";
-  const encoded = "a%26b%3Dc%2Bd+e%2520%23%3F%2F%3A%3B%40%22%27%7E*-._%0A%00" +
-    "%C3%A4%C3%B6%F0%9F%98%80";
-  assertEquals(
-    buildIdJagExchangeBody(odd, odd, odd, odd, odd, [odd, odd]).toString(),
-    `client_id=${encoded}&client_secret=${encoded}&grant_type=${EXCHANGE}` +
-      `&subject_token=${encoded}&${TYPES}&audience=${encoded}` +
-      `&resource=${encoded}&scope=${encoded}+${encoded}`,
-  );
-});
-
-Deno.test("buildResourceRedemptionBody() encodes special characters", () => {
-  assertEquals(
-    buildResourceRedemptionBody("a&b", "=c+", "d e", "ä#", ["x y", "z"])
-      .toString(),
-    `client_id=a%26b&client_secret=%3Dc%2B&grant_type=${BEARER}` +
-      "&assertion=d+e&resource=%C3%A4%23&scope=x+y+z",
-  );
-});
-
+/** A builder, its arguments by name, and the parameters that it sends. */
+interface IBuilder {
+  name: string;
+  build: (...args: Arguments) => URLSearchParams;
+  call: (...args: never[]) => URLSearchParams;
+  args: [name: string, kind: Kind][];
+  right: unknown[];
+  parameters: (token: string) => [name: string, value: string][];
+}
 type Kind = "string" | "optional string" | "strings";
 
-const BUILDERS: {
-  build: (...args: never[]) => URLSearchParams;
-  right: unknown[];
-  args: [name: string, kind: Kind][];
-}[] = [
+const BUILDERS: IBuilder[] = [
   {
-    build: buildIdJagExchangeBody,
-    right: ["client", "secret", "token", "audience", "resource", ["scope"]],
+    name: "buildIdJagExchangeBody",
+    build: (id, secret, token, ...rest) =>
+      buildIdJagExchangeBody(id, secret, token, AUDIENCE, ...rest),
+    call: buildIdJagExchangeBody,
     args: [
       ["clientId", "string"],
       ["clientSecret", "optional string"],
@@ -181,10 +45,19 @@ const BUILDERS: {
       ["resource", "optional string"],
       ["scopes", "strings"],
     ],
+    right: ["client", "secret", "token", "audience", "resource", ["scope"]],
+    parameters: (token) => [
+      ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
+      ["subject_token", token],
+      ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
+      ["requested_token_type", TOKEN_TYPE_ID_JAG],
+      ["audience", AUDIENCE],
+    ],
   },
   {
+    name: "buildResourceRedemptionBody",
     build: buildResourceRedemptionBody,
-    right: ["client", "secret", "jag", "resource", ["scope"]],
+    call: buildResourceRedemptionBody,
     args: [
       ["clientId", "string"],
       ["clientSecret", "optional string"],
@@ -192,126 +65,91 @@ const BUILDERS: {
       ["resource", "optional string"],
       ["scopes", "strings"],
     ],
+    right: ["client", "secret", "jag", "resource", ["scope"]],
+    parameters: (token) => [
+      ["grant_type", GRANT_TYPE_JWT_BEARER],
+      ["assertion", token],
+    ],
   },
 ];
 
 const NO_STRING: unknown[] = [
-  true,
-  42,
-  1n,
-  Symbol("HIDDEN"),
-  {},
-  { toString: () => "HIDDEN" },
-  [],
-  ["HIDDEN"],
-  () => "HIDDEN",
-  new String("HIDDEN"),
-  new URL("https://HIDDEN.example"),
+  ...[true, 42, 1n, Symbol("HIDDEN"), {}, [], ["HIDDEN"], () => "HIDDEN"],
+  ...[{ toString: () => "HIDDEN" }, new URL("https://HIDDEN.example")],
 ];
-
-const WRONG: Record<Kind, unknown[]> = {
-  "string": [...NO_STRING, undefined, null, false, 0],
-  "optional string": NO_STRING,
-  "strings": [
-    undefined,
-    null,
-    false,
-    0,
-    "",
-    "HIDDEN",
-    { length: 1, 0: "HIDDEN" },
-    new Set(["HIDDEN"]),
-    () => ["HIDDEN"],
-    [42],
-    [null],
-    [undefined],
-    ["HIDDEN", {}],
-    [["HIDDEN"]],
-  ],
+const WRONG: Record<Kind, [values: unknown[], expected: string]> = {
+  "string": [[...NO_STRING, undefined, null, false, 0], "a string"],
+  "optional string": [NO_STRING, "a string"],
+  "strings": [[
+    ...[undefined, null, 0, "HIDDEN", { length: 1, 0: "HIDDEN" }],
+    ...[new Set(["HIDDEN"]), [42], [null], ["HIDDEN", {}], [["HIDDEN"]]],
+  ], "an array of strings"],
 };
 
-const EXPECTED: Record<Kind, string> = {
-  "string": "a string",
-  "optional string": "a non-empty string",
-  "strings": "an array of strings",
-};
+for (const { name, build, call, args, right, parameters } of BUILDERS) {
+  /** The parameters of these arguments, as SPEC.md orders them. */
+  const expected = (...[id, secret, token, resource, scopes]: Arguments) =>
+    [
+      ["client_id", id],
+      ...(secret ? [["client_secret", secret]] : []),
+      ...parameters(token),
+      ...(resource ? [["resource", resource]] : []),
+      ...(scopes.length > 0 ? [["scope", scopes.join(" ")]] : []),
+    ] as [string, string][];
 
-for (const { build, right, args } of BUILDERS) {
-  for (const [place, [name, kind]] of args.entries()) {
-    Deno.test(`${build.name}() rejects a wrong ${name} without quoting it`, () => {
-      for (const value of WRONG[kind]) {
+  Deno.test(`${name}() returns the parameters in order, without the optional ones that are empty`, () => {
+    for (const secret of ["s", "", undefined]) {
+      for (const resource of ["r", "", undefined]) {
+        for (const scopes of [["b", "a", "b"], []]) {
+          const given: Arguments = ["c", secret, "t", resource, scopes];
+          const body = build(...given);
+          assert(body instanceof URLSearchParams);
+          assertEquals([...body], expected(...given));
+        }
+      }
+    }
+  });
+
+  Deno.test(`${name}() sends strings as they are, empty ones as well`, () => {
+    const given: Arguments = ["", "", "", "", Object.freeze(["", "x y", '"'])];
+    assertEquals([...build(...given)], expected(...given));
+    assertEquals(build("", "", "", "", [""]).get("scope"), "");
+  });
+
+  Deno.test(`${name}() encodes any arguments so that they can be read back`, () => {
+    const strings = fc.string({ unit: "binary" });
+    const optional = fc.option(strings, { nil: undefined });
+    const scopes = fc.array(strings, { maxLength: 4 });
+    fc.assert(
+      fc.property(
+        fc.tuple(strings, optional, strings, optional, scopes),
+        (given) => {
+          const body = build(...given).toString();
+          assertEquals([...new URLSearchParams(body)], expected(...given));
+        },
+      ),
+      { numRuns: 300 },
+    );
+    // RFC 6749, appendix B.
+    const odd = "a&b=c+d e%20#?/:;@\"'~*-._\n\u0000äö😀";
+    assertEquals(
+      build(odd, undefined, "", undefined, []).toString().split("&")[0],
+      "client_id=a%26b%3Dc%2Bd+e%2520%23%3F%2F%3A%3B%40%22%27%7E*-._%0A%00" +
+        "%C3%A4%C3%B6%F0%9F%98%80",
+    );
+  });
+
+  for (const [place, [argument, kind]] of args.entries()) {
+    Deno.test(`${name}() rejects a wrong ${argument} without quoting it`, () => {
+      const [values, wanted] = WRONG[kind];
+      for (const value of values) {
         const error = assertThrows(
-          () => build(...right.with(place, value) as never[]),
+          () => call(...right.with(place, value) as never[]),
           OAuthClientError,
         );
         assertEquals(error.code, "invalid_argument");
-        assertEquals(error.message, `${name} must be ${EXPECTED[kind]}`);
+        assertEquals(error.message, `${argument} must be ${wanted}`);
       }
     });
   }
 }
-
-Deno.test("buildIdJagExchangeBody() sends scopes as given", () => {
-  const scopes = Object.freeze(["b", "a", "b", "", "x y", '"']);
-  const body = buildIdJagExchangeBody("c", "s", "t", "a", "r", scopes);
-  assertEquals(body.get("scope"), 'b a b  x y "');
-});
-
-/** Well-formed Unicode, which a form carries unchanged. */
-const strings = fc.string({ unit: "binary" });
-const optional = fc.option(strings, { nil: undefined });
-const scopeLists = fc.array(strings, { maxLength: 4 });
-
-/** Checks the parameters of an encoded body; those that are undefined are absent. */
-function assertBody(
-  body: URLSearchParams,
-  parameters: [string, string | undefined][],
-): void {
-  assertEquals(
-    [...new URLSearchParams(body.toString())],
-    parameters.filter((one): one is [string, string] => one[1] !== undefined),
-  );
-}
-
-Deno.test("buildIdJagExchangeBody() encodes any arguments so that they can be read back", () => {
-  const args = fc.tuple(
-    ...[strings, optional, strings, strings, optional, scopeLists] as const,
-  );
-  fc.assert(
-    fc.property(args, (args) => {
-      const [id, secret, token, audience, resource, scopes] = args;
-      assertBody(buildIdJagExchangeBody(...args), [
-        ["client_id", id],
-        ["client_secret", secret || undefined],
-        ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
-        ["subject_token", token],
-        ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
-        ["requested_token_type", TOKEN_TYPE_ID_JAG],
-        ["audience", audience],
-        ["resource", resource || undefined],
-        ["scope", scopes.length > 0 ? scopes.join(" ") : undefined],
-      ]);
-    }),
-    { numRuns: 300 },
-  );
-});
-
-Deno.test("buildResourceRedemptionBody() encodes any arguments so that they can be read back", () => {
-  const args = fc.tuple(
-    ...[strings, optional, strings, optional, scopeLists] as const,
-  );
-  fc.assert(
-    fc.property(args, (args) => {
-      const [id, secret, jag, resource, scopes] = args;
-      assertBody(buildResourceRedemptionBody(...args), [
-        ["client_id", id],
-        ["client_secret", secret || undefined],
-        ["grant_type", GRANT_TYPE_JWT_BEARER],
-        ["assertion", jag],
-        ["resource", resource || undefined],
-        ["scope", scopes.length > 0 ? scopes.join(" ") : undefined],
-      ]);
-    }),
-    { numRuns: 300 },
-  );
-});

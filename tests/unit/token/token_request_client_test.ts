@@ -15,13 +15,7 @@ import {
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { GRANTED, requestToken } from "../../support/request_token.ts";
-import {
-  aborted,
-  type Answer,
-  FORM,
-  json,
-  untyped,
-} from "../../support/stub_fetch.ts";
+import { type Answer, FORM, json, untyped } from "../../support/stub_fetch.ts";
 
 Deno.test("fetchToken() adds the client's credentials and leaves the form unchanged", async () => {
   const basic = `Basic ${btoa("c1:s")}`;
@@ -134,38 +128,4 @@ Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a n
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, requests.length], ["oauth_error", expected]);
   }
-});
-
-Deno.test("fetchToken() calls nothing of the caller's after an abort", async () => {
-  const calls: string[] = [];
-  const controller = new AbortController();
-  const dpop = await createDpop();
-  const client: IFetchTokenOptions["client"] = {
-    clientId: "c1",
-    authenticate() {
-      calls.push("authenticate");
-      controller.abort("enough");
-      return Promise.resolve();
-    },
-  };
-  const options = { client, dpop, signal: controller.signal };
-  for (let call = 0; call < 2; call++) {
-    const { result, requests } = await requestToken(GRANTED, options);
-    assertEquals([untyped(result), requests], ["enough", []]);
-  }
-  assertEquals(calls, ["authenticate"]);
-});
-
-Deno.test("fetchToken() ends at an abort or a timeout while the client authenticates", async () => {
-  const { answer, signal, reason } = aborted();
-  const client = { clientId: "c1", authenticate: answer };
-  const { result } = await requestToken(GRANTED, { client, signal });
-  assertEquals(untyped(result), reason);
-  const never = {
-    clientId: "c1",
-    authenticate: () => new Promise<never>(() => {}),
-  };
-  const late = await requestToken(GRANTED, { client: never, timeoutMs: 1 });
-  assertInstanceOf(late.result, OAuthClientError);
-  assertEquals([late.result.code, late.requests], ["timeout", []]);
 });

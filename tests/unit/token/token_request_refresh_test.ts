@@ -96,7 +96,7 @@ Deno.test("refreshToken() sends the grant, resource, scopes and further paramete
   assertEquals(bare.body, `${grant}&client_id=c1`);
 });
 
-Deno.test("refreshToken() tells an invalid refresh token from a failure of the network", async () => {
+Deno.test("refreshToken() distinguishes an invalid refresh token from a failure of the network", async () => {
   const invalid = { error: "invalid_grant" };
   const rows: [Answer, code: string, error?: string][] = [
     [json(invalid, { status: 400 }), "oauth_error", "invalid_grant"],

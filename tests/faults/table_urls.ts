@@ -1,10 +1,10 @@
-/** Faults of addresses: targets, issuers and endpoints of every shape. */
+/** Faults of URLs: targets, issuers and endpoints of every shape. */
 
 import type { ICase, IInput, IWorld, OperationName } from "./case.ts";
 import { IS_GOOD } from "./operations.ts";
-import { good, reply, SECRET, withMembers } from "./plays.ts";
+import { good, respond, SECRET, withMembers } from "./plays.ts";
 
-const NOT_FOUND = reply({ status: "404 No", body: "No" });
+const NOT_FOUND = respond({ status: "404 No", body: "No" });
 
 /** The server's origin with a user and a password in it. */
 function withUser({ here }: IWorld): string {
@@ -15,7 +15,7 @@ function portOf({ here }: IWorld): string {
   return new URL(here).port;
 }
 
-/** Paths of a resource, and at which address its metadata is found. */
+/** Paths of a resource, and at which URL its metadata is found. */
 const PATHS: [name: string, path: string, requests: number][] = [
   ["two slashes and a host", "//evil.example/x", 1],
   ["a backslash and a host", "/\\evil.example/x", 1],
@@ -67,7 +67,7 @@ const TARGETS: ICase[] = PATHS.flatMap(([name, path, requests]) => [
 const FRAGMENTS: ICase[] = ["#fragment", "?query=1", "?a=//evil.example/#x"]
   .flatMap((end) => [
     {
-      // The bare well-known path speaks of the origin, which is right there.
+      // The metadata at the bare well-known path has the origin as its resource.
       operation: "fetchResourceMetadata",
       fault: `a target that ends with ${end}`,
       input: ({ here }) => ({ target: `${here}/mcp${end}` }),
@@ -113,7 +113,7 @@ const IPV6: ICase[] = ([
   "fetchToken",
 ] as const).map((operation) => ({
   operation,
-  fault: "an IPv6 address",
+  fault: "an IPv6 URL",
   server: "[::1]",
   outcome: { result: IS_GOOD[operation] },
   requests: operation === "discoverAuthorization" ? 2 : 1,
@@ -145,8 +145,8 @@ const IDN: ICase[] = [() => {}, warmUp].map((prepare) => ({
   requests: 0,
 }));
 
-/** What no request is made to: neither a target nor an issuer. */
-const NO_ADDRESSES: [name: string, addressOf: (world: IWorld) => unknown][] = [
+/** What is neither a target nor an issuer. */
+const NO_URLS: [name: string, urlOf: (world: IWorld) => unknown][] = [
   ["with credentials", withUser],
   ["of file:", () => "file:///etc/passwd"],
   ["of javascript:", () => "javascript:alert(1)"],
@@ -162,25 +162,25 @@ const NO_ADDRESSES: [name: string, addressOf: (world: IWorld) => unknown][] = [
   ["that is a number", () => 1],
 ];
 
-const REFUSED_ARGUMENTS: ICase[] = NO_ADDRESSES.flatMap(([name, addressOf]) =>
+const REFUSED_ARGUMENTS: ICase[] = NO_URLS.flatMap(([name, urlOf]) =>
   ([
     ["fetchResourceMetadata", "target"],
     ["fetchAuthorizationServerMetadata", "issuer"],
     ["discoverAuthorization", "target"],
   ] as const)
-    // Null stands for the usual argument in the table.
+    // Null means the usual argument in the table.
     .filter(() => name !== "that is null")
     .map(([operation, argument]): ICase => ({
       operation,
-      fault: `an address ${name}`,
-      input: (world) => ({ [argument]: addressOf(world) }) as IInput,
+      fault: `a URL ${name}`,
+      input: (world) => ({ [argument]: urlOf(world) }) as IInput,
       outcome: { code: "invalid_argument" },
       requests: 0,
     }))
 );
 
-/** Endpoints that a server may name and nobody may be sent to. */
-const ENDPOINTS: [name: string, addressOf: (world: IWorld) => unknown][] = [
+/** Endpoints that a server may name and that must not be used. */
+const ENDPOINTS: [name: string, urlOf: (world: IWorld) => unknown][] = [
   ["of javascript:", () => "javascript:alert(1)"],
   ["of data:", () => "data:application/json,{}"],
   ["of file:", () => "file:///etc/passwd"],
@@ -188,7 +188,7 @@ const ENDPOINTS: [name: string, addressOf: (world: IWorld) => unknown][] = [
   ["with a command and no scheme", () => "`id`"],
   ["with a line break", ({ here }) => `${here}/\ntoken`],
   ["with a line break in its scheme", ({ here }) => `ht\ntp${here.slice(4)}/`],
-  ["with a blank before it", ({ here }) => ` ${here}/token`],
+  ["with a space before it", ({ here }) => ` ${here}/token`],
   ["with an escape sequence", ({ here }) => `${here}/\x1b[31mtoken`],
   ["with a null byte", ({ here }) => `${here}/\0`],
   ["with a user", ({ here }) => here.replace("//", "//me@")],
@@ -210,11 +210,11 @@ const POSTS: [OperationName, endpoint: string][] = [
   ["redeemIdJag", "token_endpoint"],
 ];
 
-const REFUSED_ENDPOINTS: ICase[] = ENDPOINTS.flatMap(([name, addressOf]) => [
+const REFUSED_ENDPOINTS: ICase[] = ENDPOINTS.flatMap(([name, urlOf]) => [
   ...POSTS.map(([operation, endpoint]): ICase => ({
     operation,
     fault: `an endpoint ${name}`,
-    input: (world) => ({ metadata: { [endpoint]: addressOf(world) } }),
+    input: (world) => ({ metadata: { [endpoint]: urlOf(world) } }),
     outcome: { code: "url_refused" },
     requests: 0,
     forbidden: ["\x1b"],
@@ -227,7 +227,7 @@ const REFUSED_ENDPOINTS: ICase[] = ENDPOINTS.flatMap(([name, addressOf]) => [
       const world = { here } as IWorld;
       return stage.request.path.includes("protected-resource")
         ? good(stage)
-        : withMembers({ token_endpoint: addressOf(world) })(stage);
+        : withMembers({ token_endpoint: urlOf(world) })(stage);
     },
     outcome: { code: "discovery_failed" },
     requests: 3,
@@ -235,7 +235,7 @@ const REFUSED_ENDPOINTS: ICase[] = ENDPOINTS.flatMap(([name, addressOf]) => [
   },
 ]);
 
-/** The text of a metadata document is in the message; an endpoint is not. */
+/** The body of a metadata document stands in the message, an endpoint does not. */
 const WITH_PASSWORD: ICase[] = [
   ...POSTS,
   ["fetchDynamicRegistration", "registration_endpoint"] as const,
@@ -262,15 +262,15 @@ const MISSING_ENDPOINTS: ICase[] = [undefined, null, ""].flatMap((address) =>
   }))
 );
 
-/** SPEC.md's own registration takes any http address, and nothing else. */
+/** The registration of SPEC.md accepts any http URL, and nothing else. */
 const LITERAL: ICase[] = ENDPOINTS
   .filter(([name]) => /of|command|relative|user|that is/.test(name))
   .filter(([name]) => !name.includes("beyond"))
-  .map(([name, addressOf]) => ({
+  .map(([name, urlOf]) => ({
     operation: "fetchDynamicRegistration",
     fault: `an endpoint ${name}`,
     input: (world) => ({
-      metadata: { registration_endpoint: addressOf(world) },
+      metadata: { registration_endpoint: urlOf(world) },
     }),
     outcome: { code: ["url_refused", "invalid_argument"] },
     requests: 0,
@@ -285,8 +285,8 @@ const HARMLESS: ICase[] = ["/`id`", "/$(x)", "//evil.example/token", "/a%0d%0a"]
     requests: 1,
   }));
 
-/** Authorization servers that a resource names and that are not asked. */
-const SERVERS: [name: string, addressOf: (here: string) => unknown][] = [
+/** Authorization servers that a resource names and that get no request. */
+const SERVERS: [name: string, urlOf: (here: string) => unknown][] = [
   ["of javascript:", () => "javascript:alert(1)"],
   ["of http beyond this machine", () => "http://evil.example"],
   ["with credentials", (here) => here.replace("//", `//me:${SECRET}@`)],
@@ -298,28 +298,26 @@ const SERVERS: [name: string, addressOf: (here: string) => unknown][] = [
   ["that is relative", () => "/"],
 ];
 
-const REFUSED_SERVERS: ICase[] = SERVERS.map(([name, addressOf]) => ({
+const REFUSED_SERVERS: ICase[] = SERVERS.map(([name, urlOf]) => ({
   operation: "discoverAuthorization",
   fault: `an authorization server ${name}`,
   play: withMembers(({ origin }) => ({
-    authorization_servers: [addressOf(origin)],
+    authorization_servers: [urlOf(origin)],
   })),
   outcome: {
-    code: typeof addressOf("") === "string"
-      ? "url_refused"
-      : "discovery_failed",
+    code: typeof urlOf("") === "string" ? "url_refused" : "discovery_failed",
   },
   requests: 1,
 }));
 
-/** Addresses of resource metadata that a challenge may name. */
+/** URLs of resource metadata that a challenge may name. */
 const NAMED: ICase[] = ENDPOINTS
-  .map(([name, addressOf]) => [name, addressOf] as const)
+  .map(([name, urlOf]) => [name, urlOf] as const)
   .filter(([name]) => /^of|user|relative|scheme$/.test(name))
-  .flatMap(([name, addressOf]) => [{
+  .flatMap(([name, urlOf]) => [{
     operation: "discoverAuthorization",
-    fault: `a challenge that names an address ${name}`,
-    input: (world) => ({ resourceMetadataUrl: String(addressOf(world)) }),
+    fault: `a challenge that names a URL ${name}`,
+    input: (world) => ({ resourceMetadataUrl: String(urlOf(world)) }),
     outcome: { result: IS_GOOD.discoverAuthorization },
     requests: 2,
   }]);
@@ -340,7 +338,7 @@ const SHOWN: ICase[] = [
   {
     operation: "fetchDynamicRegistration",
     fault: "an endpoint with an escape sequence",
-    play: reply({ status: "400 No", body: "No" }),
+    play: respond({ status: "400 No", body: "No" }),
     input: ({ here }) => ({
       metadata: { registration_endpoint: `${here}/\x1b[31mregister` },
     }),
@@ -370,7 +368,7 @@ const SHOWN: ICase[] = [
 ];
 
 /** The cases. */
-export const ADDRESS_CASES: readonly ICase[] = [
+export const URL_CASES: readonly ICase[] = [
   ...TARGETS,
   ...FRAGMENTS,
   ...HOSTS,

@@ -1,14 +1,14 @@
-/** Faults of HTTP itself: statuses, header fields, interim replies. */
+/** Faults of HTTP itself: statuses, header fields, interim responses. */
 
 import type { ICase } from "./case.ts";
-import { type IFault, matrix, MAY_FALL_BACK } from "./matrix.ts";
+import { type IFault, matrix } from "./matrix.ts";
 import {
   bytes,
   chunk,
   chunkedHead,
   documentFor,
   headOf,
-  reply,
+  respond,
   SECRET,
   thenSilence,
 } from "./plays.ts";
@@ -20,7 +20,7 @@ function refusal(status: number, members?: Record<string, unknown>) {
   return { attempt: "unexpected_status", status, ...(members && { members }) };
 }
 
-/** A discovery takes 200 alone; elsewhere every status of 2xx will do. */
+/** A discovery accepts status 200 only, other functions accept any 2xx. */
 function twoHundred(status: number): IFault {
   const attempt = "unexpected_status";
   const only = [
@@ -29,8 +29,8 @@ function twoHundred(status: number): IFault {
     "discoverAuthorization",
   ] as const;
   return {
-    name: `status ${status} with a right document`,
-    play: reply({ status: `${status} Hm` }),
+    name: `status ${status} with a valid document`,
+    play: respond({ status: `${status} Hm` }),
     attempt,
     status,
     only,
@@ -40,8 +40,8 @@ function twoHundred(status: number): IFault {
 const OTHER_2XX: IFault[] = [201, 202, 206, 299].flatMap((status) => [
   twoHundred(status),
   {
-    name: `status ${status} with a right document`,
-    play: reply({ status: `${status} Hm` }),
+    name: `status ${status} with a valid document`,
+    play: respond({ status: `${status} Hm` }),
     only: [
       "fetchDynamicRegistration",
       "registerClient",
@@ -68,7 +68,7 @@ const REFUSALS: IFault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
 const LATER = new Date(Date.now() + 3_600_000).toUTCString();
 const EARLIER = "Wed, 21 Oct 2015 07:28:00 GMT";
 
-/** Forms of Retry-After (RFC 9110, section 10.2.3) and what is told of them. */
+/** Forms of Retry-After (RFC 9110, section 10.2.3) and the seconds that errors have. */
 const RETRY_AFTER: [name: string, value: string, told: number | undefined][] = [
   ["seconds", "120", 120],
   ["no seconds", "0", 0],
@@ -89,7 +89,7 @@ function retryAfter(
 ): IFault {
   return {
     name: `status ${status}, Retry-After is ${name}`,
-    play: reply({
+    play: respond({
       status: `${status} Later`,
       headers: { "Retry-After": value },
       body: "Later",
@@ -103,7 +103,7 @@ const RETRIES: IFault[] = [429, 503].flatMap((status) => [
   ...RETRY_AFTER.map((form) => retryAfter(status, form)),
   {
     name: `status ${status}, Retry-After is a date to come`,
-    play: reply({
+    play: respond({
       status: `${status} Later`,
       headers: { "Retry-After": LATER },
       body: "Later",
@@ -118,7 +118,7 @@ const FAULTS: IFault[] = [
   ...RETRIES,
   {
     name: "status 429 and nothing else",
-    play: reply({ status: "429 Slow", body: "" }),
+    play: respond({ status: "429 Slow", body: "" }),
     ...refusal(429),
   },
   {
@@ -130,47 +130,47 @@ const FAULTS: IFault[] = [
   },
   {
     name: "status 200 with HTML",
-    play: reply({ headers: { "Content-Type": "text/html" }, body: HTML }),
+    play: respond({ headers: { "Content-Type": "text/html" }, body: HTML }),
     ...NOT_JSON,
   },
   {
     name: "status 200 with HTML that says it is JSON",
-    play: reply({ body: HTML }),
+    play: respond({ body: HTML }),
     ...NOT_JSON,
   },
   {
     name: "status 200 without a body",
-    play: reply({ body: "" }),
+    play: respond({ body: "" }),
     ...NOT_JSON,
   },
   {
     name: "status 200 without a content type",
-    play: reply({ headers: { "Content-Type": null } }),
+    play: respond({ headers: { "Content-Type": null } }),
   },
   {
-    name: "content type text/html with a right document",
-    play: reply({ headers: { "Content-Type": "text/html" } }),
+    name: "content type text/html with a valid document",
+    play: respond({ headers: { "Content-Type": "text/html" } }),
   },
   {
     name: "content type with a charset",
-    play: reply({
+    play: respond({
       headers: { "Content-Type": "application/json; charset=utf-8" },
     }),
   },
   {
     name: "content type with a charset that is not true",
-    play: reply({
+    play: respond({
       headers: { "Content-Type": 'application/json; charset="utf-16"' },
     }),
   },
   {
     name: "content type that is none",
-    play: reply({ headers: { "Content-Type": ";;==,\t," } }),
+    play: respond({ headers: { "Content-Type": ";;==,\t," } }),
   },
   {
     name: "status 100 first",
     play: bytes((stage) => interim("100 Continue", documentFor(stage))),
-    // undici refuses a 100 that nobody asked for.
+    // undici fails on a 100 that was not requested.
     attempt: "TypeError",
     mayWork: true,
   },
@@ -184,17 +184,19 @@ const FAULTS: IFault[] = [
     ),
   },
   {
-    name: "status 101, an upgrade that nobody asked for",
+    name: "status 101, an upgrade that was not requested",
     play: thenSilence(
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n" +
         "Connection: upgrade\r\n\r\n",
     ),
-    // Deno hands the reply on, Node breaks it off.
+    // Deno returns the response, Node fails.
     attempt: ["TypeError", "unexpected_status", "timeout"],
     request: ["network_error", "unexpected_status"],
     timeoutMs: 150,
     except: {
-      discoverAuthorization: MAY_FALL_BACK,
+      discoverAuthorization: {
+        outcome: { code: ["discovery_failed", "timeout"] },
+      },
       pollDeviceToken: {
         outcome: { code: ["expired", "unexpected_status"] },
         requests: [1, 2],
@@ -210,18 +212,18 @@ const FAULTS: IFault[] = [
     }),
   },
   {
-    name: "a reply of HTTP/1.0 without a length",
+    name: "a response of HTTP/1.0 without a length",
     play: bytes((stage) =>
       `HTTP/1.0 200 OK\r\n\r\n${JSON.stringify(documentFor(stage))}`
     ),
   },
   {
-    name: "a second reply after the first",
+    name: "a second response after the first",
     play: bytes((stage) => {
       const json = JSON.stringify(documentFor(stage));
       return headOf({}, json.length) + json + headOf({}, 2) + "{}";
     }),
-    // A reply that nobody asked for may undo the one before it.
+    // A response without a request may undo the one before it.
     attempt: ["network_error", "TypeError"],
     mayWork: true,
   },
@@ -259,7 +261,7 @@ const FAULTS: IFault[] = [
   },
   {
     name: "a session's cookie and a challenge with a secret",
-    play: reply({
+    play: respond({
       status: "401 No",
       headers: {
         "Set-Cookie": `id=${SECRET}-cookie`,
@@ -277,4 +279,4 @@ function interim(first: string, document: unknown): string {
 }
 
 /** The cases. */
-export const REPLY_CASES: readonly ICase[] = matrix(FAULTS);
+export const RESPONSE_CASES: readonly ICase[] = matrix(FAULTS);

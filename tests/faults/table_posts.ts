@@ -1,8 +1,8 @@
-/** Faults of answers to a POST: replies of every wrong kind. */
+/** Faults of responses to a POST: members of every wrong kind. */
 
 import type { ICase, OperationName } from "./case.ts";
 import { IS_GOOD } from "./operations.ts";
-import { idJagOf, reply, SECRET, withMembers } from "./plays.ts";
+import { idJagOf, respond, SECRET, withMembers } from "./plays.ts";
 import { shown, WRONG } from "./table_metadata.ts";
 
 type Members = Record<string, unknown>;
@@ -28,8 +28,8 @@ const REGISTRATIONS: ICase[] = WRONG.flatMap((client_id): ICase[] => [
   ...(["registerClient", "fetchDynamicRegistration"] as const).map(
     (operation): ICase => ({
       operation,
-      fault: `a refusal whose error is ${shown(client_id)}`,
-      play: reply({
+      fault: `an error response whose error is ${shown(client_id)}`,
+      play: respond({
         status: "400 No",
         body: JSON.stringify({ error: client_id, error_description: [1] }),
       }),
@@ -107,8 +107,8 @@ const LIFETIMES: ICase[] = ([
 
 const ERRORS: ICase[] = WRONG.map((error) => ({
   operation: "fetchToken",
-  fault: `a refusal whose error is ${shown(error)}`,
-  play: reply({
+  fault: `an error response whose error is ${shown(error)}`,
+  play: respond({
     status: "400 No",
     body: JSON.stringify({ error, error_description: {}, error_uri: 1 }),
   }),
@@ -140,12 +140,12 @@ const DEVICE_URIS: ICase[] = [
   "verification_uri_complete",
 ].flatMap((name) =>
   ["javascript:alert(1)", "data:text/html,x", "a:$(x)", "http://evil.example"]
-    .map((address): ICase => ({
+    .map((url): ICase => ({
       operation: "fetchDeviceAuthorization",
-      fault: `${name} is ${address}`,
+      fault: `${name} is ${url}`,
       play: withMembers({
         ...(name === "verification_url" && { verification_uri: null }),
-        [name]: address,
+        [name]: url,
       }),
       outcome: { code: "url_refused" },
       requests: 1,
@@ -158,8 +158,8 @@ const CLAIMS: [name: string, claims: Members][] = [
   ["another audience", { aud: "https://evil.example" }],
   ["two audiences", { aud: ["https://redeeming.example", "https://x"] }],
   ["no audience", { aud: null }],
-  ["an end that is past", { exp: 1 }],
-  ["an end that is a text", { exp: "4000000000" }],
+  ["an expiry in the past", { exp: 1 }],
+  ["an expiry that is a string", { exp: "4000000000" }],
   ["no client", { client_id: "" }],
   ["no identifier", { jti: null }],
 ];
@@ -208,7 +208,7 @@ const ECHOES: ICase[] = ([
 ] as [OperationName, string][]).map(([operation, code]) => ({
   operation,
   fault: "an error_description with the credentials that were sent",
-  play: reply(({ request }) => ({
+  play: respond(({ request }) => ({
     status: "400 No",
     body: JSON.stringify({
       error: "invalid_request",
@@ -224,7 +224,10 @@ const ECHOES: ICase[] = ([
 const POLL_WAIT: ICase = {
   operation: "pollDeviceToken",
   fault: "an interval beyond every timer, by the real clock",
-  play: reply({ status: "400 No", body: '{"error":"authorization_pending"}' }),
+  play: respond({
+    status: "400 No",
+    body: '{"error":"authorization_pending"}',
+  }),
   input: () => ({
     authorization: { interval: 9_000_000, expires_at: 4_000_000_000 },
   }),
@@ -237,7 +240,7 @@ const POLL_WAIT: ICase = {
 };
 
 /** The cases. */
-export const ANSWER_CASES: readonly ICase[] = [
+export const POST_CASES: readonly ICase[] = [
   ...REGISTRATIONS,
   ...REGISTERED_SECRETS,
   ...ACCESS_TOKENS,

@@ -1,7 +1,8 @@
-/** What a resource requires when it refuses a request. */
+/** What a resource requires by a response with status 401 or 403. */
 
 import { findChallenges } from "../core/challenge.ts";
 import { missingScopes } from "../core/scopes.ts";
+import { stepUpParameters } from "../core/step_up.ts";
 import type { ISession } from "./session.ts";
 
 /** Where a session came from. */
@@ -41,21 +42,21 @@ export function needOf(
   if (status !== 401 && status !== 403) return undefined;
   const challenges = findChallenges(headers);
   const find = (error: string) =>
-    challenges.find(({ params }) => params.error === error)?.params;
+    challenges.find(({ params }) => params.error === error);
   const refused = tokenOf(session);
   const challenge = headers.get("WWW-Authenticate") ?? undefined;
   const common = { refused, challenge, mayRefresh: false };
   const authentication = find("insufficient_user_authentication");
   if (authentication) {
-    const { acr_values: acrValues, max_age = "" } = authentication;
-    const maxAge = /^\d+$/.test(max_age) ? Number(max_age) : undefined;
+    const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
+    const maxAge = max_age === undefined ? undefined : Number(max_age);
     // The user has just signed in for exactly this.
     const isRepeated = source === "authorize" &&
       need?.acrValues === acrValues && need?.maxAge === maxAge;
     return isRepeated ? undefined : { ...common, acrValues, maxAge };
   }
   if (status === 403) {
-    const requiredScopes = find("insufficient_scope")?.scope;
+    const requiredScopes = find("insufficient_scope")?.params.scope;
     const missing = missingScopes(requiredScopes, session?.scopes);
     return missing.length > 0 ? { ...common, requiredScopes } : undefined;
   }

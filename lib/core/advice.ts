@@ -1,0 +1,128 @@
+/**
+ * What to do after a failure.
+ *
+ * @module
+ */
+
+import { isOAuthClientError, type OAuthClientErrorCode } from "./errors.ts";
+
+/** The actions of {@linkcode adviceFor}. */
+export type AdviceAction =
+  | "retry"
+  | "reauthorize"
+  | "reregister"
+  | "ask_user"
+  | "give_up";
+
+/** The result of {@linkcode adviceFor}. */
+export interface IAdvice {
+  /** What to do. */
+  action: AdviceAction;
+  /** Seconds to wait before a retry, if the server named them. */
+  retryAfter?: number;
+}
+
+/** Error codes of servers, at any status. */
+const BY_ERROR: ReadonlyMap<string | undefined, AdviceAction> =
+  /* @__PURE__ */ new Map([
+    ["authorization_pending", "retry"],
+    ["server_error", "retry"],
+    ["slow_down", "retry"],
+    ["temporarily_unavailable", "retry"],
+    ["use_dpop_nonce", "retry"],
+    ["account_selection_required", "reauthorize"],
+    ["consent_required", "reauthorize"],
+    ["expired_token", "reauthorize"],
+    ["insufficient_user_authentication", "reauthorize"],
+    ["interaction_required", "reauthorize"],
+    ["invalid_grant", "reauthorize"],
+    ["login_required", "reauthorize"],
+    ["invalid_client", "reregister"],
+    ["unauthorized_client", "reregister"],
+    ["access_denied", "ask_user"],
+    ["unmet_authentication_requirements", "ask_user"],
+  ]);
+
+/** Codes of errors without an error code of a server. */
+const BY_CODE: ReadonlyMap<OAuthClientErrorCode, AdviceAction> =
+  /* @__PURE__ */ new Map([
+    ["network_error", "retry"],
+    ["timeout", "retry"],
+    ["expired", "reauthorize"],
+    ["invalid_authorization_response", "reauthorize"],
+    ["invalid_id_jag", "reauthorize"],
+    ["invalid_session", "reauthorize"],
+  ]);
+
+/** Checks whether a status says that the same request may succeed later. */
+function isTemporary(status = 0): boolean {
+  // RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section 4.
+  return status >= 500 || [408, 425, 429].includes(status);
+}
+
+/**
+ * Returns what to do after a failure, by the first line of this table that applies:
+ *
+ * | failure                                                        | action        |
+ * | -------------------------------------------------------------- | ------------- |
+ * | `error` is `authorization_pending`, `slow_down`, `server_error`, `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
+ * | `error` is `invalid_grant`, `expired_token`, `login_required`, `consent_required`, `interaction_required`, `account_selection_required` or `insufficient_user_authentication` | `reauthorize` |
+ * | `error` is `invalid_client` or `unauthorized_client`           | `reregister`  |
+ * | `error` is `access_denied` or `unmet_authentication_requirements` | `ask_user` |
+ * | `status` is 408, 425, 429 or 5xx                               | `retry`       |
+ * | `code` is `network_error` or `timeout`                         | `retry`       |
+ * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
+ * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
+ * | anything else, also errors that are not of this library        | `give_up`     |
+ *
+ * - `retry`: send the same request again later; tokens and registrations may still be
+ *   valid.
+ * - `reauthorize`: drop the token or code, and start a new authorization.
+ * - `reregister`: drop the client as well, and register or select another one.
+ * - `ask_user`: the user has refused or failed; ask before a new authorization.
+ * - `give_up`: the same would happen again until the request, the configuration or the
+ *   server is changed.
+ *
+ * @param error What a function of this library threw.
+ * @returns The action, and with `retry` the `retryAfter` of the error.
+ * @see RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5; OpenID Connect Core
+ * 1.0, section 3.1.2.6.
+ *
+ * @example React to a failed refresh
+ * ```ts
+ * import { adviceFor, OAuthClientError } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * function explain(error: unknown): string {
+ *   const { action, retryAfter = 5 } = adviceFor(error);
+ *   switch (action) {
+ *     case "retry":
+ *       return `Try again in ${retryAfter} seconds`;
+ *     case "reauthorize":
+ *     case "reregister":
+ *       return "Please sign in again";
+ *     case "ask_user":
+ *       return "Access was denied. Try again?";
+ *     case "give_up":
+ *       throw error;
+ *   }
+ * }
+ * const error = new OAuthClientError("unexpected_status", "Busy", {
+ *   status: 503,
+ *   retryAfter: 30,
+ * });
+ * assertEquals(explain(error), "Try again in 30 seconds");
+ * ```
+ */
+export function adviceFor(error: unknown): IAdvice {
+  if (!isOAuthClientError(error)) return { action: "give_up" };
+  const { code, status, attempts = [], retryAfter } = error;
+  const isRetry = (one: unknown) => adviceFor(one).action === "retry";
+  const action = BY_ERROR.get(error.error) ??
+    (isTemporary(status) ? "retry" : BY_CODE.get(code)) ??
+    (attempts.some((one) => isRetry(one.error)) ? "retry" : "give_up");
+  return {
+    action,
+    ...(action === "retry" && retryAfter !== undefined && { retryAfter }),
+  };
+}

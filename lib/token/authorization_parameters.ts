@@ -1,0 +1,38 @@
+/**
+ * The parameters of an authorization request, in a URL or pushed to the server.
+ *
+ * @module
+ */
+
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IAuthorizationDetail } from "../core/types.ts";
+
+/**
+ * The parameters that {@linkcode buildAuthorizationUrl} and
+ * {@linkcode pushAuthorizationRequest} send, beside the identifier of the client.
+ */
+export interface IAuthorizationParameters {
+  /** Redirect URI, which receives the authorization response. */
+  redirectUri: string | URL;
+  /** From {@linkcode createState}. */
+  state: string;
+  /** From {@linkcode createPkcePair}. */
+  codeChallenge: string;
+  /** Scopes to request; if undefined or empty, the server chooses. */
+  scopes?: readonly string[] | undefined;
+  /**
+   * Resource indicator (RFC 8707), byte for byte as in the metadata of the resource,
+   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter.
+   */
+  resource?: string | URL | false | undefined;
+  /** Authorization details (RFC 9396), sent as JSON; left out if empty. */
+  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  /** Further parameters, such as `prompt`; none may be one of the above. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What {@linkcode buildAuthorizationUrl} uses of server metadata. */
+export type AuthorizationRequestMetadata = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "authorization_endpoint" | "code_challenge_methods_supported"
+>;

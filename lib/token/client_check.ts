@@ -1,0 +1,117 @@
+/**
+ * Whether a server still knows a client that was registered earlier.
+ *
+ * @module
+ */
+
+import { requireObject } from "../core/_arguments.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type {
+  IClientAuthentication,
+  IFormRequestOptions,
+} from "../client/authentication.ts";
+import { selectClientAuthentication } from "../client/authentication_selection.ts";
+import type { IKnownClient } from "../client/selection.ts";
+import { buildRefreshTokenBody } from "./grant_body.ts";
+import { createState } from "./pkce.ts";
+import { fetchToken } from "./token_request.ts";
+
+/** Options of {@linkcode isClientKnown}. */
+export interface IIsClientKnownOptions
+  extends Omit<IFormRequestOptions, "client"> {
+  /** Credentials that the registration does not hold, such as a private key. */
+  clientAuthentication?: IClientAuthentication | undefined;
+}
+
+/** Codes of errors that are no statement of the server. */
+const LOCAL_CODES = [
+  "invalid_argument",
+  "issuer_mismatch",
+  "unsupported",
+  "url_refused",
+];
+
+/**
+ * Checks whether a server still knows a registered client, before a user is sent to
+ * it: an authorization endpoint can report an unknown client to the user only.
+ *
+ * Sends a token request with a random string as refresh token. A server
+ * authenticates the client first, so that `invalid_client` and `unauthorized_client`
+ * mean that the client is unknown, and `invalid_grant` that it is known. Many servers
+ * delete registrations that are not used.
+ *
+ * @param serverMetadata Metadata with a `token_endpoint`.
+ * @param client The registration.
+ * @param options The options of every request.
+ * @returns Undefined if it remains unclear: the request failed, or the server
+ * returned something else, also `unauthorized_client` for a client whose registration
+ * has `grant_types` without `refresh_token`.
+ * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
+ * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
+ * `clientAuthentication`. `url_refused`: the endpoint is not https, nor http on
+ * loopback. `invalid_argument`: an argument has the wrong type.
+ * @see RFC 6749, section 5.2; RFC 7591, section 5.
+ *
+ * @example Register again if the server has deleted the client
+ * ```ts
+ * import {
+ *   type IAuthorizationServerMetadata,
+ *   type IKnownClient,
+ *   isClientKnown,
+ *   registerClient,
+ * } from "@oauth-helper/client";
+ *
+ * export async function clientFor(
+ *   serverMetadata: IAuthorizationServerMetadata,
+ *   stored: IKnownClient,
+ * ): Promise<IKnownClient> {
+ *   if (await isClientKnown(serverMetadata, stored) !== false) return stored;
+ *   return await registerClient(serverMetadata, {
+ *     client_name: "My client",
+ *     redirect_uris: stored.redirect_uris,
+ *   });
+ * }
+ * ```
+ */
+export async function isClientKnown(
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
+  client: IKnownClient,
+  options?: IIsClientKnownOptions,
+): Promise<boolean | undefined> {
+  const { clientAuthentication, ...formOptions } = requireObject(
+    "options",
+    options ?? {},
+  );
+  const { grant_types } = requireObject("client", client);
+  const authentication = clientAuthentication ??
+    selectClientAuthentication(serverMetadata, client);
+  const body = buildRefreshTokenBody({ refreshToken: createState() });
+  try {
+    await fetchToken(serverMetadata, body, {
+      ...formOptions,
+      client: authentication,
+    });
+    return undefined;
+  } catch (error) {
+    formOptions.signal?.throwIfAborted();
+    if (!isOAuthClientError(error) || LOCAL_CODES.includes(error.code)) {
+      throw error;
+    }
+    switch (error.error) {
+      case "invalid_grant":
+        return true;
+      case "invalid_client":
+        return false;
+      case "unauthorized_client":
+        // The grant type of this request, not the client, may be the reason.
+        return grant_types?.includes("refresh_token") === false
+          ? undefined
+          : false;
+    }
+    return undefined;
+  }
+}

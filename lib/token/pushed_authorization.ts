@@ -1,0 +1,205 @@
+/**
+ * Pushed authorization requests (RFC 9126): the server receives the parameters from
+ * the client itself, and the browser only a reference to them.
+ *
+ * @module
+ */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
+import { numberMember, stringMember } from "../core/_members.ts";
+import { quoteUrl, requireEndpoint } from "../core/_url.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type {
+  IClientAuthentication,
+  IFormRequestOptions,
+} from "../client/authentication.ts";
+import { responseError } from "../http/_response.ts";
+import {
+  authorizationQuery,
+  boundParameters,
+  endpointUrl,
+} from "./_authorization_query.ts";
+import { formOf } from "./_form.ts";
+import { postForm } from "./_form_request.ts";
+import type {
+  AuthorizationRequestMetadata,
+  IAuthorizationParameters,
+} from "./authorization_parameters.ts";
+
+/** What {@linkcode pushAuthorizationRequest} uses of server metadata. */
+export type PushedAuthorizationMetadata =
+  & AuthorizationRequestMetadata
+  & Pick<
+    IAuthorizationServerMetadata,
+    "token_endpoint" | "pushed_authorization_request_endpoint"
+  >;
+
+/** Options of {@linkcode pushAuthorizationRequest}. */
+export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
+  /** The client and its credentials: the request must identify the client. */
+  client: IClientAuthentication;
+  /** Continues with a server that does not list its PKCE methods. */
+  assumePkce?: boolean | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}
+
+/** An authorization request that the server has stored. */
+export interface IPushedAuthorization {
+  /** Reference to the request. It can be used once. */
+  requestUri: string;
+  /** When the reference expires, in seconds since the Unix epoch. */
+  expires_at: number;
+  /** The URL to open in the user's browser, with the reference. */
+  url: URL;
+}
+
+/**
+ * Returns a client whose requests have a `client_id` with every authentication
+ * method, because it is a parameter of the authorization request as well (RFC 9126,
+ * section 2.1).
+ */
+function withClientId(client: IClientAuthentication): IClientAuthentication {
+  const { clientId, method, issuer } = client;
+  return {
+    clientId,
+    method,
+    issuer,
+    async authenticate(request) {
+      await client.authenticate(request);
+      request.body.set("client_id", clientId);
+    },
+  };
+}
+
+/**
+ * Sends an authorization request to the server and returns the URL for the user's
+ * browser, which has no parameters but `client_id` and `request_uri`. The parameters
+ * are those of {@linkcode buildAuthorizationUrl}, and the response is parsed by
+ * {@linkcode parseAuthorizationResponse} in the same way.
+ *
+ * With `dpop` the code is bound to the key: the request has a proof, repeated once
+ * if the server requires a nonce, and the parameter `dpop_jkt`. The token request
+ * needs the same `dpop`.
+ *
+ * {@linkcode startAuthorization} pushes its request where the server requires it.
+ *
+ * @param serverMetadata Metadata with a `pushed_authorization_request_endpoint` and
+ * an `authorization_endpoint`.
+ * @param parameters The parameters of the authorization request.
+ * @param options The client authentication, DPoP, and the options of every request.
+ * @throws {OAuthClientError} `unsupported`: an endpoint is missing, or there is no
+ * PKCE with `S256`. `invalid_response`: no `request_uri`, or no positive `expires_in`.
+ * `oauth_error`: the server returned an error, such as `invalid_request` or
+ * `invalid_redirect_uri`. `url_refused`: an endpoint is not https, nor http on loopback.
+ * `invalid_argument`: an argument is missing or has the wrong type, or `parameters`
+ * has one of the parameters that this function sets. Further codes as for
+ * {@linkcode fetchToken}.
+ * @see RFC 9126, sections 2 and 4; RFC 9449, section 10.1.
+ *
+ * @example Push a request, then send the user to the server
+ * ```ts
+ * import {
+ *   createPkcePair,
+ *   createState,
+ *   publicClient,
+ *   pushAuthorizationRequest,
+ * } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { codeChallenge } = await createPkcePair();
+ * const { url } = await pushAuthorizationRequest(
+ *   {
+ *     issuer: "https://as.example",
+ *     authorization_endpoint: "https://as.example/authorize",
+ *     pushed_authorization_request_endpoint: "https://as.example/par",
+ *     code_challenge_methods_supported: ["S256"],
+ *   },
+ *   {
+ *     redirectUri: "http://127.0.0.1:8123/callback",
+ *     state: createState(),
+ *     codeChallenge,
+ *     scopes: ["read"],
+ *   },
+ *   {
+ *     client: publicClient("c1"),
+ *     // Replaces the server.
+ *     fetch: () =>
+ *       Promise.resolve(
+ *         Response.json({ request_uri: "urn:r:1", expires_in: 60 }, { status: 201 }),
+ *       ),
+ *   },
+ * );
+ * assertEquals(
+ *   url.href,
+ *   "https://as.example/authorize?client_id=c1&request_uri=urn%3Ar%3A1",
+ * );
+ * ```
+ */
+export async function pushAuthorizationRequest(
+  serverMetadata: PushedAuthorizationMetadata,
+  parameters: IAuthorizationParameters,
+  options: IPushAuthorizationRequestOptions,
+): Promise<IPushedAuthorization> {
+  const { assumePkce, now = Date.now, client, ...formOptions } = requireObject(
+    "options",
+    options,
+  );
+  requireObject("parameters", parameters);
+  requireArgument(
+    typeof client?.authenticate === "function",
+    "options.client",
+    "an IClientAuthentication",
+  );
+  optionalFunction("options.now", now);
+  // Checked before the request, whose result would be of no use without it.
+  const endpoint = requireEndpoint(
+    requireObject("serverMetadata", serverMetadata),
+    "authorization_endpoint",
+    formOptions.allowHttp,
+  );
+  const { own, further = [] } = authorizationQuery(
+    serverMetadata,
+    client.clientId,
+    {
+      ...parameters,
+      parameters: boundParameters(parameters.parameters, formOptions.dpop),
+    },
+    assumePkce,
+  );
+  const form = formOf([
+    ...Object.entries(own).filter(([, value]) => value !== ""),
+    ...further,
+  ]);
+  const { members, response } = await postForm(
+    serverMetadata,
+    "pushed_authorization_request_endpoint",
+    form,
+    { ...formOptions, client: withClientId(client) },
+  );
+  const requestUri = stringMember(members, "request_uri");
+  const expiresIn = numberMember(members, "expires_in") ?? 0;
+  if (requestUri === undefined || expiresIn <= 0) {
+    throw responseError(
+      response,
+      "invalid_response",
+      `Pushed authorization response of ${quoteUrl(response.url)} has no ` +
+        "usable request_uri or expires_in",
+    );
+  }
+  return {
+    requestUri,
+    expires_at: Math.floor(now() / 1000 + expiresIn),
+    url: endpointUrl(endpoint, {
+      own: { client_id: client.clientId, request_uri: requestUri },
+    }),
+  };
+}

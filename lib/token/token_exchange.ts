@@ -1,0 +1,120 @@
+/**
+ * Token exchange (RFC 8693): one token is exchanged for another.
+ *
+ * @module
+ */
+
+import { requireObject } from "../core/_arguments.ts";
+import { stringMember } from "../core/_members.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import {
+  buildTokenExchangeBody,
+  type IBuildTokenExchangeBodyOptions,
+} from "./grant_body.ts";
+import {
+  fetchToken,
+  type IFetchTokenOptions,
+  type IToken,
+  type TokenRequestMetadata,
+} from "./token_request.ts";
+
+/** Options of {@linkcode exchangeToken}. */
+export interface IExchangeTokenOptions
+  extends IFetchTokenOptions, IBuildTokenExchangeBodyOptions {}
+
+/** A token from a token exchange. */
+export interface IExchangedToken extends IToken {
+  /** Token type identifier of the issued token, such as {@linkcode TOKEN_TYPE_ACCESS_TOKEN}. */
+  issued_token_type: string;
+}
+
+/**
+ * Exchanges a token for another one, for example for an access token for a service
+ * behind this one. With `actorToken` the subject delegates to the actor; without it
+ * the holder of the token impersonates the subject.
+ *
+ * For an ID-JAG use {@linkcode fetchIdJag}, which also checks its claims.
+ *
+ * @param serverMetadata Metadata with a `token_endpoint`.
+ * @param options The tokens, what to request, the client authentication, DPoP, and the
+ * options of every request.
+ * @returns The token. `access_token` holds it whatever its type; a `token_type` of
+ * `N_A` means that it is not an access token.
+ * @throws {OAuthClientError} `invalid_response`: `issued_token_type` is missing, or is
+ * not the requested type. Further codes as for {@linkcode fetchToken} and
+ * {@linkcode buildTokenExchangeBody}.
+ * @see RFC 8693, sections 2.1 and 2.2.
+ *
+ * @example Call a service behind this one on behalf of the user
+ * ```ts
+ * import {
+ *   clientSecretBasic,
+ *   exchangeToken,
+ *   TOKEN_TYPE_ACCESS_TOKEN,
+ * } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { access_token } = await exchangeToken(
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
+ *   {
+ *     client: clientSecretBasic("orders", "s3cret"),
+ *     subjectToken: "t0ken-of-the-user",
+ *     subjectTokenType: TOKEN_TYPE_ACCESS_TOKEN,
+ *     requestedTokenType: TOKEN_TYPE_ACCESS_TOKEN,
+ *     audience: "billing",
+ *     // Replaces the server.
+ *     fetch: (_url, { body }) =>
+ *       Promise.resolve(Response.json({
+ *         access_token: `t0ken-for-${new URLSearchParams(body).get("audience")}`,
+ *         issued_token_type: TOKEN_TYPE_ACCESS_TOKEN,
+ *         token_type: "Bearer",
+ *       })),
+ *   },
+ * );
+ * assertEquals(access_token, "t0ken-for-billing");
+ * ```
+ */
+export async function exchangeToken(
+  serverMetadata: TokenRequestMetadata,
+  options: IExchangeTokenOptions,
+): Promise<IExchangedToken> {
+  const {
+    subjectToken,
+    subjectTokenType,
+    requestedTokenType,
+    audience,
+    actorToken,
+    actorTokenType,
+    resource,
+    scopes,
+    authorizationDetails,
+    parameters,
+    ...rest
+  } = requireObject("options", options);
+  const body = buildTokenExchangeBody({
+    subjectToken,
+    subjectTokenType,
+    requestedTokenType,
+    audience,
+    actorToken,
+    actorTokenType,
+    resource,
+    scopes,
+    authorizationDetails,
+    parameters,
+  });
+  const token = await fetchToken(serverMetadata, body, rest);
+  const issued_token_type = stringMember(token, "issued_token_type");
+  const isRequested = issued_token_type !== undefined &&
+    (!requestedTokenType || issued_token_type === requestedTokenType);
+  if (!isRequested) {
+    throw new OAuthClientError(
+      "invalid_response",
+      `Token exchange at ${quoteUrl(serverMetadata.token_endpoint)} ` +
+        "returned no issued_token_type, or not the requested one",
+      { url: serverMetadata.token_endpoint },
+    );
+  }
+  return { ...token, issued_token_type };
+}

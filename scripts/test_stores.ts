@@ -1,0 +1,24 @@
+/**
+ * Runs the tests that start programs: processes that share a session in a file, in
+ * Deno KV and in Redis, tabs of Chromium, the loopback receiver in Deno and Node, and
+ * the examples.
+ *
+ * They need `redis-server`, Chromium and Node on the path. Arguments are passed to
+ * `deno test`.
+ */
+
+import { deno, importMapArgs } from "./support/deno.ts";
+import { PROGRAM_TESTS } from "./test.ts";
+
+Deno.exit(
+  await deno(
+    "test",
+    "--quiet",
+    "--parallel",
+    "--allow-all",
+    "--unstable-kv",
+    "--reporter=dot",
+    ...await importMapArgs(),
+    ...(Deno.args.length > 0 ? Deno.args : PROGRAM_TESTS),
+  ),
+);

@@ -1,0 +1,80 @@
+/**
+ * Four servers whose report is compared with a file. As a program, it writes the
+ * files: `deno run -A tests/doctor/_snapshots.ts`.
+ */
+
+import { runDoctor } from "../../lib/doctor/_command.ts";
+import {
+  handle,
+  healthyModel,
+  type IModel,
+  served,
+  SERVER_PATH,
+} from "./_world.ts";
+
+export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
+  healthy: () => {},
+  needs_client: ({ serverMetadata, resource, noCors }) => {
+    delete serverMetadata.registration_endpoint;
+    resource.headers["WWW-Authenticate"] = 'Bearer realm="api", scope="admin"';
+    noCors.add("/as/token");
+  },
+  broken: (model) => {
+    const { serverMetadata, resourceMetadata, resource, documents } = model;
+    resource.headers["WWW-Authenticate"] = "Bearer";
+    resourceMetadata.scopes_supported = [];
+    serverMetadata.issuer = "https://login.example/{tenantid}/v2.0";
+    delete serverMetadata.code_challenge_methods_supported;
+    documents["/as/.well-known/openid-configuration"] = served(
+      "<!doctype html>",
+      { headers: { "Content-Type": "text/html" } },
+    );
+  },
+  unreachable: ({ handlers }) => {
+    const fail = () => {
+      throw Object.assign(new TypeError("fetch failed"), {
+        cause: new Error("connect ECONNREFUSED 203.0.113.7:443"),
+      });
+    };
+    handlers["/mcp"] = fail;
+    for (
+      const path of [SERVER_PATH, "/.well-known/oauth-authorization-server"]
+    ) {
+      handlers[path] = fail;
+    }
+    for (const path of ["", "/mcp"]) {
+      handlers[`/.well-known/oauth-protected-resource${path}`] = fail;
+    }
+    handlers["/.well-known/openid-configuration"] = fail;
+  },
+};
+
+/** Returns what the command prints for a server, and its exit status. */
+export async function report(
+  change: (model: IModel) => void,
+  colour = false,
+): Promise<{ text: string; status: number }> {
+  const model = healthyModel("https://api.example");
+  change(model);
+  const lines: string[] = [];
+  const status = await runDoctor(["https://api.example/mcp"], {
+    print: (line) => lines.push(line),
+    printError: (line) => lines.push(line),
+    colour,
+    fetch: (url, init) => handle(model, new Request(url, init)),
+    now: () => 0,
+  });
+  return { text: `${lines.join("\n")}\n`, status };
+}
+
+/** Returns the file of a snapshot. */
+export function snapshotUrl(name: string): URL {
+  return new URL(`snapshots/${name}.txt`, import.meta.url);
+}
+
+if (import.meta.main) {
+  for (const [name, change] of Object.entries(SNAPSHOTS)) {
+    const { text } = await report(change);
+    await Deno.writeTextFile(snapshotUrl(name), text);
+  }
+}

@@ -1,0 +1,136 @@
+/** The command: arguments, output and exit status. */
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { runDoctor } from "../../lib/doctor/_command.ts";
+import type { IDiagnosis } from "../../lib/doctor/mod.ts";
+import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
+import { type IWorld, startWorld } from "./_world.ts";
+
+async function run(...args: string[]) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const progress: string[] = [];
+  const status = await runDoctor(args, {
+    print: (line) => out.push(line),
+    printError: (line) => errors.push(line),
+    progress: (text) => progress.push(text),
+    colour: false,
+  });
+  return { status, text: out.join("\n"), errors, progress };
+}
+
+for (const [name, change] of Object.entries(SNAPSHOTS)) {
+  Deno.test(`runDoctor() prints the report of the snapshot ${name}`, async () => {
+    const { text } = await report(change);
+    assertEquals(text, await Deno.readTextFile(snapshotUrl(name)));
+    for (const line of text.split("\n")) assert(line.length <= 80, line);
+  });
+}
+
+Deno.test("runDoctor() returns 0, or 1 if there is an error", async () => {
+  const entries = Object.entries(SNAPSHOTS);
+  const statuses = await Promise.all(
+    entries.map(async (
+      [name, change],
+    ) => [name, (await report(change)).status]),
+  );
+  assertEquals(Object.fromEntries(statuses), {
+    healthy: 0,
+    needs_client: 0,
+    broken: 1,
+    unreachable: 1,
+  });
+});
+
+Deno.test("runDoctor() prints colours only if it is told to", async () => {
+  const { broken = () => {} } = SNAPSHOTS;
+  const { text: plain } = await report(broken);
+  const { text: coloured } = await report(broken, true);
+  assert(!plain.includes("\x1b"));
+  assertStringIncludes(coloured, "\x1b[31m");
+  // deno-lint-ignore no-control-regex
+  assertEquals(coloured.replaceAll(/\x1b\[\d+m/g, ""), plain);
+});
+
+Deno.test("runDoctor() returns 2 for invalid arguments", async () => {
+  const rows: [args: string[], message: RegExp][] = [
+    [[], /Expected a URL/],
+    [["api.example"], /'api\.example' is not an http or https URL/],
+    [["ftp://api.example/"], /is not an http or https URL/],
+    [["https://user:pw@api.example/"], /without credentials/],
+    [["https://a.example", "https://b.example"], /Expected one URL/],
+    [["--jsn", "https://a.example"], /Unknown option '--jsn'/],
+    [["--\u001b[2J"], /^Unknown option '--\[2J'/],
+    [["https://a.example", "--timeout"], /--timeout requires a value/],
+    [["https://a.example", "--timeout", "-1"], /a number of seconds/],
+    [["https://a.example", "--header", "X"], /requires "Name: value"/],
+    [["https://a.example", "--header", "X Y: z"], /header field/],
+    [["\u001b[31mx"], /^'\\u001b\[31mx' is not/],
+  ];
+  for (const [args, message] of rows) {
+    const { status, errors, text } = await run(...args);
+    assertEquals(status, 2, args.join(" "));
+    assertMatch(errors[0] ?? "", message);
+    assertEquals(text, "");
+  }
+});
+
+Deno.test("runDoctor() prints its help", async () => {
+  for (const option of ["--help", "-h"]) {
+    const { status, text } = await run(option);
+    assertEquals(status, 0);
+    for (const line of text.split("\n")) assert(line.length <= 80, line);
+    assertStringIncludes(text, "--register");
+  }
+});
+
+Deno.test("runDoctor() prints JSON alone with --json", async () => {
+  await using world = startWorld();
+  const { text, errors } = await run("--json", "--", world.target);
+  const diagnosis: IDiagnosis = JSON.parse(text);
+  assertEquals(diagnosis.verdict, "ready");
+  assertEquals(errors, []);
+});
+
+Deno.test("runDoctor() shows the request that is under way, and clears it", async () => {
+  await using world = startWorld();
+  const { progress } = await run(world.target);
+  assertEquals(progress[0], `GET ${world.target}`.slice(0, 79));
+  assertEquals(progress.at(-1), "");
+});
+
+Deno.test("runDoctor() sends the header fields that it is given", async () => {
+  const seen: unknown[] = [];
+  await using world: IWorld = startWorld(({ handlers }) => {
+    handlers["/mcp"] = ({ headers }) => {
+      seen.push(headers.get("X-A"), headers.get("X-B"));
+      return new Response(null, { status: 401 });
+    };
+  });
+  await run(world.target, "--header", "X-A: one: two", "--header=X-B:3");
+  assertEquals(seen.slice(0, 2), ["one: two", "3"]);
+});
+
+Deno.test("runDoctor() says that it registers a client before it does", async () => {
+  const log: string[] = [];
+  await using world = startWorld(({ handlers }) => {
+    handlers["POST /as/register"] = () => {
+      log.push("registered");
+      return Response.json({ client_id: "c1" }, { status: 201 });
+    };
+  });
+  await runDoctor([world.target, "--register"], {
+    print: () => {},
+    printError: (line) => log.push(line),
+    colour: false,
+  });
+  assertEquals(log, [
+    `Registers a client at ${world.model.origin}/as/register`,
+    "registered",
+  ]);
+});

@@ -1,0 +1,178 @@
+/** Hostile servers: the diagnosis ends, and prints nothing that controls a terminal. */
+
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { diagnose } from "../../lib/doctor/mod.ts";
+import { runDoctor } from "../../lib/doctor/_command.ts";
+import {
+  type IModel,
+  RESOURCE_PATH,
+  served,
+  SERVER_PATH,
+  startWorld,
+} from "./_world.ts";
+
+const UNSAFE =
+  // deno-lint-ignore no-control-regex
+  /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]|\p{Cf}/u;
+
+/** Runs the command; returns everything that it printed. */
+async function run(target: string, ...args: string[]) {
+  const lines: string[] = [];
+  const print = (line: string) => void lines.push(line);
+  const status = await runDoctor([target, "--timeout", "0.3", ...args], {
+    print,
+    printError: print,
+    progress: print,
+    colour: false,
+  });
+  return { status, text: lines.join("\n"), lines };
+}
+
+/** A body without an end. */
+function endless(): Response {
+  const chunk = new TextEncoder().encode(`{"a":"${"x".repeat(60_000)}"`);
+  return new Response(
+    new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }),
+    { headers: { "Content-Type": "application/json" } },
+  );
+}
+
+/** A response that comes once the client has gone. */
+function silent(request: Request): Promise<Response> {
+  return new Promise((resolve) =>
+    request.signal.addEventListener("abort", () => resolve(new Response(null)))
+  );
+}
+
+/** Puts characters that control a terminal into everything that JSON can carry. */
+function poison({ resourceMetadata, serverMetadata, resource }: IModel) {
+  const text =
+    "\u001b[2J\u001b]0;title\u0007\u202eevil\u200b\u{e0001}\u2066\u0085\r\n\u0000x";
+  Object.assign(resourceMetadata, {
+    resource: `https://${text}.example/`,
+    scopes_supported: [text, "none"],
+    bearer_methods_supported: [text],
+    [text]: null,
+  });
+  Object.assign(serverMetadata, {
+    issuer: `https://as.example/${text}`,
+    code_challenge_methods_supported: [text],
+    response_modes_supported: [text],
+    token_endpoint_auth_methods_supported: [text],
+    [`x${text}`]: [],
+  });
+  resource.headers["WWW-Authenticate"] =
+    'Bearer error="\u009b31m\u0085", scope="\u009b, x" error="y"';
+}
+
+const HOSTILE: Record<string, (model: IModel) => void> = {
+  "control characters in every string": poison,
+  "control characters in place of JSON": ({ documents }) => {
+    for (const document of Object.values(documents)) {
+      document.body = "\u001b[31m\u202e<script>\u0000";
+      document.headers = { "Content-Type": "text/\u009bplain" };
+    }
+  },
+  "endless bodies": ({ handlers }) => {
+    handlers["/mcp"] = endless;
+    handlers[RESOURCE_PATH] = endless;
+    handlers[SERVER_PATH] = endless;
+  },
+  "silence at the resource": ({ handlers }) => {
+    handlers["/mcp"] = silent;
+  },
+  "silence at the metadata": ({ handlers }) => {
+    handlers[SERVER_PATH] = silent;
+  },
+  "silence at preflight requests": ({ handlers }) => {
+    handlers["OPTIONS /mcp"] = silent;
+  },
+  "redirects to itself": ({ handlers, origin }) => {
+    const loop = () => Response.redirect(`${origin}${SERVER_PATH}`);
+    handlers[SERVER_PATH] = loop;
+    handlers["/mcp"] = loop;
+  },
+  "redirects to data and file URLs": ({ handlers }) => {
+    const to = (location: string) => () =>
+      new Response(null, { status: 302, headers: { Location: location } });
+    handlers["/mcp"] = to("file:///etc/passwd");
+    handlers[RESOURCE_PATH] = to("data:application/json,{}");
+  },
+  "deep and large documents": ({ documents }) => {
+    documents[SERVER_PATH] = served("[".repeat(200_000));
+    documents[RESOURCE_PATH] = served(
+      JSON.stringify({ resource: "x".repeat(900_000) }),
+    );
+  },
+  "members of every wrong type": ({ resourceMetadata, serverMetadata }) => {
+    for (const metadata of [resourceMetadata, serverMetadata]) {
+      Object.keys(metadata).forEach((name, index) => {
+        const values = [7, {}, [[]], true, "", [null], "x"];
+        if (name !== "resource" && name !== "issuer") {
+          metadata[name] = values[index % values.length];
+        }
+      });
+    }
+  },
+  "members named as those of objects": ({ resourceMetadata, documents }) => {
+    const json = JSON.stringify(resourceMetadata).slice(0, -1);
+    documents[RESOURCE_PATH] = served(
+      `${json},"__proto__":{"x":1},"constructor":null,"toString":1}`,
+    );
+  },
+};
+
+for (const [name, change] of Object.entries(HOSTILE)) {
+  Deno.test(`runDoctor() ends and prints plain lines for ${name}`, async () => {
+    await using world = startWorld(change);
+    const start = performance.now();
+    const { status, text, lines } = await run(world.target);
+    assert([0, 1].includes(status));
+    assertNotMatch(text, UNSAFE);
+    for (const line of lines) assert(line.length <= 80, line);
+    const { status: again, lines: [json = "", ...others] } = await run(
+      world.target,
+      "--json",
+    );
+    assertEquals(again, status);
+    assert([json, ...others].some((line) => line.startsWith("{")));
+    assertNotMatch([json, ...others].join("\n"), UNSAFE);
+    assert(performance.now() - start < 8_000, "It took too long");
+  });
+}
+
+Deno.test("diagnose() ends at a challenge of 1 MB", async () => {
+  const target = "https://api.example/mcp";
+  const challenge = 'Bearer a="'.padEnd(1_048_576, 'b", c="d\u001b') + "\u0000";
+  const diagnosis = await diagnose(target, {
+    // HTTP stacks refuse such a header field before a client sees it.
+    fetch: (url) =>
+      Promise.resolve({
+        status: url === target ? 401 : 404,
+        statusText: "",
+        headers: {
+          get: (name) => name === "WWW-Authenticate" ? challenge : null,
+        },
+        body: null,
+        text: () => Promise.resolve(""),
+        json: () => Promise.resolve(""),
+      }),
+  });
+  const text = JSON.stringify(diagnosis);
+  assertNotMatch(text, UNSAFE);
+  assert(text.length < 20_000);
+});
+
+Deno.test("diagnose() makes no further request to a host that is silent", async () => {
+  await using world = startWorld(({ handlers }) => {
+    handlers["/mcp"] = silent;
+  });
+  const { steps, verdict, findings } = await diagnose(world.target, {
+    timeoutMs: 200,
+  });
+  assertEquals(steps.filter(({ isExtra }) => isExtra), []);
+  assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
+    "warning timeout",
+  ]);
+  assertEquals(verdict, "ready");
+});

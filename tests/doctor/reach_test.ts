@@ -1,0 +1,316 @@
+/** Servers that cannot be reached, or only over https, and the options. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  diagnose,
+  type IDiagnosis,
+  type IFetch,
+} from "../../lib/doctor/mod.ts";
+import { createCertificate } from "../faults/certificate.ts";
+import {
+  handle,
+  healthyModel,
+  type IModel,
+  ROOT_PATH,
+  served,
+  SERVER_PATH,
+  startWorld,
+} from "./_world.ts";
+
+const idsOf = ({ findings }: IDiagnosis) =>
+  findings.map(({ severity, id }) => `${severity} ${id}`);
+
+/** A fetch function that fails as runtimes do. */
+const failing = (message: string, code?: string): IFetch => () =>
+  Promise.reject(
+    Object.assign(new TypeError("fetch failed"), {
+      cause: Object.assign(new Error(message), { code }),
+    }),
+  );
+
+Deno.test("diagnose() finds that nothing listens", async () => {
+  let target = "";
+  {
+    await using world = startWorld();
+    ({ target } = world);
+  }
+  const diagnosis = await diagnose(target);
+  assertEquals(diagnosis.verdict, "unreachable");
+  assertEquals(idsOf(diagnosis), ["error connection_refused"]);
+  assertEquals(diagnosis.steps[0]?.result, "no connection");
+});
+
+Deno.test("diagnose() finds a certificate that is not accepted", async () => {
+  await using world = startWorld(() => {}, createCertificate());
+  const diagnosis = await diagnose(world.target);
+  assertEquals(diagnosis.verdict, "unreachable");
+  assertEquals(idsOf(diagnosis), ["error certificate_rejected"]);
+});
+
+Deno.test("diagnose() finds nothing at a healthy server over https", async () => {
+  const certificate = createCertificate();
+  await using world = startWorld(() => {}, certificate);
+  using client = Deno.createHttpClient({ caCerts: [certificate.cert] });
+  const diagnosis = await diagnose(world.target, {
+    fetch: (url, init) => fetch(url, { ...init, client }),
+  });
+  assertEquals(idsOf(diagnosis), []);
+  assertEquals(diagnosis.verdict, "ready");
+});
+
+Deno.test("diagnose() finds an authorization server that does not respond", async () => {
+  await using world = startWorld((model) => {
+    model.resourceMetadata.authorization_servers = ["https://as.example"];
+  });
+  const { origin } = world.model;
+  const lost = failing("dns error: failed to lookup address");
+  const diagnosis = await diagnose(world.target, {
+    fetch: (url, init) =>
+      url.startsWith(origin) ? fetch(url, init) : lost(url, init),
+  });
+  assertEquals(diagnosis.verdict, "broken");
+  assertEquals(idsOf(diagnosis), ["error host_not_found"]);
+  assertEquals(
+    diagnosis.findings[0]?.url,
+    "https://as.example/.well-known/oauth-authorization-server",
+  );
+});
+
+Deno.test("diagnose() warns of http if it is allowed", async () => {
+  await using world = startWorld();
+  const { origin } = world.model;
+  const fetchHere: IFetch = async (url, init) => {
+    const response = await fetch(
+      url.replace("http://api.example", origin),
+      init,
+    );
+    const text = (await response.text()).replaceAll(
+      origin,
+      "http://api.example",
+    );
+    const headers = new Headers(response.headers);
+    const challenge = headers.get("WWW-Authenticate");
+    if (challenge) {
+      headers.set(
+        "WWW-Authenticate",
+        challenge.replaceAll(origin, "http://api.example"),
+      );
+    }
+    const { status } = response;
+    return new Response(status === 204 ? null : text, { status, headers });
+  };
+  const diagnosis = await diagnose("http://api.example/mcp", {
+    fetch: fetchHere,
+    allowHttp: true,
+  });
+  assertEquals(idsOf(diagnosis), ["warning target_not_https"]);
+  assertEquals(diagnosis.verdict, "ready");
+});
+
+Deno.test("diagnose() finds slow responses", async () => {
+  await using world = startWorld();
+  let time = 0;
+  const diagnosis = await diagnose(world.target, { now: () => time += 4_000 });
+  assertEquals(idsOf(diagnosis), ["warning slow_response"]);
+  assertEquals(diagnosis.findings[0]?.message, "A response took 4.0 s.");
+});
+
+Deno.test("diagnose() names the option that lets a client continue", async () => {
+  await using world = startWorld((model) => {
+    model.serverMetadata.issuer = "https://other.example";
+    delete model.serverMetadata.code_challenge_methods_supported;
+  });
+  const { target, model } = world;
+  const { findings } = await diagnose(target);
+  assertEquals(
+    findings.map(({ client }) => client),
+    [
+      "If both are known to be one server: `trustedIssuers: { " +
+      `"${model.origin}/as": "https://other.example" }\`.`,
+      "Set `assumePkce`, if the server is known to support PKCE.",
+    ],
+  );
+  // Endpoints on loopback are allowed at a server on loopback only.
+  const diagnosis = await diagnose(target, {
+    trustedIssuers: { [`${model.origin}/as`]: "https://other.example" },
+    assumePkce: true,
+    allowHttp: true,
+  });
+  assertEquals(idsOf(diagnosis), ["warning pkce_not_listed"]);
+  assertEquals(diagnosis.verdict, "ready");
+});
+
+Deno.test("diagnose() uses a named authorization server", async () => {
+  await using world = startWorld(({ documents }) => {
+    for (const path of Object.keys(documents)) {
+      if (path !== SERVER_PATH) delete documents[path];
+    }
+  });
+  const { target, model } = world;
+  const diagnosis = await diagnose(target, {
+    authorizationServer: `${model.origin}/as`,
+  });
+  assertEquals(idsOf(diagnosis), []);
+  assertEquals(diagnosis.context?.source, "option");
+});
+
+Deno.test("diagnose() writes nothing to a server unless it may register", async () => {
+  await using world = startWorld();
+  const { target, requests } = world;
+  const plain = await diagnose(target);
+  assertEquals(plain.registration, undefined);
+  assertEquals(requests.filter((line) => line.startsWith("POST")), []);
+  const seen: string[] = [];
+  const registered = await diagnose(target, {
+    register: true,
+    onRequest: ({ name, url }) => name === "registration" && seen.push(url),
+  });
+  assertEquals(requests.filter((line) => line.startsWith("POST")), [
+    "POST /as/register",
+  ]);
+  assertEquals(seen, [`${world.model.origin}/as/register`]);
+  assertEquals(registered.registration, { client_id: "c1" });
+  assert(!JSON.stringify(registered).includes("s3cret-of-client"));
+});
+
+Deno.test("diagnose() finds a registration that is refused", async () => {
+  await using world = startWorld(({ handlers }) => {
+    handlers["POST /as/register"] = () =>
+      Response.json({ error: "invalid_redirect_uri" }, { status: 400 });
+  });
+  const diagnosis = await diagnose(world.target, { register: true });
+  assertEquals(idsOf(diagnosis), ["error registration_failed"]);
+});
+
+Deno.test("diagnose() sends header fields to the resource only, and hides them", async () => {
+  const seen: string[] = [];
+  await using world = startWorld((model) => {
+    const key = (request: Request) => request.headers.get("X-Key");
+    model.handlers["GET /mcp"] = (request) =>
+      new Response(null, {
+        status: 401,
+        headers: {
+          "WWW-Authenticate": `Bearer realm="${key(request)}", error="${
+            key(request)
+          }"`,
+        },
+      });
+    model.handlers[SERVER_PATH] = (request) => {
+      seen.push(String(key(request)));
+      return new Response("Not found", { status: 404 });
+    };
+  });
+  const diagnosis = await diagnose(world.target, {
+    headers: { "X-Key": "k3y-of-the-user" },
+  });
+  const text = JSON.stringify(diagnosis);
+  assert(text.includes("[redacted]"));
+  assert(!text.includes("k3y-of-the-user"));
+  assertEquals(seen, ["null"]);
+});
+
+Deno.test("diagnose() makes few requests beside those of discovery", async () => {
+  await using world = startWorld();
+  const { target, requests } = world;
+  const { steps } = await diagnose(target);
+  const count = (isExtra: boolean) =>
+    steps.filter((step) => step.isExtra === isExtra).length;
+  assertEquals([count(false), count(true)], [3, 6]);
+  assertEquals(requests.length, 9);
+  assertEquals(new Set(requests).size, 9, "No request is made twice");
+});
+
+Deno.test("diagnose() asks allowUrl before every request", async () => {
+  await using world = startWorld();
+  const asked: string[] = [];
+  const { steps } = await diagnose(world.target, {
+    allowUrl(url) {
+      asked.push(url.pathname);
+      return true;
+    },
+  });
+  for (const { url } of steps) assert(asked.includes(new URL(url).pathname));
+  const refused = await diagnose(world.target, { allowUrl: () => false });
+  assertEquals(refused.steps, []);
+  assertEquals(refused.verdict, "broken");
+  assertEquals(idsOf(refused), ["error discovery_failed"]);
+});
+
+Deno.test("diagnose() rejects with the reason of the caller's signal", async () => {
+  await using world = startWorld();
+  const controller = new AbortController();
+  const reason = new Error("Enough");
+  const error = await assertRejects(() =>
+    diagnose(world.target, {
+      signal: controller.signal,
+      onRequest: () => controller.abort(reason),
+    })
+  );
+  assertEquals(error, reason);
+});
+
+Deno.test("diagnose() ignores the fragment of a URL", async () => {
+  await using world = startWorld();
+  const { target, findings } = await diagnose(`${world.target}#part`);
+  assertEquals([target, findings], [world.target, []]);
+});
+
+Deno.test("diagnose() finds null members and 503 at once", async () => {
+  await using world = startWorld((model) => {
+    model.resourceMetadata.resource_name = null;
+    model.documents[SERVER_PATH] = served("", { status: 503 });
+  });
+  assertEquals(idsOf(await diagnose(world.target)), [
+    "error metadata_status",
+    "warning null_members",
+  ]);
+});
+
+/** A fetch function of a server that is not on loopback. */
+function remote(change: (model: IModel) => void): IFetch {
+  const model = healthyModel("https://api.example");
+  change(model);
+  return (url, init) => handle(model, new Request(url, init));
+}
+
+Deno.test("diagnose() requests nothing on loopback for a server that is not", async () => {
+  const rows: [finding: string, change: (model: IModel) => void][] = [
+    ["authorization_server_refused", ({ resourceMetadata }) => {
+      resourceMetadata.authorization_servers = ["http://127.0.0.1:9"];
+    }],
+    ["endpoint_refused", ({ serverMetadata }) => {
+      serverMetadata.token_endpoint = "https://localhost/token";
+    }],
+    ["metadata_url_refused", ({ resource, documents }) => {
+      resource.headers["WWW-Authenticate"] =
+        'Bearer resource_metadata="http://[::1]/m", scope="read"';
+      for (const path of Object.keys(documents)) delete documents[path];
+    }],
+  ];
+  for (const [finding, change] of rows) {
+    const { findings, steps } = await diagnose("https://api.example/mcp", {
+      fetch: remote(change),
+    });
+    assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
+      `error ${finding}`,
+    ]);
+    assert(steps.every(({ url }) => url.startsWith("https://api.example/")));
+  }
+});
+
+Deno.test("diagnose() finds a parent resource if only the same one is allowed", async () => {
+  await using world = startWorld((model) => {
+    model.resourceMetadata.resource = model.origin;
+    model.resource.headers["WWW-Authenticate"] =
+      `Bearer resource_metadata="${model.origin}${ROOT_PATH}", scope="read"`;
+    model.documents = {
+      [ROOT_PATH]: served(model.resourceMetadata),
+      [SERVER_PATH]: served(model.serverMetadata),
+    };
+  });
+  const { target } = world;
+  assertEquals(idsOf(await diagnose(target)), ["info resource_is_parent"]);
+  assertEquals(idsOf(await diagnose(target, { resourceMatch: "exact" })), [
+    "error resource_mismatch",
+  ]);
+});

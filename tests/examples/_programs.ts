@@ -1,0 +1,89 @@
+/** How the examples are run: as programs, in a directory of their own. */
+
+import { importMapArgs, root } from "../../scripts/support/deno.ts";
+
+/** Where a program runs: it has its own session, and a command for the browser. */
+export interface IDesk extends AsyncDisposable {
+  /** The session that the program keeps. */
+  readonly sessionFile: string;
+  /** Starts a program of this folder. */
+  start(name: string, ...args: string[]): IProgram;
+}
+
+export interface IProgram {
+  /** Waits for a pattern in the standard output. */
+  find(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Waits for the end; returns the output, or throws if the program fails. */
+  output(): Promise<string>;
+}
+
+/** A program that still runs then waits for something that does not come. */
+const LIMIT_MS = 30_000;
+
+/** What the programs need; no more of the network than this machine. */
+const PERMISSIONS = [
+  "--no-prompt",
+  "--allow-net=127.0.0.1",
+  "--allow-read=.",
+  "--allow-write=.",
+  "--allow-run=xdg-open",
+  "--allow-env",
+];
+
+const path = (name: string) => new URL(name, import.meta.url).pathname;
+
+/** Creates a directory in which programs run. */
+export async function createDesk(): Promise<IDesk> {
+  const directory = await Deno.makeTempDir();
+  const command = `${directory}/xdg-open`;
+  const deno = Deno.execPath();
+  await Deno.writeTextFile(
+    command,
+    `#!/bin/sh\nexec "${deno}" run --no-config --allow-net=127.0.0.1 ` +
+      `"${path("_browser.ts")}" "$1"\n`,
+  );
+  await Deno.chmod(command, 0o700);
+  const [option, map] = await importMapArgs();
+  const mapArgs = option && map ? [option, new URL(map, root).pathname] : [];
+
+  function start(name: string, ...args: string[]): IProgram {
+    const child = new Deno.Command(deno, {
+      args: ["run", "--quiet", ...mapArgs, ...PERMISSIONS, path(name), ...args],
+      cwd: directory,
+      env: { PATH: `${directory}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
+      stdout: "piped",
+      stderr: "piped",
+      signal: AbortSignal.timeout(LIMIT_MS),
+    }).spawn();
+    const errors = new Response(child.stderr).text();
+    const reader = child.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+    let text = "";
+    const read = async () => {
+      const { value = "", done } = await reader.read();
+      text += value;
+      return !done;
+    };
+    return {
+      async find(pattern) {
+        let match: RegExpExecArray | null;
+        while (!(match = pattern.exec(text))) {
+          if (!await read()) throw new Error(`${text}${await errors}`);
+        }
+        return match;
+      },
+      async output() {
+        while (await read());
+        const { success } = await child.status;
+        if (!success) throw new Error(`${name} failed: ${await errors}`);
+        await errors;
+        return text;
+      },
+    };
+  }
+  return {
+    sessionFile: `${directory}/.session.json`,
+    start,
+    [Symbol.asyncDispose]: () => Deno.remove(directory, { recursive: true }),
+  };
+}

@@ -1,0 +1,16 @@
+import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+import { fileStore } from "@oauth-helper/client/native";
+
+const resource = Deno.args[0] ?? "https://api.example/mcp";
+const api = createAuthorizedFetch(resource, {
+  store: fileStore(".session.json"),
+  authorize: deviceFlow({
+    clientMetadata: { client_name: "My device" },
+    offlineAccess: true,
+    show: ({ verification_uri, user_code }) =>
+      console.log(`Open ${verification_uri} and enter ${user_code}`),
+  }),
+});
+
+const response = await api(resource);
+console.log(response.status, await response.text());

@@ -1,0 +1,51 @@
+/** The examples are short, and import public modules only. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { stub } from "@std/testing/mock";
+import { startFlowServers } from "../servers/_flow.ts";
+
+const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
+  ["cli_login.ts", 25],
+  ["device_login.ts", 20],
+  ["service.ts", 10],
+  ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
+  ["mcp_client_v2.ts", 25, /^@modelcontextprotocol\/client$/],
+  ["worker.ts", 60],
+];
+const OWN = /^@oauth-helper\/client(\/(native|stores))?$/;
+
+for (const [name, maxLines, packages] of EXAMPLES) {
+  Deno.test(`${name} has at most ${maxLines} lines, and imports packages only`, async () => {
+    const source = await Deno.readTextFile(new URL(name, import.meta.url));
+    const { length } = source.trimEnd().split("\n");
+    assert(length <= maxLines, `${length} lines`);
+    const imported = [...source.matchAll(/\b(?:from|import) "(.*?)"/g)]
+      .map(([, specifier = ""]) => specifier);
+    assert(imported.some((specifier) => OWN.test(specifier)));
+    for (const specifier of imported) {
+      assert(OWN.test(specifier) || packages?.test(specifier), specifier);
+    }
+  });
+}
+
+Deno.test("service.ts calls the resource with a token of its own", async () => {
+  const secret = "secret-of-the-service";
+  await using servers = await startFlowServers({
+    clients: [{
+      client_id: "service",
+      client_secret: secret,
+      grant_types: ["client_credentials"],
+      redirect_uris: [],
+      response_types: [],
+    }],
+  });
+  const { server, protectedResource: { resource } } = servers;
+  Deno.env.set("RESOURCE", resource);
+  Deno.env.set("ISSUER", server.issuer);
+  Deno.env.set("SECRET", secret);
+  using log = stub(console, "log", () => {});
+  await import("./service.ts");
+  const [[status, text] = []] = log.calls.map(({ args }) => args);
+  assertEquals(status, 200);
+  assertMatch(String(text), /"client_id":"service"/);
+});

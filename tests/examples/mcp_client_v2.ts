@@ -1,0 +1,24 @@
+import {
+  Client,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
+
+const url = new URL(Deno.args[0] ?? "https://api.example/mcp");
+const api = createAuthorizedFetch(url, {
+  store: fileStore(".session.json"),
+  authorize: codeFlow({
+    ...createLoopbackReceiver({ title: "My client" }),
+    clientMetadata: { client_name: "My client" },
+    offlineAccess: true,
+  }),
+});
+
+// Before `connect`, whose requests end after a minute without a response.
+await api.authorize();
+const client = new Client({ name: "My client", version: "1.0.0" });
+await client.connect(new StreamableHTTPClientTransport(url, { fetch: api }));
+const { tools } = await client.listTools();
+for (const { name } of tools) console.log(name);
+await client.close();

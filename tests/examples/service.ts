@@ -1,0 +1,9 @@
+import * as oauth from "@oauth-helper/client";
+
+const { RESOURCE = "", ISSUER = "", SECRET = "" } = Deno.env.toObject();
+const client = oauth.clientSecretBasic("service", SECRET, { issuer: ISSUER });
+const authorize = oauth.clientCredentialsFlow({ client });
+const api = oauth.createAuthorizedFetch(RESOURCE, { authorize });
+
+const response = await api(RESOURCE);
+console.log(response.status, await response.text());

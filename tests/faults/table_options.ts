@@ -1,0 +1,98 @@
+/** Odd options, and many calls at once. */
+
+import { type ICase, OPERATIONS } from "./case.ts";
+import { type IFault, matrix } from "./matrix.ts";
+import { IS_GOOD } from "./operations.ts";
+import { bytes, good, thenReset, thenSilence } from "./plays.ts";
+
+const OPTIONS: IFault[] = [
+  {
+    name: "frozen options",
+    options: () => Object.freeze({ timeoutMs: 4_000, maxBytes: 10_000 }),
+  },
+  {
+    name: "no time limit and no size limit",
+    options: () => ({ timeoutMs: Infinity, maxBytes: Infinity }),
+  },
+  {
+    name: "options that are undefined one by one",
+    options: () => ({
+      fetch: undefined,
+      signal: undefined,
+      timeoutMs: undefined,
+      maxBytes: undefined,
+      allowUrl: undefined,
+    }),
+  },
+];
+
+const NO_PROTOTYPE: ICase[] = OPERATIONS.filter((operation) =>
+  operation !== "fetchDeviceAuthorization"
+).map((operation) => ({
+  operation,
+  fault: "options without a prototype",
+  options: () => ({
+    bare: Object.freeze(
+      Object.assign(
+        Object.create(null),
+        // Polling by the real clock takes its first wait for granted.
+        operation === "pollDeviceToken" && {
+          delay: () => Promise.resolve(),
+          now: () => 0,
+        },
+      ),
+    ),
+  }),
+  outcome: { result: IS_GOOD[operation] },
+  requests: operation === "discoverAuthorization" ? 2 : 1,
+}));
+
+/** A hundred calls at once, each with the outcome of one. */
+const AT_ONCE: ICase[] = [
+  ...OPERATIONS.map((operation): ICase => ({
+    operation,
+    fault: "100 calls at once",
+    play: good,
+    times: 100,
+    outcome: { result: IS_GOOD[operation] },
+    requests: operation === "discoverAuthorization" ? 200 : 100,
+  })),
+  ...([
+    "fetchAuthorizationServerMetadata",
+    "discoverAuthorization",
+    "fetchToken",
+  ] as const).map((operation): ICase => ({
+    operation,
+    fault: "100 calls at once to a silent server",
+    play: thenSilence(),
+    times: 100,
+    options: () => ({ timeoutMs: 400 }),
+    outcome: { code: "timeout" },
+    requests: Array.from({ length: 101 }, (_, count) => count),
+  })),
+];
+
+const MIXED: ICase[] = (["fetchToken", "registerClient"] as const).map(
+  (operation) => ({
+    operation,
+    fault: "100 calls at once, every other one broken off",
+    play: (stage) =>
+      stage.count % 2
+        ? good(stage)
+        : (stage.count % 4 ? thenReset("") : bytes(""))(stage),
+    times: 100,
+    outcome: {
+      code: "network_error",
+      orResult: IS_GOOD[operation],
+    },
+    requests: 100,
+  }),
+);
+
+/** The cases. */
+export const OPTION_CASES: readonly ICase[] = [
+  ...matrix(OPTIONS),
+  ...NO_PROTOTYPE,
+  ...AT_ONCE,
+  ...MIXED,
+];

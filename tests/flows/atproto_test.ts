@@ -1,0 +1,94 @@
+/**
+ * The OAuth profile of the AT Protocol: pushed requests, DPoP nonces from the first
+ * request on, and a client metadata document, from the metadata to a call.
+ */
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  type Authorize,
+  codeFlow,
+  createAuthorizedFetch,
+  createDpop,
+  type ISession,
+} from "../../mod.ts";
+import { startAtprotoServers } from "../servers/atproto_servers.ts";
+
+const CLIENT_ID = "https://app.example/client-metadata.json";
+const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+const DID = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
+
+async function openUrl(url: URL): Promise<string> {
+  const response = await fetch(url, { redirect: "manual" });
+  await response.body?.cancel();
+  return response.headers.get("Location") ?? "";
+}
+
+/** Signs in, and checks that the account is the expected one. */
+function signInAs(did: string): Authorize {
+  const authorize = codeFlow({
+    clientMetadataUrl: CLIENT_ID,
+    redirectUri: REDIRECT_URI,
+    scopes: ["atproto"],
+    parameters: { login_hint: did },
+    visit: openUrl,
+  });
+  return async (request): Promise<ISession> => {
+    const session = await authorize(request);
+    // A real client also checks that the account's own server names this issuer.
+    if (session.token.sub === did) return session;
+    throw new Error(`Signed in as ${session.token.sub}, expected ${did}`);
+  };
+}
+
+function startServers() {
+  return startAtprotoServers({
+    clientDocuments: { [CLIENT_ID]: { redirect_uris: [REDIRECT_URI] } },
+    did: DID,
+  });
+}
+
+Deno.test("createAuthorizedFetch() signs in at an AT Protocol server, and refreshes", async () => {
+  await using servers = startServers();
+  let now = Date.now();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: signInAs(DID),
+    dpop: await createDpop(),
+    now: () => now,
+  });
+  const url = `${servers.resource}/xrpc/com.atproto.server.getSession`;
+  const path = "/xrpc/com.atproto.server.getSession";
+  assertEquals(await (await api(url)).json(), { did: DID });
+  assertEquals(servers.requests, [
+    `GET ${path} 401`,
+    "GET /.well-known/oauth-protected-resource 200",
+    "GET /.well-known/oauth-authorization-server 200",
+    // Each server has its own nonces, of which the client has none yet.
+    "POST /par 400",
+    "POST /par 201",
+    "GET /authorize 302",
+    "POST /token 200",
+    `GET ${path} 200`,
+  ]);
+  const session = (await api.session())!;
+  assertEquals(session.client.client_id, CLIENT_ID);
+  assertEquals(session.issuer, servers.issuer);
+  assertEquals(session.token.sub, DID);
+
+  servers.requests.length = 0;
+  now += 290_000;
+  assertEquals(await (await api(url)).json(), { did: DID });
+  assertEquals(servers.requests, ["POST /token 200", `GET ${path} 200`]);
+});
+
+Deno.test("createAuthorizedFetch() stores no session of an account that the caller refuses", async () => {
+  await using servers = startServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: signInAs("did:plc:other"),
+    dpop: await createDpop(),
+  });
+  await assertRejects(
+    () => api(servers.resource),
+    Error,
+    `Signed in as ${DID}, expected did:plc:other`,
+  );
+  assertEquals(await api.session(), undefined);
+});

@@ -1,0 +1,328 @@
+/** Sessions at oidc-provider: every flow, DPoP with nonces, and revocation. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  clientCredentialsFlow,
+  clientSecretBasic,
+  codeFlow,
+  createAuthorizedFetch,
+  createDpop,
+  deviceFlow,
+  discoverAuthorization,
+  ensureClient,
+  finishAuthorization,
+  getClaimsFromJWT,
+  memoryStore,
+  OAuthClientError,
+  publicClient,
+  revokeToken,
+  startAuthorization,
+} from "../../mod.ts";
+import {
+  discoverFrom,
+  REDIRECT_URI,
+  startFlowServers,
+} from "../servers/_flow.ts";
+import { createBrowser } from "../servers/browser.ts";
+
+const clientMetadata = { client_name: "Session test" };
+
+/** A user who consents to everything. */
+function userFlow(options = {}) {
+  const visits: URL[] = [];
+  const browser = createBrowser();
+  const authorize = codeFlow({
+    clientMetadata,
+    redirectUri: REDIRECT_URI,
+    visit(url) {
+      visits.push(url);
+      return browser.authorize(url);
+    },
+    ...options,
+  });
+  return { authorize, visits };
+}
+
+async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("createAuthorizedFetch() signs in, refreshes and revokes at oidc-provider", async () => {
+  await using servers = await startFlowServers();
+  const { server, protectedResource: { resource } } = servers;
+  let now = Date.now();
+  const { authorize, visits } = userFlow();
+  const api = createAuthorizedFetch(resource, { authorize, now: () => now });
+  const calls = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, async () => statusOf(await api(resource))),
+    );
+  assertEquals(new Set(await calls(20)), new Set([200]));
+  assertEquals(visits.length, 1);
+  const first = (await api.session())!;
+  assertEquals(first.issuer, server.issuer);
+
+  now += 3_600_000;
+  server.requests.length = 0;
+  assertEquals(new Set(await calls(20)), new Set([200]));
+  assertEquals(server.requests, ["POST /token"]);
+
+  // Without its grant, the refresh token is of no use.
+  const { serverMetadata, client, token } = (await api.session())!;
+  await revokeToken(serverMetadata, token.refresh_token!, {
+    client: publicClient(client.client_id),
+  });
+  now += 3_600_000;
+  server.requests.length = visits.length = 0;
+  assertEquals(new Set(await calls(20)), new Set([200]));
+  assertEquals(visits.length, 1);
+  assertEquals(server.requests.includes("POST /reg"), false);
+
+  const last = (await api.session())!;
+  server.requests.length = 0;
+  await api.revoke();
+  assertEquals(server.requests, [
+    "POST /token/revocation",
+    "POST /token/revocation",
+  ]);
+  assertEquals(await api.session(), undefined);
+  // What was revoked can neither be refreshed nor used.
+  await api.save(last);
+  visits.length = 0;
+  now += 3_600_000;
+  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(visits.length, 1);
+});
+
+for (const dpopNonce of [false, true]) {
+  const which = dpopNonce ? "with nonces of both servers" : "without nonces";
+
+  Deno.test(`createAuthorizedFetch() binds sessions by DPoP, ${which}`, async () => {
+    await using servers = await startFlowServers({ dpopNonce }, {
+      dpop: dpopNonce ? "nonce" : true,
+    });
+    const { server, protectedResource: { resource, requests } } = servers;
+    const dpop = await createDpop();
+    const store = memoryStore();
+    let now = Date.now();
+    const { authorize, visits } = userFlow();
+    const options = { authorize, store, now: () => now };
+    const api = createAuthorizedFetch(resource, { ...options, dpop });
+    assertEquals(await statusOf(await api(resource)), 200);
+    assertEquals(visits[0]!.searchParams.get("dpop_jkt"), dpop.thumbprint);
+    const session = (await api.session())!;
+    assertEquals(session.dpopThumbprint, dpop.thumbprint);
+    assertEquals(session.token.token_type, "DPoP");
+    const { cnf } = getClaimsFromJWT(session.token.access_token);
+    assertEquals(cnf, { jkt: dpop.thumbprint });
+
+    requests.length = 0;
+    const request = new Request(`${resource}?q=1`, {
+      method: "POST",
+      body: "b",
+    });
+    assertEquals(await statusOf(await api(request)), 200);
+    assertEquals(requests, ["POST /mcp"]);
+    now += 3_600_000;
+    server.requests.length = 0;
+    assertEquals(await statusOf(await api(resource)), 200);
+    assertEquals(server.requests, ["POST /token"]);
+
+    // The session counts as none for another key, and for a fetch without one.
+    const other = await createDpop();
+    const foreign = createAuthorizedFetch(resource, {
+      ...options,
+      dpop: other,
+    });
+    visits.length = 0;
+    assertEquals(await statusOf(await foreign(resource)), 200);
+    assertEquals(visits.length, 1);
+    assertEquals((await store.load())!.dpopThumbprint, other.thumbprint);
+    const unbound = createAuthorizedFetch(resource, options);
+    assertEquals(await statusOf(await unbound(resource)), 401);
+    assertEquals(visits.length, 2);
+  });
+}
+
+Deno.test("createAuthorizedFetch() sends a DPoP request twice at most when the resource changes its nonce", async () => {
+  await using servers = await startFlowServers({}, { dpop: "nonce" });
+  const { protectedResource: { resource, requests } } = servers;
+  const dpop = await createDpop();
+  const { authorize, visits } = userFlow();
+  const api = createAuthorizedFetch(resource, { authorize, dpop });
+  await statusOf(await api(resource));
+  // Another client uses the nonce that this one has.
+  await statusOf(await fetch(resource));
+  const other = await createDpop();
+  const { access_token } = (await api.session())!.token;
+  for (const _ of [1, 2]) {
+    const headers = await dpop.createHeaders({
+      method: "GET",
+      url: resource,
+      accessToken: access_token,
+    });
+    const response = await fetch(resource, { headers });
+    other.noteResponse(resource, response);
+    await response.body?.cancel();
+  }
+  requests.length = 0;
+  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(requests, ["GET /mcp", "GET /mcp"]);
+  assertEquals(visits.length, 1);
+});
+
+Deno.test("startAuthorization() and finishAuthorization() work through JSON, with an ID token", async () => {
+  await using servers = await startFlowServers();
+  const { context, protectedResource: { resource } } = servers;
+  const client = await ensureClient(context.serverMetadata, {
+    clientMetadata,
+    redirectUri: REDIRECT_URI,
+  });
+  const { url, pending } = await startAuthorization(context, {
+    client,
+    redirectUri: REDIRECT_URI,
+    scopes: ["openid", "mcp:read"],
+    offlineAccess: true,
+    parameters: { prompt: "consent" },
+  });
+  assertEquals(pending.scopes, ["openid", "mcp:read", "offline_access"]);
+  const text = JSON.stringify(pending);
+  assert(text.length < 1_500, `${text.length} bytes`);
+  const callback = await createBrowser().authorize(url);
+  const request = new Request(callback);
+  const session = await finishAuthorization(request, JSON.parse(text));
+  const { id_token, access_token, refresh_token } = session.token;
+  assertEquals(getClaimsFromJWT(id_token!).nonce, pending.nonce);
+  const tokens = [id_token, access_token, refresh_token].join("").length;
+  const size = JSON.stringify(session).length - tokens;
+  assert(size < 1_000, `${size} bytes`);
+
+  const api = createAuthorizedFetch(resource, {
+    authorize: () => Promise.reject(new Error("not asked")),
+  });
+  await api.save(JSON.parse(JSON.stringify(session)));
+  assertEquals(await statusOf(await api(resource)), 200);
+});
+
+Deno.test("deviceFlow() signs in at oidc-provider, and keeps the client", async () => {
+  await using servers = await startFlowServers();
+  const { protectedResource: { resource }, server } = servers;
+  const browser = createBrowser();
+  const authorize = deviceFlow({
+    clientMetadata,
+    show: async ({ verification_uri_complete, user_code }) => {
+      await browser.activate(verification_uri_complete!, user_code);
+    },
+    delay: () => Promise.resolve(),
+  });
+  const store = memoryStore();
+  const api = createAuthorizedFetch(resource, { authorize, store });
+  assertEquals(await statusOf(await api(resource)), 200);
+  const session = (await api.session())!;
+  assert(session.token.refresh_token);
+  await store.save({
+    ...session,
+    token: { access_token: "", token_type: "Bearer" },
+  });
+  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(server.requests.filter((one) => one === "POST /reg").length, 1);
+});
+
+Deno.test("clientCredentialsFlow() calls as a service, and only at its own issuer", async () => {
+  const service = {
+    client_id: "service",
+    client_secret: "secret-of-the-service",
+    grant_types: ["client_credentials"],
+    redirect_uris: [],
+    response_types: [],
+  };
+  await using servers = await startFlowServers({ clients: [service] });
+  const { protectedResource: { resource }, server } = servers;
+  let now = Date.now();
+  const flow = (issuer: string) =>
+    clientCredentialsFlow({
+      client: clientSecretBasic(service.client_id, service.client_secret, {
+        issuer,
+      }),
+    });
+  const api = createAuthorizedFetch(resource, {
+    authorize: flow(server.issuer),
+    now: () => now,
+  });
+  assertEquals(await statusOf(await api(resource)), 200);
+  const session = (await api.session())!;
+  assertEquals(JSON.stringify(session).includes(service.client_secret), false);
+  now += 3_600_000;
+  assertEquals(await statusOf(await api(resource)), 200);
+
+  server.requests.length = 0;
+  const foreign = createAuthorizedFetch(resource, {
+    authorize: flow("https://as.example"),
+  });
+  const error = await assertRejects(
+    () => foreign(resource),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "issuer_mismatch");
+  assertEquals(server.requests.includes("POST /token"), false);
+});
+
+Deno.test("codeFlow() serves a web server, whose visit throws its redirect", async () => {
+  await using servers = await startFlowServers();
+  const { protectedResource: { resource } } = servers;
+  const context = await discoverFrom(resource);
+  const known = await ensureClient(context.serverMetadata, {
+    clientMetadata,
+    redirectUri: REDIRECT_URI,
+  });
+  const pendings = new Map<string, string>();
+  const store = memoryStore();
+  const serve = async (): Promise<Response> => {
+    const api = createAuthorizedFetch(resource, {
+      store,
+      authorize: codeFlow({
+        knownClients: [known],
+        redirectUri: REDIRECT_URI,
+        visit: (url, { pending }) => {
+          pendings.set(`alice ${pending.state}`, JSON.stringify(pending));
+          throw Response.redirect(url);
+        },
+      }),
+    });
+    try {
+      return await api(resource);
+    } catch (thrown) {
+      assert(thrown instanceof Response);
+      return thrown;
+    }
+  };
+  const redirect = await serve();
+  assertEquals(redirect.status, 302);
+  const callback = await createBrowser().authorize(
+    redirect.headers.get("Location")!,
+  );
+  const state = callback.searchParams.get("state");
+  const pending = JSON.parse(pendings.get(`alice ${state}`)!);
+  const api = createAuthorizedFetch(resource, {
+    store,
+    authorize: () => Promise.reject(new Error("not asked")),
+  });
+  await api.save(await finishAuthorization(callback, pending));
+  assertEquals(await statusOf(await serve()), 200);
+});
+
+Deno.test("codeFlow() leaves the resource parameter out for good with resource: false", async () => {
+  await using servers = await startFlowServers();
+  const { protectedResource: { resource }, server } = servers;
+  const { authorize, visits } = userFlow({
+    resource: false,
+    scopes: ["openid"],
+  });
+  const api = createAuthorizedFetch(resource, { authorize });
+  // Without the parameter, oidc-provider issues a token for another audience.
+  assertEquals(await statusOf(await api(resource)), 401);
+  assertEquals(visits[0]!.searchParams.get("resource"), null);
+  assertEquals((await api.session())!.omitResource, true);
+  const context = await discoverAuthorization(resource);
+  assertEquals(context.issuer, server.issuer);
+});

@@ -1,0 +1,142 @@
+import { assertEquals } from "@std/assert";
+import { bundle } from "../support/bundle.ts";
+import { findNode } from "./_node.ts";
+
+const source = new URL("_program.ts", import.meta.url).pathname;
+const AUTHORIZATION_URL = "https://as.example/authorize?a=1&b=%22$(id)";
+const PRINTED = `Open this URL in a browser:\n${AUTHORIZATION_URL}\n`;
+
+/** Runs the program in Deno and Node, with a directory as its path for commands. */
+async function inRuntimes(
+  task: (
+    start: (...args: string[]) => Deno.ChildProcess,
+    directory: string,
+  ) => Promise<void>,
+): Promise<void> {
+  const directory = await Deno.makeTempDir();
+  try {
+    const bundled = `${directory}/program.mjs`;
+    await bundle(source, bundled);
+    const node = await findNode();
+    for (
+      const [program, ...first] of [
+        [Deno.execPath(), "run", "-A", "--quiet", "--no-config", bundled],
+        [node, bundled],
+      ] as const
+    ) {
+      await task((...args) =>
+        new Deno.Command(program, {
+          args: [...first, ...args],
+          env: { PATH: directory },
+          stdin: "piped",
+          stdout: "piped",
+          stderr: "piped",
+        }).spawn(), directory);
+    }
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** Reads the first line, and then everything. */
+async function readFirst(child: Deno.ChildProcess) {
+  const chunks = child.stdout.pipeThrough(new TextDecoderStream());
+  let text = "";
+  const reader = chunks.getReader();
+  while (!text.includes("\n")) text += (await reader.read()).value;
+  const rest = async () => {
+    for (let chunk; !(chunk = await reader.read()).done;) text += chunk.value;
+    return text.slice(text.indexOf("\n") + 1);
+  };
+  return { redirectUri: text.slice(0, text.indexOf("\n")), rest };
+}
+
+const readAll = (stream: ReadableStream<Uint8Array<ArrayBuffer>>) =>
+  new Response(stream).text();
+
+Deno.test({
+  name:
+    "createLoopbackReceiver() prints the URL where the command is missing or fails",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inRuntimes(async (start, directory) => {
+      const command = `${directory}/xdg-open`;
+      for (const script of [undefined, "exit 3"]) {
+        if (script) {
+          await Deno.writeTextFile(command, `#!/bin/sh\n${script}\n`);
+          await Deno.chmod(command, 0o700);
+        }
+        const child = start("s1");
+        const errors = readAll(child.stderr);
+        const { redirectUri, rest } = await readFirst(child);
+        // The command has failed by then, or fails while the browser waits.
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await readAll((await fetch(`${redirectUri}?code=c&state=s1`)).body!);
+        assertEquals(await rest(), "?code=c&state=s1\n");
+        assertEquals(await errors, PRINTED);
+        await child.stdin.close();
+        assertEquals((await child.status).code, 0);
+      }
+      await Deno.remove(command);
+    }),
+});
+
+Deno.test({
+  name:
+    "createLoopbackReceiver() passes the URL to the command, without a shell",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inRuntimes(async (start, directory) => {
+      const command = `${directory}/xdg-open`;
+      const script = `#!/bin/sh\nprintf %s "$*" > ${directory}/url\n`;
+      await Deno.writeTextFile(command, script);
+      await Deno.chmod(command, 0o700);
+      const child = start("s1");
+      const errors = readAll(child.stderr);
+      const { redirectUri, rest } = await readFirst(child);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      assertEquals(
+        await Deno.readTextFile(`${directory}/url`),
+        AUTHORIZATION_URL,
+      );
+      await readAll((await fetch(`${redirectUri}?code=c&state=s1`)).body!);
+      assertEquals(await rest(), "?code=c&state=s1\n");
+      assertEquals(await errors, "");
+      await child.stdin.close();
+      assertEquals((await child.status).code, 0);
+      await Deno.remove(command);
+    }),
+});
+
+Deno.test("createLoopbackReceiver() accepts a pasted URL, query or code#state", () =>
+  inRuntimes(async (start) => {
+    for (
+      const [line, search] of [
+        ["http://127.0.0.1:1/callback?code=c&state=s1", "?code=c&state=s1"],
+        ["  ?code=c%2F&state=s1  ", "?code=c%2F&state=s1"],
+        ["code=c&state=s1&iss=https://as.example/?a#x", undefined],
+        ["c/d#s1", "?code=c%2Fd&state=s1"],
+      ] as const
+    ) {
+      const child = start("s1", "paste");
+      const errors = readAll(child.stderr);
+      const { rest } = await readFirst(child);
+      const writer = child.stdin.getWriter();
+      const lines = ["", "junk", "?code=x&state=other", "x#other", line];
+      await writer.write(new TextEncoder().encode(lines.join("\n") + "\n"));
+      // The input stays open: it does not keep the program alive.
+      assertEquals(
+        await rest(),
+        `${search ?? "?code=c&state=s1&iss=https://as.example/?a"}\n`,
+      );
+      assertEquals((await child.status).code, 0);
+      await writer.close().catch(() => {});
+      assertEquals(
+        await errors,
+        PRINTED + "Then paste the URL of the last page here:\n" +
+          "This is not the response to this request. Paste it again:\n".repeat(
+            3,
+          ),
+      );
+    }
+  }));

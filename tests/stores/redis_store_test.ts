@@ -1,0 +1,100 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { createClient } from "redis";
+import { OAuthClientError } from "../../mod.ts";
+import { redisStore } from "../../lib/stores/mod.ts";
+import { startRotatingServer } from "../servers/rotating_server.ts";
+import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
+
+/** Starts a Redis server of its own, which keeps nothing. */
+async function withRedis(task: (url: string) => Promise<void>): Promise<void> {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  const settings = { port, bind: "127.0.0.1", save: "", appendonly: "no" };
+  const args = Object.entries(settings).flatMap(([name, value]) => [
+    `--${name}`,
+    String(value),
+  ]);
+  const server = new Deno.Command("redis-server", { args, stdout: "piped" })
+    .spawn();
+  const started = Promise.withResolvers<void>();
+  const output = (async () => {
+    let text = "";
+    const chunks = server.stdout.pipeThrough(new TextDecoderStream());
+    for await (const chunk of chunks) {
+      text += chunk;
+      if (/ready to accept connections/i.test(text)) started.resolve();
+    }
+    started.reject(new Error(text));
+  })();
+  try {
+    await started.promise;
+    await task(`redis://127.0.0.1:${port}`);
+  } finally {
+    server.kill("SIGKILL");
+    await Promise.all([server.status, output]);
+  }
+}
+
+const connect = (url: string) => createClient({ url }).connect();
+
+async function withClient(
+  task: (client: Awaited<ReturnType<typeof connect>>) => Promise<void>,
+): Promise<void> {
+  await withRedis(async (url) => {
+    const client = await connect(url);
+    try {
+      await task(client);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+Deno.test("redisStore() makes one refresh in eight processes, ten times", () =>
+  withRedis((location) => refreshOnce({ name: "redis", location })));
+
+Deno.test("redisStore() keeps its lock, and frees that of a killed process within the documented time", () =>
+  withRedis(async (url) => {
+    await Promise.all([
+      holdLong({ name: "redis", location: `${url}/1` }),
+      surviveCrash({ name: "redis", location: `${url}/2` }),
+    ]);
+  }));
+
+Deno.test("redisStore() saves, loads and deletes, and leaves no lock behind", () =>
+  withClient(async (client) => {
+    await using server = startRotatingServer();
+    const store = redisStore(client, "one");
+    assertEquals(await store.load(), undefined);
+    await store.lock?.(() => store.save(server.session()));
+    assertEquals(await redisStore(client, "one").load(), server.session());
+    assertEquals(await redisStore(client, "two").load(), undefined);
+    assertEquals(await client.keys("*"), ["one"]);
+    await store.save(undefined);
+    assertEquals(await client.keys("*"), []);
+  }));
+
+Deno.test("redisStore() rejects a damaged value, and leaves it as it is", () =>
+  withClient(async (client) => {
+    const store = redisStore(client, "key");
+    for (const value of ["", '{"token":{"access_token":"s3cret', "{}"]) {
+      await client.set("key", value);
+      const error = await assertRejects(() => store.load(), OAuthClientError);
+      assertEquals(error.code, "invalid_session");
+      assertEquals(
+        error.message,
+        'Value in Redis at key "key" is not a session. It was left as it is; ' +
+          "delete it to sign in again",
+      );
+      assertEquals(await client.get("key"), value);
+    }
+  }));
+
+Deno.test("redisStore() does not release the lock of another process", () =>
+  withClient(async (client) => {
+    await redisStore(client, "key").lock?.(async () => {
+      await client.set("key:lock", "another process");
+    });
+    assertEquals(await client.get("key:lock"), "another process");
+  }));

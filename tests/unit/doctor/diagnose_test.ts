@@ -1,0 +1,81 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  diagnose,
+  type IDiagnosis,
+  type IFetch,
+} from "../../../lib/doctor/api.ts";
+
+const idsOf = ({ findings }: IDiagnosis) =>
+  findings.map(({ severity, id }) => `${severity} ${id}`);
+
+/** A fetch function that fails as runtimes do. */
+const failing = (message: string, code?: string): IFetch => () =>
+  Promise.reject(
+    Object.assign(new TypeError("fetch failed"), {
+      cause: Object.assign(new Error(message), { code }),
+    }),
+  );
+
+Deno.test("diagnose() finds an unknown host and a failed connection", async () => {
+  const rows: [fetch: IFetch, finding: string][] = [
+    [
+      failing("getaddrinfo ENOTFOUND api.example", "ENOTFOUND"),
+      "host_not_found",
+    ],
+    [failing("connection reset by peer", "ECONNRESET"), "connection_failed"],
+    [failing("anything else"), "connection_failed"],
+  ];
+  for (const [fetch, finding] of rows) {
+    const diagnosis = await diagnose("https://api.example/mcp", { fetch });
+    assertEquals(diagnosis.verdict, "unreachable");
+    assertEquals(idsOf(diagnosis), [`error ${finding}`]);
+  }
+});
+
+Deno.test("diagnose() requests nothing over http but on loopback", async () => {
+  const fetch: IFetch = () => {
+    throw new Error("Unexpected request");
+  };
+  const diagnosis = await diagnose("http://api.example/mcp", { fetch });
+  assertEquals(diagnosis.verdict, "broken");
+  assertEquals(idsOf(diagnosis), ["error target_not_https"]);
+  assertEquals(diagnosis.steps, []);
+  assertEquals(diagnosis.failure?.code, "url_refused");
+});
+
+Deno.test("diagnose() requires an http or https URL", async () => {
+  for (
+    const target of ["", "mcp", "ftp://api.example/", "https://u:p@a.example"]
+  ) {
+    const error = await assertRejects(() => diagnose(target));
+    assertEquals((error as { code?: string }).code, "invalid_argument");
+  }
+});
+
+Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => {
+  const documents: Record<string, unknown> = {
+    "https://api.example/.well-known/oauth-protected-resource/mcp": {
+      resource: "https://api.example/mcp",
+      authorization_servers: ["https://as.example"],
+    },
+    "https://as.example/.well-known/oauth-authorization-server": {
+      issuer: "https://as.example",
+      authorization_endpoint: "https://as.example/authorize",
+      token_endpoint: "https://as.example/token",
+      code_challenge_methods_supported: ["S256"],
+    },
+  };
+  const { context, verdict } = await diagnose("https://api.example/mcp", {
+    fetch: (url) =>
+      Promise.resolve({
+        status: url in documents ? 200 : url.endsWith("/mcp") ? 401 : 404,
+        statusText: "",
+        json: () => Promise.resolve(documents[url]),
+        text: () => Promise.resolve(""),
+      }),
+  });
+  assertEquals([context?.issuer, verdict], [
+    "https://as.example",
+    "needs_client",
+  ]);
+});

@@ -1,0 +1,284 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { OAuthClientError } from "../../../mod.ts";
+import {
+  createLoopbackReceiver,
+  type ILoopbackReceiverOptions,
+} from "../../../lib/native/mod.ts";
+
+const STATE = "s1";
+const AUTHORIZATION_URL = new URL("https://as.example/authorize?client_id=c1");
+
+/** Requests a path of the receiver, as a browser does. */
+async function browse(redirectUri: string, path: string, method = "GET") {
+  // Not by the name: it may resolve to another interface of this machine.
+  const base = redirectUri.replace("localhost", "127.0.0.1");
+  const response = await fetch(new URL(path, base), { method });
+  return { response, text: await response.text() };
+}
+
+/** Starts a visit; `open` is called with the redirect URI. */
+async function startVisit(
+  open: (redirectUri: string) => unknown,
+  options?: ILoopbackReceiverOptions,
+  signal?: AbortSignal,
+) {
+  let redirectUri = "";
+  const receiver = createLoopbackReceiver({
+    open: () => open(redirectUri),
+    ...options,
+  });
+  redirectUri = await receiver.redirectUri();
+  const pending = { state: STATE, redirectUri };
+  const visit = receiver.visit(AUTHORIZATION_URL, { pending, signal });
+  return { receiver, redirectUri, visit };
+}
+
+/** Checks that nothing listens on the port of a redirect URI. */
+async function assertClosed(redirectUri: string): Promise<void> {
+  await assertRejects(() => browse(redirectUri, "/callback"));
+}
+
+Deno.test("createLoopbackReceiver() opens the browser and returns the authorization response", async () => {
+  const opened: string[] = [];
+  const receiver = createLoopbackReceiver({
+    async open(url) {
+      opened.push(url);
+      await browse(redirectUri, "/callback?code=c%2Fd&state=s1&iss=a%26b");
+    },
+  });
+  const redirectUri = await receiver.redirectUri();
+  const pending = { state: STATE, redirectUri };
+  const response = await receiver.visit(AUTHORIZATION_URL, { pending });
+  assertEquals(opened, [AUTHORIZATION_URL.href]);
+  assertEquals(response.href, `${redirectUri}?code=c%2Fd&state=s1&iss=a%26b`);
+  await assertClosed(redirectUri);
+});
+
+Deno.test("createLoopbackReceiver() responds to other requests with 404 and goes on waiting", async () => {
+  const statuses: number[] = [];
+  const { visit, redirectUri } = await startVisit(async (uri) => {
+    for (
+      const [path, method] of [
+        ["/"],
+        ["/favicon.ico"],
+        ["/callback"],
+        ["/callback?code=c1"],
+        ["/callback?code=c1&state=other"],
+        ["/callback/?code=c1&state=s1"],
+        ["/other?code=c1&state=s1"],
+        ["/callback?code=c1&state=s1", "POST"],
+        ["/callback?code=c1&state=s1", "HEAD"],
+      ] as const
+    ) {
+      const { response } = await browse(uri, path, method);
+      statuses.push(response.status);
+    }
+    const { response } = await browse(uri, "/callback?code=c2&state=s1");
+    statuses.push(response.status);
+  });
+  assertEquals((await visit).searchParams.get("code"), "c2");
+  // The browser may receive the page after the visit has ended.
+  while (statuses.length < 10) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assertEquals(statuses, [...Array(9).fill(404), 200]);
+  await assertClosed(redirectUri);
+});
+
+Deno.test("createLoopbackReceiver() shows an escaped page that can load nothing", async () => {
+  const pages: Awaited<ReturnType<typeof browse>>[] = [];
+  const title = `<script>alert("1")</script> & 'Co'`;
+  for (const query of ["code=c1", "error=access_denied", "x=1"]) {
+    const controller = new AbortController();
+    const { visit } = await startVisit(
+      async (uri) => {
+        const state = query === "x=1" ? "other" : STATE;
+        pages.push(await browse(uri, `/callback?${query}&state=${state}`));
+        controller.abort("seen");
+      },
+      { title },
+      controller.signal,
+    );
+    await visit.catch((reason) => assertEquals(reason, "seen"));
+  }
+  while (pages.length < 3) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  for (const { response, text } of pages) {
+    const { headers } = response;
+    assert(
+      headers.get("Content-Security-Policy")?.startsWith("default-src 'none'"),
+    );
+    assertEquals(headers.get("Content-Type"), "text/html; charset=utf-8");
+    assertEquals(headers.get("Referrer-Policy"), "no-referrer");
+    assertEquals(headers.get("Cache-Control"), "no-store");
+    assert(!text.includes("<script"), text);
+    assert(
+      text.includes("<h1>&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;"),
+    );
+  }
+  assert(pages[0]?.text.includes("You can close this window."));
+  assert(pages[1]?.text.includes("The sign-in has failed."));
+});
+
+Deno.test("createLoopbackReceiver() uses a free port if the usual one is in use", async () => {
+  const receivers = [createLoopbackReceiver(), createLoopbackReceiver()];
+  const uris = await Promise.all(
+    receivers.map((receiver) => receiver.redirectUri()),
+  );
+  const ports = uris.map((uri) => new URL(uri).port);
+  assert(ports[0] !== ports[1]);
+  for (const [index, receiver] of receivers.entries()) {
+    const redirectUri = uris[index] ?? "";
+    await assertRejects(() =>
+      receiver.visit(AUTHORIZATION_URL, {
+        pending: { state: STATE, redirectUri },
+        signal: AbortSignal.abort(),
+      })
+    );
+    await assertClosed(redirectUri);
+  }
+});
+
+Deno.test("createLoopbackReceiver() listens on the given port only", async () => {
+  // Two visits, as other tests may use the usual port at the same time.
+  const usual = await startVisit(() => {});
+  const first = await startVisit(() => {});
+  const port = Number(new URL(first.redirectUri).port);
+  const second = createLoopbackReceiver({ port, host: "localhost", path: "/" });
+  const error = await assertRejects(
+    () => second.redirectUri(),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "network_error");
+  assertEquals(
+    error.message,
+    `Cannot listen on port ${port} of 127.0.0.1: it is in use`,
+  );
+  await browse(first.redirectUri, "/callback?code=c1&state=s1");
+  await first.visit;
+  await browse(usual.redirectUri, "/callback?code=c1&state=s1");
+  await usual.visit;
+
+  const redirectUri = await second.redirectUri();
+  assertEquals(redirectUri, `http://localhost:${port}/`);
+  const aborted = second.visit(AUTHORIZATION_URL, {
+    pending: { state: STATE, redirectUri },
+    signal: AbortSignal.abort(new Error("over")),
+  });
+  await assertRejects(() => aborted, Error, "over");
+});
+
+Deno.test("createLoopbackReceiver() prints the URL if the browser cannot be opened", async () => {
+  for (
+    const open of [
+      false,
+      () => Promise.reject(new Error("no browser")),
+      () => {
+        throw new Error("no permission");
+      },
+    ] as const
+  ) {
+    const printed: string[] = [];
+    const { visit, redirectUri } = await startVisit(() => {}, {
+      open,
+      print: (message) => printed.push(message),
+    });
+    await browse(redirectUri, "/callback?code=c1&state=s1");
+    await visit;
+    assertEquals(printed, [
+      `Open this URL in a browser:\n${AUTHORIZATION_URL}`,
+    ]);
+  }
+});
+
+Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is over", async () => {
+  const controller = new AbortController();
+  const reason = new Error("The caller has gone");
+  const aborted = await startVisit(
+    () => controller.abort(reason),
+    {},
+    controller.signal,
+  );
+  assertEquals(await aborted.visit.catch((error) => error), reason);
+  await assertClosed(aborted.redirectUri);
+
+  const late = await startVisit(() => {}, { timeoutMs: 20 });
+  const error = await assertRejects(() => late.visit, OAuthClientError);
+  assertEquals(error.code, "timeout");
+  assertEquals(error.message, "No authorization response within 20 ms");
+  await assertClosed(late.redirectUri);
+});
+
+Deno.test("createLoopbackReceiver() closes when no visit follows in time", async () => {
+  const receiver = createLoopbackReceiver({ timeoutMs: 20 });
+  const redirectUri = await receiver.redirectUri();
+  // The timer of the receiver keeps no process alive, and so no test.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await assertClosed(redirectUri);
+});
+
+Deno.test("createLoopbackReceiver() serves several visits at once, and then again", async () => {
+  const receiver = createLoopbackReceiver({ open: () => {} });
+  for (let round = 0; round < 2; round++) {
+    const uris = [await receiver.redirectUri(), await receiver.redirectUri()];
+    const [redirectUri = ""] = uris;
+    assertEquals(uris, [redirectUri, redirectUri]);
+    const visits = ["a", "b"].map((state) =>
+      receiver.visit(AUTHORIZATION_URL, { pending: { state, redirectUri } })
+    );
+    await browse(redirectUri, "/callback?code=1&state=b");
+    assertEquals((await visits[1])?.search, "?code=1&state=b");
+    await browse(redirectUri, "/callback?code=2&state=a");
+    assertEquals((await visits[0])?.search, "?code=2&state=a");
+    await assertClosed(redirectUri);
+  }
+});
+
+Deno.test("createLoopbackReceiver() opens http and https URLs only", async () => {
+  const receiver = createLoopbackReceiver({ open: () => {} });
+  const redirectUri = await receiver.redirectUri();
+  const pending = { state: STATE, redirectUri };
+  const error = await assertRejects(
+    () => receiver.visit(new URL("file:///etc/passwd"), { pending }),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "url_refused");
+  await assertClosed(redirectUri);
+});
+
+Deno.test("createLoopbackReceiver() rejects a visit without a redirect URI", async () => {
+  const pending = { state: STATE, redirectUri: "http://127.0.0.1:1/callback" };
+  const error = await assertRejects(
+    () => createLoopbackReceiver().visit(AUTHORIZATION_URL, { pending }),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "invalid_argument");
+});
+
+Deno.test("createLoopbackReceiver() checks its options", () => {
+  for (
+    const [options, message] of [
+      [{ port: 0 }, "port must be an integer from 1 to 65535"],
+      [{ port: 65_536 }, "port must be an integer from 1 to 65535"],
+      [{ host: "::1" }, 'host must be "127.0.0.1" or "localhost"'],
+      [
+        { path: "callback" },
+        "path must be an absolute path in canonical form, without query and fragment",
+      ],
+      [
+        { path: "/a?b" },
+        "path must be an absolute path in canonical form, without query and fragment",
+      ],
+      [{ open: true }, "open must be a function or false"],
+      [{ print: "x" }, "print must be a function"],
+      [{ title: "" }, "title must be a non-empty string"],
+    ] as const
+  ) {
+    const error = assertThrows(
+      () => createLoopbackReceiver(options as ILoopbackReceiverOptions),
+      OAuthClientError,
+    );
+    assertEquals([error.code, error.message], ["invalid_argument", message]);
+  }
+});

@@ -1,0 +1,205 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import {
+  clientAssertion,
+  createDpop,
+  finishAuthorization,
+  type IStartAuthorizationOptions,
+  OAuthClientError,
+  startAuthorization,
+} from "../../../mod.ts";
+import {
+  AS,
+  assertInvalidArgument,
+  MCP,
+  metadataOf,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
+import { json, stubFetch } from "../../support/stub_fetch.ts";
+
+const PAR = `${AS}/par`;
+const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+const NOW = 1_000_000;
+const now = () => NOW * 1000;
+
+async function start(
+  options: Partial<IStartAuthorizationOptions> = {},
+  members: Record<string, unknown> = {},
+) {
+  using stubbed = stubFetch({
+    [PAR]: json({ request_uri: "urn:r:1", expires_in: 60 }, { status: 201 }),
+  });
+  const serverMetadata = metadataOf(AS, {
+    authorization_endpoint: `${AS}/authorize`,
+    pushed_authorization_request_endpoint: PAR,
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["client_secret_post"],
+    ...members,
+  });
+  const started = await startAuthorization(
+    { resource: MCP, serverMetadata, scopes: ["read"] },
+    {
+      client: { issuer: AS, client_id: "c1", client_secret: "s3cret" },
+      redirectUri: REDIRECT_URI,
+      fetch: stubbed.fetch,
+      now,
+      ...options,
+    },
+  );
+  return { ...started, requests: stubbed.requests };
+}
+
+const REQUIRED = { require_pushed_authorization_requests: true };
+
+Deno.test("startAuthorization() pushes the request if the server requires it, or with par", async () => {
+  const rows: [
+    par: boolean | undefined,
+    members: Record<string, unknown>,
+    isPushed: boolean,
+  ][] = [
+    [undefined, {}, false],
+    [undefined, { require_pushed_authorization_requests: false }, false],
+    [undefined, REQUIRED, true],
+    [true, {}, true],
+    [true, REQUIRED, true],
+    [false, REQUIRED, false],
+  ];
+  for (const [par, members, isPushed] of rows) {
+    const { url, requests } = await start({ par }, members);
+    assertEquals(requests.length, isPushed ? 1 : 0);
+    assertEquals(url.searchParams.has("request_uri"), isPushed);
+    assertEquals(url.searchParams.has("redirect_uri"), !isPushed);
+  }
+});
+
+Deno.test("startAuthorization() sends the same parameters in both ways", async () => {
+  const dpop = await createDpop();
+  const options = {
+    dpop,
+    scopes: ["openid", "read"],
+    authorizationDetails: [{ type: "x" }],
+    parameters: { prompt: "consent", nonce: "n1" },
+  };
+  const inUrl = await start(options);
+  const pushed = await start({ ...options, par: true });
+  const form = new URLSearchParams(pushed.requests[0]!.body);
+  assertEquals(form.get("client_secret"), "s3cret");
+  form.delete("client_secret");
+  for (const parameters of [form, inUrl.url.searchParams]) {
+    assert(parameters.get("state") && parameters.get("code_challenge"));
+    parameters.delete("state");
+    parameters.delete("code_challenge");
+    parameters.sort();
+  }
+  assertEquals([...form], [...inUrl.url.searchParams]);
+  assertEquals(form.get("dpop_jkt"), dpop.thumbprint);
+  assertEquals(form.get("authorization_details"), '[{"type":"x"}]');
+});
+
+Deno.test("startAuthorization() pushes with credentials that the registration does not hold", async () => {
+  const { requests } = await start({
+    client: {
+      issuer: AS,
+      client_id: "c1",
+      token_endpoint_auth_method: "private_key_jwt",
+    },
+    clientAuthentication: clientAssertion("c1", () => "j1"),
+    par: true,
+  });
+  const form = new URLSearchParams(requests[0]!.body);
+  assertEquals(form.get("client_assertion"), "j1");
+});
+
+Deno.test("startAuthorization() rejects a dpop_jkt beside dpop, in both ways", async () => {
+  const dpop = await createDpop();
+  for (const par of [true, false]) {
+    await assertInvalidArgument(
+      () => start({ dpop, par, parameters: { dpop_jkt: "x" } }),
+      "parameters",
+    );
+  }
+});
+
+const CLAIMS = { iss: AS, sub: "u1", aud: "c1", iat: NOW, exp: NOW + 300 };
+
+/** Finishes an authorization whose token response has an ID token. */
+async function finish(
+  claims: Record<string, unknown> | undefined,
+  options: Partial<IStartAuthorizationOptions> = {},
+  secondsLater = 0,
+) {
+  const { pending } = await start({ scopes: ["openid"], ...options });
+  const part = (value: unknown) => encodeBase64Url(JSON.stringify(value));
+  const id_token = claims &&
+    `${part({ alg: "RS256" })}.${
+      part({ ...CLAIMS, nonce: pending.nonce, ...claims })
+    }.c2ln`;
+  using stubbed = stubFetch({
+    [TOKEN_ENDPOINT]: json({
+      access_token: "t",
+      token_type: "Bearer",
+      id_token,
+    }),
+  });
+  return await finishAuthorization(
+    `${REDIRECT_URI}?code=c&state=${pending.state}`,
+    // Plain JSON, which another process may finish.
+    JSON.parse(JSON.stringify(pending)),
+    { fetch: stubbed.fetch, now: () => now() + secondsLater * 1000 },
+  );
+}
+
+Deno.test("finishAuthorization() counts max_age from the request, as a user may take time to consent", async () => {
+  const maxAge = { parameters: { max_age: "0" } };
+  assert(await finish({ auth_time: NOW + 5 }, maxAge, 250));
+  await assertRejects(
+    () => finish({ auth_time: NOW - 31 }, maxAge, 250),
+    OAuthClientError,
+    "the user's authentication is older than max_age",
+  );
+});
+
+Deno.test("finishAuthorization() checks the claims of the ID token", async () => {
+  const { token } = await finish({});
+  assert(token.id_token);
+  const maxAge = { parameters: { max_age: "60" } };
+  assert(await finish({ auth_time: NOW - 60 }, maxAge));
+  const rows: [
+    claims: Record<string, unknown>,
+    message: string,
+    options?: Partial<IStartAuthorizationOptions>,
+  ][] = [
+    [{ iss: "https://other.example" }, "its iss is not the issuer"],
+    [{ aud: "c2" }, "its aud does not contain the client"],
+    [{ exp: NOW - 60 }, "it has expired"],
+    [{ nonce: "other" }, "its nonce is not that of the request"],
+    [{ at_hash: "x" }, "its at_hash is not that of the access token"],
+    [
+      { auth_time: NOW - 999 },
+      "the user's authentication is older than max_age",
+      maxAge,
+    ],
+    [{}, "its claim auth_time is missing or not a number", maxAge],
+  ];
+  for (const [claims, message, options] of rows) {
+    const error = await assertRejects(
+      () => finish(claims, options),
+      OAuthClientError,
+      `Invalid ID token: ${message}`,
+    );
+    assertEquals(error.code, "invalid_id_token");
+  }
+});
+
+Deno.test("finishAuthorization() accepts a server that ignores the scope openid", async () => {
+  const { token } = await finish(undefined);
+  assertEquals(token.access_token, "t");
+});
+
+Deno.test("finishAuthorization() checks no ID token that was not requested", async () => {
+  const session = await finish({ iss: "https://other.example" }, {
+    scopes: ["read"],
+    parameters: { max_age: "60" },
+  });
+  assert(session.token.id_token);
+});

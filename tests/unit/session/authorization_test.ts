@@ -1,0 +1,217 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  createDpop,
+  finishAuthorization,
+  type IPendingAuthorization,
+  type ISession,
+  OAuthClientError,
+  startAuthorization,
+} from "../../../mod.ts";
+import { json, stubFetch } from "../../support/stub_fetch.ts";
+
+const ISSUER = "https://as.example";
+const TOKEN = `${ISSUER}/token`;
+const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+const CONTEXT = {
+  resource: "https://api.example/mcp",
+  scopes: ["read"],
+  serverMetadata: {
+    issuer: ISSUER,
+    authorization_endpoint: `${ISSUER}/authorize`,
+    token_endpoint: TOKEN,
+    revocation_endpoint: `${ISSUER}/revoke`,
+    registration_endpoint: `${ISSUER}/register`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+    authorization_response_iss_parameter_supported: true,
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
+    scopes_supported: ["read", "write", "openid", "offline_access"],
+  },
+};
+const CLIENT = {
+  issuer: ISSUER,
+  client_id: "c1",
+  client_secret: "s3cret",
+  client_name: "Test",
+  redirect_uris: [REDIRECT_URI],
+  token_endpoint_auth_method: "client_secret_post",
+  registration_access_token: "unused",
+};
+const OPTIONS = { client: CLIENT, redirectUri: REDIRECT_URI };
+
+const callbackFor = ({ state }: IPendingAuthorization) =>
+  `${REDIRECT_URI}?${new URLSearchParams({
+    code: "c0de",
+    state,
+    iss: ISSUER,
+  })}`;
+
+Deno.test("startAuthorization() returns the URL, and what is needed to finish", async () => {
+  const { url, pending } = await startAuthorization(CONTEXT, OPTIONS);
+  const query = Object.fromEntries(url.searchParams);
+  const { code_challenge, ...rest } = query;
+  assert(code_challenge && code_challenge !== pending.codeVerifier);
+  assertEquals(rest, {
+    response_type: "code",
+    client_id: "c1",
+    redirect_uri: REDIRECT_URI,
+    state: pending.state,
+    code_challenge_method: "S256",
+    scope: "read",
+    resource: CONTEXT.resource,
+  });
+  assertEquals(pending, {
+    state: pending.state,
+    codeVerifier: pending.codeVerifier,
+    redirectUri: REDIRECT_URI,
+    issuer: ISSUER,
+    resource: CONTEXT.resource,
+    serverMetadata: {
+      issuer: ISSUER,
+      token_endpoint: TOKEN,
+      revocation_endpoint: `${ISSUER}/revoke`,
+      authorization_response_iss_parameter_supported: true,
+      token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
+    },
+    client: {
+      issuer: ISSUER,
+      client_id: "c1",
+      client_secret: "s3cret",
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: "client_secret_post",
+    },
+    scopes: ["read"],
+  });
+  assertEquals(JSON.parse(JSON.stringify(pending)), pending);
+});
+
+Deno.test("startAuthorization() requests the caller's scopes and parameters", async () => {
+  const dpop = await createDpop();
+  const { url, pending } = await startAuthorization(CONTEXT, {
+    ...OPTIONS,
+    scopes: ["openid", "write"],
+    offlineAccess: true,
+    parameters: { prompt: "consent" },
+    resource: false,
+    dpop,
+  });
+  const read = (name: string) => url.searchParams.get(name);
+  assertEquals(pending.scopes, ["openid", "write", "offline_access"]);
+  assertEquals(read("scope"), "openid write offline_access");
+  assertEquals(read("prompt"), "consent");
+  assertEquals(read("resource"), null);
+  assertEquals(pending.omitResource, true);
+  assertEquals(read("dpop_jkt"), dpop.thumbprint);
+  assert(pending.nonce);
+  assertEquals(read("nonce"), pending.nonce);
+});
+
+Deno.test("startAuthorization() adds offline_access only if the server lists it", async () => {
+  const serverMetadata = { ...CONTEXT.serverMetadata, scopes_supported: [] };
+  const { pending } = await startAuthorization({ ...CONTEXT, serverMetadata }, {
+    ...OPTIONS,
+    offlineAccess: true,
+  });
+  assertEquals(pending.scopes, ["read"]);
+});
+
+Deno.test("startAuthorization() refuses what must not be requested", async () => {
+  const dpop = await createDpop();
+  for (
+    const [options, code] of [
+      [
+        { client: { ...CLIENT, issuer: "https://x.example" } },
+        "issuer_mismatch",
+      ],
+      [{ scopes: ["a b"] }, "invalid_argument"],
+      [{ parameters: { state: "own" } }, "invalid_argument"],
+      [{ dpop, parameters: { dpop_jkt: "own" } }, "invalid_argument"],
+      [{ redirectUri: "" }, "invalid_argument"],
+    ] as const
+  ) {
+    const error = await assertRejects(
+      () => startAuthorization(CONTEXT, { ...OPTIONS, ...options }),
+      OAuthClientError,
+    );
+    assertEquals(error.code, code);
+  }
+});
+
+Deno.test("finishAuthorization() redeems the code and returns the session", async () => {
+  using stub = stubFetch({
+    [TOKEN]: json({ access_token: "a1", refresh_token: "r1", scope: "read" }),
+  });
+  const { pending } = await startAuthorization(CONTEXT, OPTIONS);
+  const session = await finishAuthorization(
+    callbackFor(pending),
+    JSON.parse(JSON.stringify(pending)),
+    { fetch: stub.fetch },
+  );
+  const form = Object.fromEntries(new URLSearchParams(stub.requests[0]!.body));
+  assertEquals(form, {
+    grant_type: "authorization_code",
+    code: "c0de",
+    redirect_uri: REDIRECT_URI,
+    code_verifier: pending.codeVerifier,
+    resource: CONTEXT.resource,
+    client_id: "c1",
+    client_secret: "s3cret",
+  });
+  const expected: ISession = {
+    issuer: ISSUER,
+    resource: CONTEXT.resource,
+    serverMetadata: pending.serverMetadata,
+    client: pending.client,
+    token: {
+      access_token: "a1",
+      token_type: "Bearer",
+      refresh_token: "r1",
+      scope: "read",
+    },
+    scopes: ["read"],
+  };
+  assertEquals(session, expected);
+});
+
+Deno.test("finishAuthorization() uses the granted scopes if none were requested", async () => {
+  using stub = stubFetch({
+    [TOKEN]: json({ access_token: "a1", scope: "read write" }),
+  });
+  const { scopes: _, ...context } = CONTEXT;
+  const { pending } = await startAuthorization(context, {
+    ...OPTIONS,
+    resource: false,
+  });
+  assertEquals(pending.scopes, []);
+  const { scopes, omitResource } = await finishAuthorization(
+    new URL(callbackFor(pending)),
+    pending,
+    { fetch: stub.fetch },
+  );
+  assertEquals(scopes, ["read", "write"]);
+  assertEquals(omitResource, true);
+  const form = new URLSearchParams(stub.requests[0]!.body);
+  assertEquals(form.get("resource"), null);
+});
+
+Deno.test("finishAuthorization() makes no request for a response of another request or issuer", async () => {
+  const { pending } = await startAuthorization(CONTEXT, OPTIONS);
+  const callback = new URL(callbackFor(pending));
+  for (
+    const [name, value, code] of [
+      ["state", "other", "invalid_authorization_response"],
+      ["iss", "https://other.example", "issuer_mismatch"],
+      ["iss", undefined, "issuer_mismatch"],
+    ] as const
+  ) {
+    using stub = stubFetch({});
+    const query = new URLSearchParams(callback.search);
+    if (value === undefined) query.delete(name);
+    else query.set(name, value);
+    const error = await assertRejects(
+      () => finishAuthorization(query, pending, { fetch: stub.fetch }),
+      OAuthClientError,
+    );
+    assertEquals([error.code, stub.requests.length], [code, 0]);
+  }
+});

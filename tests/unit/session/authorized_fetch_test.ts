@@ -1,0 +1,360 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  createAuthorizedFetch,
+  createDpop,
+  type IAuthorizeRequest,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+} from "../../../mod.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+
+const RESOURCE = "https://api.example/mcp";
+const ISSUER = "https://as.example";
+const SESSION: ISession = {
+  issuer: ISSUER,
+  resource: RESOURCE,
+  serverMetadata: { issuer: ISSUER, token_endpoint: `${ISSUER}/token` },
+  client: {
+    issuer: ISSUER,
+    client_id: "c1",
+    token_endpoint_auth_method: "none",
+  },
+  token: { access_token: "a1", token_type: "Bearer", refresh_token: "r1" },
+  scopes: ["read"],
+};
+const DOCUMENTS: Record<string, unknown> = {
+  "https://api.example/.well-known/oauth-protected-resource/mcp": {
+    resource: RESOURCE,
+    authorization_servers: [ISSUER],
+  },
+  [`${ISSUER}/.well-known/oauth-authorization-server`]: {
+    ...SESSION.serverMetadata,
+    revocation_endpoint: `${ISSUER}/revoke`,
+  },
+};
+
+interface ICall {
+  url: string;
+  init: RequestInit;
+  authorization: string | null;
+}
+
+/** A fetch whose requests are answered here: those to the resource by `answer`. */
+function create(
+  answer: (call: ICall) => Response = () => new Response(),
+  options: Partial<Parameters<typeof createAuthorizedFetch>[1]> = {},
+  resource: string | URL = RESOURCE,
+) {
+  const calls: ICall[] = [];
+  const asked: IAuthorizeRequest[] = [];
+  const api = createAuthorizedFetch(resource, {
+    authorize: (request) => {
+      asked.push(request);
+      return Promise.resolve(SESSION);
+    },
+    fetch: (input, init = {}) => {
+      const url = input instanceof Request ? input.url : String(input);
+      if (DOCUMENTS[url]) return Promise.resolve(Response.json(DOCUMENTS[url]));
+      const headers = input instanceof Request ? input.headers : init.headers;
+      const authorization = new Headers(headers).get("Authorization");
+      calls.push({ url, init, authorization });
+      return Promise.resolve(answer(calls.at(-1)!));
+    },
+    ...options,
+  });
+  return { api, calls, asked };
+}
+
+Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a parent", async () => {
+  for (
+    const [resource, isUsed] of [
+      [RESOURCE, true],
+      [`${RESOURCE}/`, true],
+      ["https://api.example", true],
+      ["https://api.example/mcp/sub", false],
+      ["https://api.example/mc", false],
+      ["https://other.example/mcp", false],
+      ["https://api.example/mcp?tenant=1", false],
+      ["http://api.example/mcp", false],
+    ] as const
+  ) {
+    const store = memoryStore({ ...SESSION, resource });
+    const { api, calls } = create(undefined, { store });
+    await api(RESOURCE);
+    assertEquals(
+      calls[0]!.authorization,
+      isUsed ? "Bearer a1" : null,
+      resource,
+    );
+  }
+});
+
+Deno.test("createAuthorizedFetch() sends the token of a resource with a query to this URL only", async () => {
+  const resource = `${RESOURCE}?tenant=1`;
+  const store = memoryStore({ ...SESSION, resource });
+  const { api, calls } = create(undefined, { store }, new URL(resource));
+  for (const url of [resource, RESOURCE, `${RESOURCE}?tenant=2`]) {
+    await api(url);
+  }
+  const sent = calls.map(({ authorization }) => authorization);
+  assertEquals(sent, ["Bearer a1", null, null]);
+});
+
+Deno.test("createAuthorizedFetch() sends DPoP tokens with a proof and never as Bearer", async () => {
+  const dpop = await createDpop();
+  const bound = { ...SESSION, dpopThumbprint: dpop.thumbprint };
+  const { api, calls } = create(undefined, { store: memoryStore(bound), dpop });
+  await api(RESOURCE);
+  assertEquals(calls[0]!.authorization, "DPoP a1");
+  const plain = create(undefined, { store: memoryStore(bound) });
+  await plain.api(RESOURCE);
+  assertEquals(plain.calls[0]!.authorization, null);
+  const unbound = create(undefined, { store: memoryStore(SESSION), dpop });
+  await unbound.api(RESOURCE);
+  assertEquals(unbound.calls[0]!.authorization, null);
+});
+
+Deno.test("createAuthorizedFetch() passes what the caller gave to fetch", async () => {
+  const { api, calls } = create(undefined, { store: memoryStore(SESSION) });
+  const { signal } = new AbortController();
+  const init = {
+    method: "patch",
+    body: "b",
+    headers: [["X-Test", "1"]],
+    signal,
+    cache: "no-store",
+    keepalive: true,
+  } as RequestInit & { keepalive: boolean };
+  await api(RESOURCE, init);
+  const { headers, ...rest } = calls[0]!.init;
+  const { headers: _, ...given } = init;
+  assertEquals(rest, { ...given, redirect: "manual" });
+  assertEquals([...new Headers(headers)], [
+    ["authorization", "Bearer a1"],
+    ["x-test", "1"],
+  ]);
+  for (const redirect of ["manual", "error"] as const) {
+    await api(RESOURCE, { redirect });
+    assertEquals(calls.at(-1)!.init.redirect, redirect);
+  }
+});
+
+Deno.test("createAuthorizedFetch() resolves relative URLs against location", async () => {
+  const { api, calls } = create(undefined, { store: memoryStore(SESSION) });
+  const names = Object.getOwnPropertyDescriptor(globalThis, "location");
+  const location = { href: "https://api.example/page" };
+  Object.defineProperty(globalThis, "location", {
+    value: location,
+    configurable: true,
+  });
+  try {
+    await api("/mcp/a");
+    await api("other");
+  } finally {
+    if (names) Object.defineProperty(globalThis, "location", names);
+    else delete (globalThis as { location?: unknown }).location;
+  }
+  assertEquals(calls.map(({ url, authorization }) => [url, authorization]), [
+    ["https://api.example/mcp/a", "Bearer a1"],
+    ["other", null],
+  ]);
+});
+
+Deno.test("createAuthorizedFetch() refuses a redirect that the runtime hides", async () => {
+  const { api, calls } = create(() => {
+    const response = Response.error();
+    Object.defineProperty(response, "type", { value: "opaqueredirect" });
+    return response;
+  }, { store: memoryStore(SESSION) });
+  const error = await assertRejects(() => api(RESOURCE), OAuthClientError);
+  assertEquals([error.code, calls.length], ["redirect_refused", 1]);
+  const response = await api(RESOURCE, { redirect: "manual" });
+  assertEquals(response.type, "opaqueredirect");
+});
+
+Deno.test("createAuthorizedFetch() gives authorize what it needs", async () => {
+  const { api, asked } = create(
+    ({ authorization }) =>
+      new Response(null, { status: authorization ? 200 : 401 }),
+    { timeoutMs: 5000, allowUrl: () => true, allowHttp: true },
+  );
+  await api(RESOURCE);
+  const { context, signal, fetch, ...rest } = asked[0]!;
+  assertEquals(context.resource, RESOURCE);
+  assertEquals([signal?.aborted, typeof fetch], [false, "function"]);
+  assertEquals(rest.scopes, []);
+  assertEquals(rest.session, undefined);
+  assertEquals(rest.requiredScopes, undefined);
+  assertEquals([rest.timeoutMs, rest.allowHttp], [5000, true]);
+});
+
+Deno.test("createAuthorizedFetch() gives authorize no session of another issuer", async () => {
+  const store = memoryStore({
+    ...SESSION,
+    issuer: "https://other.example",
+    token: { access_token: "a0", token_type: "Bearer" },
+    scopes: ["foreign"],
+  });
+  const { api, asked } = create(
+    ({ authorization }) =>
+      new Response(null, { status: authorization === "Bearer a1" ? 200 : 401 }),
+    { store },
+  );
+  assertEquals((await api(RESOURCE)).status, 200);
+  assertEquals([asked[0]!.session, asked[0]!.scopes], [undefined, []]);
+});
+
+for (const error of ["use_dpop_nonce", "invalid_dpop_proof"]) {
+  Deno.test(`createAuthorizedFetch() returns a 401 with ${error}, which no token would help`, async () => {
+    const dpop = await createDpop();
+    const bound = { ...SESSION, dpopThumbprint: dpop.thumbprint };
+    const headers = {
+      "WWW-Authenticate": `Bearer, DPoP error="${error}"`,
+      "DPoP-Nonce": "n",
+    };
+    const { api, calls, asked } = create(
+      () => new Response("no", { status: 401, headers }),
+      { dpop, store: memoryStore(bound) },
+    );
+    assertEquals(await (await api(RESOURCE)).text(), "no");
+    assertEquals(calls.length, error === "use_dpop_nonce" ? 2 : 1);
+    assertEquals(asked.length, 0);
+  });
+}
+
+Deno.test("createAuthorizedFetch() sends a stream once, also if a proof needs a nonce", async () => {
+  const dpop = await createDpop();
+  const bound = { ...SESSION, dpopThumbprint: dpop.thumbprint };
+  const headers = {
+    "WWW-Authenticate": 'DPoP error="use_dpop_nonce"',
+    "DPoP-Nonce": "n",
+  };
+  const { api, calls } = create(
+    () => new Response("no", { status: 401, headers }),
+    { dpop, store: memoryStore(bound) },
+  );
+  const body = new Blob(["once"]).stream();
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  assertEquals(await (await api(RESOURCE, init)).text(), "no");
+  assertEquals(calls.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() frees the copy of a Request when the call has ended", async () => {
+  let reason: unknown;
+  const body = new ReadableStream<Uint8Array>({
+    cancel: (why) => void (reason = why ?? "cancelled"),
+  });
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  const ended = createAuthorizedFetch(RESOURCE, {
+    authorize: () => Promise.resolve(SESSION),
+    store: memoryStore(SESSION),
+    fetch: (input) => {
+      // Both copies have to be cancelled before the stream itself is.
+      if (input instanceof Request) input.body?.cancel();
+      return Promise.resolve(new Response());
+    },
+  });
+  await ended(new Request(RESOURCE, init));
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(reason === undefined, false);
+});
+
+Deno.test("createAuthorizedFetch().authorize() makes sure that there is a session", async () => {
+  const { api, asked, calls } = create();
+  assertEquals(await api.session(), undefined);
+  assertEquals(await api.authorize(), SESSION);
+  assertEquals(await api.authorize(), SESSION);
+  assertEquals(await api.session(), SESSION);
+  assertEquals([asked.length, calls.length], [1, 0]);
+});
+
+Deno.test("createAuthorizedFetch().save() refuses a session that does not fit", async () => {
+  const { api } = create();
+  for (
+    const [session, code] of [
+      [{ ...SESSION, resource: "https://x.example" }, "identifier_mismatch"],
+      [{ ...SESSION, dpopThumbprint: "key" }, "invalid_argument"],
+      [{ ...SESSION, token: undefined }, "invalid_argument"],
+      [undefined, "invalid_argument"],
+    ] as const
+  ) {
+    const error = await assertRejects(
+      () => api.save(untyped(session)),
+      OAuthClientError,
+    );
+    assertEquals(error.code, code);
+  }
+  assertEquals(await api.session(), undefined);
+  await api.save(SESSION);
+  assertEquals(await api.session(), SESSION);
+});
+
+Deno.test("createAuthorizedFetch().revoke() deletes the session before it revokes", async () => {
+  const serverMetadata = {
+    ...SESSION.serverMetadata,
+    revocation_endpoint: `${ISSUER}/revoke`,
+  };
+  const store = memoryStore({ ...SESSION, serverMetadata });
+  const kept: unknown[] = [];
+  const { api, calls } = create(({ url }) => {
+    if (url.endsWith("/revoke")) store.load().then((one) => kept.push(one));
+    return new Response();
+  }, { store });
+  await api.revoke();
+  await api.revoke();
+  assertEquals(calls.map(({ url }) => url), [
+    `${ISSUER}/revoke`,
+    `${ISSUER}/revoke`,
+  ]);
+  assertEquals(kept, [undefined, undefined]);
+
+  await api.save(SESSION);
+  const error = await assertRejects(() => api.revoke(), OAuthClientError);
+  assertEquals(error.code, "unsupported");
+  assertEquals(await api.session(), undefined);
+});
+
+Deno.test("createAuthorizedFetch().renew() renews after a response of another fetch", async () => {
+  const { api, asked } = create(
+    () => Response.json({ access_token: "a2" }),
+    { store: memoryStore(SESSION) },
+  );
+  const response = new Response(null, { status: 401 });
+  const { token } = await api.renew(response);
+  assertEquals([token.access_token, asked.length], ["a2", 0]);
+});
+
+Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
+  const api = createAuthorizedFetch(RESOURCE, {
+    authorize: () => Promise.resolve(SESSION),
+    store: memoryStore(SESSION),
+  });
+  const { fetch } = globalThis;
+  globalThis.fetch = () => Promise.resolve(new Response("stub"));
+  try {
+    assertEquals(await (await api(RESOURCE)).text(), "stub");
+    assertEquals(await (await api("https://x.example")).text(), "stub");
+  } finally {
+    globalThis.fetch = fetch;
+  }
+});
+
+Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
+  const authorize = () => Promise.resolve(SESSION);
+  for (
+    const [resource, options] of [
+      ["mcp", { authorize }],
+      [RESOURCE, undefined],
+      [RESOURCE, {}],
+      [RESOURCE, { authorize, store: "file" }],
+      [RESOURCE, { authorize, fetch: "fetch" }],
+    ] as const
+  ) {
+    const error = assertThrows(
+      () => createAuthorizedFetch(resource, untyped(options)),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});

@@ -1,0 +1,279 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  clientCredentialsFlow,
+  clientSecretBasic,
+  codeFlow,
+  deviceFlow,
+  type IAuthorizeRequest,
+  memoryStore,
+  OAuthClientError,
+  publicClient,
+} from "../../../mod.ts";
+import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
+
+const ISSUER = "https://as.example";
+const TOKEN = `${ISSUER}/token`;
+const DEVICE = `${ISSUER}/device`;
+const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+const KNOWN = { issuer: ISSUER, client_id: "known" };
+const CONTEXT: IAuthorizeRequest["context"] = {
+  issuer: ISSUER,
+  resource: "https://api.example/mcp",
+  serverMetadata: {
+    issuer: ISSUER,
+    authorization_endpoint: `${ISSUER}/authorize`,
+    token_endpoint: TOKEN,
+    device_authorization_endpoint: DEVICE,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+    scopes_supported: ["offline_access"],
+  },
+  source: "resource_metadata",
+  attempts: [],
+};
+const REQUEST: IAuthorizeRequest = { context: CONTEXT, scopes: ["read"] };
+const token = json({ access_token: "a1", refresh_token: "r1" });
+const device = json({
+  device_code: "d1",
+  user_code: "WDJB-MJHT",
+  verification_uri: `${ISSUER}/activate`,
+  expires_in: 600,
+});
+
+/** A user who consents at once. */
+function consent(visits: URL[]) {
+  return (url: URL) => {
+    visits.push(url);
+    const state = url.searchParams.get("state")!;
+    return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+  };
+}
+
+/** The URL that a code flow opens. */
+async function visited(
+  options: Partial<Parameters<typeof codeFlow>[0]>,
+  request: Partial<IAuthorizeRequest> = {},
+): Promise<URL> {
+  using stub = stubFetch({ [TOKEN]: token });
+  const visits: URL[] = [];
+  const authorize = codeFlow({
+    knownClients: [KNOWN],
+    redirectUri: REDIRECT_URI,
+    visit: consent(visits),
+    ...options,
+  });
+  await authorize({ ...REQUEST, ...request, fetch: stub.fetch });
+  return visits[0]!;
+}
+
+Deno.test("codeFlow() requests its own scopes and those that the resource requires, or all", async () => {
+  for (
+    const [scopes, requiredScopes, expected] of [
+      [undefined, undefined, "read"],
+      [undefined, ["write"], "read"],
+      [["own"], undefined, "own"],
+      [["own"], ["own", "write"], "own write"],
+    ] as const
+  ) {
+    const url = await visited({ scopes }, {
+      requiredScopes: requiredScopes && [...requiredScopes],
+    });
+    assertEquals(url.searchParams.get("scope"), expected);
+  }
+});
+
+Deno.test("codeFlow() passes its parameters, and those of RFC 9470 over them", async () => {
+  const url = await visited({
+    parameters: { prompt: "login", acr_values: "own" },
+    offlineAccess: true,
+    resource: false,
+    redirectUri: () => Promise.resolve("http://127.0.0.1:1/"),
+  }, { acrValues: "mfa", maxAge: 0 });
+  const { state: _s, code_challenge: _c, ...query } = Object.fromEntries(
+    url.searchParams,
+  );
+  assertEquals(query, {
+    prompt: "login",
+    acr_values: "mfa",
+    max_age: "0",
+    response_type: "code",
+    client_id: "known",
+    redirect_uri: "http://127.0.0.1:1/",
+    code_challenge_method: "S256",
+    scope: "read offline_access",
+  });
+});
+
+Deno.test("codeFlow() prefers the caller's client to that of the session, and credentials to both", async () => {
+  const session = { client: { ...KNOWN, client_id: "session" } };
+  const clientOf = async (
+    options: Partial<Parameters<typeof codeFlow>[0]>,
+    request: Partial<IAuthorizeRequest>,
+  ) => (await visited(options, request)).searchParams.get("client_id");
+  const request = { session: untyped(session) };
+  assertEquals(await clientOf({}, request), "known");
+  assertEquals(await clientOf({ knownClients: [] }, request), "session");
+  const client = publicClient("credentials", { issuer: ISSUER });
+  assertEquals(await clientOf({}, { ...request, client }), "credentials");
+});
+
+Deno.test("codeFlow() does not store the credentials of the caller, but uses them", async () => {
+  using stub = stubFetch({ [TOKEN]: token });
+  const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
+  const authorize = codeFlow({ redirectUri: REDIRECT_URI, visit: consent([]) });
+  const session = await authorize({ ...REQUEST, client, fetch: stub.fetch });
+  assertEquals(session.client, {
+    issuer: ISSUER,
+    client_id: "c1",
+    token_endpoint_auth_method: "client_secret_basic",
+  });
+  assert(stub.requests[0]!.headers.Authorization);
+});
+
+Deno.test("codeFlow() does not send the user away with credentials of another issuer", async () => {
+  const visits: URL[] = [];
+  const authorize = codeFlow({
+    redirectUri: REDIRECT_URI,
+    visit: consent(visits),
+  });
+  const client = publicClient("c1", { issuer: "https://other.example" });
+  const error = await assertRejects(
+    () => authorize({ ...REQUEST, client }),
+    OAuthClientError,
+  );
+  assertEquals([error.code, visits.length], ["issuer_mismatch", 0]);
+});
+
+Deno.test("codeFlow() continues without listed PKCE methods if told so", async () => {
+  const { code_challenge_methods_supported: _, ...serverMetadata } =
+    CONTEXT.serverMetadata;
+  const request = { context: { ...CONTEXT, serverMetadata } };
+  const error = await assertRejects(
+    () => visited({}, request),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "unsupported");
+  await visited({ assumePkce: true }, request);
+});
+
+Deno.test("codeFlow() does not open a URL after an abort", async () => {
+  const visits: URL[] = [];
+  const controller = new AbortController();
+  const authorize = codeFlow({
+    knownClients: [KNOWN],
+    redirectUri: () => {
+      controller.abort("enough");
+      return REDIRECT_URI;
+    },
+    visit: consent(visits),
+  });
+  const { signal } = controller;
+  let reason: unknown;
+  await authorize({ ...REQUEST, signal }).catch((error) => reason = error);
+  assertEquals([reason, visits.length], ["enough", 0]);
+});
+
+Deno.test("deviceFlow() shows the code and returns the session", async () => {
+  using stub = stubFetch({ [DEVICE]: device, [TOKEN]: token });
+  const codes: string[] = [];
+  const authorize = deviceFlow({
+    knownClients: [{ ...KNOWN, redirect_uris: ["https://app.example/"] }],
+    show: ({ user_code }) => void codes.push(user_code),
+    offlineAccess: true,
+    parameters: { login_hint: "ada" },
+    delay: () => Promise.resolve(),
+  });
+  const session = await authorize({
+    ...REQUEST,
+    acrValues: "mfa",
+    fetch: stub.fetch,
+  });
+  assertEquals(codes, ["WDJB-MJHT"]);
+  const [first, second] = stub.requests.map(({ body }) =>
+    Object.fromEntries(new URLSearchParams(body))
+  );
+  assertEquals(first, {
+    resource: CONTEXT.resource,
+    scope: "read offline_access",
+    login_hint: "ada",
+    acr_values: "mfa",
+    client_id: "known",
+  });
+  assertEquals(second, {
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    device_code: "d1",
+    resource: CONTEXT.resource,
+    client_id: "known",
+  });
+  assertEquals(session.scopes, ["read", "offline_access"]);
+  assertEquals(session.token.refresh_token, "r1");
+  assertEquals(session.omitResource, undefined);
+});
+
+Deno.test("deviceFlow() leaves the resource out with resource: false", async () => {
+  using stub = stubFetch({ [DEVICE]: device, [TOKEN]: token });
+  const authorize = deviceFlow({
+    knownClients: [KNOWN],
+    show: () => {},
+    resource: false,
+    delay: () => Promise.resolve(),
+  });
+  const session = await authorize({ ...REQUEST, fetch: stub.fetch });
+  assertEquals([session.resource, session.omitResource], [
+    CONTEXT.resource,
+    true,
+  ]);
+  for (const { body } of stub.requests) {
+    assertEquals(new URLSearchParams(body).has("resource"), false);
+  }
+});
+
+Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret nor refresh token", async () => {
+  using stub = stubFetch({ [TOKEN]: token });
+  const authorize = clientCredentialsFlow({
+    client: clientSecretBasic("c1", "s3cret", { issuer: ISSUER }),
+    scopes: ["own"],
+    parameters: { tenant: "t1" },
+    resource: false,
+  });
+  const session = await authorize({
+    ...REQUEST,
+    requiredScopes: ["write"],
+    fetch: stub.fetch,
+  });
+  assertEquals(
+    stub.requests[0]!.body,
+    "grant_type=client_credentials&scope=own+write&tenant=t1",
+  );
+  assertEquals(session.token, { access_token: "a1", token_type: "Bearer" });
+  assertEquals(JSON.stringify(session).includes("s3cret"), false);
+  assertEquals([session.omitResource, session.scopes], [true, [
+    "own",
+    "write",
+  ]]);
+});
+
+Deno.test("flows refuse options of the wrong type when they are created", () => {
+  for (
+    const create of [
+      () => codeFlow(untyped({ redirectUri: REDIRECT_URI })),
+      () => codeFlow(untyped(undefined)),
+      () => deviceFlow(untyped({})),
+      () => deviceFlow(untyped({ show() {}, delay: 5 })),
+      () => clientCredentialsFlow(untyped({})),
+      () => clientCredentialsFlow({ client: clientSecretBasic("c", "s") }),
+    ]
+  ) {
+    const error = assertThrows(create, OAuthClientError);
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("memoryStore() keeps what was saved last", async () => {
+  const session = untyped({ issuer: ISSUER });
+  const store = memoryStore(session);
+  assertEquals(await store.load(), session);
+  await store.save(undefined);
+  assertEquals(await store.load(), undefined);
+  assertEquals(await memoryStore().load(), undefined);
+});

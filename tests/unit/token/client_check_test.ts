@@ -1,0 +1,117 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  clientAssertion,
+  type IIsClientKnownOptions,
+  type IKnownClient,
+  isClientKnown,
+  OAuthClientError,
+} from "../../../mod.ts";
+import { AS, SERVER, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
+import {
+  aborted,
+  type Answer,
+  failing,
+  json,
+  redirect,
+  stubFetch,
+  text,
+} from "../../support/stub_fetch.ts";
+
+const CLIENT: IKnownClient = { issuer: AS, client_id: "c1" };
+
+async function check(
+  answer: Answer,
+  client: IKnownClient = CLIENT,
+  options: IIsClientKnownOptions = {},
+) {
+  using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
+  const { fetch, requests } = stubbed;
+  const known = await isClientKnown(SERVER, client, { fetch, ...options });
+  return { known, requests };
+}
+
+function refusal(error: string, status = 400): Answer {
+  return json({ error }, { status });
+}
+
+Deno.test("isClientKnown() redeems a refresh token that cannot exist, another one each time", async () => {
+  const tokens = new Set<string | null>();
+  for (let index = 0; index < 2; index++) {
+    const { known, requests } = await check(refusal("invalid_grant"));
+    assertEquals(known, true);
+    const form = new URLSearchParams(requests[0]!.body);
+    assertEquals(form.get("grant_type"), "refresh_token");
+    assertEquals(form.get("client_id"), "c1");
+    assertEquals(form.get("refresh_token")?.length, 43);
+    tokens.add(form.get("refresh_token"));
+  }
+  assertEquals(tokens.size, 2);
+});
+
+Deno.test("isClientKnown() reads the error code of the server, and returns undefined for anything else", async () => {
+  const rows: [answer: Answer, known: boolean | undefined][] = [
+    [refusal("invalid_grant"), true],
+    [refusal("invalid_grant", 401), true],
+    [refusal("invalid_client", 401), false],
+    [refusal("invalid_client", 200), false],
+    [refusal("unauthorized_client"), false],
+    [refusal("invalid_request"), undefined],
+    [refusal("unsupported_grant_type"), undefined],
+    [refusal("server_error", 500), undefined],
+    [text("Unauthorized", 401), undefined],
+    [text("Busy", 503), undefined],
+    [text("No JSON", 200), undefined],
+    [json({ access_token: "for anybody" }), undefined],
+    [redirect(`${AS}/other`), undefined],
+    [failing(new TypeError("connection refused")), undefined],
+  ];
+  for (const [answer, known] of rows) {
+    assertEquals((await check(answer)).known, known);
+  }
+});
+
+Deno.test("isClientKnown() takes unauthorized_client for the grant type of a client without refresh_token", async () => {
+  const rows: [grant_types: string[] | undefined, known?: boolean][] = [
+    [["authorization_code"]],
+    [["authorization_code", "refresh_token"], false],
+    [undefined, false],
+  ];
+  for (const [grant_types, known] of rows) {
+    const client = { ...CLIENT, grant_types };
+    const checked = await check(refusal("unauthorized_client"), client);
+    assertEquals(checked.known, known);
+  }
+});
+
+Deno.test("isClientKnown() authenticates as the registration says, or as the caller does", async () => {
+  const secret = { ...CLIENT, client_secret: "s3cret" };
+  const basic = await check(refusal("invalid_grant"), secret);
+  assertEquals(basic.requests[0]!.headers.Authorization, "Basic YzE6czNjcmV0");
+  const signing = { ...CLIENT, token_endpoint_auth_method: "private_key_jwt" };
+  const signed = await check(refusal("invalid_grant"), signing, {
+    clientAuthentication: clientAssertion("c1", () => "j1"),
+  });
+  const form = new URLSearchParams(signed.requests[0]!.body);
+  assertEquals(form.get("client_assertion"), "j1");
+});
+
+Deno.test("isClientKnown() fails for what is no statement of the server", async () => {
+  const code = async (call: Promise<unknown>) =>
+    (await assertRejects(() => call, OAuthClientError)).code;
+  const other = { ...CLIENT, issuer: "https://other.example" };
+  assertEquals(await code(isClientKnown(SERVER, other)), "issuer_mismatch");
+  const signing = { ...CLIENT, token_endpoint_auth_method: "private_key_jwt" };
+  assertEquals(await code(isClientKnown(SERVER, signing)), "unsupported");
+  assertEquals(
+    await code(isClientKnown({ issuer: AS }, CLIENT)),
+    "unsupported",
+  );
+  const insecure = { issuer: AS, token_endpoint: "http://as.example/token" };
+  assertEquals(await code(isClientKnown(insecure, CLIENT)), "url_refused");
+});
+
+Deno.test("isClientKnown() rejects with the reason of the caller's signal", async () => {
+  const { answer, signal, reason } = aborted();
+  const thrown = await check(answer, CLIENT, { signal }).catch((it) => it);
+  assertEquals(thrown, reason);
+});
