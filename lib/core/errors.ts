@@ -175,8 +175,7 @@ export class OAuthClientError extends Error {
    * and the stack are left out.
    */
   toJSON(): Record<string, unknown> {
-    const { message, ...members } = this as Record<string, unknown>;
-    return { ...members, message };
+    return { ...(this as object), message: this.message };
   }
 }
 
