@@ -2,7 +2,7 @@
 
 import { decodeBase64Pair, decodeBase64String } from "./_base64.ts";
 import { OAuthClientError } from "./errors.ts";
-import type { IAuthorizationJWTClaims } from "./types.ts";
+import type { IAuthorizationJWTClaims as Claims } from "./types.ts";
 
 const FORMAT = "Invalid JWT token format:";
 
@@ -41,7 +41,7 @@ function decodePart(
  */
 export function decodeJwt(
   token: string,
-): { header: Record<string, unknown>; claims: IAuthorizationJWTClaims } {
+): { header: Record<string, unknown>; claims: Claims } {
   // Two searches are faster than `split`, which makes an array of every part.
   const first = typeof token === "string" ? token.indexOf(".") : -1;
   const second = first === -1 ? -1 : token.indexOf(".", first + 1);
@@ -53,10 +53,6 @@ export function decodeJwt(
   const decoded = decodeBase64Pair(header, payload);
   return {
     header: decodePart("header", header, decoded?.[0]),
-    claims: decodePart(
-      "payload",
-      payload,
-      decoded?.[1],
-    ) as IAuthorizationJWTClaims,
+    claims: decodePart("payload", payload, decoded?.[1]) as Claims,
   };
 }

@@ -20,8 +20,7 @@ function readValue(text: string, start: number): string {
   if (text[start] === '"' && text[last] === '"' && start < last) {
     return text.slice(start + 1, last);
   }
-  const value = text.slice(start).trim().replace(/^"/, "");
-  return value.endsWith('"') ? value.slice(0, -1) : value;
+  return text.slice(start).trim().replace(/^"|"$/g, "");
 }
 
 function readParameter(
@@ -35,23 +34,17 @@ function readParameter(
 }
 
 function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
-  if (piece === "") return;
   const equals = piece.indexOf("=");
   const space = piece.indexOf(" ");
-  if (equals === -1) {
-    challenges.push({ scheme: piece, params: {} });
-    return;
-  }
-  const startsChallenge = space > 0 && space < equals;
-  if (startsChallenge) {
-    challenges.push({ scheme: piece.slice(0, space), params: {} });
+  const hasBoth = space > 0 && space < equals;
+  if (hasBoth || (equals === -1 && piece !== "")) {
+    const scheme = hasBoth ? piece.slice(0, space) : piece;
+    challenges.push({ scheme, params: {} });
   }
   const current = challenges.at(-1);
-  if (!current) return;
-  readParameter(
-    startsChallenge ? piece.slice(space + 1) : piece,
-    current.params,
-  );
+  if (current && equals !== -1) {
+    readParameter(hasBoth ? piece.slice(space + 1) : piece, current.params);
+  }
 }
 
 /**

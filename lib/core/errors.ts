@@ -165,7 +165,7 @@ export class OAuthClientError extends Error {
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
     for (const [name, value] of Object.entries(rest)) {
-      if (value !== undefined) Object.assign(this, { [name]: value });
+      if (value !== undefined) (this as Record<string, unknown>)[name] = value;
     }
     Object.defineProperty(this, BRAND, { value: true });
   }
@@ -175,8 +175,7 @@ export class OAuthClientError extends Error {
    * and the stack are left out.
    */
   toJSON(): Record<string, unknown> {
-    const { message, ...members } = this as Record<string, unknown>;
-    return { ...members, message };
+    return { ...(this as object), message: this.message };
   }
 }
 

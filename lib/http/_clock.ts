@@ -7,7 +7,7 @@ import type { IRequestOptions } from "./request_options.ts";
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** The longest delay of a timer; a longer one would fire at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2_147_483_647;
 
 /**
  * Calls a function when the caller's signal aborts. Returns a function that removes
