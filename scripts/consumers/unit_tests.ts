@@ -36,9 +36,12 @@ interface IProject {
   readonly withoutTransfer: IBundle;
 }
 
-/** Declarations of `Deno.test`, and of the packages that have none. */
+/** Declarations of what only Deno has, and of the packages that have none. */
 const DECLARATIONS = `declare namespace Deno {
   function test(name: string, fn: () => void | Promise<void>): void;
+}
+interface ImportMeta {
+  readonly main?: boolean;
 }
 declare module "npm:*";
 `;
@@ -106,11 +109,24 @@ interface ICheck {
   readonly files: readonly string[];
 }
 
+/** The only entry point that imports modules of Node. */
+const NATIVE = "./native";
+
 /**
  * The tests with the options of dnt; and the library alone with those of deno.json
- * and the types of ES2022, because dnt's options would allow newer ones.
+ * and the types of ES2022, because dnt's options would allow newer ones. Only the
+ * entry point for programs has the types of Node.
  */
 function checksFor({ tests }: IProject): ICheck[] {
+  const options = {
+    ...config.compilerOptions,
+    target: "ES2022",
+    lib: ["ES2022", "DOM", "DOM.Iterable"],
+    skipLibCheck: true,
+  };
+  const pathsOf = (isNative: boolean) =>
+    entryPoints.filter(({ name }) => (name === NATIVE) === isNative)
+      .map(({ path }) => path);
   return [
     {
       loaded: "unit tests, as dnt",
@@ -119,14 +135,13 @@ function checksFor({ tests }: IProject): ICheck[] {
     },
     {
       loaded: "sources, ES2022",
-      options: {
-        ...config.compilerOptions,
-        target: "ES2022",
-        lib: ["ES2022", "DOM", "DOM.Iterable"],
-        types: [],
-        skipLibCheck: true,
-      },
-      files: entryPoints.map(({ path }) => path),
+      options: { ...options, types: [] },
+      files: pathsOf(false),
+    },
+    {
+      loaded: "sources for programs, ES2022",
+      options: { ...options, types: ["node"] },
+      files: pathsOf(true),
     },
   ];
 }

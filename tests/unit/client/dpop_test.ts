@@ -233,7 +233,8 @@ Deno.test("noteResponse() returns true if a resource requires its nonce", async 
     });
     assertEquals(dpop.noteResponse(URL_1, response), expected, challenge);
   }
-  for (const headers of [{}, { "DPoP-Nonce": "" }]) {
+  const without: Record<string, string>[] = [{}, { "DPoP-Nonce": "" }];
+  for (const headers of without) {
     const response = respond(401, { ...headers, "WWW-Authenticate": required });
     assertEquals(dpop.noteResponse(URL_1, response), false);
   }

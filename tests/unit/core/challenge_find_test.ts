@@ -68,7 +68,7 @@ Deno.test("findChallenges() returns every challenge of the schemes, in order", (
     'bearer resource_metadata=https://api.example/m scope="a b", Bearer a=1';
   const dpop = { scheme: "DPoP", params: { algs: "ES256" } };
   const basic = { scheme: "Basic", params: { realm: "x" } };
-  const bearers = [
+  const bearers: IAuthenticationChallenge[] = [
     {
       scheme: "bearer",
       params: { resource_metadata: "https://api.example/m", scope: "a b" },
