@@ -2,7 +2,9 @@
 
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
+import { readBytes } from "../http/_stream.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (
@@ -138,10 +140,16 @@ export class ResourceRequest {
   async #readRequest(): Promise<void> {
     const request = this.#request;
     if (!request) return;
-    const { method, signal } = request;
-    const bytes = new Uint8Array(await request.arrayBuffer());
-    const body = bytes.length > 0 ? bytes : null;
+    const { method, signal, body } = request;
+    const bytes = body && await underSignal(
+      signal,
+      () => readBytes(body, Infinity, signal),
+    );
     this.#request = undefined;
-    this.#init = { method, signal, body };
+    this.#init = {
+      method,
+      signal,
+      body: bytes?.length ? bytes as BodyInit : null,
+    };
   }
 }

@@ -158,7 +158,9 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  *   `reregister` all of it. With any other error response, redirect or response of the
  *   token endpoint, discovery and `authorize` follow.
  * - A stream as body is sent once: if the session is missing, expired or known to be
- *   refused, it is renewed before the call.
+ *   refused, it is renewed before the call. The body of a `Request` is kept in memory
+ *   until the call has ended, as it may have to be sent again: pass a large one as
+ *   `body` of the second argument.
  *
  * `authorize` must not call this fetch, as it would wait for itself: use the `fetch`
  * of its argument. In Cloudflare Workers, create one for each request.

@@ -354,3 +354,38 @@ Deno.test("createAuthorizedFetch() ends the wait for the lock when the last call
   assertEquals(await rejection(api(servers.resource, { signal })), "left");
   assertEquals(signals.map((one) => one?.aborted), [true]);
 });
+
+Deno.test("createAuthorizedFetch() stops reading the body of a redirected Request when its signal aborts", async () => {
+  await using servers = startSessionServers();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    fetch: (input, init) => {
+      if (!(input instanceof Request)) return fetch(input, init);
+      // The response comes before the body has been sent.
+      input.body!.cancel();
+      return Promise.resolve(Response.redirect(`${servers.resource}/a`, 307));
+    },
+  });
+  const reading = deferred<void>();
+  let isCancelled = false;
+  let pulls = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(stream) {
+      await tick();
+      stream.enqueue(new Uint8Array(8));
+      if (++pulls === 3) reading.resolve();
+    },
+    cancel: () => void (isCancelled = true),
+  });
+  const controller = new AbortController();
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  const { signal } = controller;
+  const call = api(new Request(servers.resource, { ...init, signal }));
+  await reading.promise;
+  const reason = new Error("enough");
+  controller.abort(reason);
+  assertEquals(await rejection(call), reason);
+  await tick();
+  await tick();
+  assertEquals(isCancelled, true);
+});
