@@ -219,11 +219,6 @@ Deno.test("pushAuthorizationRequest() makes no request that it cannot use", asyn
     ["invalid_argument", { client: untyped({}) }, {}, {}],
     ["invalid_argument", { now: untyped(7) }, {}, {}],
     ["invalid_argument", {}, { state: "" }, {}],
-    ["invalid_argument", {}, { scopes: ["a b"] }, {}],
-    ["invalid_argument", {}, { parameters: { client_id: "c2" } }, {}],
-    ["invalid_argument", {}, {
-      parameters: { authorization_details: "[]" },
-    }, {}],
     ["invalid_argument", { dpop }, { parameters: { dpop_jkt: "x" } }, {}],
   ];
   for (const [code, options, parameters, metadata] of rows) {
