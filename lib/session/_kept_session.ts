@@ -17,7 +17,7 @@ const unsavedOf = new WeakMap<ISessionStore, IUnsaved>();
 export async function loadKept(
   store: ISessionStore,
 ): Promise<ISession | undefined> {
-  const stored = await store.load();
+  const stored = await store.load() ?? undefined;
   const unsaved = unsavedOf.get(store);
   // Another process may have stored a session in the meantime.
   return unsaved && unsaved.replaced === tokenOf(stored)
@@ -62,7 +62,8 @@ export function hasUnsaved(store: ISessionStore): boolean {
 export async function saveAgain(store: ISessionStore): Promise<void> {
   const unsaved = unsavedOf.get(store);
   if (!unsaved) return;
-  const isCurrent = tokenOf(await store.load()) === unsaved.replaced;
+  const isCurrent =
+    tokenOf(await store.load() ?? undefined) === unsaved.replaced;
   if (isCurrent) await saveRefreshed(store, unsaved.session, unsaved.replaced);
   else unsavedOf.delete(store);
 }

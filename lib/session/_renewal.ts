@@ -95,15 +95,16 @@ function mismatch(
 export function requireUsable(
   session: ISession,
   { resource, session: { dpop } }: IRenewalOptions,
+  name = "session",
 ): void {
   const isSession = typeof session?.token?.access_token === "string";
-  requireArgument(isSession, "session", "an ISession");
+  requireArgument(isSession, name, "an ISession");
   if (!reaches(session.resource, resource)) {
     throw mismatch("resource", session, resource.href);
   }
   requireArgument(
     session.dpopThumbprint === dpop?.thumbprint,
-    "session",
+    name,
     dpop ? "bound to the key of dpop" : "without a DPoP key",
   );
 }
@@ -210,7 +211,7 @@ async function authorizeAnew(
     }
     throw error;
   }
-  requireUsable(next, options);
+  requireUsable(next, options, "The result of authorize");
   requireRequested(next, context);
   await saveKept(store, next);
   return next;

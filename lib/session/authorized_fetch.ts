@@ -163,7 +163,9 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  *   `body` of the second argument.
  *
  * `authorize` must not call this fetch, as it would wait for itself: use the `fetch`
- * of its argument. In Cloudflare Workers, create one for each request.
+ * of its argument. In Cloudflare Workers, create one for each request. The MCP SDK
+ * ends a request after 60 seconds, in which a user may not have signed in: call
+ * `.authorize()` before `connect()`.
  *
  * @param resource URL of the resource.
  * @param options How to authorize, where the session is kept, and the options of the
@@ -173,8 +175,9 @@ function requireIssuer(client: IClientAuthentication | undefined): void {
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
  * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
- * `client` has credentials and no `issuer`. `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session
- * for another server or resource. `redirect_refused` (in a call).
+ * `client` has credentials and no `issuer`. `issuer_mismatch`,
+ * `identifier_mismatch` (in a call): `authorize` returned a session for another server
+ * or resource. `redirect_refused` (in a call).
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
  * @example Call an MCP server, and sign in when it requires it

@@ -248,7 +248,10 @@ export function clientCredentialsFlow(
     options,
   );
   if (typeof requireObject("client", client).issuer !== "string") {
-    throw invalidArgument("client", "bound to an issuer (set its option)");
+    throw invalidArgument(
+      "client",
+      "bound to an issuer (set the option issuer of the client)",
+    );
   }
   return async (request) => {
     const { resource, serverMetadata } = request.context;

@@ -12,7 +12,7 @@ import type { ISession } from "./session.ts";
  */
 export interface ISessionStore {
   /** Returns the session; undefined if there is none. */
-  load(): Promise<ISession | undefined>;
+  load(): Promise<ISession | null | undefined>;
   /** Replaces the session, or deletes it if it is undefined. */
   save(session: ISession | undefined): Promise<void>;
   /**

@@ -200,7 +200,9 @@ export function parseAuthorizationResponse(
     throw invalid("has a repeated parameter");
   }
   const read = (name: string) => parameters.get(name) ?? undefined;
-  if (read("state") !== state) throw invalid("has another state");
+  if (read("state") !== state) {
+    throw invalid(read("state") ? "has another state" : "has no state");
+  }
   requireIssuer(read("iss"), serverMetadata);
   const code = read("code");
   if (read("error")) {
