@@ -30,8 +30,8 @@ export interface IAuthorizeRequest extends ISessionOptions {
 
 /**
  * Returns a session for the issuer and the resource of the context. Its `signal`
- * aborts when no caller waits for the session any more. What it throws is thrown by
- * the call that needed the session.
+ * aborts when no caller waits for the session any more, and when a session is saved or
+ * revoked. What it throws is thrown by the call that needed the session.
  */
 export type Authorize = (request: IAuthorizeRequest) => Promise<ISession>;
 

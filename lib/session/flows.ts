@@ -62,7 +62,7 @@ export interface ICodeFlowOptions extends IFlowOptions {
 export interface IVisit {
   /** What {@linkcode finishAuthorization} needs, if another process calls it. */
   pending: IPendingAuthorization;
-  /** Aborts when no caller waits any more. */
+  /** Aborts when no caller waits any more, and when a session is saved or revoked. */
   signal?: AbortSignal | undefined;
 }
 
