@@ -7,11 +7,12 @@
  */
 
 import { cpus } from "node:os";
-import { compareCrowds } from "./bench/crowd.ts";
+import { compareCrowds, MEMORY_LIMIT } from "./bench/crowd.ts";
 import { compareImports } from "./bench/cold_import.ts";
 import { compareParsing, PARSING_GOALS } from "./bench/parsing.ts";
+import { comparePureFunctions } from "./bench/pure.ts";
 import { judgeGoals } from "./bench/goals.ts";
-import { compareFlows, WALL_TIME_LIMIT } from "./bench/flows.ts";
+import { compareFlows, WALL_TIME_LIMITS } from "./bench/flows.ts";
 import {
   compareBundles,
   packageVersions,
@@ -22,16 +23,18 @@ import { formatTable, type ISection, verdict } from "./bench/timing.ts";
 /** The goals of this library. */
 const GOALS = {
   ...PARSING_GOALS,
-  gzippedBytesBelow: 4096,
-  wallTimeByBareFetchesAtMost: WALL_TIME_LIMIT,
+  wallTimeByBareFetchesAtMost: WALL_TIME_LIMITS.onLoopback,
+  wallTimeAfter10MsAtMost: WALL_TIME_LIMITS.after10Ms,
+  memoryByBareFetchesAtMost: MEMORY_LIMIT,
   peersWithTheSameScope: SAME_SCOPE.join(", "),
 };
 
 async function* measure(): AsyncGenerator<ISection> {
+  yield* comparePureFunctions();
   yield* compareFlows();
   yield await compareCrowds();
   yield* compareImports();
-  yield* await compareBundles(GOALS.gzippedBytesBelow);
+  yield* compareBundles();
   yield* compareParsing();
 }
 

@@ -11,6 +11,8 @@ import { discoverAuthorization } from "../../mod.ts";
 import { type IServers, startServers } from "./servers.ts";
 import { type ISection, median, medianRatio, type Row } from "./timing.ts";
 
+/** How many times the memory of the bare fetches ours may take. */
+export const MEMORY_LIMIT = 1.3;
 const CALLS = 1_000;
 const SAMPLES = 5;
 
@@ -101,6 +103,7 @@ export async function compareCrowds(): Promise<ISection> {
   const growthOf = (index: number) =>
     samples[index]!.map(({ growth }) => growth);
   const last = names.length - 1;
+  const ratio = medianRatio(growthOf(0), growthOf(last));
   const rows = names.map((name, index): Row => ({
     name,
     "ms per call": median(msOf(index)),
@@ -114,6 +117,11 @@ export async function compareCrowds(): Promise<ISection> {
       "MiB is the growth of the resident set to its maximum; " +
       `${SAMPLES} processes of each.`,
     rows,
+    goals: [{
+      text: `at most ${MEMORY_LIMIT} times the memory of the bare fetches: ` +
+        ratio.toFixed(2),
+      reached: ratio <= MEMORY_LIMIT,
+    }],
   };
 }
 

@@ -1,0 +1,3 @@
+/** One pure function. */
+
+export { parseWWWAuthenticateHeader } from "../../../mod.ts";

@@ -1,0 +1,3 @@
+/** One pure function. */
+
+export { getClaimsFromJWT } from "../../../mod.ts";

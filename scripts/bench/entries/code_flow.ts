@@ -1,0 +1,13 @@
+/** From a 401 to a token by the code flow. */
+
+export {
+  buildAuthorizationCodeBody,
+  buildAuthorizationUrl,
+  createPkcePair,
+  createState,
+  discoverAuthorization,
+  fetchToken,
+  parseAuthorizationResponse,
+  registerClient,
+  selectClientAuthentication,
+} from "../../../mod.ts";

@@ -1,0 +1,3 @@
+/** From a 401 to the metadata of the authorization server. */
+
+export { discoverAuthorization } from "../../../mod.ts";
