@@ -5,9 +5,9 @@
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The base64 method of `Uint8Array`, where the runtime has it. */
+/** The base64 method of `Uint8Array`, which older type libraries lack. */
 interface INativeBase64 {
-  setFromBase64?(
+  setFromBase64(
     base64: string,
     options: { alphabet: "base64url" },
   ): { written: number };
@@ -28,9 +28,10 @@ const buffer: Bytes = /* @__PURE__ */ new Uint8Array(8_192);
  * {@linkcode decodeBase64String} can decode the string, or fail: whitespace and
  * padding give fewer bytes than a string of that length otherwise has.
  */
-function setFromBase64(bytes: Bytes & INativeBase64, base64: string): number {
+function setFromBase64(bytes: Bytes, base64: string): number {
   const { length } = base64;
-  const { written } = bytes.setFromBase64!(base64, { alphabet: "base64url" });
+  const native = bytes as unknown as INativeBase64;
+  const { written } = native.setFromBase64(base64, { alphabet: "base64url" });
   if (written === Math.floor(length * 3 / 4) && length % 4 !== 1) {
     return written;
   }
