@@ -4,7 +4,8 @@
  */
 import { fileURLToPath } from "node:url";
 import { root } from "./support/deno.ts";
-import { runTests, TEST_TARGETS } from "./test.ts";
+import { PROGRAM_TESTS, runTests, TEST_TARGETS } from "./test.ts";
+import { runProgramTests } from "./test_stores.ts";
 
 const MIN_PERCENT = 98;
 
@@ -52,11 +53,9 @@ async function readCoverage(): Promise<IFileCoverage[]> {
 
 await Deno.remove(new URL("coverage", root), { recursive: true })
   .catch(() => {});
-const code = await runTests([
-  "--coverage=coverage",
-  "--coverage-raw-data-only",
-  ...TEST_TARGETS,
-]);
+const options = ["--coverage=coverage", "--coverage-raw-data-only"];
+const code = await runTests([...options, ...TEST_TARGETS]) ||
+  await runProgramTests([...options, ...PROGRAM_TESTS]);
 if (code !== 0) Deno.exit(code);
 
 let found = 0;

@@ -10,8 +10,11 @@
 import { deno, importMapArgs } from "./support/deno.ts";
 import { PROGRAM_TESTS } from "./test.ts";
 
-Deno.exit(
-  await deno(
+/** Runs `deno test` with all permissions and these arguments; returns its exit code. */
+export async function runProgramTests(
+  args: readonly string[],
+): Promise<number> {
+  return await deno(
     "test",
     "--quiet",
     "--parallel",
@@ -19,6 +22,12 @@ Deno.exit(
     "--unstable-kv",
     "--reporter=dot",
     ...await importMapArgs(),
-    ...(Deno.args.length > 0 ? Deno.args : PROGRAM_TESTS),
-  ),
-);
+    ...args,
+  );
+}
+
+if (import.meta.main) {
+  Deno.exit(
+    await runProgramTests(Deno.args.length > 0 ? Deno.args : PROGRAM_TESTS),
+  );
+}
