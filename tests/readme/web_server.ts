@@ -8,7 +8,7 @@ import {
 const redirectUri = "https://app.example/callback";
 
 export async function login(
-  context: IAuthorizationContext, // from discoverAuthorization()
+  context: IAuthorizationContext, // await discoverAuthorization(resource)
   user: Map<string, string>, // the storage of this user
 ) {
   const client = await ensureClient(context.serverMetadata, {
