@@ -249,6 +249,7 @@ Deno.test("discoverAuthorization() assumes no endpoints where the resource publi
 // What does not say that nothing is published.
 const UNCLEAR: [name: string, Answer, part: string][] = [
   ["503", text("Unavailable", 503), "503"],
+  ["500", text("Broken", 500), "500"],
   ["429", text("Later", 429), "429"],
   ["a lost connection", failing(new TypeError("Cable cut")), "Cable cut"],
   ["a json() that rejects", () => minimal({}), "cannot be read to its end"],
