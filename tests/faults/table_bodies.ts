@@ -277,7 +277,7 @@ const FAULTS: IFault[] = [
       }),
     }),
     ...NOT_JSON,
-    // The body of a metadata document stands in the message, as SPEC.md has it.
+    // The body of a metadata document stands in the message, as the literal contract requires.
     only: ["fetchDynamicRegistration", "registerClient", "fetchToken"],
   },
 ];

@@ -94,7 +94,7 @@ const REGISTRATIONS: ICase[] = WRONG.flatMap((value): ICase[] => [
     requests: 1,
   },
   {
-    // SPEC.md: a client_id that is defined will do.
+    // The literal contract: a client_id that is defined will do.
     operation: "fetchDynamicRegistration",
     fault: shown("client_id", value),
     play: withMembers({ client_id: value }),

@@ -157,7 +157,7 @@ const NO_STRINGS: Endpoint[] = [
   ["that is an array", ({ here }) => [`${here}/token`]],
 ];
 
-/** Endpoints that the registration of SPEC.md requests, which accepts any URL. */
+/** Endpoints that the literal registration requests, which accepts any URL. */
 const UNSAFE: Endpoint[] = [
   ["with a line break", ({ here }) => `${here}/\ntoken`],
   ["with a line break in its scheme", ({ here }) => `ht\ntp${here.slice(4)}/`],
@@ -276,7 +276,7 @@ export const URL_CASES: readonly ICase[] = [
   ...IDN,
   ...refused(UNUSABLE, ALL, "url_refused"),
   ...refused(NO_STRINGS, STRICT, "url_refused"),
-  // Of its arguments, the registration of SPEC.md checks the types.
+  // Of its arguments, the literal registration checks the types.
   ...refused(NO_STRINGS, LITERAL, "invalid_argument"),
   ...refused(UNSAFE, STRICT, "url_refused"),
   ...refused(MISSING, ALL, "unsupported"),

@@ -157,7 +157,7 @@ function filled(members: Member[]): Member[] {
 const maybe = fc.oneof(values, fc.constantFrom("", undefined));
 const scopeLists = fc.array(values, { minLength: 1, maxLength: 3 });
 
-/** What a builder of SPEC.md makes of its arguments in their order. */
+/** What a literal builder makes of its arguments in their order. */
 function literal<Args extends unknown[]>(
   args: { [Index in keyof Args]: fc.Arbitrary<Args[Index]> },
   build: (...args: Args) => URLSearchParams,

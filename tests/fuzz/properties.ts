@@ -297,7 +297,7 @@ function fuzzed<T>(
 /** All properties; their shares add up to a hundred percent. */
 export const PROPERTIES: readonly IFuzzProperty[] = [
   fuzzed(
-    "parseWWWAuthenticateHeader() parses fuzzed strings as the rules of SPEC.md say",
+    "parseWWWAuthenticateHeader() parses fuzzed strings as its literal rules say",
     25,
     headerTexts,
     checkLenientParser,

@@ -74,7 +74,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     using server = stubFetch({ ...chain, [url]: answer });
     const error = await errorOf(send(server));
     assertEquals([error.code, error.url], ["redirect_refused", url]);
-    // SPEC.md fixes the message of a failed attempt.
+    // The literal contract fixes the message of a failed attempt.
     const reason = url === PRM ? error.cause : error;
     assertInstanceOf(reason, OAuthClientError);
     assertEquals(reason.message, `Request to ${problem}`);

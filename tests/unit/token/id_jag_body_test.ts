@@ -86,7 +86,7 @@ const WRONG: Record<Kind, [values: unknown[], expected: string]> = {
 };
 
 for (const { name, build, call, args, right, parameters } of BUILDERS) {
-  /** The parameters of these arguments, as SPEC.md orders them. */
+  /** The parameters of these arguments, in the order of the literal contract. */
   const expected = (...[id, secret, token, resource, scopes]: Arguments) =>
     [
       ["client_id", id],
