@@ -11,6 +11,7 @@ import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
+import { requireSameIssuer } from "./_issuer.ts";
 import {
   clientSecretBasic,
   clientSecretPost,
@@ -110,13 +111,7 @@ export function selectClientAuthentication(
     "registration",
     registration,
   );
-  if (registered.issuer !== undefined && registered.issuer !== issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `Client credentials for issuer ${quoteUrl(registered.issuer)} must not ` +
-        `be sent to issuer ${quoteUrl(issuer)}`,
-    );
-  }
+  requireSameIssuer(registered.issuer, issuer);
   // The default of RFC 8414, section 2.
   const listed = stringsIn(token_endpoint_auth_methods_supported) ??
     ["client_secret_basic"];

@@ -1,4 +1,4 @@
-/** One request with its redirects. This is the only file that calls `fetch`. */
+/** One OAuth request with its redirects: the only file that calls `fetch` for them. */
 
 import {
   invalidArgument,

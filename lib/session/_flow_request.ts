@@ -1,10 +1,9 @@
 /** What a flow requests: its own options and those of the resource. */
 
 import { requireScopes } from "../core/_scope_values.ts";
-import { quoteUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
+import { requireSameIssuer } from "../client/_issuer.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import type { IAuthorizeRequest, IFlowOptions } from "./authorize_request.ts";
@@ -59,13 +58,7 @@ export function clientOf(
   context: Pick<IAuthorizationContext, "issuer">,
 ): IKnownClient {
   // Also checked when credentials are sent, but a user would have signed in by then.
-  if (issuer !== undefined && issuer !== context.issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `Client credentials for issuer ${quoteUrl(issuer)} must not be sent to ` +
-        `issuer ${quoteUrl(context.issuer)}`,
-    );
-  }
+  requireSameIssuer(issuer, context.issuer);
   return {
     issuer: context.issuer,
     client_id: clientId,

@@ -14,11 +14,8 @@ import {
   quoteUrl,
   requireEndpoint,
 } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
-import type {
-  IClientAuthentication,
-  IFormRequestOptions,
-} from "../client/authentication.ts";
+import { requireSameIssuer } from "../client/_issuer.ts";
+import type { IFormRequestOptions } from "../client/authentication.ts";
 import { underClock } from "../http/_clock.ts";
 import { cleanErrorResponse, cleanText, secretsOf } from "../http/_redact.ts";
 import { mergeHeaders, requireOptions, send } from "../http/_request.ts";
@@ -45,7 +42,7 @@ interface IRequestKind {
   readonly name: string;
   /** The status of a success in messages, if not 200. */
   readonly expectedStatus?: number;
-  /** Whether the status of a success says everything. */
+  /** Whether the content of a success is ignored. */
   readonly ignoresContent?: true;
 }
 
@@ -124,19 +121,6 @@ function requireSuccess(
   }
 }
 
-/** Fails if the client is registered with another issuer. */
-function requireOwnIssuer(
-  client: IClientAuthentication | undefined,
-  issuer: string,
-): void {
-  if (client?.issuer === undefined || client.issuer === issuer) return;
-  throw new OAuthClientError(
-    "issuer_mismatch",
-    `Client credentials for issuer ${quoteUrl(client.issuer)} must not be ` +
-      `sent to issuer ${quoteUrl(issuer)}`,
-  );
-}
-
 /** Sends a form once, with fresh credentials and a fresh DPoP proof. */
 async function sendForm(
   url: string,
@@ -195,7 +179,7 @@ export async function postForm(
     "the result of createDpop()",
   );
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
-  requireOwnIssuer(client, serverMetadata.issuer);
+  requireSameIssuer(client?.issuer, serverMetadata.issuer);
   const kind = REQUESTS[endpoint];
   const { purpose } = kind;
   const first = await sendForm(url, purpose, serverMetadata, form, given);

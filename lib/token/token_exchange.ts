@@ -79,32 +79,9 @@ export async function exchangeToken(
   serverMetadata: TokenRequestMetadata,
   options: IExchangeTokenOptions,
 ): Promise<IExchangedToken> {
-  const {
-    subjectToken,
-    subjectTokenType,
-    requestedTokenType,
-    audience,
-    actorToken,
-    actorTokenType,
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
-    ...rest
-  } = requireObject("options", options);
-  const body = buildTokenExchangeBody({
-    subjectToken,
-    subjectTokenType,
-    requestedTokenType,
-    audience,
-    actorToken,
-    actorTokenType,
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
-  });
-  const token = await fetchToken(serverMetadata, body, rest);
+  const { requestedTokenType } = requireObject("options", options);
+  const body = buildTokenExchangeBody(options);
+  const token = await fetchToken(serverMetadata, body, options);
   const issued_token_type = stringMember(token, "issued_token_type");
   const isRequested = issued_token_type !== undefined &&
     (!requestedTokenType || issued_token_type === requestedTokenType);
