@@ -97,7 +97,7 @@ for (const [name, encode] of ENCODINGS) {
       assertEquals(error.error_description, undefined);
       assertEquals(error.errorResponse, {
         error: "invalid_client",
-        hint: { of: [undefined] },
+        hint: { of: [null] },
         help: "Ask the operator",
       });
       assert(!shown(error).includes(encode(SECRET)));
