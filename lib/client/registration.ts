@@ -15,6 +15,7 @@ import {
   parseUrl,
   quoteUrl,
   requireEndpoint,
+  requireSafeUrl,
   urlString,
 } from "../core/_url.ts";
 import {
@@ -139,8 +140,10 @@ export async function fetchDynamicRegistration(
     application_type: "native",
     ...requireObject("clientMetadata", clientMetadata ?? {}),
   };
+  const url = requireString("registration_endpoint", registration_endpoint);
+  requireSafeUrl("The registration_endpoint", url, { allowHttp: true });
   return await postRegistration(
-    requireString("registration_endpoint", registration_endpoint),
+    url,
     mergeHeaders({ "Content-Type": "application/json" }, headers),
     metadata,
     requestOptions,

@@ -51,7 +51,7 @@ export function quoteUrl(value: unknown): string {
  * because operating systems connect it to loopback.
  */
 export function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost\.?|.+\.localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4})\])$/
+  return /^((.+\.)?localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::(1|ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))?\])$/
     .test(hostname);
 }
 
@@ -66,45 +66,36 @@ export interface IUrlRules {
 /**
  * Fails unless a request, or the user's browser, may be sent to this URL: https,
  * or http on loopback; loopback only where the rules allow it, so that no remote
- * server can direct the client at a service of its own machine.
+ * server can direct the client at a service of its own machine. `shown` is the URL
+ * in the message.
  */
 export function requireSafeUrl(
   name: string,
   value: unknown,
-  { allowHttp = false, allowLoopback = false }: IUrlRules,
+  { allowHttp, allowLoopback }: IUrlRules,
+  shown = quoteUrl(value),
 ): URL {
-  const refuse = (expected: string) =>
+  const refused = (expected: string) =>
     new OAuthClientError(
       "url_refused",
-      `${name} is not used: expected ${expected}, got ${
-        typeof value === "string"
-          ? JSON.stringify(quoteUrl(value).slice(0, 200))
-          : quoteUrl(value)
-      }`,
+      `${name} is not used: expected ${expected}, got "${shown.slice(0, 200)}"`,
     );
   // The URL parser drops tabs and line breaks, and encodes bidi characters, which no
   // valid URL contains.
   const isClean = typeof value === "string" && !value.includes(" ") &&
     printable(value) === value;
-  const url = isClean ? parseUrl(value) : undefined;
-  if (!url) throw refuse("an absolute URL");
-  if (url.username || url.password) throw refuse("a URL without credentials");
-  const isHttp = url.protocol === "http:";
-  if (!isHttp && url.protocol !== "https:") throw refuse("an https URL");
+  const url = isClean ? parseHttpUrl(value) : undefined;
+  if (!url) throw refused("an absolute https URL without credentials");
   if (allowHttp) return url;
   if (isLoopback(url)) {
     if (allowLoopback) return url;
-    throw refuse(
+    throw refused(
       "a URL that is not on loopback, because the target or issuer is not " +
         "(set allowHttp to allow it)",
     );
   }
-  if (isHttp) {
-    throw refuse(
-      "an https URL, or http on loopback (set allowHttp to allow it)",
-    );
-  }
-  return url;
+  if (url.protocol === "https:") return url;
+  throw refused("an https URL (set allowHttp to allow it)");
 }
 
 /** The members of server metadata that requests, or users, are sent to. */

@@ -1,7 +1,7 @@
 /** Requests one URL after another until one returns usable metadata. */
 
 import { quote } from "../core/_quote.ts";
-import { type IUrlRules, quoteUrl } from "../core/_url.ts";
+import { type IUrlRules, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import {
   type IDiscoveryAttempt,
   OAuthClientError,
@@ -28,8 +28,8 @@ export interface IVerdict<Metadata> {
 export interface ICandidate<Metadata> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The URLs that may be requested; any if undefined. */
-  readonly rules?: IUrlRules;
+  /** The URLs that may be requested. */
+  readonly rules: IUrlRules;
   readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
 }
 
@@ -49,57 +49,29 @@ export interface ISearchOptions extends IRequestOptions {
   secrets?: readonly string[] | undefined;
 }
 
+const wordsOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
+
 /** The error of a response that is not usable metadata. */
 function attemptError(
   purpose: RequestPurpose,
   url: string,
-  response: IResponse,
+  { status, text, statusText, failure, headers }: IResponse,
   verdict: IVerdict<unknown>,
   secrets: readonly string[],
 ): OAuthClientError {
-  const { status, text, statusText, failure } = response;
-  const start = `Failed to fetch ${purpose.replaceAll("_", " ")} ` +
-    `from ${quoteUrl(url)}: ${status} `;
   // A body that is not JSON shows that no metadata is published.
-  const isNotJson = failure?.code === "invalid_response";
-  const isUnexpected = status !== 200 && failure?.code !== "redirect_refused";
-  const code = isUnexpected
-    ? "unexpected_status"
-    : isNotJson
-    ? "invalid_metadata"
-    : failure?.code ?? verdict.code ?? "invalid_metadata";
-  const details = {
-    url: redact(quoteUrl(url), secrets),
-    cause: isNotJson ? undefined : failure ?? verdict.cause,
-  };
-  const message = verdict.problem === undefined
-    ? redact(start, secrets) + redact(text ?? statusText, secrets)
-    : redact(verdict.problem, secrets);
-  return responseError(response, code, message, details);
-}
-
-/** Requests one URL and checks the document found there. */
-async function attempt<Metadata>(
-  purpose: RequestPurpose,
-  { url, headers, rules, check }: ICandidate<Metadata>,
-  options: ISearchOptions,
-  secrets: readonly string[],
-): Promise<{ metadata?: Metadata; error?: OAuthClientError }> {
-  try {
-    const response = await request(
-      { url, purpose, rules, headers, secrets },
-      options,
-    );
-    const { status, json, failure, finalUrl = url } = response;
-    const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
-    if (verdict.metadata) return { metadata: verdict.metadata };
-    return { error: attemptError(purpose, url, response, verdict, secrets) };
-  } catch (error) {
-    // An abort ends the search with the caller's own reason.
-    options.signal?.throwIfAborted();
-    if (error instanceof OAuthClientError) return { error };
-    throw error;
-  }
+  const known = failure?.code === "invalid_response" ? undefined : failure;
+  const isUnexpected = status !== 200 && known?.code !== "redirect_refused";
+  const code = known?.code ?? verdict.code ?? "invalid_metadata";
+  const start = `Failed to fetch ${wordsOf(purpose)} from ${url}: ${status} `;
+  return responseError(
+    { url, status, headers },
+    isUnexpected ? "unexpected_status" : code,
+    verdict.problem === undefined
+      ? start + redact(text ?? statusText, secrets)
+      : redact(verdict.problem, secrets),
+    { cause: known ?? verdict.cause },
+  );
 }
 
 /**
@@ -114,20 +86,33 @@ export async function search<Metadata>(
   options: ISearchOptions,
 ): Promise<ISearchResult<Metadata>> {
   const attempts: IDiscoveryAttempt[] = [];
-  for (const candidate of candidates) {
-    const { url, headers } = candidate;
+  for (const { url, headers, rules, check } of candidates) {
     const secrets = [...(options.secrets ?? []), ...secretsOf(headers)];
-    const { metadata, error } = await attempt(
-      purpose,
-      candidate,
-      options,
-      secrets,
-    );
-    if (error?.code === "timeout") throw error;
     const shown = redact(quoteUrl(url), secrets);
-    attempts.push({ url: shown, ...(error && { error }) });
-    if (metadata) return { metadata, url, attempts };
-    if (options.endOnMismatch && error?.code === "identifier_mismatch") break;
+    let error: OAuthClientError;
+    try {
+      requireSafeUrl(`The URL of ${wordsOf(purpose)}`, url, rules, shown);
+      const response = await request(
+        { url, purpose, headers, secrets },
+        options,
+      );
+      const { status, json, failure, finalUrl = url } = response;
+      const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
+      if (verdict.metadata) {
+        attempts.push({ url: shown });
+        return { metadata: verdict.metadata, url, attempts };
+      }
+      error = attemptError(purpose, shown, response, verdict, secrets);
+    } catch (thrown) {
+      // An abort ends the search with the caller's own reason.
+      options.signal?.throwIfAborted();
+      if (!(thrown instanceof OAuthClientError) || thrown.code === "timeout") {
+        throw thrown;
+      }
+      error = thrown;
+    }
+    attempts.push({ url: shown, error });
+    if (options.endOnMismatch && error.code === "identifier_mismatch") break;
   }
   return { attempts };
 }
@@ -153,7 +138,7 @@ export function toDiscoveryResult<Metadata>(
   if (errors.length === 1) throw errors[0];
   throw new AggregateError(
     errors,
-    `Failed to fetch ${purpose.replaceAll("_", " ")} from all attempted URLs`,
+    `Failed to fetch ${wordsOf(purpose)} from all attempted URLs`,
   );
 }
 

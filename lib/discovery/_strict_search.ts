@@ -52,13 +52,12 @@ export function isUnsafeUrl(name: string, value: unknown): boolean {
  * control and bidi characters.
  */
 function presentable<T extends object>(metadata: T): T {
-  const members = Object.entries(metadata)
-    .filter(([name, value]) => !isUnsafeUrl(name, value))
-    .map(([name, value]) => [
-      name,
-      typeof value === "string" ? printable(value) : value,
-    ]);
-  return Object.fromEntries(members);
+  return Object.fromEntries(
+    Object.entries(metadata).flatMap(([name, value]) => {
+      if (isUnsafeUrl(name, value)) return [];
+      return [[name, typeof value === "string" ? printable(value) : value]];
+    }),
+  ) as T;
 }
 
 /** How the metadata of a resource is searched for. */

@@ -11,12 +11,7 @@ import {
   requireStringMembers,
 } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
-import {
-  isLoopback,
-  type IUrlRules,
-  quoteUrl,
-  requireSafeUrl,
-} from "../core/_url.ts";
+import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type {
@@ -144,20 +139,6 @@ function selectServer(
   return selected;
 }
 
-/** Fails unless a server may be used. Its URL may repeat what the resource received. */
-function requireServer(
-  issuer: string,
-  rules: IUrlRules,
-  secrets: readonly string[],
-): void {
-  try {
-    requireSafeUrl("The authorization server", issuer, rules);
-  } catch (error) {
-    const { message } = error as Error;
-    throw new OAuthClientError("url_refused", redact(message, secrets));
-  }
-}
-
 /** The endpoints of a server without metadata (MCP revision 2025-03-26). */
 function assumedMetadata(target: URL): IAuthorizationServerMetadata {
   return {
@@ -271,7 +252,9 @@ export async function discoverAuthorization(
     : String(authorizationServer);
   const issuer = named ?? target.origin;
   const secrets = secretsOf(sameOriginHeaders ?? {});
-  requireServer(issuer, rules, secrets);
+  // The resource may have named a URL that repeats what it received.
+  const shown = redact(quoteUrl(issuer), secrets);
+  requireSafeUrl("The authorization server", issuer, rules, shown);
 
   const server = await searchServer({
     issuer,
@@ -285,8 +268,7 @@ export async function discoverAuthorization(
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
     throw discoveryError(
-      "No metadata of the authorization server " +
-        `${redact(quoteUrl(issuer), secrets)} for ${target.href}`,
+      `No metadata of the authorization server ${shown} for ${target.href}`,
       attempts,
     );
   }

@@ -107,7 +107,12 @@ export async function fetchAuthorizationServerMetadata(
     insertWellKnownPath(OPENID_CONNECT_DISCOVERY_PATH, issuer),
     appendOpenIdPath(String(authorizationServer)),
   ], preferredServerMetadataUrl);
-  const candidates = urls.map((url) => ({ url, headers, check }));
+  const candidates = urls.map((url) => ({
+    url,
+    headers,
+    rules: { allowHttp: true },
+    check,
+  }));
   const purpose = "authorization_server_metadata";
   return toDiscoveryResult(
     purpose,

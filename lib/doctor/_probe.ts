@@ -1,6 +1,6 @@
 /** Requests of the diagnosis beside those of discovery. */
 
-import type { IUrlRules } from "../core/_url.ts";
+import { type IUrlRules, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
 import type {
@@ -48,11 +48,13 @@ export async function probe(
   },
 ): Promise<IProbe> {
   const { rules, requestOptions } = survey;
-  const { result, error } = await attempt(survey, () =>
-    request(
-      { url, purpose, rules, headers, ...(body !== undefined && { body }) },
+  const { result, error } = await attempt(survey, () => {
+    requireSafeUrl("The URL", url, rules);
+    return request(
+      { url, purpose, headers, ...(body !== undefined && { body }) },
       { ...requestOptions, fetch },
-    ));
+    );
+  });
   return {
     method,
     url,

@@ -2,19 +2,16 @@
 
 import {
   invalidArgument,
-  optionalFunction,
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
-import { quoteThrown } from "../core/_quote.ts";
+import { quote, quoteThrown } from "../core/_quote.ts";
+import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
-  type IUrlRules,
-  parseHttpUrl,
-  parseUrl,
-  quoteUrl,
-  requireSafeUrl,
-} from "../core/_url.ts";
-import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
+  type IOAuthClientErrorDetails,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
 import { underClock } from "./_clock.ts";
 import { redact, secretsOf } from "./_redact.ts";
 import {
@@ -23,7 +20,6 @@ import {
   type IResponse,
   isOk,
   readResponse,
-  responseError,
 } from "./_response.ts";
 import type {
   IFetchResponse,
@@ -37,31 +33,14 @@ const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /** A request of this library. */
 export interface IRequest {
+  /** An http or https URL that may be requested: the caller has checked it. */
   readonly url: string;
   readonly purpose: RequestPurpose;
-  /** Which URLs may be requested; http and https everywhere if undefined. */
-  readonly rules?: IUrlRules | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** What errors must not repeat, beside the values of this request. */
   readonly secrets?: readonly string[] | undefined;
   /** A request with a body is a `POST`, one without is a `GET`. */
   readonly body?: string;
-}
-
-const FIELD_NAME = /^[\w!#$%&'*+\-.^`|~]+$/;
-// deno-lint-ignore no-control-regex
-const FIELD_VALUE = /^[\x01-\xff]*$/;
-
-/** Fails unless HTTP can carry the field: errors of runtimes show its value. */
-function requireField(name: string, value: string): void {
-  if (!FIELD_NAME.test(name)) {
-    throw invalidArgument("The name of a header field", "a token");
-  }
-  // Fetch removes line breaks at the start and at the end.
-  if (!FIELD_VALUE.test(value) || /[\r\n]/.test(value.trim())) {
-    const expected = "a line of characters up to U+00FF";
-    throw invalidArgument(`The header field ${name}`, expected);
-  }
 }
 
 /** Merges header fields; of several with one name the last value is used. */
@@ -72,7 +51,13 @@ export function mergeHeaders(
   for (const source of sources) {
     const fields = requireStringMembers("headers", source);
     for (const [name, value] of Object.entries(fields)) {
-      requireField(name, value);
+      try {
+        new Headers([[name, value]]);
+      } catch {
+        // The errors of runtimes show the value.
+        const field = `The header field ${quote(name)}`;
+        throw invalidArgument(field, "one that HTTP allows");
+      }
       const key = name.toLowerCase();
       merged.set(key, [merged.get(key)?.[0] ?? name, value]);
     }
@@ -86,45 +71,30 @@ function requestError(
   url: string,
   { headers, body, secrets: others = [] }: IRequest,
   problem: string,
-  cause?: unknown,
+  details?: IOAuthClientErrorDetails,
 ): OAuthClientError {
   const secrets = [...others, ...secretsOf(headers, body)];
   const shown = redact(quoteUrl(url), secrets);
   const message = redact(`Request to ${shown} ${problem}`, secrets);
-  return new OAuthClientError(code, message, { url: shown, cause });
+  return new OAuthClientError(code, message, { url: shown, ...details });
 }
 
-/** Fails unless a request may be made to this URL; returns its origin. */
+/** Fails unless the caller allows a request to this URL. */
 async function requirePermission(
   url: string,
   request: IRequest,
   { allowUrl }: IRequestOptions,
-  signal: AbortSignal,
-): Promise<string> {
-  const { purpose, rules } = request;
-  // Some runtimes' fetch reads data: and file: URLs too, which servers may name.
-  const parsed = rules
-    ? requireSafeUrl(`The URL of ${purpose.replaceAll("_", " ")}`, url, rules)
-    : parseHttpUrl(url);
-  if (!parsed) {
-    const problem =
-      "not made: expected an http or https URL without credentials";
-    throw requestError("url_refused", url, request, problem);
-  }
-  if (!allowUrl) return parsed.origin;
-  let isAllowed: unknown;
+): Promise<void> {
+  let cause: unknown;
   try {
-    isAllowed = await allowUrl(new URL(url), purpose);
-  } catch (cause) {
-    const problem = "not made: allowUrl failed";
-    throw requestError("url_refused", url, request, problem, cause);
+    if (!allowUrl || await allowUrl(new URL(url), request.purpose) === true) {
+      return;
+    }
+  } catch (thrown) {
+    cause = thrown;
   }
-  if (isAllowed !== true) {
-    const problem = "not made: allowUrl did not return true";
-    throw requestError("url_refused", url, request, problem);
-  }
-  signal.throwIfAborted();
-  return parsed.origin;
+  const problem = "not made: allowUrl did not return true";
+  throw requestError("url_refused", url, request, problem, { cause });
 }
 
 /** Calls `fetch` once. */
@@ -157,7 +127,7 @@ async function callFetch(
     return response;
   }
   const problem = `failed: ${quoteThrown(cause)}`;
-  throw requestError("network_error", url, request, problem, cause);
+  throw requestError("network_error", url, request, problem, { cause });
 }
 
 /**
@@ -166,18 +136,15 @@ async function callFetch(
  */
 function redirectOf(
   url: string,
-  origin: string,
   { type, status, headers }: IFetchResponse,
   method: string,
   hops: number,
 ): { next?: string; problem?: string } {
+  const location = REDIRECT_STATUSES.includes(status) &&
+    fieldOf(headers, "Location");
   if (type === "opaqueredirect") {
-    return {
-      problem: "was redirected, and this runtime does not expose the new URL",
-    };
+    return { problem: "was redirected, and the runtime hides the new URL" };
   }
-  if (!REDIRECT_STATUSES.includes(status)) return {};
-  const location = fieldOf(headers, "Location");
   if (!location) return {};
   if (method !== "GET") {
     return { problem: `was redirected, which a ${method} does not follow` };
@@ -185,9 +152,8 @@ function redirectOf(
   if (hops === MAX_REDIRECTS) {
     return { problem: `was redirected more than ${MAX_REDIRECTS} times` };
   }
-  const target = parseUrl(location, url);
-  if (!target) return { problem: "was redirected to an invalid URL" };
-  if (target.origin !== origin) {
+  const target = parseHttpUrl(parseUrl(location, url));
+  if (target?.origin !== new URL(url).origin) {
     return { problem: "was redirected to another origin" };
   }
   return { next: target.href };
@@ -206,36 +172,35 @@ export async function send(
   const method = request.body === undefined ? "GET" : "POST";
   let { url } = request;
   for (let hops = 0;; hops++) {
-    const origin = await requirePermission(url, request, options, signal);
+    await requirePermission(url, request, options);
     const response = await callFetch(url, method, request, options, signal);
     // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
-    const finalUrl = (options.fetch && response.url) || url;
-    if (finalUrl !== url && parseUrl(finalUrl)?.origin !== origin) {
+    const from = (options.fetch && response.url) || url;
+    if (from !== url && parseUrl(from)?.origin !== new URL(url).origin) {
       discard(response);
       const problem = "got a response from another origin";
       throw requestError("redirect_refused", url, request, problem);
     }
-    const { next, problem } = redirectOf(url, origin, response, method, hops);
-    if (next === undefined) {
-      // Metadata comes with status 200, other responses with any 2xx.
-      const isExpected = method === "GET"
-        ? response.status === 200
-        : isOk(response);
-      const reading = { maxBytes, signal, isExpected };
-      const read = await readResponse(request.url, response, reading);
-      const finished = { ...read, finalUrl: url };
-      if (problem === undefined) return finished;
-      const { message } = requestError(
-        "redirect_refused",
-        url,
-        request,
-        problem,
-      );
-      const failure = responseError(finished, "redirect_refused", message);
-      return { ...finished, failure };
+    const { next, problem } = redirectOf(url, response, method, hops);
+    if (next !== undefined) {
+      discard(response);
+      url = next;
+      continue;
     }
-    discard(response);
-    url = next;
+    // Metadata comes with status 200, other responses with any 2xx.
+    const { status } = response;
+    const isExpected = method === "GET" ? status === 200 : isOk(response);
+    const reading = { maxBytes, signal, isExpected };
+    const read = await readResponse(request.url, response, reading);
+    return {
+      ...read,
+      finalUrl: url,
+      ...(problem !== undefined && {
+        failure: requestError("redirect_refused", url, request, problem, {
+          status,
+        }),
+      }),
+    };
   }
 }
 
@@ -265,12 +230,6 @@ export function requireOptions<T extends IRequestOptions>(
 ): T {
   // Every member is optional, so that an empty object is of any of these types.
   const given = requireObject("options", options ?? {} as T);
-  optionalFunction("options.fetch", given.fetch);
-  optionalFunction("options.allowUrl", given.allowUrl);
-  const { signal } = given;
-  if (signal && typeof signal.throwIfAborted !== "function") {
-    throw invalidArgument("options.signal", "an AbortSignal");
-  }
   for (const name of ["timeoutMs", "maxBytes"] as const) {
     const limit = given[name] ?? 1;
     if (typeof limit !== "number" || !(limit > 0)) {

@@ -138,7 +138,7 @@ const FAULTS: IFault[] = [
     play: redirectTo(({ origin }) =>
       `${origin.replace("//", `//me:${SECRET}@`)}/x`
     ),
-    attempt: "url_refused",
+    attempt: "redirect_refused",
     only: GETS,
   },
   ...[200, 201].map((status): IFault => ({

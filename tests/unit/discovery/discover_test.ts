@@ -437,8 +437,6 @@ Deno.test("discoverAuthorization() rejects invalid arguments before any request"
       .map((target): [unknown[], string] => [[target, {}], "targetResource"]),
     [["https://:s3cret@api.example/mcp", {}], "targetResource"],
     [[MCP, "x"], "options"],
-    [[MCP, { fetch: {} }], "options.fetch"],
-    [[MCP, { signal: {} }], "options.signal"],
     [[MCP, { trustedIssuers: AS }], "trustedIssuers"],
     [[MCP, { trustedIssuers: { [AS]: 7 } }], "trustedIssuers"],
     [[MCP, { authorizationServer: "as.example" }], "authorizationServer"],

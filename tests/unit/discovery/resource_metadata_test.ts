@@ -226,8 +226,6 @@ Deno.test("fetchResourceMetadata() rejects invalid arguments before any request"
     [[MCP, 7], "resourceMetadataUrl"],
     [[MCP, {}], "resourceMetadataUrl"],
     [[MCP, undefined, "x"], "options"],
-    [[MCP, undefined, { fetch: {} }], "options.fetch"],
-    [[MCP, undefined, { signal: {} }], "options.signal"],
     [[MCP, undefined, { sameOriginHeaders: "abc" }], "headers"],
   ];
   const fetch = () => Promise.reject(new Error("Requested"));

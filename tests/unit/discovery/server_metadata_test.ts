@@ -191,8 +191,6 @@ Deno.test("fetchAuthorizationServerMetadata() rejects invalid arguments before a
       .map((issuer): [unknown[], string] => [[issuer], "authorizationServer"]),
     [["https://:secret@as.example"], "authorizationServer"],
     [[TENANT, "x"], "options"],
-    [[TENANT, { fetch: {} }], "options.fetch"],
-    [[TENANT, { signal: {} }], "options.signal"],
     [[TENANT, { additionalHeaders: "abc" }], "headers"],
     [[TENANT, { additionalHeaders: new Headers({ A: "1" }) }], "headers"],
   ];

@@ -102,18 +102,16 @@ Deno.test("fetchToken() merges headers by name, whatever their case", async () =
 });
 
 Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not show them", async () => {
-  const value = "must be a line of characters up to U+00FF";
+  const value = "must be one that HTTP allows";
   const plain = "headers must be a plain object of strings";
   const rows: [headers: unknown, message: string][] = [
     [{ "X-A": "s3cret\r\nX-B: 1" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\n1" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\0" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\u0100" }, `The header field X-A ${value}`],
-    ...["", "s3cret name", "s3cret:", "s3cret\n", "s3cr\u00e9t"].map((
-      name,
-    ): [unknown, string] => [
-      { [name]: "1" },
-      "The name of a header field must be a token",
+    ...["", "a name", "name:", "na\u00efve"].map((name): [unknown, string] => [
+      { [name]: "s3cret" },
+      `The header field ${name} ${value}`,
     ]),
     ...[
       "s3cret",
@@ -152,20 +150,12 @@ Deno.test("fetchToken() rejects options of the wrong type before any request", a
   const limits = [0, -1, NaN, -Infinity, "10", true, {}, 10n];
   const rows: [options: unknown, name: string, expected: string][] = [
     ...["x", 7, () => {}].map((value): [unknown, string] => [value, ""]),
-    ...invalid("fetch", ["x", {}, true]),
-    ...invalid("allowUrl", ["x", {}, true]),
-    ...invalid("signal", ["x", {}, new AbortController()]),
     ...invalid("timeoutMs", limits),
     ...invalid("maxBytes", limits),
   ].map(([options, name]) => [
     options,
     name,
-    {
-      "": "an object",
-      fetch: "a function",
-      allowUrl: "a function",
-      signal: "an AbortSignal",
-    }[name] ?? "a positive number",
+    name === "" ? "an object" : "a positive number",
   ]);
   for (const [options, name, expected] of rows) {
     using server = stubFetch({});
@@ -247,8 +237,8 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
       fetch: server.fetch,
       allowUrl: ({ href }) => asked.push(href) > 0,
     });
-    const expected = `Request to ${shown} not made: expected an http or ` +
-      "https URL without credentials";
+    const expected = "The URL of resource metadata is not used: expected an " +
+      `absolute https URL without credentials, got "${shown}"`;
     assertEquals(errors.map(({ message }) => message), [expected]);
     assertEquals([server.urls, asked], [[PRM], [PRM]]);
   }
@@ -296,15 +286,15 @@ Deno.test("allowUrl is called with the purpose of each request and redirect", as
 
 Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", async () => {
   const thrown = new Error("Why");
-  const rows: [deny: () => unknown, problem: string, cause?: unknown][] = [
-    [() => Promise.resolve(false), "allowUrl did not return true"],
+  const rows: [deny: () => unknown, cause?: unknown][] = [
+    [() => Promise.resolve(false)],
     ...["true", 1, undefined].map((value): typeof rows[number] => [
       () => value,
-      "allowUrl did not return true",
     ]),
-    [() => Promise.reject(thrown), "allowUrl failed", thrown],
+    [() => Promise.reject(thrown), thrown],
   ];
-  for (const [deny, problem, cause] of rows) {
+  const problem = "allowUrl did not return true";
+  for (const [deny, cause] of rows) {
     for (const denied of [PRM, NEXT]) {
       using server = stubFetch({ [PRM]: redirect("/next") });
       const allowUrl = untyped(({ href }: URL) => href !== denied || deny());
