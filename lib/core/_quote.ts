@@ -2,29 +2,23 @@
 
 /** The most characters of a string that a message quotes. */
 export const MAX_CHARACTERS = 2_000;
-const LONE_SURROGATE_AT_END = /[\ud800-\udbff]$/;
+/** Control and bidi characters, except tabs and line feeds. */
 const CONTROL_OR_BIDI =
   // deno-lint-ignore no-control-regex
-  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 // Members of a registration response that hold credentials (RFC 7591, 7592).
 const CREDENTIAL_MEMBER = /^(client_secret|registration_access_token)$/;
 
 /** Cuts a string to 2,000 characters. */
 export function cut(text: string, mark = ""): string {
   return text.length > MAX_CHARACTERS
-    ? text.slice(0, MAX_CHARACTERS).replace(LONE_SURROGATE_AT_END, "") + mark
+    ? text.slice(0, MAX_CHARACTERS) + mark
     : text;
 }
 
-/** Quotes server text: cut, with control and bidi characters as escapes. */
+/** Quotes server text: cut, with U+FFFD for control and bidi characters. */
 export function quote(text: string): string {
-  return cut(text, "…").replace(
-    CONTROL_OR_BIDI,
-    (char) =>
-      char === "\n" || char === "\t"
-        ? char
-        : "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"),
-  );
+  return cut(text, "…").replace(CONTROL_OR_BIDI, "\ufffd");
 }
 
 /**

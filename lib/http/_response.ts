@@ -47,7 +47,7 @@ export function fieldOf(
   headers: IFetchResponse["headers"],
   name: string,
 ): string | null {
-  return typeof headers?.get === "function" ? headers.get(name) : null;
+  return headers?.get?.(name) ?? null;
 }
 
 /** Checks whether a response holds a form, by its media type. */
@@ -82,13 +82,12 @@ export function discard({ body }: IFetchResponse): void {
 }
 
 /** Returns seconds from `Retry-After` (RFC 9110, section 10.2.3). */
-function parseRetryAfter(value: string | null): number | undefined {
-  if (/^\d{1,9}$/.test(value ?? "")) return Number(value);
+function parseRetryAfter(value: string): number | undefined {
+  if (/^\d{1,9}$/.test(value)) return Number(value);
   // Date.parse makes a date of almost any string with a digit in it.
-  const [date] = /^[A-Z][a-z]+,? .*\d\d:\d\d:\d\d.*/.exec(value ?? "") ?? [];
-  if (date === undefined) return undefined;
+  if (!/ \d\d:\d\d:\d\d/.test(value)) return undefined;
   // The asctime form has no time zone, and is in UTC like the others.
-  const time = Date.parse(date.replace(/( GMT)?$/, " GMT"));
+  const time = Date.parse(value.replace(/( GMT)?$/, " GMT"));
   const seconds = Math.ceil((time - Date.now()) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
@@ -104,7 +103,7 @@ export function responseError(
   return new OAuthClientError(code, message, {
     url,
     status,
-    retryAfter: parseRetryAfter(headers.get("Retry-After")),
+    retryAfter: parseRetryAfter(headers.get("Retry-After") ?? ""),
     ...details,
     error_uri: isWebUrl(error_uri) ? error_uri : undefined,
   });
@@ -118,8 +117,9 @@ export function responseError(
 function hasKnownLength(response: IFetchResponse): response is Response {
   const { type, headers } = response;
   return response instanceof Response && type === "basic" &&
-    Boolean(headers?.get("Content-Length")) &&
-    !headers?.get("Content-Encoding") && !headers?.get("Transfer-Encoding");
+    !fieldOf(headers, "Content-Encoding") &&
+    !fieldOf(headers, "Transfer-Encoding") &&
+    fieldOf(headers, "Content-Length") !== null;
 }
 
 /** Reads the bytes of a body; returns undefined if they exceed the limit. */

@@ -70,7 +70,7 @@ Deno.test("runDoctor() returns 2 for invalid arguments", async () => {
     [["https://a.example", "--timeout", "-1"], /a number of seconds/],
     [["https://a.example", "--header", "X"], /requires "Name: value"/],
     [["https://a.example", "--header", "X Y: z"], /header field/],
-    [["\u001b[31mx"], /^'\\u001b\[31mx' is not/],
+    [["\u001b[31mx"], /^'\ufffd\[31mx' is not/],
   ];
   for (const [args, message] of rows) {
     const { status, errors, text } = await run(...args);

@@ -59,7 +59,7 @@ Deno.test("fetchDynamicRegistration() reports error and error_description of an 
       ],
     ],
     // Control characters are escaped in the message and removed from the member.
-    [{ error: "a_b", error_description: "\u001b[2J" }, "a_b: \\u001b[2J", [
+    [{ error: "a_b", error_description: "\u001b[2J" }, "a_b: \ufffd[2J", [
       "a_b",
       "[2J",
     ]],
@@ -117,9 +117,8 @@ Deno.test("fetchDynamicRegistration() reports the body of any other failing resp
     ['"invalid"'],
     ["<html>No</html>"],
     [""],
-    ["a\u0007\tb\n", "a\\u0007\tb\n"],
+    ["a\u0007\tb\n", "a\ufffd\tb\n"],
     [most + "xx", most + "x…"],
-    [most + "\u{1f600}y", most + "…"],
   ];
   for (const [body, details = body] of rows) {
     for (const status of [300, 404, 500]) {

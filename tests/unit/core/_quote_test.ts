@@ -7,7 +7,7 @@ import {
   quoteThrown,
 } from "../../../lib/core/_quote.ts";
 
-Deno.test("cut() and quote() keep text up to 2,000 characters, and no half of one", () => {
+Deno.test("cut() and quote() keep text up to 2,000 characters", () => {
   const most = "x".repeat(1_999);
   const rows: [text: string, kept: string, mark: string][] = [
     ["", "", ""],
@@ -19,17 +19,15 @@ Deno.test("cut() and quote() keep text up to 2,000 characters, and no half of on
     [`${most}y`, `${most}y`, ""],
     [`${most}yz`, `${most}y`, "\u2026"],
     [`${most}${"y".repeat(100_000)}`, `${most}y`, "\u2026"],
-    [`${most}\u{1f600}y`, most, "\u2026"],
-    [`${most.slice(1)}\u{1f600}y`, `${most.slice(1)}\u{1f600}`, "\u2026"],
   ];
   for (const [text, kept, mark] of rows) {
     assertEquals(cut(text), kept);
     assertEquals(quote(text), kept + mark);
   }
-  assertEquals(quote("\0".repeat(2_001)), `${"\\u0000".repeat(2_000)}\u2026`);
+  assertEquals(quote("\0".repeat(2_001)), `${"\ufffd".repeat(2_000)}\u2026`);
 });
 
-Deno.test("quote() escapes control and bidi characters, printable() removes them or makes one space of them", () => {
+Deno.test("quote() replaces control and bidi characters, printable() removes them or makes one space of them", () => {
   const bidi = [0x61c, 0x200e, 0x200f, 0x202a, 0x202e, 0x2066, 0x2069];
   const separators = [0x2028, 0x2029];
   const others = [0x20, 0x7e, 0xa0, 0x200d, 0x2027, 0x202f, 0xfeff];
@@ -38,11 +36,10 @@ Deno.test("quote() escapes control and bidi characters, printable() removes them
     const char = String.fromCharCode(code);
     const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0) ||
       bidi.includes(code) || separators.includes(code);
-    const escape = `\\u${code.toString(16).padStart(4, "0")}`;
-    const isEscaped = isControl && !"\t\n".includes(char);
+    const isReplaced = isControl && !"\t\n".includes(char);
     assertEquals(
       quote(`a${char}b${char}`),
-      isEscaped ? `a${escape}b${escape}` : `a${char}b${char}`,
+      isReplaced ? "a\ufffdb\ufffd" : `a${char}b${char}`,
     );
     const shown = "\t\r\n".includes(char) ? " " : isControl ? "" : char;
     assertEquals(printable(`a${char}b`), `a${shown}b`);
@@ -54,7 +51,7 @@ Deno.test("quoteJson() quotes JSON without the credentials of a registration", (
   const circle: unknown[] = [];
   circle.push(circle);
   const rows: [value: unknown, shown: string][] = [
-    [{ a: [1, null, "x\ty\u007f"] }, '{"a":[1,null,"x\\ty\\u007f"]}'],
+    [{ a: [1, null, "x\ty\u007f"] }, '{"a":[1,null,"x\\ty\ufffd"]}'],
     [null, "null"],
     [undefined, "no JSON"],
     ["x".repeat(3_000), `"${"x".repeat(1_999)}\u2026`],
@@ -79,7 +76,7 @@ Deno.test("quoteThrown() describes a failure, its reason first where it is known
     Object.assign(new Error(message), { code });
   const client = "error sending request for url (https://a.example/)";
   const rows: [thrown: unknown, start: string][] = [
-    [new TypeError("Cable cut\u0007"), "TypeError: Cable cut\\u0007"],
+    [new TypeError("Cable cut\u0007"), "TypeError: Cable cut\ufffd"],
     ["a string", "a string"],
     [null, "null"],
     [

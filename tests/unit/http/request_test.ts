@@ -183,7 +183,7 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
     code: "ECONNREFUSED",
   });
   const rows: [thrown: unknown, reason: string][] = [
-    [new TypeError("Cable\ncut\u0007"), "TypeError: Cable\ncut\\u0007"],
+    [new TypeError("Cable\ncut\u0007"), "TypeError: Cable\ncut\ufffd"],
     ["s3cret-code", "[redacted]"],
     [
       new TypeError("fetch failed", { cause: refused }),
@@ -228,7 +228,7 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
     ["ftp://user:s3cr3t@a.example/", "ftp://[redacted]@a.example/"],
     ["https://user:s3cr3t@a.example/", "https://[redacted]@a.example/"],
     ["https:\\\\user:s3cr3t@a.example/", "[redacted]@a.example/"],
-    ["no\u0007URL", "no\\u0007URL"],
+    ["no\u0007URL", "no\ufffdURL"],
   ];
   for (const [named, shown] of rows) {
     const asked: string[] = [];

@@ -206,7 +206,7 @@ Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSO
 
 Deno.test("a minimal response may have headers without get()", async () => {
   for (
-    const headers of [null, {}, { get: "x" }, new Map([["a", "b"]]).keys()]
+    const headers of [null, undefined, {}]
   ) {
     const json = () => Promise.resolve({ access_token: "t" });
     const text = () => Promise.resolve("No");
