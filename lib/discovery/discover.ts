@@ -4,12 +4,7 @@
  * @module
  */
 
-import {
-  optionalFunction,
-  requireArgument,
-  requireHttpUrl,
-  requireStringMembers,
-} from "../core/_arguments.ts";
+import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
 import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
@@ -212,12 +207,7 @@ export async function discoverAuthorization(
   options?: IDiscoverAuthorizationOptions,
 ): Promise<IAuthorizationContext> {
   const given = requireOptions(options);
-  const { allowHttp, resourceMatch, authorizationServer, offlineAccess } =
-    given;
-  const { sameOriginHeaders, additionalHeaders, trustedIssuers } = given;
-  requireStringMembers("trustedIssuers", trustedIssuers);
-  const { selectAuthorizationServer } = given;
-  optionalFunction("selectAuthorizationServer", selectAuthorizationServer);
+  const { allowHttp, authorizationServer, sameOriginHeaders } = given;
   const target = requireHttpUrl("targetResource", targetResource);
   const rules = {
     allowHttp,
@@ -237,7 +227,7 @@ export async function discoverAuthorization(
       target,
       rules,
       resourceMetadataUrl,
-      resourceMatch,
+      resourceMatch: given.resourceMatch,
       sameOriginHeaders,
     }, given)
     : { attempts: [] };
@@ -259,9 +249,9 @@ export async function discoverAuthorization(
   const server = await searchServer({
     issuer,
     rules,
-    trustedIssuers,
+    trustedIssuers: given.trustedIssuers,
     preferredUrl: given.preferredServerMetadataUrl,
-    additionalHeaders,
+    additionalHeaders: given.additionalHeaders,
   }, { ...given, secrets });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
@@ -277,7 +267,7 @@ export async function discoverAuthorization(
     challenge,
     resourceMetadata,
     serverMetadata,
-    offlineAccess,
+    offlineAccess: given.offlineAccess,
   });
   return {
     resource: resourceMetadata?.resource ?? canonicalResource(target),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
+import { requireHttpUrl } from "../core/_arguments.ts";
 import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import type { IDiscoveryAttempt } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -80,7 +80,6 @@ export async function discoverAuthorizationServer(
 ): Promise<IAuthorizationServer> {
   const given = requireOptions(options);
   const { allowHttp, trustedIssuers, additionalHeaders } = given;
-  requireStringMembers("trustedIssuers", trustedIssuers);
   const allowLoopback = isLoopback(requireHttpUrl("issuer", issuer));
   const rules = { allowHttp, allowLoopback };
   requireSafeUrl("issuer", String(issuer), rules);

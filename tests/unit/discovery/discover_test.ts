@@ -437,10 +437,7 @@ Deno.test("discoverAuthorization() rejects invalid arguments before any request"
       .map((target): [unknown[], string] => [[target, {}], "targetResource"]),
     [["https://:s3cret@api.example/mcp", {}], "targetResource"],
     [[MCP, "x"], "options"],
-    [[MCP, { trustedIssuers: AS }], "trustedIssuers"],
-    [[MCP, { trustedIssuers: { [AS]: 7 } }], "trustedIssuers"],
     [[MCP, { authorizationServer: "as.example" }], "authorizationServer"],
-    [[MCP, { selectAuthorizationServer: 7 }], "selectAuthorizationServer"],
     [[MCP, { sameOriginHeaders: new Headers() }], "headers"],
   ];
   using stubbed = stubFetch({});
