@@ -61,17 +61,27 @@ export function isOk({ status, ok }: IFetchResponse): boolean {
   return ok ?? (status >= 200 && status < 300);
 }
 
+/** Parses JSON; returns undefined if it is none. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Decodes a body, which is JSON only if it is UTF-8. A byte order mark before it is
+ * Decodes a body. It is JSON only if it is UTF-8. A byte order mark before it is
  * ignored (RFC 8259, section 8.1).
  */
 function decode(bytes: Uint8Array): Body {
-  const text = utf8.decode(bytes);
+  let text: string;
   try {
-    return { text, json: JSON.parse(strictUtf8.decode(bytes)) };
+    text = strictUtf8.decode(bytes);
   } catch {
-    return { text };
+    return { text: utf8.decode(bytes) };
   }
+  return { text, json: parseJson(text) };
 }
 
 /** Closes the connection of a response whose body is not needed. */
