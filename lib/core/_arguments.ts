@@ -8,8 +8,10 @@ export function invalidArgument(
   name: string,
   expected: string,
 ): OAuthClientError {
-  const message = `${name} must be ${expected}`;
-  return new OAuthClientError("invalid_argument", message);
+  return new OAuthClientError(
+    "invalid_argument",
+    `${name} must be ${expected}`,
+  );
 }
 
 /** Fails unless the condition holds. */
@@ -21,34 +23,34 @@ export function requireArgument(
   if (!condition) throw invalidArgument(name, expected);
 }
 
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
 /** Returns a string, which may be empty. */
 export function requireString(name: string, value: unknown): string {
-  if (typeof value !== "string") throw invalidArgument(name, "a string");
-  return value;
+  if (isString(value)) return value;
+  throw invalidArgument(name, "a string");
 }
 
 /** Returns a string that is not empty. */
 export function requireNonEmptyString(name: string, value: unknown): string {
-  if (typeof value === "string" && value !== "") return value;
+  if (isString(value) && value) return value;
   throw invalidArgument(name, "a non-empty string");
 }
 
-/** Returns a string; undefined, `null` and the empty string give the empty one. */
-export function optionalString(name: string, value: unknown): string {
-  return value === undefined || value === null
-    ? ""
-    : requireString(name, value);
+/** Returns a string; undefined if there is none, or an empty one. */
+export function optionalString(
+  name: string,
+  value: unknown,
+): string | undefined {
+  return requireString(name, value ?? "") || undefined;
 }
 
 /** Returns an array of strings. */
 export function requireStrings(name: string, value: unknown): string[] {
-  const expected = "an array of strings";
-  if (!Array.isArray(value)) throw invalidArgument(name, expected);
-  // Unlike `every`, this does not skip the holes of an array.
-  for (const member of value) {
-    if (typeof member !== "string") throw invalidArgument(name, expected);
-  }
-  return value;
+  if (Array.isArray(value) && value.every(isString)) return value;
+  throw invalidArgument(name, "an array of strings");
 }
 
 /** Returns an object. */
@@ -72,12 +74,12 @@ export function requireStringMembers(
   value: unknown,
 ): Readonly<Record<string, string>> {
   if (value === undefined) return {};
-  const isStrings = typeof value === "object" && value !== null &&
-    !Array.isArray(value) &&
-    typeof (value as { get?: unknown }).get !== "function" &&
-    Object.values(value).every((member) => typeof member === "string");
-  if (!isStrings) throw invalidArgument(name, "a plain object of strings");
-  return value as Record<string, string>;
+  const isPlain = typeof value === "object" && value &&
+    !(Symbol.iterator in value);
+  if (isPlain && Object.values(value).every(isString)) {
+    return value as Record<string, string>;
+  }
+  throw invalidArgument(name, "a plain object of strings");
 }
 
 /** Returns a URL, given as a string or a `URL`. */

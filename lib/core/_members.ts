@@ -23,7 +23,7 @@ export function stringMember(
   name: string,
 ): string | undefined {
   const value = members[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
+  return typeof value === "string" && value ? value : undefined;
 }
 
 /** Returns a member that is a number, or decimal digits in a string. */
@@ -35,9 +35,7 @@ export function numberMember(
   const number = typeof value === "string" && /^-?\d+$/.test(value)
     ? Number(value)
     : value;
-  return typeof number === "number" && Number.isFinite(number)
-    ? number
-    : undefined;
+  return Number.isFinite(number) ? number as number : undefined;
 }
 
 /** Returns the strings of a list; undefined if the value is not a list. */

@@ -65,8 +65,9 @@ export function isAuthorizationProtectedResourceMetadata(
       Array.isArray(value.scopes_supported));
 }
 
-function invalidServerMetadata(problem: string): OAuthClientError {
-  return new OAuthClientError(
+/** Throws an error of {@linkcode isAuthorizationServerMetadata}. */
+function refuse(problem: string): never {
+  throw new OAuthClientError(
     "invalid_metadata",
     `Authorization server metadata ${problem}`,
   );
@@ -103,17 +104,13 @@ export function isAuthorizationServerMetadata(
   value: unknown,
 ): value is IAuthorizationServerMetadata {
   if (!isObject(value)) return false;
-  if (!value.issuer) throw invalidServerMetadata("must have an issuer");
+  if (!value.issuer) refuse("must have an issuer");
   for (const field of URL_MEMBERS) {
     const url = value[field];
     if (!url) continue;
-    if (typeof url !== "string") {
-      throw invalidServerMetadata(`'${field}' must be a string`);
-    }
-    if (!url.startsWith("http://") && !url.startsWith("https://")) {
-      throw invalidServerMetadata(
-        `'${field}' must start with http:// or https://`,
-      );
+    if (typeof url !== "string") refuse(`'${field}' must be a string`);
+    if (!/^https?:\/\//.test(url)) {
+      refuse(`'${field}' must start with http:// or https://`);
     }
   }
   return true;
