@@ -3,9 +3,14 @@
 /** The members of a JSON object. */
 export type Members = Record<string, unknown>;
 
+/** Checks whether a value is an object, which may be an array. */
+export function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null;
+}
+
 /** Checks whether a value is a JSON object. */
 export function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && !Array.isArray(value);
 }
 
 /** Removes members that are `null`: servers send them in place of none. */

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isObject } from "./_members.ts";
 import { OAuthClientError } from "./errors.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
@@ -19,8 +20,6 @@ import type {
   IAuthorizationTokenResponse,
 } from "./types.ts";
 
-type Members = Record<string, unknown>;
-
 const URL_MEMBERS = [
   "issuer",
   "authorization_endpoint",
@@ -28,10 +27,6 @@ const URL_MEMBERS = [
   "registration_endpoint",
   "jwks_uri",
 ];
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null;
-}
 
 function defines(value: unknown, ...members: string[]): boolean {
   return isObject(value) &&

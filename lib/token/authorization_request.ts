@@ -113,10 +113,8 @@ function requireIssuer(
   if (iss === issuer || (iss === undefined && !isAnnounced)) return;
   throw new OAuthClientError(
     "issuer_mismatch",
-    `Authorization response is not from ${quoteUrl(issuer)}: its iss ` +
-      (iss === undefined
-        ? "is missing, although the server announces it"
-        : "is another issuer"),
+    `Authorization response is not from ${quoteUrl(issuer)}: its iss is ` +
+      (iss === undefined ? "missing" : "another issuer"),
   );
 }
 
