@@ -57,7 +57,9 @@ export async function postRegistration(
   const isError = isMembers(json) && stringMember(json, "error");
   const code = isError
     ? "oauth_error"
-    : failure?.code ?? (ok ? "invalid_response" : "unexpected_status");
+    : ok || failure?.code === "redirect_refused"
+    ? failure?.code ?? "invalid_response"
+    : "unexpected_status";
   const start = ok
     ? "Invalid authorization dynamic client registration response: "
     : `Registration to ${quoteUrl(url)} failed: `;

@@ -207,7 +207,9 @@ Deno.test("fetchDynamicRegistration() treats null as no options", async () => {
 });
 
 Deno.test("fetchDynamicRegistration() rejects arguments of the wrong type", async () => {
+  const endpoint = { registration_endpoint: 7 };
   const rows: [args: unknown[], name: string][] = [
+    [[endpoint, "Client"], "registration_endpoint"],
     ...[undefined, null, 7, {}].map((name): [unknown[], string] => {
       return [[SERVER, name], "clientName"];
     }),
