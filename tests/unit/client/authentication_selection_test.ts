@@ -119,7 +119,7 @@ Deno.test("selectClientAuthentication() rejects methods that need more than a re
   const rows: [method: unknown, shown: string][] = [
     [JWT, `"${JWT}"`],
     ["client_secret_jwt", '"client_secret_jwt"'],
-    ["tls_client_auth\u009b", '"tls_client_auth\\u009b"'],
+    ["tls_client_auth\u001b", '"tls_client_auth\\u001b"'],
     [{ a: 1 }, '{"a":1}'],
     [["none"], '["none"]'],
     [7, "7"],
