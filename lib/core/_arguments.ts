@@ -9,10 +9,8 @@ export function invalidArgument(
   name: string,
   expected: string,
 ): OAuthClientError {
-  return new OAuthClientError(
-    "invalid_argument",
-    `${name} must be ${expected}`,
-  );
+  const message = `${name} must be ${expected}`;
+  return new OAuthClientError("invalid_argument", message);
 }
 
 /** Fails unless the condition holds. */
@@ -30,8 +28,8 @@ function isString(value: unknown): value is string {
 
 /** Returns a string, which may be empty. */
 export function requireString(name: string, value: unknown): string {
-  requireArgument(isString(value), name, "a string");
-  return value;
+  if (typeof value === "string") return value;
+  throw invalidArgument(name, "a string");
 }
 
 /** Returns a string that is not empty. */
