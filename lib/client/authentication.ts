@@ -13,6 +13,7 @@ import {
 import { encodeBase64 } from "../core/_base64.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
+import { CLIENT_PARAMETERS } from "./_parameters.ts";
 import type { IDpop } from "./dpop.ts";
 
 /** A client and its authentication method. */
@@ -62,19 +63,11 @@ export interface IClientAuthenticationOptions {
 }
 
 /**
- * Replaces the client and its credentials in a body: a request must not use more
+ * Removes the client and its credentials from a body: a request must not use more
  * than one authentication method (RFC 6749, section 2.3).
  */
-function identify(body: URLSearchParams, clientId: string | undefined): void {
-  for (
-    const name of [
-      "client_id",
-      "client_secret",
-      "client_assertion",
-      "client_assertion_type",
-    ]
-  ) body.delete(name);
-  if (clientId !== undefined) body.set("client_id", clientId);
+function clear(body: URLSearchParams): void {
+  for (const name of CLIENT_PARAMETERS) body.delete(name);
 }
 
 /**
@@ -120,13 +113,14 @@ export function publicClient(
   clientId: string,
   options?: IClientAuthenticationOptions,
 ): IClientAuthentication {
-  const { issuer } = requireObject("options", options ?? {});
-  requireNonEmptyString("clientId", clientId);
   return {
-    clientId,
+    clientId: requireNonEmptyString("clientId", clientId),
     method: "none",
-    issuer,
-    authenticate: ({ body }) => identify(body, clientId),
+    issuer: requireObject("options", options ?? {}).issuer,
+    authenticate({ body }) {
+      clear(body);
+      body.set("client_id", clientId);
+    },
   };
 }
 
@@ -171,15 +165,13 @@ export function clientSecretPost(
   clientSecret: string,
   options?: IClientAuthenticationOptions,
 ): IClientAuthentication {
-  const { issuer } = requireObject("options", options ?? {});
-  requireNonEmptyString("clientId", clientId);
   requireNonEmptyString("clientSecret", clientSecret);
   return {
-    clientId,
+    ...publicClient(clientId, options),
     method: "client_secret_post",
-    issuer,
     authenticate({ body }) {
-      identify(body, clientId);
+      clear(body);
+      body.set("client_id", clientId);
       body.set("client_secret", clientSecret);
     },
   };
@@ -240,8 +232,8 @@ export function clientSecretBasic(
   clientSecret: string,
   options?: IClientSecretBasicOptions,
 ): IClientAuthentication {
-  const { issuer, formEncode = true } = requireObject("options", options ?? {});
-  requireNonEmptyString("clientId", clientId);
+  const client = publicClient(clientId, options);
+  const formEncode = options?.formEncode ?? true;
   requireNonEmptyString("clientSecret", clientSecret);
   requireArgument(
     formEncode || !clientId.includes(":"),
@@ -253,11 +245,10 @@ export function clientSecretBasic(
   const pair = `${encode(clientId)}:${encode(clientSecret)}`;
   const credentials = encodeBase64(new TextEncoder().encode(pair));
   return {
-    clientId,
+    ...client,
     method: "client_secret_basic",
-    issuer,
     authenticate({ body, headers }) {
-      identify(body, undefined);
+      clear(body);
       headers.Authorization = `Basic ${credentials}`;
     },
   };

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { requireNonEmptyString } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
-import { quote, quoteJson } from "../core/_quote.ts";
+import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -29,13 +29,12 @@ export interface IClientCredentials extends
   issuer?: string | undefined;
 }
 
-/** Selects the method of a client whose registration does not name one. */
-function selectMethod(listed: string[], hasSecret: boolean): string {
-  if (!hasSecret) return "none";
-  return ["client_secret_basic", "client_secret_post"]
-    .find((method) => listed.includes(method)) ??
-    listed[0] ??
-    "client_secret_basic";
+/** Selects a method that the server lists, for a client with a secret. */
+function selectMethod(listed: string[] = []): string {
+  // The default of RFC 8414, section 2.
+  const preferred = ["client_secret_basic", "client_secret_post"];
+  return preferred.find((method) => listed.includes(method)) ??
+    listed[0] ?? "client_secret_basic";
 }
 
 /**
@@ -102,33 +101,25 @@ export function selectClientAuthentication(
   >,
   registration: IClientCredentials,
 ): IClientAuthentication {
-  const { issuer, token_endpoint_auth_methods_supported } = requireObject(
-    "serverMetadata",
-    serverMetadata,
-  );
+  const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
+  const { client_id, client_secret = "" } = registration;
   requireNonEmptyString("serverMetadata.issuer", issuer);
-  const { client_id, client_secret, ...registered } = requireObject(
-    "registration",
-    registration,
-  );
-  requireSameIssuer(registered.issuer, issuer);
-  // The default of RFC 8414, section 2.
-  const listed = stringsIn(token_endpoint_auth_methods_supported) ??
-    ["client_secret_basic"];
-  const method = registered.token_endpoint_auth_method ??
-    selectMethod(listed, Boolean(client_secret));
+  requireSameIssuer(registration.issuer, issuer);
+  const method = registration.token_endpoint_auth_method ??
+    (client_secret
+      ? selectMethod(stringsIn(token_endpoint_auth_methods_supported))
+      : "none");
   switch (method) {
     case "none":
       return publicClient(client_id, { issuer });
     case "client_secret_basic":
-      return clientSecretBasic(client_id, client_secret ?? "", { issuer });
+      return clientSecretBasic(client_id, client_secret, { issuer });
     case "client_secret_post":
-      return clientSecretPost(client_id, client_secret ?? "", { issuer });
+      return clientSecretPost(client_id, client_secret, { issuer });
   }
-  const shown = typeof method === "string" ? quote(method) : quoteJson(method);
   throw new OAuthClientError(
     "unsupported",
-    `Client authentication ${shown} at ${quoteUrl(issuer)} needs more than a ` +
-      "registration: use privateKeyJwt or clientAssertion",
+    `Client authentication ${quoteJson(method)} at ${quoteUrl(issuer)} needs ` +
+      "more than a registration: use privateKeyJwt or clientAssertion",
   );
 }

@@ -6,13 +6,11 @@
 
 import {
   requireNonEmptyString,
-  requireObject,
   requireString,
   requireStrings,
 } from "../core/_arguments.ts";
 import { stringsIn, withoutNulls } from "../core/_members.ts";
 import {
-  parseUrl,
   quoteUrl,
   requireEndpoint,
   requireSafeUrl,
@@ -107,10 +105,7 @@ export async function fetchDynamicRegistration(
   scopes?: readonly string[],
   options?: IFetchDynamicRegistrationOptions,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
-  const { registration_endpoint, grant_types_supported } = requireObject(
-    "serverMetadata",
-    serverMetadata,
-  );
+  const { registration_endpoint, grant_types_supported } = serverMetadata;
   if (!registration_endpoint) {
     throw new OAuthClientError(
       "unsupported",
@@ -129,16 +124,13 @@ export async function fetchDynamicRegistration(
     client_uri: requireString("clientUri", urlString(clientUri)),
     grant_types: supportedGrantTypes(grant_types_supported),
     response_types: ["code"],
-    redirect_uris: requireStrings(
-      "redirectUris",
-      Array.isArray(redirectUris) ? redirectUris.map(urlString) : redirectUris,
-    ),
+    redirect_uris: requireStrings("redirectUris", redirectUris.map(urlString)),
     ...(scopes && {
       scope: requireStrings("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
     }),
     token_endpoint_auth_method: "none",
     application_type: "native",
-    ...requireObject("clientMetadata", clientMetadata ?? {}),
+    ...clientMetadata,
   };
   const url = requireString("registration_endpoint", registration_endpoint);
   requireSafeUrl("The registration_endpoint", url, { allowHttp: true });
@@ -157,24 +149,18 @@ export interface IRegisterClientOptions extends IRequestOptions {
 }
 
 /** Returns `web` if every redirect URI is https, else `native`. */
-function applicationTypeOf(redirectUris: unknown): "native" | "web" {
-  const isWeb = (uri: unknown) => parseUrl(String(uri))?.protocol === "https:";
-  return Array.isArray(redirectUris) && redirectUris.length > 0 &&
-      redirectUris.every(isWeb)
+function applicationTypeOf(redirectUris: readonly string[] = []): string {
+  return redirectUris.length > 0 &&
+      redirectUris.every((uri) => /^https:/i.test(uri))
     ? "web"
     : "native";
 }
 
-/** Returns the authentication method, if the default is not supported. */
-function authMethodFor(
-  listed: unknown,
-): IAuthorizationDynamicClientRegistrationRequest {
-  const methods = stringsIn(listed) ?? ["client_secret_basic"];
-  const method = ["client_secret_basic", "client_secret_post", "none"]
-    .find((one) => methods.includes(one));
-  return method === undefined || method === "client_secret_basic"
-    ? {}
-    : { token_endpoint_auth_method: method };
+/** Returns an authentication method that the server lists; none for the default. */
+function authMethodFor(listed: string[] = []): string | undefined {
+  return listed.includes("client_secret_basic")
+    ? undefined
+    : ["client_secret_post", "none"].find((method) => listed.includes(method));
 }
 
 /**
@@ -240,11 +226,7 @@ export async function registerClient(
   options?: IRegisterClientOptions,
 ): Promise<IKnownClient> {
   const { allowHttp, headers, ...requestOptions } = requireOptions(options);
-  const { application_type, redirect_uris } = requireObject("request", request);
-  const { issuer, token_endpoint_auth_methods_supported } = requireObject(
-    "serverMetadata",
-    serverMetadata,
-  );
+  const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
   const url = requireEndpoint(
     serverMetadata,
@@ -252,9 +234,11 @@ export async function registerClient(
     allowHttp,
   );
   const metadata = {
-    ...authMethodFor(token_endpoint_auth_methods_supported),
     ...request,
-    application_type: application_type ?? applicationTypeOf(redirect_uris),
+    application_type: request.application_type ??
+      applicationTypeOf(request.redirect_uris),
+    token_endpoint_auth_method: request.token_endpoint_auth_method ??
+      authMethodFor(stringsIn(token_endpoint_auth_methods_supported)),
   };
   const json = "application/json";
   const registration = await postRegistration(
@@ -264,15 +248,11 @@ export async function registerClient(
     requestOptions,
   );
   const client = withoutNulls({ ...registration, issuer }) as IKnownClient;
-  if (typeof client.client_id !== "string" || client.client_id === "") {
-    throw new OAuthClientError(
-      "invalid_response",
-      `Registration at ${
-        quoteUrl(url)
-      } failed: expected a client_id that is a ` +
-        "non-empty string",
-      { url },
-    );
-  }
-  return client;
+  if (typeof client.client_id === "string" && client.client_id) return client;
+  throw new OAuthClientError(
+    "invalid_response",
+    `Registration at ${quoteUrl(url)} returned no client_id that is a ` +
+      "non-empty string",
+    { url },
+  );
 }

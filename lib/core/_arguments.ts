@@ -1,5 +1,6 @@
 /** Checks of what callers pass in; each fails with `invalid_argument`. */
 
+import { isObject } from "./_members.ts";
 import { parseHttpUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 
@@ -21,46 +22,51 @@ export function requireArgument(
   if (!condition) throw invalidArgument(name, expected);
 }
 
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
 /** Returns a string, which may be empty. */
 export function requireString(name: string, value: unknown): string {
-  if (typeof value !== "string") throw invalidArgument(name, "a string");
-  return value;
+  if (typeof value === "string") return value;
+  throw invalidArgument(name, "a string");
 }
 
 /** Returns a string that is not empty. */
 export function requireNonEmptyString(name: string, value: unknown): string {
-  if (typeof value === "string" && value !== "") return value;
-  throw invalidArgument(name, "a non-empty string");
+  requireArgument(isString(value) && value !== "", name, "a non-empty string");
+  return value;
 }
 
-/** Returns a string; undefined, `null` and the empty string give the empty one. */
-export function optionalString(name: string, value: unknown): string {
-  return value === undefined || value === null
-    ? ""
-    : requireString(name, value);
+/** Returns a string; undefined if there is none, or an empty one. */
+export function optionalString(
+  name: string,
+  value: unknown,
+): string | undefined {
+  return requireString(name, value ?? "") || undefined;
 }
 
 /** Returns an array of strings. */
 export function requireStrings(name: string, value: unknown): string[] {
-  const expected = "an array of strings";
-  if (!Array.isArray(value)) throw invalidArgument(name, expected);
-  // Unlike `every`, this does not skip the holes of an array.
-  for (const member of value) {
-    if (typeof member !== "string") throw invalidArgument(name, expected);
-  }
+  requireArgument(
+    Array.isArray(value) && value.every(isString),
+    name,
+    "an array of strings",
+  );
   return value;
 }
 
 /** Returns an object. */
 export function requireObject<T>(name: string, value: T): NonNullable<T> {
-  if (typeof value === "object" && value) return value;
-  throw invalidArgument(name, "an object");
+  requireArgument(isObject(value), name, "an object");
+  return value;
 }
 
 /** Returns a function, or undefined where there is none. */
 export function optionalFunction<T>(name: string, value: T): T {
-  if (typeof (value ?? invalidArgument) === "function") return value;
-  throw invalidArgument(name, "a function");
+  const isFunction = typeof (value ?? invalidArgument) === "function";
+  requireArgument(isFunction, name, "a function");
+  return value;
 }
 
 /**
@@ -72,20 +78,19 @@ export function requireStringMembers(
   value: unknown,
 ): Readonly<Record<string, string>> {
   if (value === undefined) return {};
-  const isStrings = typeof value === "object" && value !== null &&
-    !Array.isArray(value) &&
-    typeof (value as { get?: unknown }).get !== "function" &&
-    Object.values(value).every((member) => typeof member === "string");
-  if (!isStrings) throw invalidArgument(name, "a plain object of strings");
+  requireArgument(
+    isObject(value) && !(Symbol.iterator in value) &&
+      Object.values(value).every(isString),
+    name,
+    "a plain object of strings",
+  );
   return value as Record<string, string>;
 }
 
 /** Returns a URL, given as a string or a `URL`. */
 export function requireHttpUrl(name: string, value: unknown): URL {
   const url = parseHttpUrl(value);
-  if (url) return url;
-  throw invalidArgument(
-    name,
-    "an absolute http or https URL without credentials",
-  );
+  const expected = "an absolute http or https URL without credentials";
+  requireArgument(url !== undefined, name, expected);
+  return url;
 }

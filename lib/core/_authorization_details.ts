@@ -1,6 +1,6 @@
 /** Authorization details (RFC 9396, section 2). */
 
-import { invalidArgument, requireArgument } from "./_arguments.ts";
+import { requireArgument } from "./_arguments.ts";
 import { isMembers, stringMember } from "./_members.ts";
 import type { IAuthorizationDetail } from "./types.ts";
 
@@ -9,27 +9,17 @@ export function isAuthorizationDetails(
   value: unknown,
 ): value is IAuthorizationDetail[] {
   return Array.isArray(value) &&
-    // Spreading turns holes into members; `every` alone would skip them.
-    [...value].every((detail) =>
-      isMembers(detail) && stringMember(detail, "type") !== undefined
-    );
+    value.every((detail) => isMembers(detail) && stringMember(detail, "type"));
 }
 
 /** Encodes authorization details of a caller; undefined if there are none. */
-export function encodeAuthorizationDetails(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
+export function encodeAuthorizationDetails(
+  details: readonly IAuthorizationDetail[] = [],
+): string | undefined {
   requireArgument(
-    isAuthorizationDetails(value),
+    isAuthorizationDetails(details),
     "authorizationDetails",
     "an array of objects, each with a non-empty type",
   );
-  if (value.length === 0) return undefined;
-  try {
-    return JSON.stringify(value);
-  } catch {
-    throw invalidArgument(
-      "authorizationDetails",
-      "an array that JSON can represent",
-    );
-  }
+  return details.length > 0 ? JSON.stringify(details) : undefined;
 }

@@ -3,9 +3,14 @@
 /** The members of a JSON object. */
 export type Members = Record<string, unknown>;
 
+/** Checks whether a value is an object, which may be an array. */
+export function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null;
+}
+
 /** Checks whether a value is a JSON object. */
 export function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && !Array.isArray(value);
 }
 
 /** Removes members that are `null`: servers send them in place of none. */
@@ -23,7 +28,7 @@ export function stringMember(
   name: string,
 ): string | undefined {
   const value = members[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
+  return typeof value === "string" && value ? value : undefined;
 }
 
 /** Returns a member that is a number, or decimal digits in a string. */
@@ -35,9 +40,7 @@ export function numberMember(
   const number = typeof value === "string" && /^-?\d+$/.test(value)
     ? Number(value)
     : value;
-  return typeof number === "number" && Number.isFinite(number)
-    ? number
-    : undefined;
+  return Number.isFinite(number) ? number as number : undefined;
 }
 
 /** Returns the strings of a list; undefined if the value is not a list. */

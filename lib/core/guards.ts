@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isObject } from "./_members.ts";
 import { OAuthClientError } from "./errors.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
@@ -19,8 +20,6 @@ import type {
   IAuthorizationTokenResponse,
 } from "./types.ts";
 
-type Members = Record<string, unknown>;
-
 const URL_MEMBERS = [
   "issuer",
   "authorization_endpoint",
@@ -28,10 +27,6 @@ const URL_MEMBERS = [
   "registration_endpoint",
   "jwks_uri",
 ];
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null;
-}
 
 function defines(value: unknown, ...members: string[]): boolean {
   return isObject(value) &&
@@ -65,8 +60,9 @@ export function isAuthorizationProtectedResourceMetadata(
       Array.isArray(value.scopes_supported));
 }
 
-function invalidServerMetadata(problem: string): OAuthClientError {
-  return new OAuthClientError(
+/** Throws an error of {@linkcode isAuthorizationServerMetadata}. */
+function refuse(problem: string): never {
+  throw new OAuthClientError(
     "invalid_metadata",
     `Authorization server metadata ${problem}`,
   );
@@ -103,17 +99,13 @@ export function isAuthorizationServerMetadata(
   value: unknown,
 ): value is IAuthorizationServerMetadata {
   if (!isObject(value)) return false;
-  if (!value.issuer) throw invalidServerMetadata("must have an issuer");
+  if (!value.issuer) refuse("must have an issuer");
   for (const field of URL_MEMBERS) {
     const url = value[field];
     if (!url) continue;
-    if (typeof url !== "string") {
-      throw invalidServerMetadata(`'${field}' must be a string`);
-    }
-    if (!url.startsWith("http://") && !url.startsWith("https://")) {
-      throw invalidServerMetadata(
-        `'${field}' must start with http:// or https://`,
-      );
+    if (typeof url !== "string") refuse(`'${field}' must be a string`);
+    if (!/^https?:\/\//.test(url)) {
+      refuse(`'${field}' must start with http:// or https://`);
     }
   }
   return true;

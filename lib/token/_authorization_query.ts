@@ -1,24 +1,15 @@
 /** Parameters and URLs of authorization requests (RFC 6749, section 4.1.1). */
 
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
-import { encodeAuthorizationDetails } from "../core/_authorization_details.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl, urlString } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IDpop } from "../client/dpop.ts";
-import { furtherParameters, joinScopes } from "./_form.ts";
+import { formWith } from "./_form.ts";
 import type {
   AuthorizationRequestMetadata,
   IAuthorizationParameters,
 } from "./authorization_parameters.ts";
-
-/** The parameters of a request. */
-export interface IAuthorizationQuery {
-  /** The parameters of this library; those without a value are empty strings. */
-  readonly own: Readonly<Record<string, string>>;
-  /** The further parameters of the caller. */
-  readonly further?: readonly [name: string, value: string][];
-}
 
 /** Fails unless the server supports PKCE with `S256`. */
 function requirePkce(
@@ -41,27 +32,17 @@ export function authorizationQuery(
   clientId: string,
   options: IAuthorizationParameters,
   assumePkce: boolean | undefined,
-): IAuthorizationQuery {
+): URLSearchParams {
   requirePkce(serverMetadata, assumePkce);
-  const { redirectUri, state, codeChallenge, scopes = [], resource } = options;
-  const own = {
+  const { redirectUri, state, codeChallenge } = options;
+  return formWith({
     response_type: "code",
     client_id: requireNonEmptyString("clientId", clientId),
     redirect_uri: requireNonEmptyString("redirectUri", urlString(redirectUri)),
     state: requireNonEmptyString("state", state),
     code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
     code_challenge_method: "S256",
-    scope: joinScopes(scopes),
-    resource: resource
-      ? requireNonEmptyString("resource", urlString(resource))
-      : "",
-    authorization_details:
-      encodeAuthorizationDetails(options.authorizationDetails) ?? "",
-  };
-  return {
-    own,
-    further: furtherParameters(options.parameters, Object.keys(own)),
-  };
+  }, options);
 }
 
 /** Adds the key to which the code is to be bound (RFC 9449, section 10). */
@@ -80,22 +61,19 @@ export function boundParameters(
 
 /**
  * Returns the URL of an endpoint with these parameters. Others in its query are
- * kept (RFC 6749, section 3.1).
+ * kept, and its fragment is not (RFC 6749, section 3.1).
  */
 export function endpointUrl(
   endpoint: string,
-  { own, further = [] }: IAuthorizationQuery,
+  parameters: URLSearchParams,
 ): URL {
-  const url = new URL(endpoint);
-  // Separate from the URL, which would be parsed again at each change.
-  const query = new URLSearchParams(url.search);
-  for (const [name, value] of further) query.set(name, value);
-  for (const [name, value] of Object.entries(own)) {
-    if (value) query.set(name, value);
-    else query.delete(name);
+  // One parse of the result is faster than changes of a URL.
+  const [, base, own] = /^([^?#]*)([^#]*)/.exec(endpoint) ?? [];
+  const query = new URLSearchParams(own);
+  // Only a caller chooses these, by leaving them out too.
+  for (const name of ["resource", "scope", "authorization_details"]) {
+    query.delete(name);
   }
-  url.search = query.toString();
-  // An endpoint has no fragment (RFC 6749, section 3.1).
-  url.hash = "";
-  return url;
+  for (const [name, value] of parameters) query.set(name, value);
+  return new URL(`${base}?${query}`);
 }

@@ -10,59 +10,28 @@ import { requireScopes } from "../core/_scope_values.ts";
 import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
+import { CLIENT_PARAMETERS } from "../client/_parameters.ts";
 
-/** A parameter of a form; undefined if it is left out. */
-export type FormParameter = [name: string, value: string | undefined];
+/** The parameters of a form; one that is undefined is left out. */
+type FormParameters = Readonly<Record<string, string | undefined>>;
 
-/** Parameters that the authentication of the client sets. */
-const CLIENT_PARAMETERS = [
-  "client_id",
-  "client_secret",
-  "client_assertion",
-  "client_assertion_type",
-];
-
-/** Returns a form of the parameters that are not undefined, in their order. */
-export function formOf(parameters: FormParameter[]): URLSearchParams {
-  return new URLSearchParams(
-    parameters.filter((parameter): parameter is [string, string] =>
-      parameter[1] !== undefined
-    ),
-  );
-}
-
-/** Checks the scopes of a caller and joins them to the `scope` parameter. */
-export function joinScopes(scopes: readonly string[]): string {
-  return requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR);
-}
-
-/**
- * Returns the further parameters of a caller. None may have the name of a
- * parameter that the request sets itself, and those without a value are left out
- * (RFC 6749, section 3.2).
- */
-export function furtherParameters(
-  parameters: Readonly<Record<string, string>> | undefined,
-  own: readonly string[],
-): [name: string, value: string][] {
-  requireStringMembers("parameters", parameters);
-  const members = Object.entries(parameters ?? {});
-  for (const [name] of members) {
-    requireArgument(
-      !own.includes(name) && !CLIENT_PARAMETERS.includes(name),
-      "parameters",
-      `an object without ${name}, which this request sets itself`,
-    );
+/** Returns a form of the parameters, in their order. */
+export function formOf(parameters: FormParameters): URLSearchParams {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) form.set(name, value);
   }
-  return members.filter(([, value]) => value !== "");
+  return form;
 }
 
 /**
  * Returns a form of the parameters of one request, then `resource`, `scope` and
- * `authorization_details`, then the further parameters of the caller.
+ * `authorization_details`, then the further parameters of the caller. None of these
+ * may have the name of a parameter that the request sets itself, and those without a
+ * value are left out (RFC 6749, section 3.2).
  */
 export function formWith(
-  parameters: FormParameter[],
+  parameters: FormParameters,
   options: {
     resource?: string | URL | false | undefined;
     scopes?: readonly string[] | undefined;
@@ -70,30 +39,25 @@ export function formWith(
     parameters?: Readonly<Record<string, string>> | undefined;
   },
 ): URLSearchParams {
-  const { resource, scopes } = options;
-  const own: FormParameter[] = [
+  const { resource, scopes = [], authorizationDetails } = options;
+  const own = {
     ...parameters,
-    [
-      "resource",
-      resource
-        ? requireNonEmptyString("resource", urlString(resource))
-        : undefined,
-    ],
-    ["scope", joinScopes(scopes ?? []) || undefined],
-    [
-      "authorization_details",
-      encodeAuthorizationDetails(options.authorizationDetails),
-    ],
-  ];
-  const names = own.map(([name]) => name);
-  return formOf([...own, ...furtherParameters(options.parameters, names)]);
-}
-
-/** Returns the form of a token request. */
-export function grantForm(
-  grantType: string,
-  parameters: FormParameter[],
-  options: Parameters<typeof formWith>[1],
-): URLSearchParams {
-  return formWith([["grant_type", grantType], ...parameters], options);
+    resource: resource
+      ? requireNonEmptyString("resource", urlString(resource))
+      : undefined,
+    scope: requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR) ||
+      undefined,
+    authorization_details: encodeAuthorizationDetails(authorizationDetails),
+  };
+  const form = formOf(own);
+  const further = requireStringMembers("parameters", options.parameters);
+  for (const [name, value] of Object.entries(further)) {
+    requireArgument(
+      !Object.hasOwn(own, name) && !CLIENT_PARAMETERS.includes(name),
+      "parameters",
+      `an object without ${name}, which this request sets itself`,
+    );
+    if (value) form.set(name, value);
+  }
+  return form;
 }

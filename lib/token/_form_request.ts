@@ -1,8 +1,6 @@
 /** Requests that post a form to an endpoint of an authorization server. */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
 import {
-  errorCodeOf,
   isMembers,
   type Members,
   stringMember,
@@ -14,11 +12,17 @@ import {
   quoteUrl,
   requireEndpoint,
 } from "../core/_url.ts";
+import { errorMembers } from "../client/_error_members.ts";
 import { requireSameIssuer } from "../client/_issuer.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { underClock } from "../http/_clock.ts";
-import { cleanErrorResponse, cleanText, secretsOf } from "../http/_redact.ts";
-import { mergeHeaders, requireOptions, send } from "../http/_request.ts";
+import { cleanErrorResponse, secretsOf } from "../http/_redact.ts";
+import {
+  type IRequest,
+  mergeHeaders,
+  requireOptions,
+  send,
+} from "../http/_request.ts";
 import {
   FORM,
   type IResponse,
@@ -35,37 +39,6 @@ type FormEndpointName = Extract<
   | "pushed_authorization_request_endpoint"
 >;
 
-/** A kind of request. */
-interface IRequestKind {
-  readonly purpose: RequestPurpose;
-  /** Its name in messages. */
-  readonly name: string;
-  /** The status of a success in messages, if not 200. */
-  readonly expectedStatus?: number;
-  /** Whether the content of a success is ignored. */
-  readonly ignoresContent?: true;
-}
-
-/** The kind of request that each endpoint receives. */
-const REQUESTS: Record<FormEndpointName, IRequestKind> = {
-  token_endpoint: { purpose: "token", name: "Token request" },
-  device_authorization_endpoint: {
-    purpose: "device_authorization",
-    name: "Device authorization request",
-  },
-  pushed_authorization_request_endpoint: {
-    purpose: "pushed_authorization",
-    name: "Pushed authorization request",
-    expectedStatus: 201,
-  },
-  // The content of its response is ignored (RFC 7009, section 2.2).
-  revocation_endpoint: {
-    purpose: "revocation",
-    name: "Revocation request",
-    ignoresContent: true,
-  },
-};
-
 /** A successful response to a form, and its members. */
 export interface IFormResponse {
   readonly response: IResponse;
@@ -73,10 +46,9 @@ export interface IFormResponse {
   readonly members: Members;
 }
 
-/** A response with what was sent, which its errors must not repeat. */
+/** A request, its response, and the members of the body. */
 interface IExchange extends IFormResponse {
-  readonly headers: Record<string, string>;
-  readonly body: string;
+  readonly request: IRequest;
 }
 
 /** Reads a body as a form or as JSON. */
@@ -89,34 +61,34 @@ function membersOf(response: IResponse): Members {
   return isMembers(value) ? value : {};
 }
 
-/** Fails unless the response is a success; an `error` counts at any status. */
+/**
+ * Fails unless the last response is a success; an `error` counts at any status.
+ * What any of the requests has sent is not repeated.
+ */
 function requireSuccess(
-  { name, expectedStatus = 200, ignoresContent }: IRequestKind,
   { response, members }: IFormResponse,
-  exchanges: readonly IExchange[],
+  requests: readonly IRequest[],
+  purpose: RequestPurpose,
 ): void {
   const { url, status, ok, text, failure } = response;
-  const failed = `${name} to ${quoteUrl(url)} failed:`;
-  const errorMember = stringMember(members, "error");
-  if (errorMember !== undefined) {
-    const secrets = exchanges.flatMap(({ headers, body }) =>
+  const failed = () =>
+    `The ${purpose.replaceAll("_", " ")} request to ${quoteUrl(url)} failed:`;
+  if (stringMember(members, "error")) {
+    const secrets = requests.flatMap(({ headers, body }) =>
       secretsOf(headers, body)
     );
-    const error = errorCodeOf(errorMember);
-    const message = `${failed} ${status}${error ? ` ${error}` : ""}`;
-    const clean = (member: string) =>
-      cleanText(stringMember(members, member), secrets);
+    const details = errorMembers(members, secrets);
+    const { error = "" } = details;
+    const message = `${failed()} ${status} ${error}`.trimEnd();
     throw responseError(response, "oauth_error", message, {
-      error,
-      error_description: clean("error_description"),
-      error_uri: clean("error_uri"),
+      ...details,
       errorResponse: cleanErrorResponse(members, text, secrets),
     });
   }
-  if (failure && !(ok && ignoresContent)) throw failure;
+  // The content of the response to a revocation is ignored (RFC 7009, section 2.2).
+  if (failure && !(ok && purpose === "revocation")) throw failure;
   if (!ok) {
-    const message =
-      `${failed} expected status ${expectedStatus}, got ${status}`;
+    const message = `${failed()} expected status 2xx, got ${status}`;
     throw responseError(response, "unexpected_status", message);
   }
 }
@@ -130,14 +102,9 @@ async function sendForm(
   { client, dpop, headers: further, ...options }: IFormRequestOptions,
 ): Promise<IExchange> {
   return await underClock(url, options, async (signal) => {
-    const parameters = new URLSearchParams(form);
+    const body = new URLSearchParams(form);
     const own: Record<string, string> = { "Content-Type": FORM };
-    await client?.authenticate({
-      serverMetadata,
-      body: parameters,
-      headers: own,
-      signal,
-    });
+    await client?.authenticate({ serverMetadata, body, headers: own, signal });
     signal.throwIfAborted();
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
     signal.throwIfAborted();
@@ -146,10 +113,10 @@ async function sendForm(
       further,
       own,
     );
-    const body = parameters.toString();
-    const request = { url, purpose, headers, body };
+    const request = { url, purpose, headers, body: body.toString() };
     const response = await send(request, options, signal);
-    return { response, members: membersOf(response), headers, body };
+    dpop?.noteResponse(url, response);
+    return { request, response, members: membersOf(response) };
   });
 }
 
@@ -165,34 +132,16 @@ export async function postForm(
   options: IFormRequestOptions | undefined,
 ): Promise<IFormResponse> {
   const { allowHttp, ...given } = requireOptions(options);
-  const { client, dpop } = given;
-  requireObject("serverMetadata", serverMetadata);
-  requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
-  requireArgument(
-    client === undefined || typeof client?.authenticate === "function",
-    "options.client",
-    "an IClientAuthentication",
-  );
-  requireArgument(
-    dpop === undefined || typeof dpop?.createProof === "function",
-    "options.dpop",
-    "the result of createDpop()",
-  );
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
-  requireSameIssuer(client?.issuer, serverMetadata.issuer);
-  const kind = REQUESTS[endpoint];
-  const { purpose } = kind;
-  const first = await sendForm(url, purpose, serverMetadata, form, given);
-  const { members, response } = first;
-  dpop?.noteResponse(url, response);
-  const needsNonce = members.error === "use_dpop_nonce" &&
-    response.headers.get("DPoP-Nonce");
-  if (!dpop || !needsNonce) {
-    requireSuccess(kind, first, [first]);
-    return first;
-  }
-  const second = await sendForm(url, purpose, serverMetadata, form, given);
-  dpop.noteResponse(url, second.response);
-  requireSuccess(kind, second, [first, second]);
-  return second;
+  requireSameIssuer(given.client?.issuer, serverMetadata.issuer);
+  // Each endpoint is named after the purpose of its requests.
+  const purpose = endpoint
+    .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
+  const post = () => sendForm(url, purpose, serverMetadata, form, given);
+  const first = await post();
+  const needsNonce = given.dpop && first.members.error === "use_dpop_nonce" &&
+    first.response.headers.get("DPoP-Nonce");
+  const last = needsNonce ? await post() : first;
+  requireSuccess(last, [first.request, last.request], purpose);
+  return last;
 }

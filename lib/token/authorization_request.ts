@@ -4,17 +4,12 @@
  * @module
  */
 
-import {
-  requireArgument,
-  requireNonEmptyString,
-  requireObject,
-} from "../core/_arguments.ts";
-import { errorCodeOf } from "../core/_members.ts";
-import { cut, printable, quote } from "../core/_quote.ts";
-import { isWebUrl, parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
+import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
+import { parseUrl, quoteUrl, requireEndpoint } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
+import { errorMembers } from "../client/_error_members.ts";
 import { authorizationQuery, endpointUrl } from "./_authorization_query.ts";
 import type {
   AuthorizationRequestMetadata,
@@ -80,11 +75,7 @@ export function buildAuthorizationUrl(
   serverMetadata: AuthorizationRequestMetadata,
   options: IBuildAuthorizationUrlOptions,
 ): URL {
-  const { clientId, allowHttp, assumePkce } = requireObject(
-    "options",
-    options,
-  );
-  requireObject("serverMetadata", serverMetadata);
+  const { clientId, allowHttp, assumePkce } = options;
   const endpoint = requireEndpoint(
     serverMetadata,
     "authorization_endpoint",
@@ -122,34 +113,22 @@ function requireIssuer(
   if (iss === issuer || (iss === undefined && !isAnnounced)) return;
   throw new OAuthClientError(
     "issuer_mismatch",
-    `Authorization response is not from ${quoteUrl(issuer)}: its iss ` +
-      (iss === undefined
-        ? "is missing, although the server announces it"
-        : "is another issuer"),
+    `Authorization response is not from ${quoteUrl(issuer)}: its iss is ` +
+      (iss === undefined ? "missing" : "another issuer"),
   );
 }
 
 /** Returns the parameters of an authorization response. */
-function parametersOf(source: unknown): URLSearchParams {
+function parametersOf(
+  source: string | URL | URLSearchParams | Request,
+): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
-  const { url } = Object(source) as { url?: unknown };
-  const text = source instanceof URL
-    ? source.href
-    : typeof source === "string"
-    ? source
-    : url;
-  requireArgument(
-    typeof text === "string",
-    "callback",
-    "a string, a URL, URLSearchParams or a Request",
-  );
-  const parsed = parseUrl(text);
-  if (parsed) return parsed.searchParams;
-  // A path with a query, or a query alone, whose values may have question marks.
-  const query = /^[^?=#&]*\?/.test(text)
-    ? text.slice(text.indexOf("?") + 1)
-    : text;
-  return new URLSearchParams(query.replace(/#.*$/s, ""));
+  const { href, url } = Object(source) as { href?: string; url?: string };
+  const text = requireString("callback", href ?? url ?? source);
+  const query = parseUrl(text)?.search ??
+    // A path with a query, or a query alone, whose values may have question marks.
+    text.replace(/^[^?=#&]*\?/, "").replace(/#.*/s, "");
+  return new URLSearchParams(query);
 }
 
 /**
@@ -185,39 +164,32 @@ export function parseAuthorizationResponse(
   callback: string | URL | URLSearchParams | Request,
   expected: IExpectedAuthorizationResponse,
 ): IAuthorizationAuthorizeResponse {
+  const { serverMetadata } = expected;
+  requireNonEmptyString("expected.state", expected.state);
+  requireNonEmptyString("serverMetadata.issuer", serverMetadata.issuer);
   const invalid = (problem: string) =>
     new OAuthClientError(
       "invalid_authorization_response",
       `Authorization response ${problem}`,
     );
-  const state = requireNonEmptyString("expected.state", expected?.state);
-  const { serverMetadata } = expected;
-  const { issuer } = requireObject("serverMetadata", serverMetadata);
-  requireNonEmptyString("serverMetadata.issuer", issuer);
-  const parameters = parametersOf(callback);
-  const names = [...parameters.keys()];
-  if (new Set(names).size < names.length) {
+  const parameters = [...parametersOf(callback)];
+  const members: Record<string, string> = Object.fromEntries(parameters);
+  if (Object.keys(members).length < parameters.length) {
     throw invalid("has a repeated parameter");
   }
-  const read = (name: string) => parameters.get(name) ?? undefined;
-  if (read("state") !== state) {
-    throw invalid(read("state") ? "has another state" : "has no state");
+  const { state, code } = members;
+  if (state !== expected.state) {
+    throw invalid(state ? "has another state" : "has no state");
   }
-  requireIssuer(read("iss"), serverMetadata);
-  const code = read("code");
-  if (read("error")) {
-    const error = errorCodeOf(read("error"));
-    const error_uri = printable(cut(read("error_uri") ?? ""));
-    const error_description = printable(cut(read("error_description") ?? ""));
-    const details = [error, error_description].filter(Boolean).join(": ");
+  requireIssuer(members.iss, serverMetadata);
+  if (members.error) {
+    const details = errorMembers(members, []);
+    const problem = [details.error, details.error_description];
     throw new OAuthClientError(
       "oauth_error",
-      `Authorization at ${quoteUrl(issuer)} failed: ${quote(details)}`,
-      {
-        error,
-        error_description: error_description || undefined,
-        error_uri: isWebUrl(error_uri) ? error_uri : undefined,
-      },
+      `Authorization at ${quoteUrl(serverMetadata.issuer)} failed: ` +
+        problem.filter(Boolean).join(": "),
+      details,
     );
   }
   if (!code) throw invalid("has neither code nor error");

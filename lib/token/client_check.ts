@@ -4,7 +4,6 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type {
@@ -82,22 +81,17 @@ export async function isClientKnown(
   client: IKnownClient,
   options?: IIsClientKnownOptions,
 ): Promise<boolean | undefined> {
-  const { clientAuthentication, ...formOptions } = requireObject(
-    "options",
-    options ?? {},
-  );
-  const { grant_types } = requireObject("client", client);
-  const authentication = clientAuthentication ??
+  const authentication = options?.clientAuthentication ??
     selectClientAuthentication(serverMetadata, client);
   const body = buildRefreshTokenBody({ refreshToken: createState() });
   try {
     await fetchToken(serverMetadata, body, {
-      ...formOptions,
+      ...options,
       client: authentication,
     });
     return undefined;
   } catch (error) {
-    formOptions.signal?.throwIfAborted();
+    options?.signal?.throwIfAborted();
     if (!isOAuthClientError(error) || LOCAL_CODES.includes(error.code)) {
       throw error;
     }
@@ -108,7 +102,7 @@ export async function isClientKnown(
         return false;
       case "unauthorized_client":
         // The grant type of this request, not the client, may be the reason.
-        return grant_types?.includes("refresh_token") === false
+        return client.grant_types?.includes("refresh_token") === false
           ? undefined
           : false;
     }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { requireNonEmptyString } from "../core/_arguments.ts";
 import { decodeJwt } from "../core/_jwt.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
@@ -167,36 +167,21 @@ export async function fetchIdJag(
   idpMetadata: TokenRequestMetadata,
   options: IFetchIdJagOptions,
 ): Promise<IIdJag> {
-  const {
-    subjectToken,
-    subjectTokenType = TOKEN_TYPE_ID_TOKEN,
-    audience,
-    resourceClientId,
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
-    ...rest
-  } = requireObject("options", options);
+  const { audience, resourceClientId, resource, dpop } = options;
   const body = buildTokenExchangeBody({
-    subjectToken,
-    subjectTokenType,
+    ...options,
+    subjectTokenType: options.subjectTokenType ?? TOKEN_TYPE_ID_TOKEN,
     requestedTokenType: TOKEN_TYPE_ID_JAG,
     audience: requireNonEmptyString("audience", audience),
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
   });
-  const token = await fetchToken(idpMetadata, body, rest);
+  const token = await fetchToken(idpMetadata, body, options);
   const { access_token, issued_token_type, token_type, scope } = token;
   requireClaim("issued_token_type", issued_token_type, TOKEN_TYPE_ID_JAG);
   if (token_type.toLowerCase() !== "n_a") {
     throw invalidIdJag("its token_type is not N_A");
   }
   const claims = decodeIdJag(access_token);
-  const { dpop } = rest;
-  const now = rest.now ?? Date.now;
+  const now = options.now ?? Date.now;
   requireClaim("iss", claims.iss, idpMetadata.issuer);
   requireClaim("aud", single(claims.aud), audience);
   requireClaim(
@@ -269,10 +254,9 @@ export async function redeemIdJag(
   idJag: Pick<IIdJag, "assertion">,
   options: IRedeemIdJagOptions,
 ): Promise<IToken> {
-  const { resource, scopes, authorizationDetails, parameters, ...rest } =
-    requireObject("options", options);
-  const { assertion } = requireObject("idJag", idJag);
-  const { issuer } = requireObject("serverMetadata", serverMetadata);
+  const { client, dpop, now = Date.now } = options;
+  const { assertion } = idJag;
+  const { issuer } = serverMetadata;
   requireNonEmptyString("idJag.assertion", assertion);
   const claims = decodeIdJag(assertion);
   if (single(claims.aud) !== issuer) {
@@ -281,19 +265,11 @@ export async function redeemIdJag(
       `An ID-JAG for another issuer must not be sent to ${quoteUrl(issuer)}`,
     );
   }
-  const { client, dpop } = rest;
-  const now = rest.now ?? Date.now;
   if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
   if (client && client.clientId !== claims.client_id) {
     throw invalidIdJag("its client_id is not that of the client");
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
-  const body = buildJwtBearerBody({
-    assertion,
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
-  });
-  return await fetchToken(serverMetadata, body, rest);
+  const body = buildJwtBearerBody({ ...options, assertion });
+  return await fetchToken(serverMetadata, body, options);
 }

@@ -6,7 +6,6 @@
  */
 
 import {
-  optionalFunction,
   requireArgument,
   requireNonEmptyString,
   requireObject,
@@ -123,21 +122,13 @@ export async function fetchDeviceAuthorization(
   >,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
-  const {
-    now = Date.now,
-    scopes,
-    resource,
-    authorizationDetails,
-    parameters,
-    ...formOptions
-  } = requireObject("options", options);
-  requireObject("options.client", formOptions.client);
-  optionalFunction("options.now", now);
+  const { now = Date.now } = options;
+  requireObject("options.client", options.client);
   const { members, response } = await postForm(
     serverMetadata,
     "device_authorization_endpoint",
-    formWith([], { resource, scopes, authorizationDetails, parameters }),
-    formOptions,
+    formWith({}, options),
+    options,
   );
   const codes = readCodes(members);
   if (!codes) {
@@ -149,7 +140,7 @@ export async function fetchDeviceAuthorization(
     );
   }
   const complete = stringMember(members, "verification_uri_complete");
-  const rules = rulesFor(serverMetadata.issuer, formOptions.allowHttp);
+  const rules = rulesFor(serverMetadata.issuer, options.allowHttp);
   try {
     requireSafeUrl("The verification_uri", codes.verification_uri, rules);
     if (complete) {
@@ -269,36 +260,17 @@ export async function pollDeviceToken(
   authorization: IDeviceAuthorization,
   options: IPollDeviceTokenOptions,
 ): Promise<IToken> {
-  const {
-    onPending,
-    delay,
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
-    ...rest
-  } = requireObject("options", options);
-  optionalFunction("options.delay", delay);
-  optionalFunction("options.onPending", onPending);
-  requireObject("serverMetadata", serverMetadata);
-  const { device_code, expires_at } = requireObject(
-    "authorization",
-    authorization,
-  );
+  const { onPending, delay = defaultDelay, signal, now = Date.now } = options;
+  const { device_code, expires_at } = authorization;
   requireArgument(
     Number.isFinite(expires_at),
     "authorization.expires_at",
     "a number of seconds",
   );
   const body = buildDeviceTokenBody({
+    ...options,
     deviceCode: requireNonEmptyString("device_code", device_code),
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
   });
-  const { signal } = rest;
-  const now = rest.now ?? Date.now;
   const remaining = () => expires_at - now() / 1000;
   const expired = (cause?: OAuthClientError) =>
     new OAuthClientError(
@@ -314,12 +286,9 @@ export async function pollDeviceToken(
     // The back-off must not skip the last poll.
     const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_SECONDS));
     if (pause >= left) throw expired();
-    await underSignal(
-      signal,
-      () => (delay ?? defaultDelay)(pause * 1000, signal),
-    );
+    await underSignal(signal, () => delay(pause * 1000, signal));
     try {
-      return await fetchToken(serverMetadata, body, rest);
+      return await fetchToken(serverMetadata, body, options);
     } catch (failure) {
       signal?.throwIfAborted();
       if (!(failure instanceof OAuthClientError)) throw failure;

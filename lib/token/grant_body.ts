@@ -10,7 +10,6 @@ import {
   optionalString,
   requireArgument,
   requireNonEmptyString,
-  requireObject,
 } from "../core/_arguments.ts";
 import { urlString } from "../core/_url.ts";
 import {
@@ -18,7 +17,7 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
-import { grantForm } from "./_form.ts";
+import { formWith } from "./_form.ts";
 
 /** Options that most token requests share. */
 export interface ITokenBodyOptions {
@@ -99,15 +98,13 @@ export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
 export function buildAuthorizationCodeBody(
   options: IBuildAuthorizationCodeBodyOptions,
 ): URLSearchParams {
-  const { code, redirectUri, codeVerifier } = requireObject("options", options);
-  return grantForm("authorization_code", [
-    ["code", requireNonEmptyString("code", code)],
-    [
-      "redirect_uri",
-      requireNonEmptyString("redirectUri", urlString(redirectUri)),
-    ],
-    ["code_verifier", requireNonEmptyString("codeVerifier", codeVerifier)],
-  ], options);
+  const { code, redirectUri, codeVerifier } = options;
+  return formWith({
+    grant_type: "authorization_code",
+    code: requireNonEmptyString("code", code),
+    redirect_uri: requireNonEmptyString("redirectUri", urlString(redirectUri)),
+    code_verifier: requireNonEmptyString("codeVerifier", codeVerifier),
+  }, options);
 }
 
 /** Options of {@linkcode buildRefreshTokenBody}. */
@@ -141,10 +138,11 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
 export function buildRefreshTokenBody(
   options: IBuildRefreshTokenBodyOptions,
 ): URLSearchParams {
-  const { refreshToken } = requireObject("options", options);
-  return grantForm("refresh_token", [
-    ["refresh_token", requireNonEmptyString("refreshToken", refreshToken)],
-  ], options);
+  const { refreshToken } = options;
+  return formWith({
+    grant_type: "refresh_token",
+    refresh_token: requireNonEmptyString("refreshToken", refreshToken),
+  }, options);
 }
 
 /**
@@ -174,11 +172,7 @@ export function buildRefreshTokenBody(
 export function buildClientCredentialsBody(
   options?: ITokenBodyOptions,
 ): URLSearchParams {
-  return grantForm(
-    "client_credentials",
-    [],
-    requireObject("options", options ?? {}),
-  );
+  return formWith({ grant_type: "client_credentials" }, options ?? {});
 }
 
 /** Options of {@linkcode buildDeviceTokenBody}. */
@@ -212,10 +206,11 @@ export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
 export function buildDeviceTokenBody(
   options: IBuildDeviceTokenBodyOptions,
 ): URLSearchParams {
-  const { deviceCode } = requireObject("options", options);
-  return grantForm("urn:ietf:params:oauth:grant-type:device_code", [
-    ["device_code", requireNonEmptyString("deviceCode", deviceCode)],
-  ], options);
+  const { deviceCode } = options;
+  return formWith({
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    device_code: requireNonEmptyString("deviceCode", deviceCode),
+  }, options);
 }
 
 /** Options of {@linkcode buildJwtBearerBody}. */
@@ -250,10 +245,11 @@ export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
 export function buildJwtBearerBody(
   options: IBuildJwtBearerBodyOptions,
 ): URLSearchParams {
-  const { assertion } = requireObject("options", options);
-  return grantForm(GRANT_TYPE_JWT_BEARER, [
-    ["assertion", requireNonEmptyString("assertion", assertion)],
-  ], options);
+  const { assertion } = options;
+  return formWith({
+    grant_type: GRANT_TYPE_JWT_BEARER,
+    assertion: requireNonEmptyString("assertion", assertion),
+  }, options);
 }
 
 /** Options of {@linkcode buildTokenExchangeBody}. */
@@ -302,31 +298,26 @@ export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
 export function buildTokenExchangeBody(
   options: IBuildTokenExchangeBodyOptions,
 ): URLSearchParams {
-  const { actorToken, actorTokenType, requestedTokenType, audience } =
-    requireObject("options", options);
+  const { actorToken, actorTokenType, requestedTokenType, audience } = options;
   // RFC 8693, section 2.1: each of the two is required or forbidden by the other.
   requireArgument(
     Boolean(actorToken) === Boolean(actorTokenType),
     "actorToken",
     "given together with actorTokenType",
   );
-  const optional = (name: string, value: unknown) =>
-    optionalString(name, value) || undefined;
-  return grantForm(GRANT_TYPE_TOKEN_EXCHANGE, [
-    [
-      "subject_token",
-      requireNonEmptyString("subjectToken", options.subjectToken),
-    ],
-    [
-      "subject_token_type",
-      requireNonEmptyString("subjectTokenType", options.subjectTokenType),
-    ],
-    [
-      "requested_token_type",
-      optional("requestedTokenType", requestedTokenType),
-    ],
-    ["audience", optional("audience", audience)],
-    ["actor_token", optional("actorToken", actorToken)],
-    ["actor_token_type", optional("actorTokenType", actorTokenType)],
-  ], options);
+  return formWith({
+    grant_type: GRANT_TYPE_TOKEN_EXCHANGE,
+    subject_token: requireNonEmptyString("subjectToken", options.subjectToken),
+    subject_token_type: requireNonEmptyString(
+      "subjectTokenType",
+      options.subjectTokenType,
+    ),
+    requested_token_type: optionalString(
+      "requestedTokenType",
+      requestedTokenType,
+    ),
+    audience: optionalString("audience", audience),
+    actor_token: optionalString("actorToken", actorToken),
+    actor_token_type: optionalString("actorTokenType", actorTokenType),
+  }, options);
 }

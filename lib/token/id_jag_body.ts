@@ -73,20 +73,17 @@ export function buildIdJagExchangeBody(
   resource: string | undefined,
   scopes: readonly string[],
 ): URLSearchParams {
-  return formOf([
-    ["client_id", requireString("clientId", clientId)],
-    [
-      "client_secret",
-      optionalString("clientSecret", clientSecret) || undefined,
-    ],
-    ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
-    ["subject_token", requireString("idToken", idToken)],
-    ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
-    ["requested_token_type", TOKEN_TYPE_ID_JAG],
-    ["audience", requireString("audience", audience)],
-    ["resource", optionalString("resource", resource) || undefined],
-    ["scope", scopeOf(scopes)],
-  ]);
+  return formOf({
+    client_id: requireString("clientId", clientId),
+    client_secret: optionalString("clientSecret", clientSecret),
+    grant_type: GRANT_TYPE_TOKEN_EXCHANGE,
+    subject_token: requireString("idToken", idToken),
+    subject_token_type: TOKEN_TYPE_ID_TOKEN,
+    requested_token_type: TOKEN_TYPE_ID_JAG,
+    audience: requireString("audience", audience),
+    resource: optionalString("resource", resource),
+    scope: scopeOf(scopes),
+  });
 }
 
 /**
@@ -134,15 +131,12 @@ export function buildResourceRedemptionBody(
   resource: string | undefined,
   scopes: readonly string[],
 ): URLSearchParams {
-  return formOf([
-    ["client_id", requireString("clientId", clientId)],
-    [
-      "client_secret",
-      optionalString("clientSecret", clientSecret) || undefined,
-    ],
-    ["grant_type", GRANT_TYPE_JWT_BEARER],
-    ["assertion", requireString("idJag", idJag)],
-    ["resource", optionalString("resource", resource) || undefined],
-    ["scope", scopeOf(scopes)],
-  ]);
+  return formOf({
+    client_id: requireString("clientId", clientId),
+    client_secret: optionalString("clientSecret", clientSecret),
+    grant_type: GRANT_TYPE_JWT_BEARER,
+    assertion: requireString("idJag", idJag),
+    resource: optionalString("resource", resource),
+    scope: scopeOf(scopes),
+  });
 }

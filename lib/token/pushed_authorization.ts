@@ -23,7 +23,6 @@ import {
   boundParameters,
   endpointUrl,
 } from "./_authorization_query.ts";
-import { formOf } from "./_form.ts";
 import { postForm } from "./_form_request.ts";
 import type {
   AuthorizationRequestMetadata,
@@ -166,7 +165,7 @@ export async function pushAuthorizationRequest(
     "authorization_endpoint",
     formOptions.allowHttp,
   );
-  const { own, further = [] } = authorizationQuery(
+  const form = authorizationQuery(
     serverMetadata,
     client.clientId,
     {
@@ -175,10 +174,6 @@ export async function pushAuthorizationRequest(
     },
     assumePkce,
   );
-  const form = formOf([
-    ...Object.entries(own).filter(([, value]) => value !== ""),
-    ...further,
-  ]);
   const { members, response } = await postForm(
     serverMetadata,
     "pushed_authorization_request_endpoint",
@@ -198,8 +193,12 @@ export async function pushAuthorizationRequest(
   return {
     requestUri,
     expires_at: Math.floor(now() / 1000 + expiresIn),
-    url: endpointUrl(endpoint, {
-      own: { client_id: client.clientId, request_uri: requestUri },
-    }),
+    url: endpointUrl(
+      endpoint,
+      new URLSearchParams({
+        client_id: client.clientId,
+        request_uri: requestUri,
+      }),
+    ),
   };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { requireNonEmptyString } from "../core/_arguments.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { AnyString } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
@@ -70,13 +70,9 @@ export async function revokeToken(
   token: string,
   options?: IRevokeTokenOptions,
 ): Promise<void> {
-  const { tokenTypeHint, ...formOptions } = requireObject(
-    "options",
-    options ?? {},
-  );
-  const form = formOf([
-    ["token", requireNonEmptyString("token", token)],
-    ["token_type_hint", tokenTypeHint],
-  ]);
-  await postForm(serverMetadata, "revocation_endpoint", form, formOptions);
+  const form = formOf({
+    token: requireNonEmptyString("token", token),
+    token_type_hint: options?.tokenTypeHint,
+  });
+  await postForm(serverMetadata, "revocation_endpoint", form, options);
 }

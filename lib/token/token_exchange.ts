@@ -4,7 +4,6 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
 import { stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -79,7 +78,7 @@ export async function exchangeToken(
   serverMetadata: TokenRequestMetadata,
   options: IExchangeTokenOptions,
 ): Promise<IExchangedToken> {
-  const { requestedTokenType } = requireObject("options", options);
+  const { requestedTokenType } = options;
   const body = buildTokenExchangeBody(options);
   const token = await fetchToken(serverMetadata, body, options);
   const issued_token_type = stringMember(token, "issued_token_type");

@@ -4,15 +4,10 @@
  * @module
  */
 
-import { optionalFunction, requireObject } from "../core/_arguments.ts";
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
-import { requireScopes } from "../core/_scope_values.ts";
 import { quoteUrl } from "../core/_url.ts";
-import {
-  AUTH_SCOPE_SEPARATOR,
-  TOKEN_TYPE_ACCESS_TOKEN,
-} from "../core/constants.ts";
+import { TOKEN_TYPE_ACCESS_TOKEN } from "../core/constants.ts";
 import { getClaimsFromJWT } from "../core/jwt_claims.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
@@ -50,33 +45,30 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
  * type is `N_A` (RFC 8693, section 2.2.1).
  */
 function isBound({ token_type, issued_token_type }: IToken): boolean {
-  const isOther = typeof issued_token_type === "string" &&
-    issued_token_type !== "" && issued_token_type !== TOKEN_TYPE_ACCESS_TOKEN;
-  return /^dpop$/i.test(token_type) || (isOther && /^n_a$/i.test(token_type));
+  const type = issued_token_type || TOKEN_TYPE_ACCESS_TOKEN;
+  return /^dpop$/i.test(token_type) ||
+    (/^n_a$/i.test(token_type) && type !== TOKEN_TYPE_ACCESS_TOKEN);
 }
 
 /** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): IToken {
   // The server's own `expires_at` has no standard and other meanings.
-  const { expires_in: _in, expires_at: _at, ...rest } = members;
-  for (const name of ["refresh_token", "scope", "id_token"]) {
-    if (stringMember(rest, name) === undefined) delete rest[name];
+  const { expires_in: _in, expires_at: _at, ...token } = members;
+  for (const name of ["token_type", "refresh_token", "scope", "id_token"]) {
+    if (!stringMember(token, name)) delete token[name];
   }
-  if (!isAuthorizationDetails(rest.authorization_details)) {
-    delete rest.authorization_details;
+  // Some servers leave out the type, which RFC 6749 requires, and mean Bearer.
+  token.token_type ??= "Bearer";
+  if (!isAuthorizationDetails(token.authorization_details)) {
+    delete token.authorization_details;
   }
   const seconds = numberMember(members, "expires_in");
-  const expires_in = seconds === undefined ? undefined : Math.max(0, seconds);
-  return {
-    ...rest,
-    access_token: stringMember(members, "access_token") ?? "",
-    // Some servers leave out the type, which RFC 6749 requires, and mean Bearer.
-    token_type: stringMember(members, "token_type") ?? "Bearer",
-    ...(expires_in !== undefined && {
-      expires_in,
-      expires_at: Math.floor(now() / 1000 + expires_in),
-    }),
-  };
+  if (seconds !== undefined) {
+    const expires_in = Math.max(0, seconds);
+    token.expires_in = expires_in;
+    token.expires_at = Math.floor(now() / 1000 + expires_in);
+  }
+  return token as IToken;
 }
 
 /**
@@ -132,14 +124,11 @@ export async function fetchToken(
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { now, ...formOptions } = requireObject("options", options ?? {});
-  // Checked before the request, which could return a token that would be lost.
-  optionalFunction("options.now", now);
   const { members, response } = await postForm(
     serverMetadata,
     "token_endpoint",
     body,
-    formOptions,
+    options,
   );
   const invalid = (problem: string) =>
     responseError(
@@ -147,13 +136,13 @@ export async function fetchToken(
       "invalid_response",
       `Token response of ${quoteUrl(response.url)} ${problem}`,
     );
-  if (stringMember(members, "access_token") === undefined) {
+  if (!stringMember(members, "access_token")) {
     throw invalid("has no access_token");
   }
-  const token = toToken(members, now ?? Date.now);
+  const token = toToken(members, options?.now ?? Date.now);
   // Without the binding, anyone who obtains the token could use it (RFC 9449,
   // section 5).
-  if (formOptions.dpop && !isBound(token)) {
+  if (options?.dpop && !isBound(token)) {
     throw invalid("has a token that is not bound to the DPoP key");
   }
   return token;
@@ -201,30 +190,20 @@ export async function refreshToken(
   token: Pick<IToken, "refresh_token" | "scope" | "authorization_details">,
   options?: IRefreshTokenOptions,
 ): Promise<IToken> {
-  const { refresh_token = "", scope, ...granted } = requireObject(
-    "token",
-    token,
-  );
-  const { resource, scopes, authorizationDetails, parameters, ...rest } =
-    requireObject("options", options ?? {});
+  const { refresh_token = "" } = token;
   const body = buildRefreshTokenBody({
+    ...options,
     refreshToken: refresh_token,
-    resource,
-    scopes,
-    authorizationDetails,
-    parameters,
   });
-  const fresh = await fetchToken(serverMetadata, body, rest);
+  const fresh = await fetchToken(serverMetadata, body, options);
   // A response without a scope grants the requested one (RFC 6749, section 5.1).
-  const requested = scopes?.length
-    ? requireScopes("scopes", scopes).join(AUTH_SCOPE_SEPARATOR)
-    : scope;
-  const details = authorizationDetails?.length
-    ? [...authorizationDetails]
-    : granted.authorization_details;
+  const scope = body.get("scope") ?? token.scope;
+  const details = options?.authorizationDetails?.length
+    ? [...options.authorizationDetails]
+    : token.authorization_details;
   return {
     refresh_token,
-    ...(requested && { scope: requested }),
+    ...(scope && { scope }),
     ...(details && { authorization_details: details }),
     ...fresh,
   };
@@ -279,11 +258,8 @@ export function isTokenExpired(
   token: Pick<IToken, "access_token" | "expires_at">,
   options?: IIsTokenExpiredOptions,
 ): boolean {
-  const { skewSeconds = 30, readJwt = false, now = Date.now } = requireObject(
-    "options",
-    options ?? {},
-  );
-  const { access_token, expires_at } = requireObject("token", token);
+  const { skewSeconds = 30, readJwt = false, now = Date.now } = options ?? {};
+  const { access_token, expires_at } = token;
   const expiresAt = typeof expires_at === "number"
     ? expires_at
     : readJwt && jwtExpiry(access_token);

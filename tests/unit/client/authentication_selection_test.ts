@@ -117,9 +117,9 @@ Deno.test("selectClientAuthentication() does not treat a client with a secret as
 
 Deno.test("selectClientAuthentication() rejects methods that need more than a registration", () => {
   const rows: [method: unknown, shown: string][] = [
-    [JWT, JWT],
-    ["client_secret_jwt", "client_secret_jwt"],
-    ["tls_client_auth\u001b", "tls_client_auth\ufffd"],
+    [JWT, `"${JWT}"`],
+    ["client_secret_jwt", '"client_secret_jwt"'],
+    ["tls_client_auth\u001b", '"tls_client_auth\\u001b"'],
     [{ a: 1 }, '{"a":1}'],
     [["none"], '["none"]'],
     [7, "7"],
@@ -173,10 +173,6 @@ Deno.test("selectClientAuthentication() rejects a client of another issuer", () 
 Deno.test("selectClientAuthentication() rejects arguments of the wrong type", () => {
   const client = registration("", false);
   const rows: [server: unknown, registration: unknown, expected: string][] = [
-    ...[undefined, null, 1, "x"].flatMap((wrong): typeof rows => [
-      [wrong, client, "serverMetadata must be an object"],
-      [server(), wrong, "registration must be an object"],
-    ]),
     [{}, client, "serverMetadata.issuer must be a non-empty string"],
     [server(), {}, "clientId must be a non-empty string"],
   ];

@@ -27,7 +27,7 @@ const VALUES: unknown[] = [
   ...[undefined, null, false, true, 0, 42, NaN, 0n, 1n, "", HIDDEN],
   ...[Symbol(HIDDEN), FUNCTION, new String(HIDDEN)],
   ...[{}, { a: HIDDEN }, { a: 1 }, { toString: FUNCTION }],
-  ...[[], [HIDDEN], [HIDDEN, 1], [undefined], [[HIDDEN]], new Array(2)],
+  ...[[], [HIDDEN], [HIDDEN, 1], [undefined], [[HIDDEN]]],
   ...[new Map([[HIDDEN, HIDDEN]]), new Headers({ A: HIDDEN })],
   ...[Object.create(null), { length: 0 }, new Uint8Array(0)],
 ];
@@ -37,7 +37,7 @@ const isObject = (value: unknown) => typeof value === "object" && !!value;
 const isFunction = (value: unknown) => typeof value === "function";
 const isMissing = (value: unknown) => value === undefined || value === null;
 const isStrings = (value: unknown) =>
-  Array.isArray(value) && Array.from(value).every(isString);
+  Array.isArray(value) && value.every(isString);
 
 type Check = (name: string, value: unknown) => unknown;
 /** Each check, the values that it accepts, and what it says of the others. */
@@ -64,8 +64,7 @@ const CHECKS: [check: Check, accepts: Check, expected: string][] = [
     requireStringMembers,
     (_, value) =>
       value === undefined ||
-      (isObject(value) && !Array.isArray(value) &&
-        typeof (value as Map<string, string>).get !== "function" &&
+      (isObject(value) && !(Symbol.iterator in Object(value)) &&
         Object.values(value as object).every(isString)),
     "a plain object of strings",
   ],
@@ -77,12 +76,14 @@ for (const [check, accepts, expected] of CHECKS) {
     for (const value of VALUES) {
       if (accepted.includes(value)) {
         const result = check("name", value);
-        const missing = check === optionalString
-          ? ""
-          : check === requireStringMembers
+        const missing = check === requireStringMembers
           ? {}
+          : check === optionalString
+          ? undefined
           : value;
-        assertEquals(result, isMissing(value) ? missing : value);
+        const isNone = isMissing(value) ||
+          (check === optionalString && value === "");
+        assertEquals(result, isNone ? missing : value);
         if (isObject(value)) assertStrictEquals(result, value);
         continue;
       }

@@ -76,8 +76,6 @@ for (const [name, build] of Object.entries(BUILDERS)) {
   });
 
   Deno.test(`${name}() rejects authorization details that are no list of typed objects`, () => {
-    const circular: Record<string, unknown> = { type: "a" };
-    circular.self = circular;
     for (
       const value of [
         JSON_TEXT,
@@ -88,8 +86,6 @@ for (const [name, build] of Object.entries(BUILDERS)) {
         [{}],
         [{ type: "" }],
         [{ type: 7 }],
-        [{ type: "a" }, , { type: "b" }],
-        [circular],
       ]
     ) {
       assertThrowsCode(

@@ -349,16 +349,10 @@ Deno.test("cross-app access rejects invalid arguments before any request", async
     await assertInvalidArgument(() => Promise.reject(result), name);
     assertEquals(requests, []);
   }
-  const idJag = { assertion: await signIdJag() };
-  const calls: [args: unknown[], name: string][] = [
-    [[SERVER, idJag], "options"],
-    [[SERVER, null, {}], "idJag"],
-    [[SERVER, "a.b.c", {}], "idJag"],
-    [[null, idJag, {}], "serverMetadata"],
-    [[SERVER, { assertion: "" }, {}], "idJag.assertion"],
-  ];
-  for (const [args, name] of calls) {
-    await assertInvalidArgument(() => untyped(redeemIdJag)(...args), name);
+  for (const idJag of ["a.b.c", { assertion: "" }]) {
+    await assertInvalidArgument(
+      () => redeemIdJag(SERVER, untyped(idJag), {}),
+      "idJag.assertion",
+    );
   }
-  await assertInvalidArgument(() => untyped(fetchIdJag)(SERVER), "options");
 });

@@ -163,7 +163,7 @@ Deno.test("fetchDeviceAuthorization() reports failures of the request", async ()
   const error = "unauthorized_client";
   const rows: [Answer, code: string, message: string][] = [
     [json({ error }, { status: 400 }), "oauth_error", `400 ${error}`],
-    [text("", 503), "unexpected_status", "expected status 200, got 503"],
+    [text("", 503), "unexpected_status", "expected status 2xx, got 503"],
   ];
   for (const [answer, code, message] of rows) {
     const { result } = await start(answer);
@@ -171,7 +171,7 @@ Deno.test("fetchDeviceAuthorization() reports failures of the request", async ()
     assertEquals(String(result.code), code);
     assertEquals(
       result.message,
-      `Device authorization request to ${DEVICE_AUTHORIZATION_ENDPOINT} ` +
+      `The device authorization request to ${DEVICE_AUTHORIZATION_ENDPOINT} ` +
         `failed: ${message}`,
     );
   }
@@ -204,7 +204,6 @@ Deno.test("fetchDeviceAuthorization() rejects invalid arguments before any reque
     // Without a client the request would have no client_id.
     [{ client: undefined }, "options.client"],
     [{ client: null }, "options.client"],
-    [{ client: {} }, "options.client"],
     [{ scopes: "a b" }, "scopes"],
     [{ scopes: ["a b"] }, "scopes"],
     [{ resource: 7 }, "resource"],
@@ -217,11 +216,5 @@ Deno.test("fetchDeviceAuthorization() rejects invalid arguments before any reque
     const { result, requests } = await start(json({}), untyped(options));
     await assertInvalidArgument(() => Promise.reject(result), name);
     assertEquals(requests, []);
-  }
-  for (const options of [undefined, null, {}]) {
-    await assertInvalidArgument(
-      () => untyped(fetchDeviceAuthorization)(SERVER, options),
-      options ? "options.client" : "options",
-    );
   }
 });

@@ -5,12 +5,8 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { assertSpyCalls, stub } from "@std/testing/mock";
-import {
-  clientAssertion,
-  OAuthClientError,
-  pollDeviceToken,
-} from "../../../mod.ts";
-import { assertInvalidArgument, SERVER } from "../../support/fixtures.ts";
+import { clientAssertion, OAuthClientError } from "../../../mod.ts";
+import { assertInvalidArgument } from "../../support/fixtures.ts";
 import {
   aborted,
   type Answer,
@@ -23,7 +19,6 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import {
-  AUTHORIZATION,
   done,
   pending,
   poll,
@@ -309,16 +304,5 @@ Deno.test("pollDeviceToken() rejects invalid arguments before any delay", async 
       await assertInvalidArgument(() => Promise.reject(result), shown);
       assertEquals(waits, []);
     }
-  }
-  const calls: [args: unknown[], name: string][] = [
-    [[SERVER, AUTHORIZATION], "options"],
-    [[SERVER, null, {}], "authorization"],
-    [[SERVER, AUTHORIZATION, { delay: 7 }], "options.delay"],
-    [[SERVER, AUTHORIZATION, { onPending: 7 }], "options.onPending"],
-    // Also for codes that have expired.
-    [[null, { ...AUTHORIZATION, expires_at: 0 }, {}], "serverMetadata"],
-  ];
-  for (const [args, name] of calls) {
-    await assertInvalidArgument(() => untyped(pollDeviceToken)(...args), name);
   }
 });

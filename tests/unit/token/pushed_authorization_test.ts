@@ -158,7 +158,7 @@ Deno.test("pushAuthorizationRequest() reports the error of the server without wh
   ]);
   assertEquals(
     message,
-    `Pushed authorization request to ${PAR} failed: 400 invalid_request`,
+    `The pushed authorization request to ${PAR} failed: 400 invalid_request`,
   );
   assert(made.error.error_description?.startsWith("Not allowed"));
 });
@@ -168,7 +168,7 @@ Deno.test("pushAuthorizationRequest() names the expected status", async () => {
   assert("error" in made);
   assertEquals(
     made.error.message,
-    `Pushed authorization request to ${PAR} failed: expected status 201, got 503`,
+    `The pushed authorization request to ${PAR} failed: expected status 2xx, got 503`,
   );
 });
 

@@ -77,7 +77,7 @@ for (
         code: "oauth_error",
         error: "unsupported_token_type",
         message:
-          `Revocation request to ${ENDPOINT} failed: 400 unsupported_token_type`,
+          `The revocation request to ${ENDPOINT} failed: 400 unsupported_token_type`,
       },
     },
     {
@@ -88,7 +88,7 @@ for (
         code: "unexpected_status",
         retryAfter: 5,
         message:
-          `Revocation request to ${ENDPOINT} failed: expected status 200, got 503`,
+          `The revocation request to ${ENDPOINT} failed: expected status 2xx, got 503`,
       },
     },
     {

@@ -1,0 +1,24 @@
+/** The members of an error response (RFC 6749, section 5.2). */
+
+import { errorCodeOf, type Members, stringMember } from "../core/_members.ts";
+import { isWebUrl } from "../core/_url.ts";
+import type { IOAuthClientErrorDetails } from "../core/errors.ts";
+import { cleanText } from "../http/_redact.ts";
+
+/** Returns what an error may repeat of an error response. */
+export function errorMembers(
+  members: Members,
+  secrets: readonly string[],
+): Pick<
+  IOAuthClientErrorDetails,
+  "error" | "error_description" | "error_uri"
+> {
+  const clean = (name: string) =>
+    cleanText(stringMember(members, name), secrets) || undefined;
+  const error_uri = clean("error_uri");
+  return {
+    error: errorCodeOf(members.error),
+    error_description: clean("error_description"),
+    error_uri: error_uri && isWebUrl(error_uri) ? error_uri : undefined,
+  };
+}

@@ -1,0 +1,7 @@
+/** Parameters that the authentication of the client sets (RFC 6749, 7521). */
+export const CLIENT_PARAMETERS: readonly string[] = [
+  "client_id",
+  "client_secret",
+  "client_assertion",
+  "client_assertion_type",
+];
