@@ -5,11 +5,7 @@
  * @module
  */
 
-import {
-  optionalFunction,
-  requireArgument,
-  requireObject,
-} from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl, requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -23,7 +19,6 @@ import {
   boundParameters,
   endpointUrl,
 } from "./_authorization_query.ts";
-import { formOf } from "./_form.ts";
 import { postForm } from "./_form_request.ts";
 import type {
   AuthorizationRequestMetadata,
@@ -153,36 +148,29 @@ export async function pushAuthorizationRequest(
     "options",
     options,
   );
-  requireObject("parameters", parameters);
-  requireArgument(
-    typeof client?.authenticate === "function",
-    "options.client",
-    "an IClientAuthentication",
-  );
-  optionalFunction("options.now", now);
+  const { clientId } = requireObject("options.client", client);
   // Checked before the request, whose result would be of no use without it.
   const endpoint = requireEndpoint(
     requireObject("serverMetadata", serverMetadata),
     "authorization_endpoint",
     formOptions.allowHttp,
   );
-  const { own, further = [] } = authorizationQuery(
+  const { own, further } = authorizationQuery(
     serverMetadata,
-    client.clientId,
+    clientId,
     {
       ...parameters,
       parameters: boundParameters(parameters.parameters, formOptions.dpop),
     },
     assumePkce,
   );
-  const form = formOf([
-    ...Object.entries(own).filter(([, value]) => value !== ""),
-    ...further,
-  ]);
   const { members, response } = await postForm(
     serverMetadata,
     "pushed_authorization_request_endpoint",
-    form,
+    new URLSearchParams([
+      ...Object.entries(own).filter(([, value]) => value),
+      ...further ?? [],
+    ]),
     { ...formOptions, client: withClientId(client) },
   );
   const requestUri = stringMember(members, "request_uri");
@@ -199,7 +187,7 @@ export async function pushAuthorizationRequest(
     requestUri,
     expires_at: Math.floor(now() / 1000 + expiresIn),
     url: endpointUrl(endpoint, {
-      own: { client_id: client.clientId, request_uri: requestUri },
+      own: { client_id: clientId, request_uri: requestUri },
     }),
   };
 }
