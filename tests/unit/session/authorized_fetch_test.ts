@@ -437,8 +437,6 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       ["mcp", { authorize }],
       [RESOURCE, undefined],
       [RESOURCE, {}],
-      [RESOURCE, { authorize, store: "file" }],
-      [RESOURCE, { authorize, fetch: "fetch" }],
     ] as const
   ) {
     const error = assertThrows(
