@@ -20,8 +20,8 @@ export interface INeed {
   readonly mayRefresh: boolean;
   /** Whether the resource accepts the token, but requires more. */
   readonly isStepUp?: boolean | undefined;
-  /** The `WWW-Authenticate` header field of the response. */
-  readonly challenge?: string | undefined;
+  /** The header fields of the response, with its challenges. */
+  readonly challenge?: Headers | undefined;
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
@@ -69,12 +69,11 @@ export function needOf(
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
   const refused = tokenOf(session);
-  const challenge = headers.get("WWW-Authenticate") ?? undefined;
-  const common = { refused, challenge, mayRefresh: false };
+  const common = { refused, challenge: headers, mayRefresh: false };
   const authentication = find("insufficient_user_authentication");
   if (authentication) {
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
-    const maxAge = max_age === undefined ? undefined : Number(max_age);
+    const maxAge = max_age ? Number(max_age) : undefined;
     // The user has just signed in for exactly this.
     const isRepeated = source === "authorize" &&
       need?.acrValues === acrValues && need?.maxAge === maxAge;
