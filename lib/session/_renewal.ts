@@ -3,7 +3,11 @@
 import { requireArgument } from "../core/_arguments.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import {
+  isOAuthClientError,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import {
@@ -55,6 +59,17 @@ export async function loadSession(
     : undefined;
 }
 
+/** The error of a session that belongs elsewhere. */
+function mismatch(
+  code: OAuthClientErrorCode,
+  found: string,
+  expected: string,
+): OAuthClientError {
+  const message = `The session is for ${quoteUrl(found)}, expected ` +
+    quoteUrl(expected);
+  return new OAuthClientError(code, message);
+}
+
 /** Fails unless a session may be used, and is for what was discovered, if given. */
 export function requireUsable(
   session: ISession,
@@ -63,23 +78,16 @@ export function requireUsable(
 ): void {
   const isSession = typeof session?.token?.access_token === "string";
   requireArgument(isSession, "session", "an ISession");
-  const { issuer = session.issuer, resource = session.resource } = context ??
-    {};
-  const isOfIssuer = session.issuer === issuer;
-  const isOfResource = session.resource === resource &&
-    reaches(resource, href);
-  if (!isOfIssuer || !isOfResource) {
-    const [name, expected] = isOfIssuer
-      ? ["resource", context ? resource : href] as const
-      : ["issuer", issuer] as const;
-    throw new OAuthClientError(
-      isOfIssuer ? "identifier_mismatch" : "issuer_mismatch",
-      `The ${name} of the session is ${quoteUrl(session[name])}, expected ` +
-        quoteUrl(expected),
-    );
+  const { issuer, resource, dpopThumbprint } = session;
+  if (context && issuer !== context.issuer) {
+    throw mismatch("issuer_mismatch", issuer, context.issuer);
+  }
+  const expected = context?.resource ?? href;
+  if (!reaches(resource, href) || (context && resource !== expected)) {
+    throw mismatch("identifier_mismatch", resource, expected);
   }
   requireArgument(
-    session.dpopThumbprint === dpop?.thumbprint,
+    dpopThumbprint === dpop?.thumbprint,
     "session",
     dpop ? "bound to the key of dpop" : "without a DPoP key",
   );
@@ -128,9 +136,9 @@ async function authorizeAnew(
         signal,
         context,
         scopes: mergeScopes(earlierScopes, requiredScopes, context.scopes),
-        requiredScopes: requiredScopes === undefined
-          ? undefined
-          : mergeScopes(earlierScopes, requiredScopes),
+        requiredScopes: requiredScopes
+          ? mergeScopes(earlierScopes, requiredScopes)
+          : undefined,
         session: known,
         acrValues,
         maxAge,
@@ -159,7 +167,7 @@ async function renewUnderLock(
   const stored = await loadSession(renewal);
   const token = tokenOf(stored);
   // Another caller, or another process, may have renewed it in the meantime.
-  const isRenewed = token !== undefined && token !== need.refused &&
+  const isRenewed = token && token !== need.refused &&
     missingScopes(need.requiredScopes, stored?.scopes).length === 0;
   if (isRenewed) return { session: stored, source: "store", need };
   let rest = stored;

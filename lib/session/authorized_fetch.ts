@@ -113,17 +113,6 @@ export interface IAuthorizedFetch {
   revoke(options?: IAuthorizedFetchSignal): Promise<void>;
 }
 
-/** Fails if any server that the resource names would receive the credentials. */
-function requireIssuer(client: IClientAuthentication | undefined): void {
-  if (client === undefined) return;
-  const { method, issuer } = requireObject("client", client);
-  requireArgument(
-    method === "none" || typeof issuer === "string",
-    "client",
-    "bound to an issuer (set its option)",
-  );
-}
-
 /**
  * Creates a `fetch` for a resource that needs a token. It discovers the
  * authorization server when the resource requires a token, has the user sign in,
@@ -203,7 +192,12 @@ export function createAuthorizedFetch(
   );
   const { client, dpop } = given;
   requireArgument(typeof authorize === "function", "authorize", "a function");
-  requireIssuer(client);
+  // Else any server that the resource names would receive the credentials.
+  requireArgument(
+    !client || client.method === "none" || typeof client.issuer === "string",
+    "client",
+    "bound to an issuer (set its option)",
+  );
   const target = requireHttpUrl("resource", resource);
   const store = sharedStore(kept);
   const renewal = { resource: target, store, authorize, options: given };
