@@ -15,7 +15,6 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
-import { isTokenExpired } from "../token/token_request.ts";
 import { type INeed, type IUsedSession, tokenOf } from "./_need.ts";
 import type { SharedStore } from "./_shared_store.ts";
 import { reaches } from "./_token_reach.ts";
@@ -100,8 +99,9 @@ export function requireUsable(
  */
 function restOf(session: ISession, error: unknown): ISession | undefined {
   const { action } = adviceFor(error);
-  const isFinal = isOAuthClientError(error) && error.status !== undefined;
-  if (action === "retry" || !isFinal) throw error;
+  const isResponse = isOAuthClientError(error) &&
+    (error.status !== undefined || error.code === "redirect_refused");
+  if (action === "retry" || !isResponse) throw error;
   if (action === "reregister") return undefined;
   if (action !== "reauthorize") return session;
   const { token_type } = session.token;
@@ -211,14 +211,16 @@ export async function renew(
   }
 }
 
+/** Checks whether a token expires soon, or within a quarter of its lifetime. */
 function expires(
   { token }: ISession,
   maxSkewSeconds: number,
-  { options: { now } }: IRenewal,
+  { options: { now = Date.now } }: IRenewal,
 ): boolean {
-  const { expires_in = Infinity } = token;
-  const skewSeconds = Math.min(maxSkewSeconds, expires_in / 4);
-  return isTokenExpired(token, { skewSeconds, now });
+  const { expires_at, expires_in } = token;
+  const skewSeconds = Math.min(maxSkewSeconds, (expires_in ?? Infinity) / 4);
+  // A token of unknown lifetime is used until the resource refuses it.
+  return now() / 1000 >= (expires_at ?? Infinity) - skewSeconds;
 }
 
 /** How a call begins. */
