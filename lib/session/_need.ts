@@ -18,8 +18,6 @@ export interface INeed {
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
-  /** Whether the resource accepts the token, but requires more. */
-  readonly isStepUp?: boolean | undefined;
   /** The header fields of the response, with its challenges. */
   readonly challenge?: Headers | undefined;
   readonly requiredScopes?: string | undefined;
@@ -66,12 +64,7 @@ export function needOf(
     challenges.find(({ params }) => params.error === error);
   const refused = tokenOf(session);
   const isFresh = source === "authorize";
-  const stepUp = {
-    refused,
-    challenge: headers,
-    mayRefresh: false,
-    isStepUp: true,
-  };
+  const common = { refused, challenge: headers, mayRefresh: false };
   const authentication = find("insufficient_user_authentication");
   if (authentication) {
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
@@ -79,12 +72,12 @@ export function needOf(
     // The user has just signed in for exactly this.
     const isRepeated = isFresh && need?.acrValues === acrValues &&
       need?.maxAge === maxAge;
-    return isRepeated ? undefined : { ...stepUp, acrValues, maxAge };
+    return isRepeated ? undefined : { ...common, acrValues, maxAge };
   }
   if (status === 403) {
     const requiredScopes = find("insufficient_scope")?.params.scope;
     return mayAddScopes(requiredScopes, used)
-      ? { ...stepUp, requiredScopes }
+      ? { ...common, requiredScopes }
       : undefined;
   }
   // Another token would not help a proof that the resource does not accept.
@@ -92,5 +85,5 @@ export function needOf(
     (find("use_dpop_nonce") ?? find("invalid_dpop_proof"));
   return isFresh || isProofRefused
     ? undefined
-    : { refused, challenge: headers, mayRefresh: source !== "refresh" };
+    : { ...common, mayRefresh: source !== "refresh" };
 }

@@ -117,7 +117,7 @@ async function authorizeAnew(
   signal: AbortSignal,
 ): Promise<ISession> {
   const { resource, store, authorize, options } = renewal;
-  const { challenge, requiredScopes, acrValues, maxAge, isStepUp } = need;
+  const { challenge, requiredScopes, acrValues, maxAge } = need;
   const context = await discoverAuthorization(resource, {
     ...options,
     challenge,
@@ -146,9 +146,9 @@ async function authorizeAnew(
   } catch (error) {
     // The next call registers anew: this one must not ask the user twice.
     if (known && adviceFor(error).action === "reregister") {
-      // After a step-up, the token is still valid.
+      // Where a refresh would not help, the token is valid for other requests.
       const client = { issuer, client_id: "" };
-      await store.save(isStepUp ? { ...known, client } : undefined);
+      await store.save(need.mayRefresh ? undefined : { ...known, client });
     }
     throw error;
   }

@@ -67,10 +67,8 @@ function decode(token: string): ReturnType<typeof decodeJwt> {
 /** Returns the hash of an algorithm; undefined if Web Crypto does not have it. */
 function hashOf(alg: unknown): string | undefined {
   // Ed25519 uses SHA-512 (RFC 8032, section 5.1); ES256K is in RFC 8812.
-  const bits = alg === "EdDSA" || alg === "Ed25519"
-    ? "512"
-    : /^[EHPR]S(256|384|512)K?$/.exec(String(alg))?.[1];
-  return bits && `SHA-${bits}`;
+  const match = /^(?:[EHPR]S(256|384|512)K?|EdDSA|Ed25519)$/.exec(String(alg));
+  return match ? `SHA-${match[1] ?? 512}` : undefined;
 }
 
 /**
