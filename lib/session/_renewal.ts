@@ -32,8 +32,9 @@ export interface IRenewal {
   readonly resource: URL;
   readonly store: SharedStore;
   readonly authorize: Authorize;
-  /** The options of the discovery and of the requests to the server. */
-  readonly options: ISessionOptions & IDiscoverAuthorizationOptions;
+  readonly discovery: IDiscoverAuthorizationOptions;
+  /** The options of requests to the authorization server, without a signal. */
+  readonly options: ISessionOptions;
 }
 
 /** Why renewals end when a session is saved: they start over. */
@@ -116,10 +117,10 @@ async function authorizeAnew(
   renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { resource, store, authorize, options } = renewal;
+  const { resource, store, authorize, discovery, options } = renewal;
   const { challenge, requiredScopes, acrValues, maxAge } = need;
   const context = await discoverAuthorization(resource, {
-    ...options,
+    ...discovery,
     challenge,
     signal,
   });

@@ -186,11 +186,10 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  const { authorize, store: kept = memoryStore(), ...given } = requireObject(
-    "options",
-    options,
-  );
-  const { client, dpop } = given;
+  const { authorize, store: kept = memoryStore(), ...discovery } =
+    requireObject("options", options);
+  const { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
+  const { client, dpop, now } = discovery;
   requireArgument(typeof authorize === "function", "authorize", "a function");
   // Else any server that the resource names would receive the credentials.
   requireArgument(
@@ -200,9 +199,17 @@ export function createAuthorizedFetch(
   );
   const target = requireHttpUrl("resource", resource);
   const store = sharedStore(kept);
-  const renewal = { resource: target, store, authorize, options: given };
+  const requests = { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp };
+  const renewal = {
+    resource: target,
+    store,
+    authorize,
+    discovery,
+    // Header fields for the resource must not be sent to the authorization server.
+    options: { ...requests, client, dpop, now },
+  };
   const fetch: ResourceFetch = (input, init) =>
-    (given.fetch ?? globalThis.fetch)(input, init);
+    (given ?? globalThis.fetch)(input, init);
   const sending = { resource: target, fetch, dpop };
   /** The session that each response was requested with, if it is of the resource. */
   const usedFor = new WeakMap<Response, IUsedSession | undefined>();
@@ -287,7 +294,7 @@ export function createAuthorizedFetch(
         return stored;
       }, signal);
       if (session && tokenOf(session) && hasClient(session, renewal)) {
-        await revokeSession(session, { ...given, signal });
+        await revokeSession(session, { ...renewal.options, signal });
       }
     },
   });

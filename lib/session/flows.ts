@@ -114,7 +114,11 @@ export interface IClientCredentialsFlowOptions extends
  * ```
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit } = requireObject("options", options);
+  const { redirectUri, visit, assumePkce, par, ...flow } = requireObject(
+    "options",
+    options,
+  );
+  const { offlineAccess, authorizationDetails, resource } = flow;
   requireArgument(typeof visit === "function", "visit", "a function");
   return async (request) => {
     const { context, signal, client } = request;
@@ -123,12 +127,16 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       : redirectUri;
     const { url, pending } = await startAuthorization(context, {
       ...request,
-      ...options,
       clientAuthentication: client,
       client: await clientFor(request, options, uri),
       redirectUri: uri,
       scopes: scopesOf(request, options),
       parameters: parametersOf(request, options),
+      offlineAccess,
+      authorizationDetails,
+      resource,
+      assumePkce,
+      par,
     });
     signal?.throwIfAborted();
     const callback = await visit(url, { pending, signal });
