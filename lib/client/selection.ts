@@ -139,26 +139,16 @@ export function selectClient(
   >,
   options?: ISelectClientOptions,
 ): ClientSelection {
-  requireObject("serverMetadata", serverMetadata);
-  const { issuer, registration_endpoint, ...server } = serverMetadata;
+  const { issuer, registration_endpoint, ...server } = requireObject(
+    "serverMetadata",
+    serverMetadata,
+  );
   requireNonEmptyString("serverMetadata.issuer", issuer);
-  const { knownClients, clientMetadataUrl, now = Date.now } = requireObject(
-    "options",
-    options ?? {},
-  );
-  const clients = knownClients ?? [];
-  requireArgument(
-    Array.isArray(clients) &&
-      clients.every((client) => typeof client === "object" && client !== null),
-    "knownClients",
-    "an array of clients",
-  );
-  const documentUrl = clientMetadataUrl === undefined ||
-      clientMetadataUrl === null
-    ? undefined
-    : requireClientMetadataUrl(clientMetadataUrl);
+  const { knownClients, clientMetadataUrl, now = Date.now } = options ?? {};
+  const documentUrl = clientMetadataUrl !== undefined &&
+    requireClientMetadataUrl(clientMetadataUrl);
 
-  const client = clients.find((one) =>
+  const client = knownClients?.find((one) =>
     one.issuer === issuer && !isExpired(one, now)
   );
   if (client) return { kind: "known_client", client };

@@ -22,37 +22,48 @@ export interface IAdvice {
   retryAfter?: number;
 }
 
+/** Actions, each with the codes that lead to it. */
+type ActionTable = readonly (readonly [AdviceAction, readonly string[]])[];
+
 /** Error codes of servers, at any status. */
-const BY_ERROR: ReadonlyMap<string | undefined, AdviceAction> =
-  /* @__PURE__ */ new Map([
-    ["authorization_pending", "retry"],
-    ["server_error", "retry"],
-    ["slow_down", "retry"],
-    ["temporarily_unavailable", "retry"],
-    ["use_dpop_nonce", "retry"],
-    ["account_selection_required", "reauthorize"],
-    ["consent_required", "reauthorize"],
-    ["expired_token", "reauthorize"],
-    ["insufficient_user_authentication", "reauthorize"],
-    ["interaction_required", "reauthorize"],
-    ["invalid_grant", "reauthorize"],
-    ["login_required", "reauthorize"],
-    ["invalid_client", "reregister"],
-    ["unauthorized_client", "reregister"],
-    ["access_denied", "ask_user"],
-    ["unmet_authentication_requirements", "ask_user"],
-  ]);
+const BY_ERROR: ActionTable = [
+  ["retry", [
+    "authorization_pending",
+    "server_error",
+    "slow_down",
+    "temporarily_unavailable",
+    "use_dpop_nonce",
+  ]],
+  ["reauthorize", [
+    "account_selection_required",
+    "consent_required",
+    "expired_token",
+    "insufficient_user_authentication",
+    "interaction_required",
+    "invalid_grant",
+    "login_required",
+  ]],
+  ["reregister", ["invalid_client", "unauthorized_client"]],
+  ["ask_user", ["access_denied", "unmet_authentication_requirements"]],
+];
 
 /** Codes of errors without an error code of a server. */
-const BY_CODE: ReadonlyMap<OAuthClientErrorCode, AdviceAction> =
-  /* @__PURE__ */ new Map([
-    ["network_error", "retry"],
-    ["timeout", "retry"],
-    ["expired", "reauthorize"],
-    ["invalid_authorization_response", "reauthorize"],
-    ["invalid_id_jag", "reauthorize"],
-    ["invalid_session", "reauthorize"],
-  ]);
+const BY_CODE: ActionTable = [
+  ["retry", ["network_error", "timeout"]],
+  [
+    "reauthorize",
+    [
+      "expired",
+      "invalid_authorization_response",
+      "invalid_id_jag",
+      "invalid_session",
+    ] satisfies OAuthClientErrorCode[],
+  ],
+];
+
+function actionIn(table: ActionTable, code = ""): AdviceAction | undefined {
+  return table.find(([, codes]) => codes.includes(code))?.[0];
+}
 
 /** Checks whether a status says that the same request may succeed later. */
 function isTemporary(status = 0): boolean {
@@ -117,10 +128,11 @@ function isTemporary(status = 0): boolean {
 export function adviceFor(error: unknown): IAdvice {
   if (!isOAuthClientError(error)) return { action: "give_up" };
   const { code, status, attempts = [], retryAfter } = error;
-  const isRetry = (one: unknown) => adviceFor(one).action === "retry";
-  const action = BY_ERROR.get(error.error) ??
-    (isTemporary(status) ? "retry" : BY_CODE.get(code)) ??
-    (attempts.some((one) => isRetry(one.error)) ? "retry" : "give_up");
+  const action = actionIn(BY_ERROR, error.error) ??
+    (isTemporary(status) ? "retry" : actionIn(BY_CODE, code)) ??
+    (attempts.some((one) => adviceFor(one.error).action === "retry")
+      ? "retry"
+      : "give_up");
   return {
     action,
     ...(action === "retry" && retryAfter !== undefined && { retryAfter }),

@@ -49,11 +49,8 @@ export type StepUpParameters = {
 export function stepUpParameters(
   challenge: Pick<IAuthenticationChallenge, "params"> | undefined,
 ): StepUpParameters {
-  if (challenge === undefined) return {};
-  const { error, acr_values, max_age = "" } = requireObject(
-    "challenge",
-    challenge,
-  ).params;
+  const { error, acr_values, max_age = "" } =
+    requireObject("challenge", challenge ?? { params: {} }).params;
   if (error !== "insufficient_user_authentication") return {};
   return {
     ...(acr_values?.trim() && { acr_values }),

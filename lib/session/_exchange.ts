@@ -18,21 +18,18 @@ async function sendOnce(
   accessToken: string | undefined,
   { fetch, dpop }: ISending,
 ): Promise<Response> {
-  const { url, method } = request;
-  const send = async () => {
+  const { url, method, isSentOnce } = request;
+  for (let isLast = isSentOnce;; isLast = true) {
     const fields = !accessToken
       ? {}
       : dpop
       ? await dpop.createHeaders({ method, url, accessToken })
       : { Authorization: `Bearer ${accessToken}` };
     const response = await request.send(fetch, fields);
-    const needsNonce = dpop?.noteResponse(url, response);
-    return { response, needsNonce: accessToken && needsNonce };
-  };
-  const { response, needsNonce } = await send();
-  if (!needsNonce || request.isSentOnce) return response;
-  discard(response);
-  return (await send()).response;
+    const needsNonce = dpop?.noteResponse(url, response) && accessToken;
+    if (!needsNonce || isLast) return response;
+    discard(response);
+  }
 }
 
 /**

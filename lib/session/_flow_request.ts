@@ -8,7 +8,6 @@ import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import type { IAuthorizeRequest, IFlowOptions } from "./authorize_request.ts";
 import { ensureClient } from "./client_provision.ts";
-import type { ISessionOptions } from "./session.ts";
 
 /** Returns the scopes of a flow, and those that the resource requires. */
 export function scopesOf(
@@ -29,41 +28,22 @@ export function parametersOf(
   { parameters }: IFlowOptions,
 ): Record<string, string> {
   const own = parameters?.max_age;
-  const isOwn = own !== undefined && maxAge !== undefined &&
-    /^\d+$/.test(own) && Number(own) <= maxAge;
+  const isSmaller = maxAge !== undefined && !(own && Number(own) <= maxAge);
   return {
     ...parameters,
     ...(acrValues && { acr_values: acrValues }),
-    ...(maxAge !== undefined && !isOwn && { max_age: String(maxAge) }),
+    ...(isSmaller && { max_age: String(maxAge) }),
   };
-}
-
-/** Returns the members of a request that are options of every function here. */
-export function sessionOptionsOf(request: IAuthorizeRequest): ISessionOptions {
-  const {
-    context: _context,
-    scopes: _scopes,
-    requiredScopes: _requiredScopes,
-    session: _session,
-    acrValues: _acrValues,
-    maxAge: _maxAge,
-    ...options
-  } = request;
-  return options;
 }
 
 /** Returns the registration that credentials belong to. */
 export function clientOf(
-  { clientId, method, issuer }: IClientAuthentication,
-  context: Pick<IAuthorizationContext, "issuer">,
+  { clientId, method, issuer: registeredWith }: IClientAuthentication,
+  { issuer }: Pick<IAuthorizationContext, "issuer">,
 ): IKnownClient {
   // Also checked when credentials are sent, but a user would have signed in by then.
-  requireSameIssuer(issuer, context.issuer);
-  return {
-    issuer: context.issuer,
-    client_id: clientId,
-    token_endpoint_auth_method: method,
-  };
+  requireSameIssuer(registeredWith, issuer);
+  return { issuer, client_id: clientId, token_endpoint_auth_method: method };
 }
 
 /** Returns the client of a flow: that of the credentials, a known one, a new one. */
@@ -72,12 +52,11 @@ export async function clientFor(
   { knownClients = [], clientMetadata, clientMetadataUrl }: IFlowOptions,
   redirectUri?: string,
 ): Promise<IKnownClient> {
-  const { context, session } = request;
-  const { client, dpop: _dpop, ...options } = sessionOptionsOf(request);
+  const { context, session, client } = request;
   if (client) return clientOf(client, context);
   return await ensureClient(context.serverMetadata, {
-    ...options,
-    knownClients: [...knownClients, ...(session ? [session.client] : [])],
+    ...request,
+    knownClients: session ? [...knownClients, session.client] : knownClients,
     clientMetadata,
     clientMetadataUrl,
     redirectUri,

@@ -18,10 +18,8 @@ export interface INeed {
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
-  /** Whether the resource accepts the token, but requires more. */
-  readonly isStepUp?: boolean | undefined;
-  /** The `WWW-Authenticate` header field of the response. */
-  readonly challenge?: string | undefined;
+  /** The header fields of the response, with its challenges. */
+  readonly challenge?: Headers | undefined;
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
@@ -40,22 +38,18 @@ export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
 
-/** Returns the scopes that another session must have; undefined if it would not help. */
-function scopesNeeded(
+/** Checks whether a session with further scopes would help, and can be requested. */
+function mayAddScopes(
   required: string | undefined,
   { session, source, need }: IUsedSession,
-): string | undefined {
+): boolean {
+  const { scopes, token } = session ?? {};
   // The user has just signed in, and the server has not granted what was required.
   const isDenied = source === "authorize" &&
-    missingScopes(
-        need?.requiredScopes,
-        session?.token.scope ?? session?.scopes,
-      ).length > 0;
-  const isMissing = missingScopes(required, session?.scopes).length > 0;
-  const all = mergeScopes(session?.scopes, required);
-  const isTooLong = all.length > MAX_SCOPES ||
-    all.join(" ").length > MAX_SCOPE_CHARACTERS;
-  return isMissing && !isDenied && !isTooLong ? required : undefined;
+    missingScopes(need?.requiredScopes, token?.scope ?? scopes).length > 0;
+  const all = mergeScopes(scopes, required);
+  return !isDenied && missingScopes(required, scopes).length > 0 &&
+    all.length <= MAX_SCOPES && all.join(" ").length <= MAX_SCOPE_CHARACTERS;
 }
 
 /** Returns what a response requires; undefined if another session would not help. */
@@ -63,34 +57,33 @@ export function needOf(
   { status, headers }: Response,
   used: IUsedSession,
 ): INeed | undefined {
-  const { session, source, need } = used;
   if (status !== 401 && status !== 403) return undefined;
+  const { session, source, need } = used;
   const challenges = findChallenges(headers);
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
   const refused = tokenOf(session);
-  const challenge = headers.get("WWW-Authenticate") ?? undefined;
-  const common = { refused, challenge, mayRefresh: false };
+  const isFresh = source === "authorize";
+  const common = { refused, challenge: headers, mayRefresh: false };
   const authentication = find("insufficient_user_authentication");
   if (authentication) {
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
-    const maxAge = max_age === undefined ? undefined : Number(max_age);
+    const maxAge = max_age ? Number(max_age) : undefined;
     // The user has just signed in for exactly this.
-    const isRepeated = source === "authorize" &&
-      need?.acrValues === acrValues && need?.maxAge === maxAge;
-    return isRepeated
-      ? undefined
-      : { ...common, isStepUp: true, acrValues, maxAge };
+    const isRepeated = isFresh && need?.acrValues === acrValues &&
+      need?.maxAge === maxAge;
+    return isRepeated ? undefined : { ...common, acrValues, maxAge };
   }
   if (status === 403) {
-    const { scope } = find("insufficient_scope")?.params ?? {};
-    const requiredScopes = scopesNeeded(scope, used);
-    return requiredScopes
-      ? { ...common, isStepUp: true, requiredScopes }
+    const requiredScopes = find("insufficient_scope")?.params.scope;
+    return mayAddScopes(requiredScopes, used)
+      ? { ...common, requiredScopes }
       : undefined;
   }
   // Another token would not help a proof that the resource does not accept.
-  const isProofRefused = find("use_dpop_nonce") ?? find("invalid_dpop_proof");
-  if (source === "authorize" || (refused && isProofRefused)) return undefined;
-  return { ...common, mayRefresh: source !== "refresh" };
+  const isProofRefused = refused &&
+    (find("use_dpop_nonce") ?? find("invalid_dpop_proof"));
+  return isFresh || isProofRefused
+    ? undefined
+    : { ...common, mayRefresh: source !== "refresh" };
 }

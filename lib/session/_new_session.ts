@@ -6,42 +6,7 @@ import type { IKnownClient } from "../client/selection.ts";
 import type { IToken } from "../token/token_request.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 
-/** Returns the members with these names, as far as they are defined. */
-function pick<T extends object, Name extends keyof T>(
-  value: T,
-  names: readonly Name[],
-): Pick<T, Name> {
-  const members = names.map((name) => [name, value[name]] as const)
-    .filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members) as Pick<T, Name>;
-}
-
-/** Returns the members of server metadata that a session uses. */
-export function trimServerMetadata(
-  serverMetadata: SessionServerMetadata,
-): SessionServerMetadata {
-  return pick(serverMetadata, [
-    "issuer",
-    "token_endpoint",
-    "revocation_endpoint",
-    "authorization_response_iss_parameter_supported",
-    "token_endpoint_auth_methods_supported",
-  ]);
-}
-
-/** Returns the members of a registration that a session uses. */
-export function trimClient(client: IKnownClient): IKnownClient {
-  return pick(client, [
-    "issuer",
-    "client_id",
-    "client_secret",
-    "client_secret_expires_at",
-    "redirect_uris",
-    "token_endpoint_auth_method",
-  ]);
-}
-
-/** What a session is made of, beside its token. */
+/** What a token is requested for, and by which client. */
 export interface IGrant {
   readonly resource: string;
   readonly omitResource?: true | undefined;
@@ -51,20 +16,45 @@ export interface IGrant {
   readonly scopes: readonly string[];
 }
 
+/** The members of a grant that are kept, and those of its metadata and client. */
+const KEPT_MEMBERS = [
+  "resource",
+  "omitResource",
+  "scopes",
+  "serverMetadata",
+  "issuer",
+  "token_endpoint",
+  "revocation_endpoint",
+  "authorization_response_iss_parameter_supported",
+  "token_endpoint_auth_methods_supported",
+  "client",
+  "client_id",
+  "client_secret",
+  "client_secret_expires_at",
+  "redirect_uris",
+  "token_endpoint_auth_method",
+];
+
+/** Returns what is kept of a grant, as plain JSON. */
+export function keptGrant(
+  grant: IGrant,
+): Omit<ISession, "token" | "dpopThumbprint"> {
+  const { issuer } = grant.serverMetadata;
+  // The list applies to nested objects as well.
+  return { issuer, ...JSON.parse(JSON.stringify(grant, KEPT_MEMBERS)) };
+}
+
 /** Makes a session of a token. */
 export function newSession(
-  { resource, omitResource, serverMetadata, client, scopes }: IGrant,
+  grant: IGrant,
   token: IToken,
   dpop: IDpop | undefined,
 ): ISession {
+  const kept = keptGrant(grant);
   return {
-    issuer: serverMetadata.issuer,
-    resource,
-    ...(omitResource && { omitResource }),
-    serverMetadata: trimServerMetadata(serverMetadata),
-    client: trimClient(client),
+    ...kept,
     token,
-    scopes: scopes.length > 0 ? [...scopes] : scopesFrom(token.scope),
+    scopes: kept.scopes.length > 0 ? kept.scopes : scopesFrom(token.scope),
     ...(dpop && { dpopThumbprint: dpop.thumbprint }),
   };
 }

@@ -15,14 +15,8 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
-import {
-  loadKept,
-  saveAgain,
-  saveKept,
-  saveRefreshed,
-} from "./_kept_session.ts";
-import { type INeed, type SessionSource, tokenOf } from "./_need.ts";
-import { endTasks, share, underLock } from "./_shared_task.ts";
+import { type INeed, type IUsedSession, tokenOf } from "./_need.ts";
+import type { SharedStore } from "./_shared_store.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
 import {
@@ -30,49 +24,35 @@ import {
   type ISessionOptions,
   refreshSession,
 } from "./session.ts";
-import type { ISessionStore } from "./store.ts";
+
+const MAX_SKEW_SECONDS = 30;
 
 /** What a renewal needs to know of the fetch that it is for. */
-export interface IRenewalOptions {
+export interface IRenewal {
   readonly resource: URL;
-  readonly store: ISessionStore;
+  readonly store: SharedStore;
   readonly authorize: Authorize;
   readonly discovery: IDiscoverAuthorizationOptions;
   /** The options of requests to the authorization server, without a signal. */
-  readonly session: ISessionOptions;
+  readonly options: ISessionOptions;
 }
 
-/** A session that replaces another one. */
-export interface IRenewed {
-  readonly session: ISession;
-  readonly source: SessionSource;
-  readonly need: INeed;
-}
-
-/** Why the renewals of a store end when a session is saved: they start over. */
+/** Why renewals end when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "Another session was saved",
   "AbortError",
 );
 
-const countOf = new WeakMap<ISessionStore, number>();
-
-/** Returns how often the sessions of a store have been revoked. */
-export function revocationsOf(store: ISessionStore): number {
-  return countOf.get(store) ?? 0;
-}
-
-/** Ends the renewals of a store, and counts the revocation. */
-export function endForRevocation(store: ISessionStore): void {
-  countOf.set(store, revocationsOf(store) + 1);
-  endTasks(store, new DOMException("The session was revoked", "AbortError"));
+/** Checks whether a session has a client that the server knows, or is given one. */
+export function hasClient(session: ISession, { options }: IRenewal): boolean {
+  return Boolean(options.client ?? session.client.client_id);
 }
 
 /** Returns the stored session, if it is for this resource and this key. */
 export async function loadSession(
-  { store, resource, session: { dpop } }: IRenewalOptions,
+  { store, resource, options: { dpop } }: IRenewal,
 ): Promise<ISession | undefined> {
-  const session = await loadKept(store);
+  const session = await store.load();
   return session && reaches(session.resource, resource) &&
       session.dpopThumbprint === dpop?.thumbprint
     ? session
@@ -81,91 +61,52 @@ export async function loadSession(
 
 /** The error of a session that belongs elsewhere. */
 function mismatch(
-  member: "issuer" | "resource",
-  session: ISession,
+  code: OAuthClientErrorCode,
+  found: string,
   expected: string,
 ): OAuthClientError {
-  const code = member === "issuer" ? "issuer_mismatch" : "identifier_mismatch";
-  const message = `The ${member} of the session is ` +
-    `${quoteUrl(session[member])}, expected ${quoteUrl(expected)}`;
+  const message = `The session is for ${quoteUrl(found)}, expected ` +
+    quoteUrl(expected);
   return new OAuthClientError(code, message);
 }
 
-/** Fails unless a session may be used for the resource and with the key. */
+/** Fails unless a session may be used, and is for what was discovered, if given. */
 export function requireUsable(
   session: ISession,
-  { resource, session: { dpop } }: IRenewalOptions,
-  name = "session",
+  { resource: { href }, options: { dpop } }: IRenewal,
+  context?: IAuthorizationContext,
 ): void {
   const isSession = typeof session?.token?.access_token === "string";
-  requireArgument(isSession, name, "an ISession");
-  if (!reaches(session.resource, resource)) {
-    throw mismatch("resource", session, resource.href);
+  requireArgument(isSession, "session", "an ISession");
+  const { issuer, resource, dpopThumbprint } = session;
+  if (context && issuer !== context.issuer) {
+    throw mismatch("issuer_mismatch", issuer, context.issuer);
+  }
+  const expected = context?.resource ?? href;
+  if (!reaches(resource, href) || (context && resource !== expected)) {
+    throw mismatch("identifier_mismatch", resource, expected);
   }
   requireArgument(
-    session.dpopThumbprint === dpop?.thumbprint,
-    name,
+    dpopThumbprint === dpop?.thumbprint,
+    "session",
     dpop ? "bound to the key of dpop" : "without a DPoP key",
   );
 }
 
-/** Fails unless a session is for the server and the resource of a discovery. */
-function requireRequested(
-  session: ISession,
-  { issuer, resource }: IAuthorizationContext,
-): void {
-  if (session.issuer !== issuer) throw mismatch("issuer", session, issuer);
-  if (session.resource !== resource) {
-    throw mismatch("resource", session, resource);
-  }
-}
-
-/** What is left of a session after an attempt to refresh it. */
-interface IRefreshResult {
-  readonly renewed?: ISession;
-  /** The session that the user's next sign-in starts from. */
-  readonly rest?: ISession | undefined;
-}
-
 /**
- * Codes of failures of the token endpoint that come again with each refresh, unless
- * `adviceFor()` says otherwise. The endpoint may have moved, so a discovery follows.
+ * Returns what is left of a session that could not be refreshed: the start of the
+ * next sign-in. A failure that may be gone later, or that is not a response of the
+ * server, is thrown. After any other one, the endpoint may have moved.
  */
-const FINAL_CODES: readonly OAuthClientErrorCode[] = [
-  "oauth_error",
-  "unexpected_status",
-  "redirect_refused",
-  "invalid_response",
-];
-
-/** Refreshes a session and stores the result. */
-async function refresh(
-  session: ISession,
-  { store, session: options }: IRenewalOptions,
-): Promise<IRefreshResult> {
-  try {
-    const renewed = await refreshSession(session, options);
-    await saveRefreshed(store, renewed, tokenOf(session));
-    return { renewed };
-  } catch (error) {
-    const { action } = adviceFor(error);
-    const isFinal = action !== "retry" && isOAuthClientError(error) &&
-      FINAL_CODES.includes(error.code);
-    if (!isFinal) throw error;
-    let rest: ISession | undefined = session;
-    if (action === "reregister") rest = undefined;
-    if (action === "reauthorize") {
-      const { token_type } = session.token;
-      rest = { ...session, token: { access_token: "", token_type } };
-    }
-    if (rest !== session) await saveKept(store, rest);
-    return { rest };
-  }
-}
-
-/** Returns a session whose client the server does not know any more. */
-function withoutClient(session: ISession): ISession {
-  return { ...session, client: { issuer: session.issuer, client_id: "" } };
+function restOf(session: ISession, error: unknown): ISession | undefined {
+  const { action } = adviceFor(error);
+  const isResponse = isOAuthClientError(error) &&
+    (error.status !== undefined || error.code === "redirect_refused");
+  if (action === "retry" || !isResponse) throw error;
+  if (action === "reregister") return undefined;
+  if (action !== "reauthorize") return session;
+  const { token_type } = session.token;
+  return { ...session, token: { access_token: "", token_type } };
 }
 
 /** Discovers the authorization server, asks for a session, and stores it. */
@@ -173,97 +114,145 @@ async function authorizeAnew(
   need: INeed,
   session: ISession | undefined,
   earlier: ISession | undefined,
-  options: IRenewalOptions,
+  renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { resource, store, authorize, discovery } = options;
+  const { resource, store, authorize, discovery, options } = renewal;
   const { challenge, requiredScopes, acrValues, maxAge } = need;
   const context = await discoverAuthorization(resource, {
     ...discovery,
     challenge,
     signal,
   });
-  const isSameIssuer = earlier?.issuer === context.issuer;
-  const earlierScopes = isSameIssuer ? earlier?.scopes : [];
-  const client = isSameIssuer && session?.client.client_id
+  const { issuer } = context;
+  const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
+  const known = session?.issuer === issuer && session.client.client_id
     ? session
     : undefined;
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
       authorize({
-        ...options.session,
+        ...options,
         signal,
         context,
         scopes: mergeScopes(earlierScopes, requiredScopes, context.scopes),
-        ...(requiredScopes !== undefined && {
-          requiredScopes: mergeScopes(earlierScopes, requiredScopes),
-        }),
-        session: client,
+        requiredScopes: requiredScopes
+          ? mergeScopes(earlierScopes, requiredScopes)
+          : undefined,
+        session: known,
         acrValues,
         maxAge,
       }));
   } catch (error) {
-    signal.throwIfAborted();
     // The next call registers anew: this one must not ask the user twice.
-    if (client && adviceFor(error).action === "reregister") {
-      await saveKept(store, need.isStepUp ? withoutClient(client) : undefined);
+    if (known && adviceFor(error).action === "reregister") {
+      // Where a refresh would not help, the token is valid for other requests.
+      const client = { issuer, client_id: "" };
+      await store.save(need.mayRefresh ? undefined : { ...known, client });
     }
     throw error;
   }
-  requireUsable(next, options, "The result of authorize");
-  requireRequested(next, context);
-  await saveKept(store, next);
+  requireUsable(next, renewal, context);
+  await store.save(next);
   return next;
 }
 
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
-  options: IRenewalOptions,
+  renewal: IRenewal,
   signal: AbortSignal,
-): Promise<IRenewed> {
-  signal.throwIfAborted();
-  await saveAgain(options.store);
-  const stored = await loadSession(options);
+): Promise<IUsedSession> {
+  const { store, options } = renewal;
+  const stored = await loadSession(renewal);
   const token = tokenOf(stored);
   // Another caller, or another process, may have renewed it in the meantime.
-  const isRenewed = token !== undefined && token !== need.refused &&
+  const isRenewed = token && token !== need.refused &&
     missingScopes(need.requiredScopes, stored?.scopes).length === 0;
-  if (stored && isRenewed) return { session: stored, source: "store", need };
-  let session = stored;
-  const hasClient = options.session.client ?? stored?.client.client_id;
-  if (stored?.token.refresh_token && need.mayRefresh && hasClient) {
-    // Without the signal: the server may have rotated the refresh token already.
-    const { renewed, rest } = await refresh(stored, options);
-    if (renewed) return { session: renewed, source: "refresh", need };
-    session = rest;
+  if (isRenewed) return { session: stored, source: "store", need };
+  let rest = stored;
+  if (
+    need.mayRefresh && stored?.token.refresh_token && hasClient(stored, renewal)
+  ) {
+    try {
+      // Without the signal: the server may have rotated the refresh token already.
+      const session = await refreshSession(stored, options);
+      await store.saveRefreshed(session, stored);
+      return { session, source: "refresh", need };
+    } catch (error) {
+      rest = restOf(stored, error);
+      if (rest !== stored) await store.save(rest);
+    }
   }
-  const next = await authorizeAnew(need, session, stored, options, signal);
-  return { session: next, source: "authorize", need };
+  const session = await authorizeAnew(need, rest, stored, renewal, signal);
+  return { session, source: "authorize", need };
 }
 
 /** Replaces a session. Callers with the same need share the result or failure. */
 export async function renew(
   need: INeed,
-  options: IRenewalOptions,
+  renewal: IRenewal,
   signal: AbortSignal | undefined,
-): Promise<IRenewed> {
-  const { resource, store } = options;
-  const { challenge: _challenge, ...rest } = need;
-  const key = JSON.stringify([resource.href, rest]);
+): Promise<IUsedSession> {
+  const { resource, store } = renewal;
+  const key = JSON.stringify([resource, { ...need, challenge: undefined }]);
   for (;;) {
     try {
-      return await share(
-        store,
+      return await store.share(
         key,
         signal,
         (shared) =>
-          underLock(store, () => renewUnderLock(need, options, shared), shared),
+          store.locked(() => renewUnderLock(need, renewal, shared), shared),
       );
     } catch (error) {
       // The saved session is read under the lock, and used if it fits.
       if (error !== REPLACED) throw error;
     }
   }
+}
+
+/** Checks whether a token expires soon, or within a quarter of its lifetime. */
+function expires(
+  { token }: ISession,
+  maxSkewSeconds: number,
+  { options: { now = Date.now } }: IRenewal,
+): boolean {
+  const { expires_at, expires_in } = token;
+  const skewSeconds = Math.min(maxSkewSeconds, (expires_in ?? Infinity) / 4);
+  // A token of unknown lifetime is used until the resource refuses it.
+  return now() / 1000 >= (expires_at ?? Infinity) - skewSeconds;
+}
+
+/** How a call begins. */
+export interface IStart {
+  /** Whether the call needs a session that is valid. */
+  readonly isRequired: boolean;
+  /** A token that the resource has refused. */
+  readonly refusedToken: string | undefined;
+}
+
+/** Returns the session that a call starts with. */
+export async function prepare(
+  { isRequired, refusedToken }: IStart,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<IUsedSession> {
+  await renewal.store.saveAgain(signal);
+  const session = await underSignal(signal, () => loadSession(renewal));
+  const refused = tokenOf(session);
+  const isExpiring = session && refused &&
+    (isRequired || session.token.refresh_token) &&
+    expires(session, MAX_SKEW_SECONDS, renewal);
+  const isUseless = isRequired && (!refused || refused === refusedToken);
+  if (isExpiring || isUseless) {
+    try {
+      return await renew({ refused, mayRefresh: true }, renewal, signal);
+    } catch (error) {
+      const isStillValid = isExpiring && !expires(session, 0, renewal) &&
+        adviceFor(error).action === "retry";
+      if (!isStillValid) throw error;
+    }
+  }
+  return { session, source: "store" };
 }

@@ -2,7 +2,6 @@
 
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { readBytes } from "../http/_stream.ts";
 
@@ -15,12 +14,6 @@ export type ResourceFetch = (
 /** As many as the Fetch standard follows (section 4.4). */
 const MAX_REDIRECTS = 20;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
-
-/** Checks whether a body can be read only once. */
-function isStream(body: unknown): boolean {
-  return typeof body === "object" && body !== null &&
-    ("getReader" in body || Symbol.asyncIterator in body);
-}
 
 /** Returns the URL of a request; browsers resolve it against that of the page. */
 export function urlOf(input: string | URL | Request): URL | undefined {
@@ -44,19 +37,19 @@ export class ResourceRequest {
   #redirects = 0;
 
   constructor(url: URL, input: string | URL | Request, init: RequestInit) {
-    const request = input instanceof Request
-      ? new Request(input, init)
-      : undefined;
-    const { method = "GET", signal, headers, redirect = "follow" } = request ??
-      init;
+    if (input instanceof Request) this.#request = new Request(input, init);
+    const { method = "GET", signal, headers, redirect = "follow" } =
+      this.#request ?? init;
     this.url = url;
     this.method = method;
     this.signal = signal ?? undefined;
-    this.isSentOnce = !request && isStream(init.body);
+    // `Object` makes an object of a string, and of none.
+    const body: object = Object(init.body);
+    this.isSentOnce = !this.#request &&
+      ("getReader" in body || Symbol.asyncIterator in body);
     this.#headers = new Headers(headers);
     this.#redirect = redirect;
     this.#init = init;
-    this.#request = request;
   }
 
   /**
@@ -86,26 +79,45 @@ export class ResourceRequest {
    * if the caller handles redirects.
    */
   async follow(response: Response): Promise<boolean> {
-    if (this.#redirect !== "follow") return false;
     const { status, type, headers } = response;
     const location = headers.get("Location");
-    const isRedirect = REDIRECT_STATUSES.includes(status) && location !== null;
-    if (!isRedirect && type !== "opaqueredirect") return false;
+    const isHidden = type === "opaqueredirect";
+    const isRedirect = isHidden ||
+      (REDIRECT_STATUSES.includes(status) && location !== null);
+    if (!isRedirect || this.#redirect !== "follow") return false;
     discard(response);
-    const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
-    if (type === "opaqueredirect" || !target) {
-      throw this.#refuse("to a URL that is invalid or hidden by this runtime");
+    const { href, origin } = this.url;
+    const refuse = (problem: string) =>
+      new OAuthClientError(
+        "redirect_refused",
+        `Request to ${quoteUrl(href)} was redirected ${problem}`,
+        { url: href },
+      );
+    const target = parseHttpUrl(parseUrl(location ?? "", href));
+    if (isHidden || !target) {
+      throw refuse("to a URL that is invalid or hidden by this runtime");
     }
     if (++this.#redirects > MAX_REDIRECTS) {
-      throw this.#refuse(`more than ${MAX_REDIRECTS} times`);
+      throw refuse(`more than ${MAX_REDIRECTS} times`);
     }
     const becomesGet = status === 303
       ? !/^(GET|HEAD)$/i.test(this.method)
       : status < 303 && /^POST$/i.test(this.method);
-    if (becomesGet) this.#dropBody();
-    else if (this.isSentOnce) throw this.#refuse("and its body is a stream");
-    else await this.#readRequest();
-    if (target.origin !== this.url.origin) {
+    if (becomesGet) {
+      this.method = "GET";
+      this.#replaceBody(null);
+      for (
+        const name of ["Encoding", "Language", "Location", "Type", "Length"]
+      ) {
+        this.#headers.delete(`Content-${name}`);
+      }
+    } else if (this.isSentOnce) {
+      throw refuse("and its body is a stream");
+    } else if (this.#request) {
+      // The URL of a `Request` cannot be changed.
+      this.#replaceBody(await this.#readBody(this.#request));
+    }
+    if (target.origin !== origin) {
       this.#headers.delete("Cookie");
       this.#headers.delete("Proxy-Authorization");
     }
@@ -118,38 +130,18 @@ export class ResourceRequest {
     this.#request?.body?.cancel().catch(() => {});
   }
 
-  #refuse(problem: string): OAuthClientError {
-    const { href } = this.url;
-    const message = `Request to ${quoteUrl(href)} was redirected ${problem}`;
-    return new OAuthClientError("redirect_refused", message, { url: href });
+  async #readBody({ body, signal }: Request): Promise<BodyInit | null> {
+    if (!body) return null;
+    const bytes = await readBytes(body, Infinity, signal);
+    signal.throwIfAborted();
+    return bytes as BodyInit;
   }
 
-  #dropBody(): void {
+  /** Goes on with a body that can be sent again, in place of the `Request`. */
+  #replaceBody(body: BodyInit | null): void {
     this.close();
     this.#request = undefined;
-    this.method = "GET";
-    const { body: _body, ...init } = this.#init;
-    const signal = this.signal ?? null;
-    this.#init = { ...init, method: "GET", signal };
-    for (const name of ["Encoding", "Language", "Location", "Type", "Length"]) {
-      this.#headers.delete(`Content-${name}`);
-    }
-  }
-
-  /** Reads the caller's `Request`, whose URL cannot be changed. */
-  async #readRequest(): Promise<void> {
-    const request = this.#request;
-    if (!request) return;
-    const { method, signal, body } = request;
-    const bytes = body && await underSignal(
-      signal,
-      () => readBytes(body, Infinity, signal),
-    );
-    this.#request = undefined;
-    this.#init = {
-      method,
-      signal,
-      body: bytes?.length ? bytes as BodyInit : null,
-    };
+    const { method, signal = null } = this;
+    this.#init = { ...this.#init, method, body, signal };
   }
 }

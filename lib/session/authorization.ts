@@ -5,20 +5,18 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import { quoteUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
+import { requireSameIssuer } from "../client/_issuer.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import { selectClientAuthentication } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import { boundParameters } from "../token/_authorization_query.ts";
-import type { IAuthorizationParameters } from "../token/authorization_parameters.ts";
 import {
   buildAuthorizationUrl,
   parseAuthorizationResponse,
@@ -27,8 +25,8 @@ import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
 import { checkIdToken } from "../token/id_token.ts";
 import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
-import { fetchToken, type IToken } from "../token/token_request.ts";
-import { newSession, trimClient, trimServerMetadata } from "./_new_session.ts";
+import { fetchToken } from "../token/token_request.ts";
+import { keptGrant, newSession } from "./_new_session.ts";
 import type {
   ISession,
   ISessionOptions,
@@ -111,35 +109,6 @@ export type AuthorizationStart =
   & Pick<IAuthorizationContext, "resource" | "serverMetadata">
   & Partial<Pick<IAuthorizationContext, "scopes">>;
 
-/** Pushes the request if that is required; returns the URL for the user. */
-async function authorizationUrl(
-  serverMetadata: AuthorizationStart["serverMetadata"],
-  options:
-    & Omit<IStartAuthorizationOptions, "resource">
-    & IAuthorizationParameters,
-): Promise<URL> {
-  const { client, clientAuthentication, dpop, par, parameters, ...request } =
-    options;
-  if (par ?? serverMetadata.require_pushed_authorization_requests === true) {
-    const { url } = await pushAuthorizationRequest(
-      serverMetadata,
-      { ...request, parameters },
-      {
-        ...request,
-        client: clientAuthentication ??
-          selectClientAuthentication(serverMetadata, client),
-        dpop,
-      },
-    );
-    return url;
-  }
-  return buildAuthorizationUrl(serverMetadata, {
-    ...request,
-    clientId: client.client_id,
-    parameters: boundParameters(parameters, dpop),
-  });
-}
-
 /**
  * Starts the code flow: returns the URL to send the user to, and what has to be kept
  * until the user comes back. If the server requires it, or with `par`, the request is
@@ -185,84 +154,72 @@ export async function startAuthorization(
   options: IStartAuthorizationOptions,
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
   const { serverMetadata, resource } = requireObject("context", context);
-  const { client, dpop, parameters, offlineAccess, ...given } = requireObject(
-    "options",
-    options,
+  const { client, dpop, now = Date.now } = requireObject("options", options);
+  requireSameIssuer(
+    requireNonEmptyString("options.client.issuer", client?.issuer),
+    serverMetadata.issuer,
   );
-  const { issuer } = requireObject("options.client", client);
-  if (issuer !== serverMetadata.issuer) {
-    throw new OAuthClientError(
-      "issuer_mismatch",
-      `A client of issuer ${quoteUrl(issuer)} must not be used at issuer ` +
-        quoteUrl(serverMetadata.issuer),
-    );
-  }
   const scopes = selectScopes({
     resourceMetadata: {
-      scopes_supported: given.scopes
-        ? requireScopes("scopes", given.scopes)
+      scopes_supported: options.scopes
+        ? requireScopes("scopes", options.scopes)
         : context.scopes,
     },
     serverMetadata,
-    offlineAccess,
+    offlineAccess: options.offlineAccess,
   }) ?? [];
   // An ID token with this nonce belongs to this request (OpenID Connect Core 1.0,
   // section 15.5.2).
   const nonce = scopes.includes("openid")
-    ? parameters?.nonce ?? createState()
+    ? options.parameters?.nonce ?? createState()
     : undefined;
-  const { now = Date.now } = given;
-  const maxAge = nonce && /^\d{1,9}$/.exec(parameters?.max_age ?? "")?.[0];
+  const parameters: Record<string, string> = {
+    ...options.parameters,
+    ...(nonce && { nonce }),
+  };
+  const maxAge = Number(parameters.max_age || NaN);
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
-  const url = await authorizationUrl(serverMetadata, {
-    ...given,
-    client,
-    dpop,
+  const request = {
+    ...options,
     state,
     codeChallenge,
     scopes,
-    resource: given.resource ?? resource,
-    parameters: { ...parameters, ...(nonce && { nonce }) },
-  });
+    resource: options.resource ?? resource,
+    parameters,
+  };
+  const isPushed = options.par ??
+    serverMetadata.require_pushed_authorization_requests === true;
+  const { url } = isPushed
+    ? await pushAuthorizationRequest(serverMetadata, request, {
+      ...options,
+      client: options.clientAuthentication ??
+        selectClientAuthentication(serverMetadata, client),
+    })
+    : {
+      url: buildAuthorizationUrl(serverMetadata, {
+        ...request,
+        clientId: client.client_id,
+        parameters: boundParameters(parameters, dpop),
+      }),
+    };
   const pending: IPendingAuthorization = {
+    ...keptGrant({
+      resource,
+      omitResource: options.resource === false || undefined,
+      serverMetadata,
+      client,
+      scopes,
+    }),
     state,
     codeVerifier,
-    redirectUri: String(given.redirectUri),
-    issuer,
-    resource,
-    ...(given.resource === false && { omitResource: true }),
-    serverMetadata: trimServerMetadata(serverMetadata),
-    client: trimClient(client),
-    scopes,
+    redirectUri: String(options.redirectUri),
     ...(nonce && { nonce }),
-    ...(maxAge && {
-      earliestAuthTime: Math.floor(now() / 1000) - Number(maxAge),
+    ...(nonce && maxAge >= 0 && {
+      earliestAuthTime: Math.floor(now() / 1000) - maxAge,
     }),
   };
   return { url, pending };
-}
-
-/** Fails if the ID token was not issued for this authorization request. */
-async function requireOwnIdToken(
-  { id_token, access_token }: IToken,
-  { serverMetadata, client, ...request }: IPendingAuthorization,
-  { now = Date.now }: ISessionOptions,
-): Promise<void> {
-  const { nonce, scopes, earliestAuthTime } = request;
-  // A server that is not an OpenID provider ignores the scope.
-  if (id_token === undefined || !scopes.includes("openid")) return;
-  await checkIdToken(id_token, {
-    issuer: serverMetadata.issuer,
-    clientId: client.client_id,
-    nonce,
-    // The user may take any time between the authentication and the consent.
-    maxAgeSeconds: earliestAuthTime === undefined
-      ? undefined
-      : Math.max(0, now() / 1000 - earliestAuthTime),
-    accessToken: access_token,
-    now,
-  });
 }
 
 /**
@@ -301,23 +258,40 @@ export async function finishAuthorization(
   pending: IPendingAuthorization,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const given = requireObject("options", options ?? {});
-  const { state, serverMetadata, client, resource, omitResource } =
-    requireObject("pending", pending);
+  const given = options ?? {};
+  const { now = Date.now } = given;
+  const { state, serverMetadata, client, resource, ...request } = requireObject(
+    "pending",
+    pending,
+  );
   const { code } = parseAuthorizationResponse(callback, {
     state,
     serverMetadata,
   });
   const body = buildAuthorizationCodeBody({
     code,
-    redirectUri: pending.redirectUri,
-    codeVerifier: pending.codeVerifier,
-    resource: omitResource ? false : resource,
+    redirectUri: request.redirectUri,
+    codeVerifier: request.codeVerifier,
+    resource: request.omitResource ? false : resource,
   });
   const token = await fetchToken(serverMetadata, body, {
     ...given,
     client: given.client ?? selectClientAuthentication(serverMetadata, client),
   });
-  await requireOwnIdToken(token, pending, given);
+  // A server that is not an OpenID provider ignores the scope.
+  if (token.id_token !== undefined && request.scopes.includes("openid")) {
+    const { nonce, earliestAuthTime } = request;
+    await checkIdToken(token.id_token, {
+      issuer: serverMetadata.issuer,
+      clientId: client.client_id,
+      nonce,
+      // The user may take any time between the authentication and the consent.
+      maxAgeSeconds: earliestAuthTime === undefined
+        ? undefined
+        : now() / 1000 - earliestAuthTime,
+      accessToken: token.access_token,
+      now,
+    });
+  }
   return newSession(pending, token, given.dpop);
 }

@@ -6,7 +6,6 @@
 
 import {
   invalidArgument,
-  optionalFunction,
   requireArgument,
   requireHttpUrl,
   requireObject,
@@ -17,24 +16,21 @@ import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { exchange } from "./_exchange.ts";
-import { loadKept, saveKept } from "./_kept_session.ts";
 import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
-import { prepare } from "./_preparation.ts";
 import {
-  endForRevocation,
-  type IRenewalOptions,
+  hasClient,
   loadSession,
+  prepare,
   renew,
   REPLACED,
   requireUsable,
-  revocationsOf,
 } from "./_renewal.ts";
 import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
 } from "./_resource_request.ts";
-import { endTasks, underLock } from "./_shared_task.ts";
+import { sharedStore } from "./_shared_store.ts";
 import { reaches } from "./_token_reach.ts";
 import type { Authorize } from "./authorize_request.ts";
 import { type ISession, revokeSession } from "./session.ts";
@@ -117,17 +113,6 @@ export interface IAuthorizedFetch {
   revoke(options?: IAuthorizedFetchSignal): Promise<void>;
 }
 
-/** Fails if any server that the resource names would receive the credentials. */
-function requireIssuer(client: IClientAuthentication | undefined): void {
-  if (client === undefined) return;
-  const { method, issuer } = requireObject("client", client);
-  requireArgument(
-    method === "none" || typeof issuer === "string",
-    "client",
-    "bound to an issuer (set its option)",
-  );
-}
-
 /**
  * Creates a `fetch` for a resource that needs a token. It discovers the
  * authorization server when the resource requires a token, has the user sign in,
@@ -201,39 +186,30 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  const {
-    authorize,
-    store = memoryStore(),
-    client,
-    dpop,
-    fetch: given,
-    now,
-    ...discovery
-  } = requireObject("options", options);
+  const { authorize, store: kept = memoryStore(), ...discovery } =
+    requireObject("options", options);
+  const { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
+  const { client, dpop, now } = discovery;
   requireArgument(typeof authorize === "function", "authorize", "a function");
-  requireObject("store", store);
-  optionalFunction("fetch", given);
-  requireIssuer(client);
+  // Else any server that the resource names would receive the credentials.
+  requireArgument(
+    !client || client.method === "none" || typeof client.issuer === "string",
+    "client",
+    "bound to an issuer (set its option)",
+  );
   const target = requireHttpUrl("resource", resource);
-  const { timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
-  const renewal: IRenewalOptions = {
+  const store = sharedStore(kept);
+  const requests = { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp };
+  const renewal = {
     resource: target,
     store,
     authorize,
-    discovery: { ...discovery, fetch: given },
-    session: {
-      fetch: given,
-      timeoutMs,
-      maxBytes,
-      allowUrl,
-      allowHttp,
-      client,
-      dpop,
-      now,
-    },
+    discovery,
+    // Header fields for the resource must not be sent to the authorization server.
+    options: { ...requests, client, dpop, now },
   };
   const fetch: ResourceFetch = (input, init) =>
-    given ? given(input, init) : globalThis.fetch(input, init);
+    (given ?? globalThis.fetch)(input, init);
   const sending = { resource: target, fetch, dpop };
   /** The session that each response was requested with, if it is of the resource. */
   const usedFor = new WeakMap<Response, IUsedSession | undefined>();
@@ -242,7 +218,7 @@ export function createAuthorizedFetch(
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
-    const revocations = revocationsOf(store);
+    const { revocations } = store;
     const start = { isRequired: isSentOnce, refusedToken };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
@@ -254,7 +230,7 @@ export function createAuthorizedFetch(
       );
       if (isOfResource && response.status === 401) refusedToken = token;
       const need = isOfResource ? needOf(response, used) : undefined;
-      const isRevoked = revocations !== revocationsOf(store);
+      const isRevoked = revocations !== store.revocations;
       if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
         usedFor.set(response, isOfResource ? used : undefined);
         return response;
@@ -285,40 +261,40 @@ export function createAuthorizedFetch(
       const { session } = await prepare(start, renewal, signal);
       return session as ISession;
     },
-    session: () => loadKept(store),
+    session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
-      const used = usedFor.has(response)
-        ? usedFor.get(response)
-        : reaches(target, response.url)
-        ? {
-          session: await underSignal(signal, () => loadSession(renewal)),
-          source: "store" as const,
-        }
-        : undefined;
+      let used = usedFor.get(response);
+      if (!usedFor.has(response) && reaches(target, response.url)) {
+        const session = await underSignal(signal, () => loadSession(renewal));
+        used = { session, source: "store" };
+      }
       const need = used && needOf(response, used);
-      if (need) return (await renew(need, renewal, signal)).session;
-      throw invalidArgument(
-        "response",
-        "of the resource: a 401, or a 403 that requires scopes not yet requested",
-      );
+      if (!need) {
+        throw invalidArgument(
+          "response",
+          "of the resource: a 401, or a 403 that requires scopes not yet requested",
+        );
+      }
+      const { session } = await renew(need, renewal, signal);
+      return session as ISession;
     },
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
       requireUsable(session, renewal);
       signal?.throwIfAborted();
-      endTasks(store, REPLACED);
-      await underLock(store, () => saveKept(store, session), signal);
+      store.endTasks(REPLACED);
+      await store.locked(() => store.save(session), signal);
     },
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
-      endForRevocation(store);
-      const session = await underLock(store, async () => {
-        const stored = await loadKept(store);
-        await saveKept(store, undefined);
+      store.revocations++;
+      store.endTasks(new DOMException("The session was revoked", "AbortError"));
+      const session = await store.locked(async () => {
+        const stored = await store.load();
+        await store.save(undefined);
         return stored;
       }, signal);
-      const hasClient = renewal.session.client ?? session?.client.client_id;
-      if (session && tokenOf(session) && hasClient) {
-        await revokeSession(session, { ...renewal.session, signal });
+      if (session && tokenOf(session) && hasClient(session, renewal)) {
+        await revokeSession(session, { ...renewal.options, signal });
       }
     },
   });

@@ -4,11 +4,7 @@
  * @module
  */
 
-import {
-  requireArgument,
-  requireNonEmptyString,
-  requireObject,
-} from "../core/_arguments.ts";
+import { requireNonEmptyString } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -61,24 +57,24 @@ function completeMetadata(
   redirectUri: string | undefined,
 ): IAuthorizationDynamicClientRegistrationRequest {
   const { redirect_uris = [] } = clientMetadata;
-  const listed = stringsIn(serverMetadata.grant_types_supported);
+  const isDeviceFlow = redirectUri === undefined;
+  const grants = stringsIn(serverMetadata.grant_types_supported);
   const methods = stringsIn(
     serverMetadata.token_endpoint_auth_methods_supported,
   );
-  const mayRefresh = listed?.includes("refresh_token") ?? true;
+  const mayRefresh = grants?.includes("refresh_token") ?? true;
   return {
     grant_types: [
-      redirectUri === undefined ? DEVICE_GRANT : "authorization_code",
+      isDeviceFlow ? DEVICE_GRANT : "authorization_code",
       ...(mayRefresh ? ["refresh_token"] : []),
     ],
-    response_types: redirectUri === undefined ? [] : ["code"],
+    response_types: isDeviceFlow ? [] : ["code"],
     // A program on a user's device keeps no secret, where it has the choice.
     ...(methods?.includes("none") && { token_endpoint_auth_method: "none" }),
     ...clientMetadata,
-    redirect_uris: redirectUri === undefined ||
-        redirect_uris.includes(redirectUri)
+    redirect_uris: isDeviceFlow
       ? redirect_uris
-      : [...redirect_uris, redirectUri],
+      : [...new Set([...redirect_uris, redirectUri])],
   };
 }
 
@@ -118,36 +114,34 @@ export async function ensureClient(
   serverMetadata: ClientServerMetadata,
   options?: IEnsureClientOptions,
 ): Promise<IKnownClient> {
-  const {
-    knownClients = [],
-    clientMetadataUrl,
-    clientMetadata,
-    redirectUri,
-    now,
-    ...requestOptions
-  } = requireObject("options", options ?? {});
+  const { knownClients, clientMetadataUrl, clientMetadata, ...given } =
+    options ?? {};
+  const { redirectUri, now, ...requestOptions } = given;
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
-  requireArgument(Array.isArray(knownClients), "knownClients", "an array");
   const selection = selectClient(serverMetadata, {
-    knownClients: knownClients.filter(({ redirect_uris }) =>
+    knownClients: knownClients?.filter(({ redirect_uris }) =>
       uri === undefined || !redirect_uris || redirect_uris.includes(uri)
     ),
     clientMetadataUrl,
     now,
   });
   if ("client" in selection) return selection.client;
-  const issuer = quoteUrl(serverMetadata.issuer);
-  if (selection.kind === "ask_user" || !clientMetadata) {
-    const problem = selection.kind === "ask_user"
-      ? "offers no registration (set knownClients)"
-      : "registers clients (set clientMetadata or knownClients)";
+  const isOffered = selection.kind === "register";
+  if (!isOffered || !clientMetadata) {
     throw new OAuthClientError(
       "unsupported",
-      `No client for authorization server ${issuer}, which ${problem}`,
+      `No client for authorization server ${
+        quoteUrl(serverMetadata.issuer)
+      }, ` +
+        (isOffered
+          ? "which registers clients (set clientMetadata or knownClients)"
+          : "which offers no registration (set knownClients)"),
     );
   }
-  const { client_name } = requireObject("clientMetadata", clientMetadata);
-  requireNonEmptyString("clientMetadata.client_name", client_name);
+  requireNonEmptyString(
+    "clientMetadata.client_name",
+    clientMetadata.client_name,
+  );
   const metadata = completeMetadata(serverMetadata, clientMetadata, uri);
   return await registerClient(serverMetadata, metadata, requestOptions);
 }

@@ -26,7 +26,6 @@ import {
   clientOf,
   parametersOf,
   scopesOf,
-  sessionOptionsOf,
 } from "./_flow_request.ts";
 import { newSession } from "./_new_session.ts";
 import {
@@ -115,33 +114,33 @@ export interface IClientCredentialsFlowOptions extends
  * ```
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, assumePkce, par } = requireObject(
+  const { redirectUri, visit, assumePkce, par, ...flow } = requireObject(
     "options",
     options,
   );
+  const { offlineAccess, authorizationDetails, resource } = flow;
   requireArgument(typeof visit === "function", "visit", "a function");
   return async (request) => {
-    const { context, signal } = request;
-    const sessionOptions = sessionOptionsOf(request);
+    const { context, signal, client } = request;
     const uri = typeof redirectUri === "function"
       ? await redirectUri()
       : redirectUri;
     const { url, pending } = await startAuthorization(context, {
-      ...sessionOptions,
-      clientAuthentication: request.client,
+      ...request,
+      clientAuthentication: client,
       client: await clientFor(request, options, uri),
       redirectUri: uri,
       scopes: scopesOf(request, options),
-      offlineAccess: options.offlineAccess,
-      authorizationDetails: options.authorizationDetails,
       parameters: parametersOf(request, options),
-      resource: options.resource,
+      offlineAccess,
+      authorizationDetails,
+      resource,
       assumePkce,
       par,
     });
     signal?.throwIfAborted();
     const callback = await visit(url, { pending, signal });
-    return await finishAuthorization(callback, pending, sessionOptions);
+    return await finishAuthorization(callback, pending, request);
   };
 }
 
@@ -176,7 +175,6 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   optionalFunction("delay", delay);
   return async (request) => {
     const { resource, serverMetadata } = request.context;
-    const sessionOptions = sessionOptionsOf(request);
     const client = await clientFor(request, options);
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },
@@ -185,7 +183,9 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     }) ?? [];
     const target = options.resource ?? resource;
     const common = {
-      ...sessionOptions,
+      ...request,
+      // Those of the authorization apply.
+      scopes: undefined,
       client: request.client ??
         selectClientAuthentication(serverMetadata, client),
       resource: target,
@@ -264,7 +264,7 @@ export function clientCredentialsFlow(
       parameters,
     });
     const token = await fetchToken(serverMetadata, body, {
-      ...sessionOptionsOf(request),
+      ...request,
       client,
     });
     // A new token costs no more than a refresh (RFC 6749, section 4.4.3).

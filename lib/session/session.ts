@@ -119,7 +119,7 @@ export async function refreshSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const given = requireObject("options", options ?? {});
+  const given = options ?? {};
   const { serverMetadata, token, resource, omitResource, dpopThumbprint } =
     requireObject("session", session);
   // A token for another key would be of no use to those who hold this one.
@@ -169,11 +169,9 @@ export async function revokeSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<void> {
-  const { dpop: _dpop, now: _now, ...given } = requireObject(
-    "options",
-    options ?? {},
-  );
   const { serverMetadata, token } = requireObject("session", session);
+  // A revocation request needs no proof.
+  const { dpop: _dpop, ...given } = options ?? {};
   const client = clientOf(session, given);
   const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {

@@ -4,13 +4,7 @@
  * @module
  */
 
-import {
-  optionalFunction,
-  requireArgument,
-  requireNonEmptyString,
-  requireObject,
-  requireStrings,
-} from "../core/_arguments.ts";
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { encodeBase64Url } from "../core/_base64.ts";
 import { decodeJwt } from "../core/_jwt.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -70,94 +64,11 @@ function decode(token: string): ReturnType<typeof decodeJwt> {
   }
 }
 
-/** Returns a claim that is a number; fails if there is none. */
-function timeIn(claims: IAuthorizationJWTClaims, name: string): number {
-  const value = claims[name];
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw invalidIdToken(`its claim ${name} is missing or not a number`);
-}
-
-/** Fails unless the token was issued by the server to the client. */
-function requireParties(
-  { iss, sub, aud, azp }: IAuthorizationJWTClaims,
-  { issuer, clientId }: ICheckIdTokenOptions,
-): void {
-  if (iss !== issuer) throw invalidIdToken("its iss is not the issuer");
-  if (typeof sub !== "string" || sub === "") {
-    throw invalidIdToken("its claim sub is missing or not a string");
-  }
-  const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (!audiences.includes(clientId)) {
-    throw invalidIdToken("its aud does not contain the client");
-  }
-  // With several audiences, only azp says which one the token was issued to.
-  const isOwn = azp === undefined ? audiences.length === 1 : azp === clientId;
-  if (!isOwn) throw invalidIdToken("its azp is not the client");
-}
-
-/** Fails unless the token is valid now, and the user's authentication recent. */
-function requireTimes(
-  claims: IAuthorizationJWTClaims,
-  { maxAgeSeconds, skewSeconds = 30, now = Date.now }: ICheckIdTokenOptions,
-): void {
-  const seconds = now() / 1000;
-  const latest = seconds + skewSeconds;
-  if (timeIn(claims, "exp") <= seconds - skewSeconds) {
-    throw invalidIdToken("it has expired");
-  }
-  for (const name of ["iat", "nbf", "auth_time"]) {
-    if (name !== "iat" && claims[name] === undefined) continue;
-    if (timeIn(claims, name) > latest) {
-      throw invalidIdToken(`its ${name} is in the future (check the clock)`);
-    }
-  }
-  if (maxAgeSeconds === undefined) return;
-  if (seconds - timeIn(claims, "auth_time") > maxAgeSeconds + skewSeconds) {
-    throw invalidIdToken("the user's authentication is older than max_age");
-  }
-}
-
 /** Returns the hash of an algorithm; undefined if Web Crypto does not have it. */
 function hashOf(alg: unknown): string | undefined {
-  const name = String(alg);
-  const bits = /^(?:HS|RS|PS|ES)(256|384|512)$/.exec(name)?.[1];
-  if (bits !== undefined) return `SHA-${bits}`;
   // Ed25519 uses SHA-512 (RFC 8032, section 5.1); ES256K is in RFC 8812.
-  if (name === "EdDSA" || name === "Ed25519") return "SHA-512";
-  return name === "ES256K" ? "SHA-256" : undefined;
-}
-
-/** Fails if the token was issued with another access token. */
-async function requireHash(
-  atHash: unknown,
-  alg: unknown,
-  accessToken: string,
-): Promise<void> {
-  const hash = hashOf(alg);
-  if (atHash === undefined || hash === undefined) return;
-  const bytes = new TextEncoder().encode(accessToken);
-  const digest = await crypto.subtle.digest(hash, bytes);
-  const half = new Uint8Array(digest, 0, digest.byteLength / 2);
-  if (encodeBase64Url(half) !== atHash) {
-    throw invalidIdToken("its at_hash is not that of the access token");
-  }
-}
-
-/** Checks the options, whose values are compared with those of the token. */
-function requireOptions(options: ICheckIdTokenOptions): void {
-  const { issuer, clientId, maxAgeSeconds, skewSeconds, now } = options;
-  requireNonEmptyString("issuer", issuer);
-  requireNonEmptyString("clientId", clientId);
-  optionalFunction("now", now);
-  for (
-    const [name, value] of Object.entries({ maxAgeSeconds, skewSeconds })
-  ) {
-    requireArgument(
-      value === undefined || (Number.isFinite(value) && value >= 0),
-      name,
-      "a number of seconds",
-    );
-  }
+  const match = /^(?:[EHPR]S(256|384|512)K?|EdDSA|Ed25519)$/.exec(String(alg));
+  return match ? `SHA-${match[1] ?? 512}` : undefined;
 }
 
 /**
@@ -182,7 +93,8 @@ function requireOptions(options: ICheckIdTokenOptions): void {
  * @param options What the claims are compared with.
  * @returns The claims.
  * @throws {OAuthClientError} `invalid_id_token`: the token is not a JWT, or a check
- * fails. `invalid_argument`: an argument has the wrong type, or is empty.
+ * fails. `invalid_argument`: `token`, `issuer` or `clientId` is not a string, or is
+ * empty.
  * @see OpenID Connect Core 1.0, sections 2, 3.1.3.6 and 3.1.3.7 (point 6).
  *
  * @example Verify the signature as well, with `jose`
@@ -210,24 +122,74 @@ export async function checkIdToken(
   token: string,
   options: ICheckIdTokenOptions,
 ): Promise<IIdTokenClaims> {
-  requireOptions(requireObject("options", options));
-  const { nonce, acrValues, accessToken } = options;
+  const { nonce, maxAgeSeconds, acrValues, accessToken, ...given } =
+    requireObject("options", options);
+  const { skewSeconds = 30, now = Date.now } = given;
+  const issuer = requireNonEmptyString("issuer", given.issuer);
+  const clientId = requireNonEmptyString("clientId", given.clientId);
   const { header, claims } = decode(requireNonEmptyString("token", token));
-  requireParties(claims, options);
-  requireTimes(claims, options);
-  if (nonce !== undefined && claims.nonce !== nonce) {
-    throw invalidIdToken("its nonce is not that of the request");
+  const check = (holds: boolean, problem: string) => {
+    if (!holds) throw invalidIdToken(problem);
+  };
+  const timeOf = (name: string) => {
+    const time = claims[name];
+    check(
+      Number.isFinite(time),
+      `its claim ${name} is missing or not a number`,
+    );
+    return time as number;
+  };
+
+  const { sub, azp, acr, at_hash } = claims;
+  check(claims.iss === issuer, "its iss is not the issuer");
+  check(
+    typeof sub === "string" && sub !== "",
+    "its claim sub is missing or not a string",
+  );
+  const audiences: unknown[] = [claims.aud].flat();
+  check(audiences.includes(clientId), "its aud does not contain the client");
+  // With several audiences, only azp says which one the token was issued to.
+  check(
+    azp === undefined ? audiences.length === 1 : azp === clientId,
+    "its azp is not the client",
+  );
+
+  // Conditions that a NaN among the options does not meet.
+  const seconds = now() / 1000;
+  check(timeOf("exp") > seconds - skewSeconds, "it has expired");
+  for (const name of ["iat", "nbf", "auth_time"]) {
+    const isAbsent = name !== "iat" && claims[name] === undefined;
+    check(
+      isAbsent || timeOf(name) <= seconds + skewSeconds,
+      `its ${name} is in the future (check the clock)`,
+    );
   }
-  if (acrValues !== undefined) {
-    const allowed = typeof acrValues === "string"
-      ? acrValues.split(" ").filter(Boolean)
-      : requireStrings("acrValues", acrValues);
-    if (claims.acr === undefined || !allowed.includes(claims.acr)) {
-      throw invalidIdToken("its acr is not one of the required ones");
-    }
-  }
-  if (accessToken !== undefined) {
-    await requireHash(claims.at_hash, header.alg, accessToken);
+  check(
+    maxAgeSeconds === undefined ||
+      seconds - timeOf("auth_time") - skewSeconds <= maxAgeSeconds,
+    "the user's authentication is older than max_age",
+  );
+
+  check(
+    nonce === undefined || claims.nonce === nonce,
+    "its nonce is not that of the request",
+  );
+  const allowed: readonly unknown[] | undefined = typeof acrValues === "string"
+    ? acrValues.split(" ")
+    : acrValues;
+  check(
+    !allowed || (Boolean(acr) && allowed.includes(acr)),
+    "its acr is not one of the required ones",
+  );
+  const hash = hashOf(header.alg);
+  if (accessToken !== undefined && at_hash !== undefined && hash) {
+    const bytes = new TextEncoder().encode(accessToken);
+    const digest = await crypto.subtle.digest(hash, bytes);
+    const half = new Uint8Array(digest, 0, digest.byteLength / 2);
+    check(
+      encodeBase64Url(half) === at_hash,
+      "its at_hash is not that of the access token",
+    );
   }
   return claims as IIdTokenClaims;
 }

@@ -5,11 +5,7 @@
  * @module
  */
 
-import {
-  optionalFunction,
-  requireArgument,
-  requireObject,
-} from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl, requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -152,13 +148,7 @@ export async function pushAuthorizationRequest(
     "options",
     options,
   );
-  requireObject("parameters", parameters);
-  requireArgument(
-    typeof client?.authenticate === "function",
-    "options.client",
-    "an IClientAuthentication",
-  );
-  optionalFunction("options.now", now);
+  const { clientId } = requireObject("options.client", client);
   // Checked before the request, whose result would be of no use without it.
   const endpoint = requireEndpoint(
     requireObject("serverMetadata", serverMetadata),
@@ -167,7 +157,7 @@ export async function pushAuthorizationRequest(
   );
   const form = authorizationQuery(
     serverMetadata,
-    client.clientId,
+    clientId,
     {
       ...parameters,
       parameters: boundParameters(parameters.parameters, formOptions.dpop),
@@ -195,10 +185,7 @@ export async function pushAuthorizationRequest(
     expires_at: Math.floor(now() / 1000 + expiresIn),
     url: endpointUrl(
       endpoint,
-      new URLSearchParams({
-        client_id: client.clientId,
-        request_uri: requestUri,
-      }),
+      new URLSearchParams({ client_id: clientId, request_uri: requestUri }),
     ),
   };
 }

@@ -131,7 +131,6 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
       [{ issuer: ISSUER }, { clientMetadata }, "unsupported", "knownClients"],
       [SERVER, {}, "unsupported", "clientMetadata"],
       [SERVER, { clientMetadata: {} }, "invalid_argument", "client_name"],
-      [SERVER, { knownClients: {} }, "invalid_argument", "knownClients"],
     ] as const
   ) {
     const error = await assertRejects(

@@ -1,0 +1,150 @@
+/** What all fetches with one store object share. */
+
+import { underSignal } from "../http/_clock.ts";
+import { tokenOf } from "./_need.ts";
+import type { ISession } from "./session.ts";
+import type { ISessionStore } from "./store.ts";
+
+/** A running task. */
+interface IFlight {
+  readonly result: Promise<unknown>;
+  readonly controller: AbortController;
+  callers: number;
+}
+
+/** A session that could not be saved. */
+interface IUnsaved {
+  readonly session: ISession;
+  /** The access token of the session that it replaces in the store. */
+  readonly replaced: string | undefined;
+}
+
+/** A store with its lock, the tasks that run, and a session it failed to save. */
+export class SharedStore {
+  /** How often the session has been revoked. */
+  revocations = 0;
+  readonly #store: ISessionStore;
+  readonly #flights = new Map<string, IFlight>();
+  #queue: Promise<unknown> = Promise.resolve();
+  #unsaved: IUnsaved | undefined;
+
+  constructor(store: ISessionStore) {
+    this.#store = store;
+  }
+
+  /** Returns the session that is in use: the stored one, or one that replaces it. */
+  async load(): Promise<ISession | undefined> {
+    const stored = await this.#store.load() ?? undefined;
+    const unsaved = this.#unsaved;
+    // Another process may have stored a session in the meantime.
+    return unsaved && unsaved.replaced === tokenOf(stored)
+      ? unsaved.session
+      : stored;
+  }
+
+  /** Stores a session, or deletes it. */
+  async save(session: ISession | undefined): Promise<void> {
+    await this.#store.save(session);
+    this.#unsaved = undefined;
+  }
+
+  /**
+   * Stores a refreshed session. If that fails, it is kept in memory: the refresh token
+   * of the stored session may be valid no longer, and a second use of it may make the
+   * server revoke all tokens of the grant (RFC 9700, section 4.14.2).
+   */
+  async saveRefreshed(session: ISession, previous: ISession): Promise<void> {
+    const unsaved = this.#unsaved;
+    try {
+      await this.save(session);
+    } catch {
+      const replaced = unsaved?.session === previous
+        ? unsaved.replaced
+        : tokenOf(previous);
+      this.#unsaved = { session, replaced };
+    }
+  }
+
+  /** Tries again to save a session that could not be saved. */
+  async saveAgain(signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#unsaved) return;
+    await this.locked(async () => {
+      if (this.#unsaved) await this.save(await this.load()).catch(() => {});
+    }, signal);
+  }
+
+  /**
+   * Runs a task after all others of the same store object, and under its lock. The
+   * signal ends the waiting, not a task that has started.
+   */
+  async locked<T>(
+    task: () => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const store = this.#store;
+    let hasStarted = false;
+    const start = async () => {
+      signal?.throwIfAborted();
+      hasStarted = true;
+      return await task();
+    };
+    // Also before a lock, which need not be given in the order of the calls.
+    const result = this.#queue
+      .then(() => store.lock ? store.lock(start, signal) : start());
+    this.#queue = result.catch(() => {});
+    try {
+      return await underSignal(signal, () => result);
+    } catch (error) {
+      if (hasStarted) return await result;
+      throw error;
+    }
+  }
+
+  /**
+   * Runs a task, or joins the one that is running for the same key. A caller whose
+   * signal aborts leaves the task; when the last one has left, the signal of the task
+   * aborts, and the next call starts a task of its own.
+   */
+  async share<T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    task: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const flights = this.#flights;
+    let flight = flights.get(key);
+    if (!flight) {
+      const controller = new AbortController();
+      const result = task(controller.signal);
+      flight = { result, controller, callers: 0 };
+      flights.set(key, flight);
+    }
+    const { result, controller } = flight;
+    flight.callers++;
+    try {
+      return await underSignal(signal, () => result as Promise<T>);
+    } finally {
+      if (--flight.callers === 0) {
+        if (flights.get(key) === flight) flights.delete(key);
+        if (signal?.aborted) controller.abort(signal.reason);
+      }
+    }
+  }
+
+  /** Aborts the signals of all tasks; later calls start tasks of their own. */
+  endTasks(reason: unknown): void {
+    for (const { controller } of this.#flights.values()) {
+      controller.abort(reason);
+    }
+    this.#flights.clear();
+  }
+}
+
+const sharedStores = new WeakMap<ISessionStore, SharedStore>();
+
+/** Returns what is shared by all that use a store object. */
+export function sharedStore(store: ISessionStore): SharedStore {
+  const shared = sharedStores.get(store) ?? new SharedStore(store);
+  sharedStores.set(store, shared);
+  return shared;
+}
