@@ -174,15 +174,14 @@ export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
   const createProof = async (
     { method, url, accessToken }: IDpopRequest,
   ): Promise<string> => {
-    const target = requireHttpUrl("url", url);
-    const nonce = nonces.get(target.origin);
-    target.search = target.hash = "";
+    const { origin, pathname } = requireHttpUrl("url", url);
+    const nonce = nonces.get(origin);
     return await signJwt(
       { typ: "dpop+jwt", jwk },
       {
         jti: crypto.randomUUID(),
         htm: methodName(requireNonEmptyString("method", method)),
-        htu: target.href,
+        htu: origin + pathname,
         iat: Math.floor(now() / 1000),
         ...(nonce !== undefined && { nonce }),
         ...(accessToken && { ath: await hashBase64Url(accessToken) }),

@@ -18,9 +18,9 @@ export function parseUrl(text: string, base?: string): URL | undefined {
 
 /** Parses an http or https URL without credentials, given as string or `URL`. */
 export function parseHttpUrl(value: unknown): URL | undefined {
-  if (typeof value !== "string" && !(value instanceof URL)) return undefined;
-  const url = parseUrl(String(value));
-  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
+  const url = typeof value === "string" ? parseUrl(value) : value;
+  if (!(url instanceof URL)) return undefined;
+  const isHttp = url.protocol === "https:" || url.protocol === "http:";
   return isHttp && !url.username && !url.password ? url : undefined;
 }
 
@@ -36,6 +36,7 @@ export function isWebUrl(url: string): boolean {
 
 /** Quotes a URL, or what a server sent in place of one, without credentials. */
 export function quoteUrl(value: unknown): string {
+  if (value instanceof URL) return quoteUrl(value.href);
   if (typeof value !== "string") return typeof value;
   // Credentials end at an `@`, which is rare elsewhere in a URL.
   const isClean = !value.includes("@") || parseHttpUrl(value) !== undefined;
@@ -82,8 +83,8 @@ export function requireSafeUrl(
     );
   // The URL parser drops tabs and line breaks, and encodes bidi characters, which no
   // valid URL contains.
-  const isClean = typeof value === "string" && !value.includes(" ") &&
-    printable(value) === value;
+  const isClean = typeof value !== "string" ||
+    (!value.includes(" ") && printable(value) === value);
   const url = isClean ? parseHttpUrl(value) : undefined;
   if (!url) throw refused("an absolute https URL without credentials");
   if (allowHttp) return url;

@@ -28,8 +28,8 @@ export interface IVerdict<Metadata> {
 export interface ICandidate<Metadata> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The URLs that may be requested. */
-  readonly rules: IUrlRules;
+  /** The rules for a URL that a server has named; others are checked before. */
+  readonly rules?: IUrlRules | undefined;
   readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
 }
 
@@ -91,7 +91,9 @@ export async function search<Metadata>(
     const shown = redact(quoteUrl(url), secrets);
     let error: OAuthClientError;
     try {
-      requireSafeUrl(`The URL of ${wordsOf(purpose)}`, url, rules, shown);
+      if (rules) {
+        requireSafeUrl(`The URL of ${wordsOf(purpose)}`, url, rules, shown);
+      }
       const response = await request(
         { url, purpose, headers, secrets },
         options,

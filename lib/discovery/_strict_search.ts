@@ -1,6 +1,6 @@
 /** The search for metadata whose identifiers and URLs can be trusted. */
 
-import { isMembers, withoutNulls } from "../core/_members.ts";
+import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
 import {
   ENDPOINT_NAMES,
@@ -52,12 +52,12 @@ export function isUnsafeUrl(name: string, value: unknown): boolean {
  * control and bidi characters.
  */
 function presentable<T extends object>(metadata: T): T {
-  return Object.fromEntries(
-    Object.entries(metadata).flatMap(([name, value]) => {
-      if (isUnsafeUrl(name, value)) return [];
-      return [[name, typeof value === "string" ? printable(value) : value]];
-    }),
-  ) as T;
+  const result = { ...metadata } as Members;
+  for (const [name, value] of Object.entries(metadata)) {
+    if (isUnsafeUrl(name, value)) delete result[name];
+    else if (typeof value === "string") result[name] = printable(value);
+  }
+  return result as T;
 }
 
 /** How the metadata of a resource is searched for. */
@@ -106,14 +106,13 @@ export function resourceCandidates(
 ): ICandidate<IAuthorizationProtectedResourceMetadata>[] {
   const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
   const urls = getResourceMetadataUrls(target, resourceMetadataUrl);
-  const sameOrigin = sameOriginHeaders &&
-    mergeHeaders(ACCEPT, sameOriginHeaders);
+  const sameOrigin = mergeHeaders(ACCEPT, sameOriginHeaders);
   return urls.map((url) => ({
     url,
-    headers: sameOrigin && parseUrl(url)?.origin === target.origin
+    headers: sameOriginHeaders && parseUrl(url)?.origin === target.origin
       ? sameOrigin
       : ACCEPT,
-    rules,
+    rules: url === resourceMetadataUrl ? rules : undefined,
     check: (document, finalUrl) =>
       checkResource(document, url, finalUrl, options),
   }));
@@ -193,15 +192,12 @@ function checkServer(
 export function serverCandidates(
   options: IServerSearch,
 ): ICandidate<IAuthorizationServerMetadata>[] {
-  const { issuer, rules, preferredUrl, additionalHeaders } = options;
-  const headers = additionalHeaders
-    ? mergeHeaders(ACCEPT, additionalHeaders, ACCEPT)
-    : ACCEPT;
+  const { issuer, preferredUrl, additionalHeaders } = options;
+  const headers = mergeHeaders(ACCEPT, additionalHeaders, ACCEPT);
   const urls = getAuthorizationServerMetadataUrls(issuer);
   return preferFirst(urls, preferredUrl).map((url) => ({
     url,
     headers,
-    rules,
     check: (document: unknown) => checkServer(document, url, options),
   }));
 }

@@ -214,7 +214,7 @@ export async function discoverAuthorization(
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
       isLoopback(requireHttpUrl("authorizationServer", authorizationServer))),
   };
-  requireSafeUrl("targetResource", String(targetResource), rules);
+  requireSafeUrl("targetResource", target, rules);
   const challenges = given.challenge === undefined
     ? []
     : findChallenges(given.challenge);

@@ -80,9 +80,9 @@ export async function discoverAuthorizationServer(
 ): Promise<IAuthorizationServer> {
   const given = requireOptions(options);
   const { allowHttp, trustedIssuers, additionalHeaders } = given;
-  const allowLoopback = isLoopback(requireHttpUrl("issuer", issuer));
-  const rules = { allowHttp, allowLoopback };
-  requireSafeUrl("issuer", String(issuer), rules);
+  const named = requireHttpUrl("issuer", issuer);
+  const rules = { allowHttp, allowLoopback: isLoopback(named) };
+  requireSafeUrl("issuer", named, rules);
   const { metadata, url, attempts } = await searchServer({
     issuer: String(issuer),
     rules,

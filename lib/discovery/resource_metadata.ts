@@ -121,7 +121,7 @@ export async function fetchResourceMetadata(
   ): ICandidate<IAuthorizationProtectedResourceMetadata> => ({
     url,
     headers: parseUrl(url)?.origin === target.origin ? sameOrigin : accept,
-    rules: { allowHttp: true },
+    rules: url === named ? { allowHttp: true } : undefined,
     check: (document) => check(document, url, expected),
   });
   const path = AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH;

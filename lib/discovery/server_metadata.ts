@@ -107,12 +107,7 @@ export async function fetchAuthorizationServerMetadata(
     insertWellKnownPath(OPENID_CONNECT_DISCOVERY_PATH, issuer),
     appendOpenIdPath(String(authorizationServer)),
   ], preferredServerMetadataUrl);
-  const candidates = urls.map((url) => ({
-    url,
-    headers,
-    rules: { allowHttp: true },
-    check,
-  }));
+  const candidates = urls.map((url) => ({ url, headers, check }));
   const purpose = "authorization_server_metadata";
   return toDiscoveryResult(
     purpose,

@@ -81,7 +81,7 @@ async function readDocument<Metadata>(
   const { result, error } = await attempt(
     survey,
     () =>
-      search(name, [{ ...candidate, check }], {
+      search(name, [{ ...candidate, rules: survey.rules, check }], {
         ...requestOptions,
         allowUrl,
         fetch,

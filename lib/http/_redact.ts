@@ -71,13 +71,13 @@ function encodingsOf(value: string): string[] {
 /** Returns the values that a request sends and that errors must not repeat. */
 export function secretsOf(
   headers: Readonly<Record<string, string>>,
-  body = "",
+  body?: string,
 ): string[] {
   const values = Object.entries(headers).flatMap(([name, value]) =>
     PUBLIC_HEADER.test(name) ? [] : headerValues(value)
   );
-  const long = [...values, ...bodyValues(body)]
-    .filter((value) => value.length >= MIN_LENGTH);
+  if (body !== undefined) values.push(...bodyValues(body));
+  const long = values.filter((value) => value.length >= MIN_LENGTH);
   return [...new Set(long.flatMap(encodingsOf))];
 }
 

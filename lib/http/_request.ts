@@ -43,24 +43,35 @@ export interface IRequest {
   readonly body?: string;
 }
 
-/** Merges header fields; of several with one name the last value is used. */
+type Fields = Readonly<Record<string, string>>;
+
+/**
+ * Adds the header fields that a caller gives, by name in any case; they replace
+ * those in `own`, but not those in `last`, which are in `own` as well.
+ */
 export function mergeHeaders(
-  ...sources: (Readonly<Record<string, string>> | undefined)[]
-): Record<string, string> {
-  const merged = new Map<string, [name: string, value: string]>();
-  for (const source of sources) {
-    const fields = requireStringMembers("headers", source);
-    for (const [name, value] of Object.entries(fields)) {
-      try {
-        new Headers([[name, value]]);
-      } catch {
-        // The errors of runtimes show the value.
-        const field = `The header field ${quote(name)}`;
-        throw invalidArgument(field, "one that HTTP allows");
-      }
-      const key = name.toLowerCase();
-      merged.set(key, [merged.get(key)?.[0] ?? name, value]);
+  own: Fields,
+  given: Fields | undefined,
+  last?: Fields,
+): Fields {
+  if (given === undefined) return own;
+  const fields = Object.entries(requireStringMembers("headers", given));
+  for (const [name, value] of fields) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      // The errors of runtimes show the value.
+      const field = `The header field ${quote(name)}`;
+      throw invalidArgument(field, "one that HTTP allows");
     }
+  }
+  const merged = new Map<string, [name: string, value: string]>();
+  const before = Object.entries(own);
+  for (
+    const [name, value] of [...before, ...fields, ...Object.entries(last ?? {})]
+  ) {
+    const key = name.toLowerCase();
+    merged.set(key, [merged.get(key)?.[0] ?? name, value]);
   }
   return Object.fromEntries(merged.values());
 }
@@ -83,13 +94,11 @@ function requestError(
 async function requirePermission(
   url: string,
   request: IRequest,
-  { allowUrl }: IRequestOptions,
+  allowUrl: NonNullable<IRequestOptions["allowUrl"]>,
 ): Promise<void> {
   let cause: unknown;
   try {
-    if (!allowUrl || await allowUrl(new URL(url), request.purpose) === true) {
-      return;
-    }
+    if (await allowUrl(new URL(url), request.purpose) === true) return;
   } catch (thrown) {
     cause = thrown;
   }
@@ -168,11 +177,12 @@ export async function send(
   options: IRequestOptions,
   signal: AbortSignal,
 ): Promise<IResponse> {
+  const { allowUrl } = options;
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const method = request.body === undefined ? "GET" : "POST";
   let { url } = request;
   for (let hops = 0;; hops++) {
-    await requirePermission(url, request, options);
+    if (allowUrl) await requirePermission(url, request, allowUrl);
     const response = await callFetch(url, method, request, options, signal);
     // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
     const from = (options.fetch && response.url) || url;
