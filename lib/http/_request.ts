@@ -2,6 +2,7 @@
 
 import {
   invalidArgument,
+  requireArgument,
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
@@ -234,17 +235,19 @@ export async function request(
   );
 }
 
+function requireLimit(name: string, value: unknown): void {
+  const limit = value ?? 1;
+  const isPositive = typeof limit === "number" && limit > 0;
+  requireArgument(isPositive, name, "a positive number");
+}
+
 /** Checks the options of a network call; undefined stands for none. */
 export function requireOptions<T extends IRequestOptions>(
   options: T | undefined,
 ): T {
   // Every member is optional, so that an empty object is of any of these types.
   const given = requireObject("options", options ?? {} as T);
-  for (const name of ["timeoutMs", "maxBytes"] as const) {
-    const limit = given[name] ?? 1;
-    if (typeof limit !== "number" || !(limit > 0)) {
-      throw invalidArgument(`options.${name}`, "a positive number");
-    }
-  }
+  requireLimit("options.timeoutMs", given.timeoutMs);
+  requireLimit("options.maxBytes", given.maxBytes);
   return given;
 }

@@ -59,6 +59,9 @@ export function boundParameters(
   return { ...parameters, dpop_jkt: dpop.thumbprint };
 }
 
+/** Parameters that only a caller chooses, by leaving them out too. */
+const CHOSEN = ["resource", "scope", "authorization_details"];
+
 /**
  * Returns the URL of an endpoint with these parameters. Others in its query are
  * kept, and its fragment is not (RFC 6749, section 3.1).
@@ -69,11 +72,8 @@ export function endpointUrl(
 ): URL {
   // One parse of the result is faster than changes of a URL.
   const [, base, own] = /^([^?#]*)([^#]*)/.exec(endpoint) ?? [];
-  const query = new URLSearchParams(own);
-  // Only a caller chooses these, by leaving them out too.
-  for (const name of ["resource", "scope", "authorization_details"]) {
-    query.delete(name);
-  }
-  for (const [name, value] of parameters) query.set(name, value);
-  return new URL(`${base}?${query}`);
+  const query = [...new URLSearchParams(own)]
+    .filter(([name]) => !parameters.has(name) && !CHOSEN.includes(name));
+  for (const [name, value] of query) parameters.append(name, value);
+  return new URL(`${base}?${parameters}`);
 }

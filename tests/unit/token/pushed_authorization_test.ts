@@ -76,7 +76,7 @@ Deno.test("pushAuthorizationRequest() returns the reference and the URL for the 
     assertEquals(rest, { requestUri: "urn:r:1", expires_at: 1_090 });
     assertEquals(
       url.href,
-      `${AS}/authorize?tenant=t1&client_id=c1&request_uri=urn%3Ar%3A1`,
+      `${AS}/authorize?client_id=c1&request_uri=urn%3Ar%3A1&tenant=t1`,
     );
     const [request] = made.requests;
     assertEquals([request!.url, request!.method], [PAR, "POST"]);
