@@ -98,7 +98,7 @@ export async function search<Metadata>(
         { url, purpose, headers, secrets },
         options,
       );
-      const { status, json, failure, finalUrl = url } = response;
+      const { status, json, failure, finalUrl } = response;
       const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
       if (verdict.metadata) {
         attempts.push({ url: shown });

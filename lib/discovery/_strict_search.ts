@@ -80,14 +80,18 @@ function checkResource(
   const isMetadata = isMembers(metadata) &&
     ("resource" in metadata || "authorization_servers" in metadata);
   if (!isMetadata) return {};
-  const { resource, scopes_supported, ...rest } = metadata;
+  const { resource } = metadata;
   if (typeof resource !== "string" || resource === "") {
     const message = "Resource metadata must have a resource";
     return { cause: new OAuthClientError("invalid_metadata", message) };
   }
   if (coversTarget(resource, target, finalUrl, resourceMatch)) {
-    const scopes = Array.isArray(scopes_supported) ? { scopes_supported } : {};
-    return { metadata: presentable({ resource, ...scopes, ...rest }) };
+    const result: IAuthorizationProtectedResourceMetadata = presentable({
+      ...metadata,
+      resource,
+    });
+    if (!Array.isArray(result.scopes_supported)) delete result.scopes_supported;
+    return { metadata: result };
   }
   return {
     code: "identifier_mismatch",

@@ -36,11 +36,11 @@ export async function underSignal<T>(
   if (!signal) return await task();
   signal.throwIfAborted();
   let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = onAbort(signal, reject);
-  });
   try {
-    return await Promise.race([task(), aborted]);
+    return await new Promise<T>((resolve, reject) => {
+      stop = onAbort(signal, reject);
+      task().then(resolve, reject);
+    });
   } finally {
     stop?.();
   }
@@ -62,21 +62,22 @@ export async function underClock<T>(
   const controller = new AbortController();
   let stop: (() => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const ended = new Promise<never>((_, reject) => {
-    const end = (reason: unknown) => {
-      reject(reason);
-      controller.abort(reason);
-    };
-    stop = signal && onAbort(signal, end);
-    if (timeoutMs > LONGEST_TIMER_MS) return;
-    timer = setTimeout(() => {
-      const message = `Request to ${quoteUrl(url)} got no complete response ` +
-        `within ${timeoutMs} ms`;
-      end(new OAuthClientError("timeout", message, { url }));
-    }, timeoutMs);
-  });
   try {
-    return await Promise.race([task(controller.signal), ended]);
+    return await new Promise<T>((resolve, reject) => {
+      const end = (reason: unknown) => {
+        reject(reason);
+        controller.abort(reason);
+      };
+      stop = signal && onAbort(signal, end);
+      if (timeoutMs <= LONGEST_TIMER_MS) {
+        timer = setTimeout(() => {
+          const message = `Request to ${quoteUrl(url)} got no complete ` +
+            `response within ${timeoutMs} ms`;
+          end(new OAuthClientError("timeout", message, { url }));
+        }, timeoutMs);
+      }
+      task(controller.signal).then(resolve, reject);
+    });
   } finally {
     clearTimeout(timer);
     stop?.();

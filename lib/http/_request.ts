@@ -23,6 +23,7 @@ import {
   readResponse,
 } from "./_response.ts";
 import type {
+  IFetchInit,
   IFetchResponse,
   IRequestOptions,
   RequestPurpose,
@@ -117,13 +118,13 @@ async function callFetch(
 ): Promise<IFetchResponse> {
   signal.throwIfAborted();
   const { headers, body } = request;
-  const init = {
+  const init: IFetchInit = {
     method,
     headers: { ...headers },
-    redirect: "manual" as const,
+    redirect: "manual",
     signal,
-    ...(body !== undefined && { body }),
   };
+  if (body !== undefined) init.body = body;
   let response: IFetchResponse | undefined;
   let cause: unknown = "no response";
   try {
@@ -202,16 +203,12 @@ export async function send(
     const { status } = response;
     const isExpected = method === "GET" ? status === 200 : isOk(response);
     const reading = { maxBytes, signal, isExpected };
-    const read = await readResponse(request.url, response, reading);
-    return {
-      ...read,
-      finalUrl: url,
-      ...(problem !== undefined && {
-        failure: requestError("redirect_refused", url, request, problem, {
-          status,
-        }),
-      }),
-    };
+    const read = await readResponse(request.url, url, response, reading);
+    if (problem === undefined) return read;
+    const failure = requestError("redirect_refused", url, request, problem, {
+      status,
+    });
+    return { ...read, failure };
   }
 }
 

@@ -14,7 +14,7 @@ export interface IResponse {
   /** URL of the request. */
   readonly url: string;
   /** URL of the response, after redirects. */
-  readonly finalUrl?: string;
+  readonly finalUrl: string;
   readonly status: number;
   readonly ok: boolean;
   readonly statusText: string;
@@ -172,12 +172,14 @@ async function readBody(
 /** Reads a response to its end. A body that cannot be read is a `failure`. */
 export async function readResponse(
   url: string,
+  finalUrl: string,
   response: IFetchResponse,
   reading: IReading,
 ): Promise<IResponse> {
   const { status, statusText = "", headers } = response;
   const head = {
     url,
+    finalUrl,
     status,
     ok: isOk(response),
     statusText,
