@@ -75,7 +75,7 @@ function clear(body: URLSearchParams): void {
  *
  * @param clientId Identifier of the client, not empty.
  * @param options The issuer that the client is bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `clientId` is empty.
  * @see RFC 6749, section 3.2.1; RFC 7591, section 2 (`none`).
  *
@@ -130,7 +130,7 @@ export function publicClient(
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.
  * @param options The issuer that the credentials are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `clientId` or `clientSecret` is empty.
  * @see RFC 6749, section 2.3.1.
  *
@@ -196,7 +196,7 @@ export interface IClientSecretBasicOptions
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.
  * @param options The encoding, and the issuer that the credentials are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type,
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
  * `clientId` or `clientSecret` is empty, or a `clientId` that is not form-encoded
  * contains a colon.
  * @see RFC 6749, section 2.3.1; RFC 7617, section 2.

@@ -54,7 +54,7 @@ function selectMethod(listed: string[] = []): string {
  * @throws {OAuthClientError} `unsupported`: the method needs more than a
  * registration; use {@linkcode privateKeyJwt} or {@linkcode clientAssertion}.
  * `issuer_mismatch`: the client is registered with another issuer.
- * `invalid_argument`: an argument has the wrong type, or the method needs a secret
+ * `invalid_argument`: an argument is not valid, or the method needs a secret
  * and there is none.
  * @see RFC 8414, section 2 (`token_endpoint_auth_methods_supported`).
  *

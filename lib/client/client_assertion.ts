@@ -39,7 +39,7 @@ export interface IAssertionAudience {
  * @param getJwt Returns the assertion. It is called for every request, since a
  * server accepts an assertion with a `jti` only once. What it throws is passed on.
  * @param options The issuer that the assertions are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `clientId` is empty. A request fails with the same code if `getJwt` returns
  * anything but a non-empty string.
  * @see RFC 7521, section 4.2; RFC 7523, sections 2.2 and 3.
@@ -226,7 +226,7 @@ async function importJwk(
  * @param clientId Identifier of the client, not empty.
  * @param key Private key for signing.
  * @param options The claims of the assertions, and the issuer that they are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type,
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
  * `clientId` is empty, or the key is not a private key for one of these algorithms.
  * The first request fails with the same code if the JWK cannot be imported.
  * @see RFC 7523, sections 2.2 and 3; OpenID Connect Core 1.0, section 9.

@@ -69,7 +69,7 @@ function supportedGrantTypes(listed: unknown): string[] {
  * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
  * `oauth_error`: the server returned an error code. `unexpected_status`: the status
  * is not 2xx, and there is no error code. `invalid_response`: there is no
- * `client_id`. `invalid_argument`: an argument has the wrong type. `network_error`,
+ * `client_id`. `invalid_argument`: an argument is not valid. `network_error`,
  * `timeout`, `response_too_large`, `redirect_refused`, `url_refused`.
  * @see RFC 7591, section 3; OpenID Connect Dynamic Client Registration 1.0.
  *
@@ -184,7 +184,7 @@ function authMethodFor(listed: string[] = []): string | undefined {
  * `url_refused`: the endpoint must not be used. `oauth_error`: the server returned an
  * error code. `unexpected_status`: the status is not 2xx, and there is no error code.
  * `invalid_response`: there is no usable `client_id`. `invalid_argument`: an argument
- * has the wrong type. `network_error`, `timeout`, `response_too_large`,
+ * is not valid. `network_error`, `timeout`, `response_too_large`,
  * `redirect_refused`.
  * @see RFC 7591, sections 2 and 3.
  *

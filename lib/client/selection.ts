@@ -83,7 +83,7 @@ function requireClientMetadataUrl(value: string | URL): string {
  * @param options The clients to select from.
  * @returns The kind of the client, and the client itself unless it has to be
  * registered or asked for.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `clientMetadataUrl` cannot be a `client_id`.
  * @see Model Context Protocol 2025-11-25, "Authorization", client registration;
  * draft-ietf-oauth-client-id-metadata-document, section 3.

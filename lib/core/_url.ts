@@ -67,19 +67,21 @@ export interface IUrlRules {
 /**
  * Fails unless a request, or the user's browser, may be sent to this URL: https,
  * or http on loopback; loopback only where the rules allow it, so that no remote
- * server can direct the client at a service of its own machine. `shown` is the URL
- * in the message.
+ * server can direct the client at a service of its own machine. The message has
+ * `shown` in place of a URL that may repeat a secret.
  */
 export function requireSafeUrl(
   name: string,
   value: unknown,
   { allowHttp, allowLoopback }: IUrlRules,
-  shown = quoteUrl(value),
+  shown?: string,
 ): URL {
   const refused = (expected: string) =>
     new OAuthClientError(
       "url_refused",
-      `${name} is not used: expected ${expected}, got "${shown.slice(0, 200)}"`,
+      `${name} is not used: expected ${expected}, got "${
+        (shown ?? quoteUrl(value)).slice(0, 200)
+      }"`,
     );
   // The URL parser drops tabs and line breaks, and encodes bidi characters, which no
   // valid URL contains.

@@ -8,7 +8,9 @@
  * Stable codes of {@linkcode OAuthClientError}. Messages may change between
  * versions; codes do not.
  *
- * - `invalid_argument`: an argument has the wrong type, is empty, or is not a URL.
+ * - `invalid_argument`: an argument is empty, or is not a string, a URL, a scope value,
+ *   a header field or a limit as it should be. Types that only TypeScript checks, such
+ *   as that of a function, lead to the errors of JavaScript.
  * - `invalid_challenge`: a `WWW-Authenticate` header field is malformed.
  * - `invalid_jwt`: a JWT cannot be decoded.
  * - `invalid_metadata`: a metadata document is malformed.

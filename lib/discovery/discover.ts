@@ -174,7 +174,7 @@ function assumedMetadata(target: URL): IAuthorizationServerMetadata {
  * @throws {OAuthClientError} `discovery_failed`: no URL led to usable metadata; the
  * message has the outcome for each URL, `attempts` the errors. `timeout`.
  * `url_refused`: the resource, or the server that it lists, must not be used.
- * `invalid_argument`: not a URL, or an option has the wrong type.
+ * `invalid_argument`: not a URL, or an option is not valid.
  * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol
  * 2025-11-25, "Authorization".
  *

@@ -52,7 +52,7 @@ export interface IAuthorizationServer {
  * @param options Header fields, and the options of every request.
  * @throws {OAuthClientError} `discovery_failed`: no URL led to metadata of this
  * issuer. `timeout`. `url_refused`: the issuer is not https, nor http on loopback.
- * `invalid_argument`: not a URL, or an option has the wrong type.
+ * `invalid_argument`: not a URL, or an option is not valid.
  * @see RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3.
  *
  * @example Discover the token endpoint of an identity provider

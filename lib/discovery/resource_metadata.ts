@@ -76,7 +76,7 @@ function check(
  * every request.
  * @returns The metadata, the URL it came from, and the errors of earlier attempts.
  * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http or
- * https URL, or an argument has the wrong type. `timeout`. If one URL was requested,
+ * https URL, or an argument is not valid. `timeout`. If one URL was requested,
  * its error: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
  * `redirect_refused`, `url_refused`, or what `fetch` threw.
  * @throws {AggregateError} The errors, if several URLs were requested.

@@ -60,7 +60,7 @@ function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
  * @param options Header fields for every request, and the options of every request.
  * @returns The metadata, the URL it came from, and the errors of earlier attempts.
  * @throws {OAuthClientError} `invalid_argument`: `authorizationServer` is not an http
- * or https URL, or an option has the wrong type. `timeout`.
+ * or https URL, or an option is not valid. `timeout`.
  * @throws {AggregateError} The three errors: `unexpected_status`,
  * `invalid_metadata` with the reason as its `cause`, `redirect_refused`, or what
  * `fetch` threw.

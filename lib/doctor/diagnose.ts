@@ -154,7 +154,7 @@ function seal<T>(value: T, secrets: readonly string[]): T {
  * @param target URL of the resource.
  * @param options The options of discovery, and `register`.
  * @throws {OAuthClientError} `invalid_argument`: not an http or https URL, or an
- * option has the wrong type. Nothing that a server does is thrown.
+ * option is not valid. Nothing that a server does is thrown.
  * @see RFC 9728, section 5; RFC 8414, section 3; Model Context Protocol 2025-11-25,
  * "Authorization".
  *

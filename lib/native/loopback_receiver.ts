@@ -123,7 +123,7 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * that several users share, pass `open: false`, so that the user copies the URL into
  * a browser that is already running.
  *
- * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type or value.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid.
  * @see RFC 8252, sections 7.3, 8.3 and 8.10.
  *
  * @example Sign in with the browser

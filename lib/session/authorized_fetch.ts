@@ -159,7 +159,7 @@ export interface IAuthorizedFetch {
  * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `client` has credentials and no `issuer`. `issuer_mismatch`,
  * `identifier_mismatch` (in a call): `authorize` returned a session for another server
  * or resource. `redirect_refused` (in a call).

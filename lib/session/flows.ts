@@ -92,7 +92,7 @@ export interface IClientCredentialsFlowOptions extends
  * calls {@linkcode finishAuthorization} and saves the session.
  *
  * @param options The client, the redirect URI, and how the user visits a URL.
- * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type. The
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
  * function that is returned throws as {@linkcode ensureClient},
  * {@linkcode startAuthorization} and {@linkcode finishAuthorization}.
  * @see RFC 6749, section 4.1; RFC 7636; RFC 8252.
@@ -150,7 +150,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
  * the session.
  *
  * @param options The client, and how the code is displayed to the user.
- * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type. The
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
  * function that is returned throws as {@linkcode ensureClient},
  * {@linkcode fetchDeviceAuthorization} and {@linkcode pollDeviceToken}.
  * @see RFC 8628.

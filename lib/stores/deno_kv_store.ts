@@ -121,7 +121,7 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  *
  * @param kv From `Deno.openKv`.
  * @param key The key of the value; one for each user and resource.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  *
  * @example Keep the session of each user
  * ```ts

@@ -78,7 +78,7 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * @param client A connected client of the npm package `redis`, from version 4 on.
  * @param key The key of the value; one for each user and resource. It must not begin
  * with `oauth-helper:lock:`.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type, or
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * the key is that of a lock.
  * @see Redis documentation, "Distributed Locks with Redis".
  *

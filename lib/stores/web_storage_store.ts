@@ -111,7 +111,7 @@ function createLock(
  * @param locks `false` for none.
  * @default {navigator.locks} for `locks`, where it exists, and `false` for
  * `sessionStorage`
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see Web Locks API, section 2.
  *
  * @example Share a session between the tabs of a page

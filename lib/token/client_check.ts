@@ -49,7 +49,7 @@ const LOCAL_CODES = [
  * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
  * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
  * `clientAuthentication`. `url_refused`: the endpoint is not https, nor http on
- * loopback. `invalid_argument`: an argument has the wrong type.
+ * loopback. `invalid_argument`: an argument is not valid.
  * @see RFC 6749, section 5.2; RFC 7591, section 5.
  *
  * @example Register again if the server has deleted the client

@@ -60,7 +60,7 @@ export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
  * Returns the body of the token request that redeems an authorization code.
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * empty, an option is not valid, a scope value is not valid, or `parameters`
  * has a name that the request sets itself.
  * @see RFC 6749, section 4.1.3; RFC 7636, section 4.5; RFC 8707, section 2.2.
  *
@@ -119,7 +119,7 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
  * sends this body, and keeps what the response leaves out.
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * empty, an option is not valid, a scope value is not valid, or `parameters`
  * has a name that the request sets itself.
  * @see RFC 6749, section 6.
  *
@@ -148,7 +148,7 @@ export function buildRefreshTokenBody(
 /**
  * Returns the body of the token request of a client that acts on its own behalf.
  *
- * @throws {OAuthClientError} `invalid_argument`: an option has the wrong type, a
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, a
  * scope value is not valid, or `parameters` has a name that the request sets
  * itself.
  * @see RFC 6749, section 4.4.2.
@@ -187,7 +187,7 @@ export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
  * finished.
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * empty, an option is not valid, a scope value is not valid, or `parameters`
  * has a name that the request sets itself.
  * @see RFC 8628, section 3.4.
  *
@@ -224,7 +224,7 @@ export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
  * ID-JAG or the identity token of a workload.
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option has the wrong type, a scope value is not valid, or `parameters`
+ * empty, an option is not valid, a scope value is not valid, or `parameters`
  * has a name that the request sets itself.
  * @see RFC 7523, section 2.1.
  *
@@ -272,7 +272,7 @@ export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
  * Returns the body of the token request that exchanges one token for another.
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option has the wrong type, only one of `actorToken` and
+ * empty, an option is not valid, only one of `actorToken` and
  * `actorTokenType` is given, a scope value is not valid, or `parameters` has a name
  * that the request sets itself.
  * @see RFC 8693, section 2.1.

@@ -42,7 +42,7 @@ function scopeOf(scopes: readonly string[]): string | undefined {
  * ID-JAG.
  * @param resource Resource indicator; left out when undefined or empty.
  * @param scopes Scope values; left out when the list is empty.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see RFC 8693, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.3.
  *
@@ -102,7 +102,7 @@ export function buildIdJagExchangeBody(
  * @param idJag The ID-JAG, a JWT.
  * @param resource Resource indicator; left out when undefined or empty.
  * @param scopes Scope values; left out when the list is empty.
- * @throws {OAuthClientError} `invalid_argument`: an argument has the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see RFC 7523, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.4.
  *

@@ -95,7 +95,7 @@ function withClientId(client: IClientAuthentication): IClientAuthentication {
  * PKCE with `S256`. `invalid_response`: no `request_uri`, or no positive `expires_in`.
  * `oauth_error`: the server returned an error, such as `invalid_request` or
  * `invalid_redirect_uri`. `url_refused`: an endpoint is not https, nor http on loopback.
- * `invalid_argument`: an argument is missing or has the wrong type, or `parameters`
+ * `invalid_argument`: an argument is missing or not valid, or `parameters`
  * has one of the parameters that this function sets. Further codes as for
  * {@linkcode fetchToken}.
  * @see RFC 9126, sections 2 and 4; RFC 9449, section 10.1.

@@ -33,7 +33,7 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * `unexpected_status`: the status is not 2xx; with 503 the token is still valid, and
  * `retryAfter` says when to try again. `issuer_mismatch`: the client is registered
  * with another issuer. `url_refused`: the endpoint is not https, nor http on
- * loopback. `invalid_argument`: an argument has the wrong type. `network_error`,
+ * loopback. `invalid_argument`: an argument is not valid. `network_error`,
  * `timeout`, `redirect_refused`.
  * @see RFC 7009, sections 2.1 and 2.2.
  *

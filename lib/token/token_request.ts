@@ -90,7 +90,7 @@ function toToken(members: Members, now: () => number): IToken {
  * that is not bound to the DPoP key. `issuer_mismatch`: the client is registered with
  * another issuer. `unsupported`: no `token_endpoint`. `url_refused`: the endpoint is
  * not https, nor http on loopback. `redirect_refused`. `network_error`, `timeout`,
- * `response_too_large`. `invalid_argument`: an argument has the wrong type.
+ * `response_too_large`. `invalid_argument`: an argument is not valid.
  * @see RFC 6749, sections 5.1 and 5.2; RFC 9449, section 5.
  *
  * @example Request a token with the client credentials grant
