@@ -123,11 +123,11 @@ export function resourceCandidates(
 }
 
 /** Searches for the metadata of a resource; that of another one ends the search. */
-export async function searchResource(
+export function searchResource(
   options: IResourceSearch,
   requestOptions: ISearchOptions,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
-  return await search("resource_metadata", resourceCandidates(options), {
+  return search("resource_metadata", resourceCandidates(options), {
     ...requestOptions,
     endOnMismatch: true,
   });
@@ -207,10 +207,10 @@ export function serverCandidates(
 }
 
 /** Searches for the metadata of an authorization server. */
-export async function searchServer(
+export function searchServer(
   options: IServerSearch,
   requestOptions: ISearchOptions,
 ): Promise<ISearchResult<IAuthorizationServerMetadata>> {
   const purpose = "authorization_server_metadata";
-  return await search(purpose, serverCandidates(options), requestOptions);
+  return search(purpose, serverCandidates(options), requestOptions);
 }

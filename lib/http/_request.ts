@@ -221,11 +221,11 @@ export async function send(
  * @throws {OAuthClientError} `network_error`, `timeout`, `url_refused`, and
  * `redirect_refused` if a caller's `fetch` followed a redirect elsewhere.
  */
-export async function request(
+export function request(
   request: IRequest,
   options: IRequestOptions,
 ): Promise<IResponse> {
-  return await underClock(
+  return underClock(
     request.url,
     options,
     (signal) => send(request, options, signal),
