@@ -10,7 +10,11 @@ import {
   requireString,
   requireStrings,
 } from "./_arguments.ts";
-import { ChallengeReader, setParameter } from "./_challenge_reader.ts";
+import {
+  ChallengeReader,
+  readLeniently,
+  setParameter,
+} from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
 /** Reads what stands between two commas: a scheme, a parameter, or both. */
@@ -150,7 +154,7 @@ export function parseChallenges(
     "duplicates",
     '"error", "keep_first" or "keep_last"',
   );
-  return new ChallengeReader(value, duplicates, false).read();
+  return new ChallengeReader(value, duplicates).read();
 }
 
 /** The part of `Headers` that {@linkcode findChallenge} uses. */
@@ -212,7 +216,7 @@ export function findChallenges(
   const value = headerValue(source);
   const wanted = requireStrings("schemes", schemes ?? ["Bearer", "DPoP"])
     .map((scheme) => scheme.toLowerCase());
-  return new ChallengeReader(value, "keep_first", true).read()
+  return readLeniently(value)
     .filter(({ scheme }) => wanted.includes(scheme.toLowerCase()));
 }
 
