@@ -1,31 +1,10 @@
 /**
  * Reading of challenges by the grammar of RFC 9110, sections 5.6 and 11.2 to
- * 11.6.1, in one pass over the header value.
+ * 11.6.1: leniently, or strictly. Both read a valid value alike.
  */
 
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
-
-/** What happens to a parameter that occurs twice in a challenge. */
-export type Duplicates = "error" | "keep_first" | "keep_last";
-
-// All patterns are sticky: a match has to begin at the current position. One match
-// for each element, in place of several for its parts, takes a third of the calls.
-const SPACES = / */y;
-const WHITESPACE = /[ \t]*/y;
-const SEPARATORS = /[ \t,]*/y;
-const END_OF_ELEMENT = /[ \t]*(?:,[ \t,]*|$)/y;
-const TOKEN = /[!#$%&'*+\-.^_`|~\w]+/y;
-const PARAMETER_START = /[!#$%&'*+\-.^_`|~\w]+[ \t]*=[ \t]*/y;
-const TOKEN68 = /[\w\-.~+/]+=*(?=[ \t]*(?:,|$))/y;
-/** Lenient only: servers send URLs, which are not tokens, without quotes. */
-const UNQUOTED = /[^\s,"]+/y;
-/** Without the closing quote, so that it matches to the end if that is missing. */
-const QUOTED = /"[^"\\]*(?:\\[^]?[^"\\]*)*/y;
-const CLOSING_QUOTE = /"/y;
-/** Characters that neither `qdtext` nor `quoted-pair` allows. */
-// deno-lint-ignore no-control-regex
-const NOT_QUOTABLE = /[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/;
 
 /** Sets a parameter as an own property. The last of one name is kept. */
 export function setParameter(
@@ -46,22 +25,72 @@ export function setParameter(
 }
 
 /**
- * Reads the challenges of a header value. A lenient reader skips what the grammar
- * does not allow, where a strict one throws; both read a valid value alike.
+ * A token, and what follows it: the value of a parameter, quoted or up to a comma or
+ * whitespace, as servers send URLs without quotes; or, after a scheme, a token68. The
+ * closing quote may be missing.
  */
+const LENIENT_ELEMENT =
+  /([!#$%&'*+\-.^_`|~\w]+)(?:[ \t]*=[ \t]*(?:"([^"\\]*(?:\\[^]?[^"\\]*)*)"?|([^\s,"]*))|[ \t]+([\w\-.~+/]+=*)(?=[ \t]*(?:,|$)))?/g;
+
+/** Returns the content of a quoted string without the backslashes that escape. */
+function withoutEscapes(content: string): string {
+  return content.replace(/\\([^]?)/g, "$1");
+}
+
+/**
+ * Reads the challenges of a header value, and skips what the grammar does not allow.
+ * The first of two parameters of one name is kept.
+ */
+export function readLeniently(value: string): IAuthenticationChallenge[] {
+  const challenges: IAuthenticationChallenge[] = [];
+  for (const match of value.matchAll(LENIENT_ELEMENT)) {
+    const [, token = "", quoted, unquoted, token68] = match;
+    const parameter = quoted === undefined ? unquoted : withoutEscapes(quoted);
+    const current = challenges.at(-1);
+    if (parameter === undefined || !current) {
+      challenges.push({
+        scheme: token,
+        params: {},
+        ...(token68 === undefined ? {} : { token68 }),
+      });
+    } else if (!Object.hasOwn(current.params, token.toLowerCase())) {
+      setParameter(current.params, token.toLowerCase(), parameter);
+    }
+  }
+  return challenges;
+}
+
+/** What happens to a parameter that occurs twice in a challenge. */
+export type Duplicates = "error" | "keep_first" | "keep_last";
+
+// All patterns are sticky: a match has to begin at the current position. One match
+// for each element, in place of several for its parts, takes a third of the calls.
+const SPACES = / */y;
+const WHITESPACE = /[ \t]*/y;
+const SEPARATORS = /[ \t,]*/y;
+const END_OF_ELEMENT = /[ \t]*(?:,[ \t,]*|$)/y;
+const TOKEN = /[!#$%&'*+\-.^_`|~\w]+/y;
+const PARAMETER_START = /[!#$%&'*+\-.^_`|~\w]+[ \t]*=[ \t]*/y;
+const TOKEN68 = /[\w\-.~+/]+=*(?=[ \t]*(?:,|$))/y;
+/** Without the closing quote, so that it matches to the end if that is missing. */
+const QUOTED = /"[^"\\]*(?:\\[^]?[^"\\]*)*/y;
+const CLOSING_QUOTE = /"/y;
+/** Characters that neither `qdtext` nor `quoted-pair` allows. */
+// deno-lint-ignore no-control-regex
+const NOT_QUOTABLE = /[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/;
+
+/** Reads the challenges of a header value, and throws where it is not valid. */
 export class ChallengeReader {
   readonly #value: string;
   readonly #duplicates: Duplicates;
-  readonly #isLenient: boolean;
   readonly #challenges: IAuthenticationChallenge[] = [];
   #position = 0;
   /** Whether parameters may follow the last challenge. */
   #allowsParameters = false;
 
-  constructor(value: string, duplicates: Duplicates, isLenient: boolean) {
+  constructor(value: string, duplicates: Duplicates) {
     this.#value = value;
     this.#duplicates = duplicates;
-    this.#isLenient = isLenient;
   }
 
   /** Reads the whole value. */
@@ -72,7 +101,7 @@ export class ChallengeReader {
       const end = this.#match(END_OF_ELEMENT);
       if (end === "" && this.#position < this.#value.length) {
         this.#match(WHITESPACE);
-        this.#require("a comma");
+        this.#fail("a comma");
       }
     }
     return this.#challenges;
@@ -86,9 +115,7 @@ export class ChallengeReader {
     return this.#value.slice(start, this.#position);
   }
 
-  /** Throws, unless the reader is lenient. */
-  #require(expected: string): void {
-    if (this.#isLenient) return;
+  #fail(expected: string): never {
     throw new OAuthClientError(
       "invalid_challenge",
       `Invalid challenge: expected ${expected} at character ${this.#position}`,
@@ -99,33 +126,23 @@ export class ChallengeReader {
   #readElement(): void {
     if (this.#allowsParameters && this.#readParameter()) return;
     const scheme = this.#match(TOKEN);
-    if (scheme !== "") {
-      this.#readChallenge(scheme);
-      return;
-    }
-    this.#require("a scheme or a parameter");
-    this.#position++;
+    if (scheme === "") this.#fail("a scheme or a parameter");
+    this.#readChallenge(scheme);
   }
 
   /** Reads what follows a scheme: a token68, the first parameter, or neither. */
   #readChallenge(scheme: string): void {
     const challenge: IAuthenticationChallenge = { scheme, params: {} };
     this.#challenges.push(challenge);
-    const gap = this.#match(this.#isLenient ? WHITESPACE : SPACES);
-    this.#allowsParameters = gap !== "" || this.#isLenient;
-    if (gap === "") return;
+    this.#allowsParameters = this.#match(SPACES) !== "";
+    if (!this.#allowsParameters) return;
     const token68 = this.#match(TOKEN68);
     if (token68 !== "") {
       challenge.token68 = token68;
-      this.#allowsParameters = this.#isLenient;
-      return;
-    }
-    const start = this.#position;
-    if (!this.#readParameter() && this.#match(TOKEN) !== "") {
+      this.#allowsParameters = false;
+    } else if (!this.#readParameter() && this.#match(TOKEN) !== "") {
       this.#match(WHITESPACE);
-      this.#require("=");
-      // Two schemes without a comma between them.
-      this.#position = start;
+      this.#fail("=");
     }
   }
 
@@ -152,15 +169,14 @@ export class ChallengeReader {
   #readValue(): string {
     const quoted = this.#match(QUOTED);
     if (quoted === "") {
-      const value = this.#match(this.#isLenient ? UNQUOTED : TOKEN);
-      if (value === "") this.#require("a token or a quoted string");
+      const value = this.#match(TOKEN);
+      if (value === "") this.#fail("a token or a quoted string");
       return value;
     }
-    // A quoted-pair: a backslash, and the character that it escapes.
-    const content = quoted.slice(1).replace(/\\([^]?)/g, "$1");
-    if (!this.#match(CLOSING_QUOTE)) this.#require("a closing quote");
+    const content = withoutEscapes(quoted.slice(1));
+    if (!this.#match(CLOSING_QUOTE)) this.#fail("a closing quote");
     if (NOT_QUOTABLE.test(content)) {
-      this.#require("only characters that a quoted string allows");
+      this.#fail("only characters that a quoted string allows");
     }
     return content;
   }

@@ -10,40 +10,35 @@ import {
   requireString,
   requireStrings,
 } from "./_arguments.ts";
-import { ChallengeReader, setParameter } from "./_challenge_reader.ts";
+import {
+  ChallengeReader,
+  readLeniently,
+  setParameter,
+} from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
-/** Returns a value without one quote at each end. */
-function readValue(text: string, start: number): string {
-  const last = text.length - 1;
-  // The usual value needs one `slice` instead of three.
-  if (text[start] === '"' && text[last] === '"' && start < last) {
-    return text.slice(start + 1, last);
-  }
-  return text.slice(start).trim().replace(/^"|"$/g, "");
-}
-
-function readParameter(
-  text: string,
-  params: IAuthenticationChallenge["params"],
-): void {
-  const equals = text.indexOf("=");
-  if (equals === 0) return;
-  const name = text.slice(0, equals).trim();
-  setParameter(params, name, readValue(text, equals + 1));
-}
-
+/** Reads what stands between two commas: a scheme, a parameter, or both. */
 function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
   const equals = piece.indexOf("=");
   const space = piece.indexOf(" ");
   const hasBoth = space > 0 && space < equals;
   if (hasBoth || (equals === -1 && piece !== "")) {
-    const scheme = hasBoth ? piece.slice(0, space) : piece;
-    challenges.push({ scheme, params: {} });
+    challenges.push({
+      scheme: hasBoth ? piece.slice(0, space) : piece,
+      params: {},
+    });
   }
-  const current = challenges.at(-1);
-  if (current && equals !== -1) {
-    readParameter(hasBoth ? piece.slice(space + 1) : piece, current.params);
+  const start = hasBoth ? space + 1 : 0;
+  if (equals > start && challenges.length > 0) {
+    const value = piece.slice(equals + 1).trim();
+    setParameter(
+      challenges.at(-1)!.params,
+      piece.slice(start, equals).trim(),
+      value.slice(
+        value.startsWith('"') ? 1 : 0,
+        value.endsWith('"') ? -1 : value.length,
+      ),
+    );
   }
 }
 
@@ -159,7 +154,7 @@ export function parseChallenges(
     "duplicates",
     '"error", "keep_first" or "keep_last"',
   );
-  return new ChallengeReader(value, duplicates, false).read();
+  return new ChallengeReader(value, duplicates).read();
 }
 
 /** The part of `Headers` that {@linkcode findChallenge} uses. */
@@ -172,20 +167,13 @@ function headerValue(
   source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
 ): string {
   if (typeof source === "string") return source;
-  requireObject("source", source);
-  const headers = "headers" in source ? source.headers : source;
+  const headers = Object(source).headers ?? source;
   requireArgument(
     typeof headers?.get === "function",
     "source",
     "a response, headers or a string",
   );
-  const value: unknown = headers.get("WWW-Authenticate") ?? "";
-  requireArgument(
-    typeof value === "string",
-    "source",
-    "headers with string values",
-  );
-  return value as string;
+  return headers.get("WWW-Authenticate") ?? "";
 }
 
 /**
@@ -221,7 +209,7 @@ export function findChallenges(
   const value = headerValue(source);
   const wanted = requireStrings("schemes", schemes ?? ["Bearer", "DPoP"])
     .map((scheme) => scheme.toLowerCase());
-  return new ChallengeReader(value, "keep_first", true).read()
+  return readLeniently(value)
     .filter(({ scheme }) => wanted.includes(scheme.toLowerCase()));
 }
 

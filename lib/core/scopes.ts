@@ -52,16 +52,14 @@ export function scopesMatch(
   if (!left || !right || left.length !== right.length) return false;
   if (left.every((scope, index) => scope === right[index])) return true;
   if (left.length === 1) return false;
-  // Counting what differs is faster than sorting both lists: twice for 20 scopes.
+  // Counting is faster than sorting both lists: twice for 20 scopes.
   const counts = new Map<string, number>();
-  const count = (scope: string, change: number) =>
-    counts.set(scope, (counts.get(scope) ?? 0) + change);
-  left.forEach((scope, index) => {
-    if (scope === right[index]) return;
-    count(scope, 1);
-    count(right[index]!, -1);
+  for (const scope of left) counts.set(scope, (counts.get(scope) ?? 0) + 1);
+  return right.every((scope) => {
+    const count = counts.get(scope) ?? 0;
+    counts.set(scope, count - 1);
+    return count > 0;
   });
-  return [...counts.values()].every((balance) => balance === 0);
 }
 
 function optionalStrings(
@@ -77,10 +75,9 @@ function optionalStrings(
 export type ScopeList = string | readonly string[] | undefined;
 
 function valuesOf(name: string, scopes: ScopeList): string[] {
-  const isList = scopes === undefined || scopes === null ||
-    typeof scopes === "string" ||
-    (Array.isArray(scopes) &&
-      scopes.every((scope) => typeof scope === "string"));
+  const isList = [scopes ?? ""].flat().every((scope) =>
+    typeof scope === "string"
+  );
   requireArgument(isList, name, "a string or an array of strings");
   return scopesFrom(scopes);
 }

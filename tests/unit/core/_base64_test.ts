@@ -49,6 +49,17 @@ Deno.test("decodeBase64String() rejects impossible lengths and padding", () => {
   ) assertThrows(() => decodeBase64String(base64), Error, "", base64);
 });
 
+Deno.test("decodeBase64String() rejects whitespace at any place", () => {
+  for (const valid of ["", "e30", "e30=", "eyJh", "eyJhIjoxfQ", "Zg=="]) {
+    for (let place = 0; place <= valid.length; place++) {
+      for (const space of [" ", "\n", "  ", "\t\r\n", "    "]) {
+        const invalid = valid.slice(0, place) + space + valid.slice(place);
+        assertThrows(() => decodeBase64String(invalid), SyntaxError);
+      }
+    }
+  }
+});
+
 Deno.test("decodeBase64String() decodes every string that @std/encoding encodes", () => {
   const text = fc.string({ unit: "binary", maxLength: 30 });
   fc.assert(
@@ -113,14 +124,20 @@ Deno.test("encodeBase64Url() encodes a megabyte", () => {
   assertEquals(encodeBase64Url(bytes).length, Math.ceil(1_048_576 * 4 / 3));
 });
 
+function decodeSlowly(first: string, second: string): string[] {
+  return [first, second].map(decodeBase64String);
+}
+
 /** The result of decodeBase64Pair(), or of the function that replaces it. */
 function decodePair(first: string, second: string): string[] | undefined {
-  try {
-    return decodeBase64Pair(first, second) ??
-      [first, second].map(decodeBase64String);
-  } catch {
-    return undefined;
+  for (const decode of [decodeBase64Pair, decodeSlowly]) {
+    try {
+      return decode(first, second);
+    } catch {
+      continue;
+    }
   }
+  return undefined;
 }
 
 Deno.test("decodeBase64Pair() decodes what decodeBase64String() does, or leaves it", () => {
@@ -134,7 +151,7 @@ Deno.test("decodeBase64Pair() decodes what decodeBase64String() does, or leaves 
     fc.property(part, part, (first, second) => {
       const expected = (() => {
         try {
-          return [first, second].map(decodeBase64String);
+          return decodeSlowly(first, second);
         } catch {
           return undefined;
         }
@@ -150,8 +167,8 @@ Deno.test("decodeBase64Pair() leaves whitespace at any place to decodeBase64Stri
     for (let place = 0; place <= valid.length; place++) {
       for (const space of [" ", "\n", "  ", "\t\r\n", "    "]) {
         const invalid = valid.slice(0, place) + space + valid.slice(place);
-        assertEquals(decodeBase64Pair(invalid, "e30"), undefined);
-        assertEquals(decodeBase64Pair("e30", invalid), undefined);
+        assertThrows(() => decodeBase64Pair(invalid, "e30"));
+        assertThrows(() => decodeBase64Pair("e30", invalid));
       }
     }
   }
@@ -173,7 +190,7 @@ Deno.test("decoding leaves nothing readable in memory that is used again", () =>
   } finally {
     TextDecoder.prototype.decode = decode;
   }
-  assertEquals(seen.size > 0, true);
+  assertEquals(seen.size > 0, "setFromBase64" in Uint8Array.prototype);
   for (const buffer of seen) {
     assertEquals(new Uint8Array(buffer).every((byte) => byte === 0), true);
   }

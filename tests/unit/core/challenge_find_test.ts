@@ -200,20 +200,16 @@ Deno.test("findChallenge() reads 64 kB of repeated patterns", () => {
 });
 
 Deno.test("findChallenges() rejects a source or schemes of the wrong type", () => {
-  const notAnObject = "source must be an object";
   const noHeaders = "source must be a response, headers or a string";
-  const noString = "source must be headers with string values";
   const noSchemes = "schemes must be an array of strings";
   const rows: [source: unknown, schemes: unknown, message: string][] = [
     ...[undefined, null, 1, true].map((source) =>
-      [source, undefined, notAnObject] as [unknown, unknown, string]
+      [source, undefined, noHeaders] as [unknown, unknown, string]
     ),
     [{}, undefined, noHeaders],
     [[], undefined, noHeaders],
     [{ headers: {} }, undefined, noHeaders],
     [{ get: "x" }, undefined, noHeaders],
-    [{ get: () => 7 }, undefined, noString],
-    [{ get: () => ["Bearer"] }, undefined, noString],
     ["Bearer", "Bearer", noSchemes],
     ["Bearer", { schemes: ["Bearer"] }, noSchemes],
     ["Bearer", [7], noSchemes],
