@@ -8,7 +8,7 @@ import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { TOKEN_TYPE_ACCESS_TOKEN } from "../core/constants.ts";
-import { getClaimsFromJWT } from "../core/jwt_claims.ts";
+import { decodeJwt } from "../core/_jwt.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
@@ -232,7 +232,7 @@ export interface IIsTokenExpiredOptions {
 
 function jwtExpiry(accessToken: string): unknown {
   try {
-    return getClaimsFromJWT(accessToken).exp;
+    return decodeJwt(accessToken).claims.exp;
   } catch {
     return undefined;
   }

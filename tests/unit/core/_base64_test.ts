@@ -183,10 +183,19 @@ Deno.test("decoding leaves nothing readable in memory that is used again", () =>
   };
   try {
     const secret = encodeBase64Url('{"name":"Zoë"}');
-    decodePair("e30", secret);
-    decodePair(secret, `${secret.slice(0, -1)}.`);
-    decodePair("e30", `${secret}_w`);
-    decodeBase64String(secret);
+    for (
+      const [first, second] of [
+        ["e30", secret],
+        [secret, `${secret.slice(0, -1)}.`],
+        ["e30", `${secret}_w`],
+      ] as const
+    ) {
+      try {
+        decodeBase64Pair(first, second);
+      } catch {
+        // The rest is for decodeBase64String(), which uses new memory.
+      }
+    }
   } finally {
     TextDecoder.prototype.decode = decode;
   }
