@@ -19,7 +19,7 @@ type FormParameters = Readonly<Record<string, string | undefined>>;
 export function formOf(parameters: FormParameters): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) form.set(name, value);
+    if (value !== undefined) form.append(name, value);
   }
   return form;
 }
@@ -57,7 +57,7 @@ export function formWith(
       "parameters",
       `an object without ${name}, which this request sets itself`,
     );
-    if (value) form.set(name, value);
+    if (value) form.append(name, value);
   }
   return form;
 }
