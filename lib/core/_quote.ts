@@ -51,26 +51,11 @@ const REASONS: readonly [pattern: RegExp, reason: string][] = [
   [/certificate|CERT_|_CERT/, "certificate not accepted"],
 ];
 
-/** An error as Node's network functions throw it. */
-interface ISystemError {
-  code?: unknown;
-  cause?: unknown;
-  errors?: unknown[];
-}
-
 /** Describes what `fetch` threw: the reason in plain words, then its message. */
 export function quoteThrown(thrown: unknown): string {
-  const texts: string[] = [];
-  let current = thrown;
-  do {
-    const { code, cause, errors } = Object(current) as ISystemError;
-    texts.push(
-      String(current) + (typeof code === "string" ? ` (${code})` : ""),
-    );
-    // Where several IP addresses were tried, Node lists an error for each.
-    current = cause ?? errors?.[0];
-  } while (current !== undefined && texts.length < 5);
-  const text = texts.join(": ");
+  const { code, cause } = Object(thrown) as { code?: unknown; cause?: unknown };
+  const text = [String(thrown), code, cause, Object(cause).code]
+    .filter((part) => part !== undefined).map(String).join(": ");
   const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1];
   return quote(reason ? `${reason} (${text})` : text);
 }

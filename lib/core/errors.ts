@@ -91,9 +91,6 @@ export interface IDiscoveryAttempt {
   readonly error?: Error | undefined;
 }
 
-/** The same for every copy of this library in a program. */
-const BRAND = Symbol.for("@oauth-helper/client.OAuthClientError");
-
 /**
  * The error that this library throws: an `Error` with a stable
  * {@linkcode OAuthClientError.code | code} and the details of the exchange.
@@ -169,7 +166,6 @@ export class OAuthClientError extends Error {
     for (const [name, value] of Object.entries(rest)) {
       if (value !== undefined) (this as Record<string, unknown>)[name] = value;
     }
-    Object.defineProperty(this, BRAND, { value: true });
   }
 
   /**
@@ -205,5 +201,5 @@ export class OAuthClientError extends Error {
  * ```
  */
 export function isOAuthClientError(value: unknown): value is OAuthClientError {
-  return value instanceof Error && BRAND in value;
+  return value instanceof Error && value.name === "OAuthClientError";
 }

@@ -128,7 +128,7 @@ async function callFetch(
   let response: IFetchResponse | undefined;
   let cause: unknown = "no response";
   try {
-    response = await (fetch ? fetch(url, init) : globalThis.fetch(url, init));
+    response = await (fetch ?? globalThis.fetch)(url, init);
   } catch (thrown) {
     cause = thrown;
   }

@@ -188,7 +188,7 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
     [
       new TypeError("fetch failed", { cause: refused }),
       "connection refused (TypeError: fetch failed: " +
-      "Error: connect [redacted] (ECONNREFUSED))",
+      "Error: connect [redacted]: ECONNREFUSED)",
     ],
   ];
   for (const [thrown, reason] of rows) {
