@@ -36,6 +36,7 @@ const STEPS: readonly IStep[] = [
   },
   { name: "documentation", args: ["doc", "--lint", ...entries] },
   { name: "layers", args: script("check_layers") },
+  { name: "size", args: script("check_size") },
   { name: "tests", args: script("test"), option: "no-tests" },
   {
     name: "stores",

@@ -1,9 +1,9 @@
 /** Compares the size of this library with that of others, after bundling. */
 
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import config from "../../deno.json" with { type: "json" };
+import { bundleCode, bundleEntry, type IBytes } from "../support/bundle.ts";
 import { root } from "../support/deno.ts";
 import { type IGoal, type ISection, type Row, verdict } from "./timing.ts";
 
@@ -13,10 +13,8 @@ interface IEntry {
   readonly code: string;
 }
 
-interface IBundleSize {
+interface IBundleSize extends IBytes {
   readonly name: string;
-  readonly minified: number;
-  readonly gzipped: number;
 }
 
 const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
@@ -182,20 +180,7 @@ async function bundle(
   { name, code }: IEntry,
   directory: string,
 ): Promise<IBundleSize> {
-  const { outputFiles } = await esbuild.build({
-    stdin: { contents: code, resolveDir: directory },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    target: "es2022",
-    // The smallest variant of each package, and the only one without imports.
-    platform: "browser",
-    write: false,
-    logLevel: "silent",
-  });
-  const { contents } = outputFiles[0]!;
-  const gzipped = gzipSync(contents, { level: 9 }).length;
-  return { name, minified: contents.length, gzipped };
+  return { name, ...await bundleCode(code, directory) };
 }
 
 /** Bundles all entries of these lists. */
@@ -220,15 +205,13 @@ async function measureBundles(
 async function compareEntries(): Promise<ISection> {
   const rows = await Promise.all(
     LIMITS.map(async ({ file, title, limit }): Promise<Row> => {
-      const path = new URL(`entries/${file}.ts`, import.meta.url);
-      const code = `export * from ${JSON.stringify(fileURLToPath(path))}`;
-      const size = await bundle({ name: title, code }, fileURLToPath(root));
+      const { minified, gzipped } = await bundleEntry(file);
       return {
         name: title,
-        "minified bytes": size.minified,
-        "gzipped bytes": size.gzipped,
+        "minified bytes": minified,
+        "gzipped bytes": gzipped,
         limit,
-        goal: verdict(size.gzipped <= limit),
+        goal: verdict(gzipped <= limit),
       };
     }),
   );
