@@ -18,6 +18,8 @@ export interface INeed {
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
+  /** Whether the resource accepts the token, but requires more. */
+  readonly isStepUp?: boolean | undefined;
   /** The header fields of the response, with its challenges. */
   readonly challenge?: Headers | undefined;
   readonly requiredScopes?: string | undefined;
@@ -64,7 +66,8 @@ export function needOf(
     challenges.find(({ params }) => params.error === error);
   const refused = tokenOf(session);
   const isFresh = source === "authorize";
-  const common = { refused, challenge: headers, mayRefresh: false };
+  const common = { refused, challenge: headers };
+  const stepUp = { ...common, mayRefresh: false, isStepUp: true };
   const authentication = find("insufficient_user_authentication");
   if (authentication) {
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
@@ -72,12 +75,12 @@ export function needOf(
     // The user has just signed in for exactly this.
     const isRepeated = isFresh && need?.acrValues === acrValues &&
       need?.maxAge === maxAge;
-    return isRepeated ? undefined : { ...common, acrValues, maxAge };
+    return isRepeated ? undefined : { ...stepUp, acrValues, maxAge };
   }
   if (status === 403) {
     const requiredScopes = find("insufficient_scope")?.params.scope;
     return mayAddScopes(requiredScopes, used)
-      ? { ...common, requiredScopes }
+      ? { ...stepUp, requiredScopes }
       : undefined;
   }
   // Another token would not help a proof that the resource does not accept.

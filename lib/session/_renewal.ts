@@ -147,9 +147,9 @@ async function authorizeAnew(
   } catch (error) {
     // The next call registers anew: this one must not ask the user twice.
     if (known && adviceFor(error).action === "reregister") {
-      // Where a refresh would not help, the token is valid for other requests.
+      // After a step-up, the token is still valid for other requests.
       const client = { issuer, client_id: "" };
-      await store.save(need.mayRefresh ? undefined : { ...known, client });
+      await store.save(need.isStepUp ? { ...known, client } : undefined);
     }
     throw error;
   }

@@ -67,10 +67,7 @@ export class SharedStore {
 
   /** Tries again to save a session that could not be saved. */
   async saveAgain(signal: AbortSignal | undefined): Promise<void> {
-    if (!this.#unsaved) return;
-    await this.locked(async () => {
-      if (this.#unsaved) await this.save(await this.load()).catch(() => {});
-    }, signal);
+    if (this.#unsaved) await this.locked(() => Promise.resolve(), signal);
   }
 
   /**
@@ -86,6 +83,10 @@ export class SharedStore {
     const start = async () => {
       signal?.throwIfAborted();
       hasStarted = true;
+      if (this.#unsaved) {
+        // Before another process can use its refresh token.
+        await this.load().then((kept) => this.save(kept)).catch(() => {});
+      }
       return await task();
     };
     // Also before a lock, which need not be given in the order of the calls.

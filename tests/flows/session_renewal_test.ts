@@ -326,6 +326,23 @@ Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds d
   assertEquals(servers.received("/register").length, 1);
 });
 
+Deno.test("createAuthorizedFetch() drops a registration that is deleted, if the refreshed token was refused", async () => {
+  await using servers = startSessionServers();
+  const { api } = await signedIn(servers);
+  servers.handler = () => {
+    servers.tokens.clear();
+    if (servers.grants("refresh_token").length > 0) servers.forgetClients();
+    return undefined;
+  };
+  const error = await assertRejects(
+    () => api(servers.resource),
+    OAuthClientError,
+  );
+  assertEquals(error.error, "invalid_client");
+  assertEquals(servers.grants("refresh_token").length, 1);
+  assertEquals(await api.session(), undefined);
+});
+
 Deno.test("createAuthorizedFetch() drops a registration that a step-up finds deleted, and keeps the token", async () => {
   await using servers = startSessionServers();
   const { api, session } = await signedIn(servers);

@@ -202,6 +202,27 @@ Deno.test("createAuthorizedFetch() goes on with a refreshed session that the sto
   assertEquals(servers.visits.length, 1);
 });
 
+Deno.test("createAuthorizedFetch() saves a session that the store failed to save before it renews it", async () => {
+  await using servers = startSessionServers();
+  const { inner, state, store } = fullStore();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    store,
+  });
+  await api.authorize();
+  state.isFull = true;
+  servers.tokens.clear();
+  await statusOf(await api(servers.resource));
+  const session = await api.session();
+  state.isFull = false;
+  const response = await fetch(servers.resource);
+  await response.body?.cancel();
+  servers.server = ({ path }) =>
+    path === "/token" ? new Response(null, { status: 503 }) : undefined;
+  await assertRejects(() => api.renew(response));
+  assertEquals(await inner.load(), session);
+});
+
 Deno.test("createAuthorizedFetch() prefers what is stored to a session that it failed to save", async () => {
   await using servers = startSessionServers();
   const { inner, state, store } = fullStore();

@@ -201,3 +201,16 @@ Deno.test("checkIdToken() accepts no ID token if maxAgeSeconds or skewSeconds is
   );
   assertEquals(await messageOf(claims, { skewSeconds: NaN }), "it has expired");
 });
+
+Deno.test("checkIdToken() does not leave out a check because of an option of the wrong type", async () => {
+  for (const acrValues of [null, NaN, false]) {
+    assertEquals(
+      await messageOf({}, { acrValues: untyped(acrValues) }),
+      "its acr is not one of the required ones",
+    );
+  }
+  assertEquals(
+    await messageOf({ iat: NOW + 60 }, { skewSeconds: untyped("30") }),
+    "its iat is in the future (check the clock)",
+  );
+});
