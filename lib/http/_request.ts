@@ -6,7 +6,7 @@ import {
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
-import { quote, quoteThrown } from "../core/_quote.ts";
+import { quoteThrown } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
@@ -56,22 +56,21 @@ export function mergeHeaders(
   given: Fields | undefined,
   last?: Fields,
 ): Fields {
-  if (given === undefined) return own;
-  const fields = Object.entries(requireStringMembers("headers", given));
-  for (const [name, value] of fields) {
+  const merged = new Map<string, [name: string, value: string]>();
+  for (
+    const [name, value] of [
+      ...Object.entries(own),
+      ...Object.entries(requireStringMembers("headers", given)),
+      ...Object.entries(last ?? {}),
+    ]
+  ) {
     try {
       new Headers([[name, value]]);
     } catch {
-      // The errors of runtimes show the value.
-      const field = `The header field ${quote(name)}`;
+      // The errors of runtimes show the value, and a whole line given as the name.
+      const field = `The header field ${name.replace(/[^\w-].*/s, "")}`;
       throw invalidArgument(field, "one that HTTP allows");
     }
-  }
-  const merged = new Map<string, [name: string, value: string]>();
-  const before = Object.entries(own);
-  for (
-    const [name, value] of [...before, ...fields, ...Object.entries(last ?? {})]
-  ) {
     const key = name.toLowerCase();
     merged.set(key, [merged.get(key)?.[0] ?? name, value]);
   }
