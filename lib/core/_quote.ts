@@ -1,7 +1,7 @@
 /** How server text and caught values are put into messages. */
 
 /** The most characters of a string that a message quotes. */
-export const MAX_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 /** Control and bidi characters, except tabs and line feeds. */
 const CONTROL_OR_BIDI =
   // deno-lint-ignore no-control-regex

@@ -1,7 +1,7 @@
 /** What must be kept secret in errors: the values that a request has sent. */
 
 import { isMembers, type Members } from "../core/_members.ts";
-import { cut, MAX_CHARACTERS, printable, quote } from "../core/_quote.ts";
+import { cut, printable, quote } from "../core/_quote.ts";
 
 /** Shorter values would match by accident. */
 const MIN_LENGTH = 8;
@@ -81,21 +81,33 @@ export function secretsOf(
   return [...new Set(long.flatMap(encodingsOf))];
 }
 
-/** Secrets with the longest first, since one value may begin with another. */
-function longestFirst(secrets: readonly string[]): string[] {
-  return [...secrets].sort((a, b) => b.length - a.length);
+/**
+ * Finds a secret in text that was cut, and so may end within the secret. Returns -1
+ * if there is none. It takes linear time where `indexOf(secret)` would not.
+ */
+function indexOfSecret(text: string, secret: string, from = 0): number {
+  const start = secret.slice(0, MIN_LENGTH);
+  let at = text.indexOf(start, from);
+  while (at >= 0 && !secret.startsWith(text.slice(at, at + secret.length))) {
+    at = text.indexOf(start, at + 1);
+  }
+  return at;
 }
 
 /** Replaces secrets in text for a message, which is cut to 2,000 characters. */
 export function redact(text: string, secrets: readonly string[]): string {
-  const sorted = longestFirst(secrets);
-  // Reads on behind the cut, by the longest secret: one that the end of this divides
-  // is within what is dropped.
-  const extra = sorted[0]?.length ?? 0;
-  let result = text.slice(0, MAX_CHARACTERS + extra);
-  const isCut = result.length < text.length;
-  for (const secret of sorted) result = result.replaceAll(secret, "[redacted]");
-  return quote(isCut ? `${result.slice(0, result.length - extra)}…` : result);
+  let result = cut(text);
+  const mark = result.length < text.length ? "…" : "";
+  // The longest first, since one value may begin with another.
+  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
+    let at = indexOfSecret(result, secret);
+    while (at >= 0) {
+      const start = `${result.slice(0, at)}[redacted]`;
+      result = start + result.slice(at + secret.length);
+      at = indexOfSecret(result, secret, start.length);
+    }
+  }
+  return quote(result + mark);
 }
 
 /**
@@ -108,13 +120,13 @@ export function cleanText(
   secrets: readonly string[],
 ): string | undefined {
   if (text === undefined) return undefined;
-  const [longest = ""] = longestFirst(secrets);
-  const start = text.slice(0, MAX_CHARACTERS + longest.length);
-  const clean = printable(start);
-  const isSecret = secrets.some((secret) =>
-    start.includes(secret) || clean.includes(secret)
-  );
-  return isSecret ? undefined : printable(cut(text));
+  const short = cut(text);
+  const clean = printable(short);
+  const isSecret = short.length >= MIN_LENGTH &&
+    secrets.some((secret) =>
+      indexOfSecret(short, secret) >= 0 || indexOfSecret(clean, secret) >= 0
+    );
+  return isSecret ? undefined : clean;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
-import { quote, quoteThrown } from "../core/_quote.ts";
+import { quoteThrown } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
@@ -45,6 +45,10 @@ export interface IRequest {
   readonly body?: string;
 }
 
+/** A header field that HTTP allows, with a line break between name and value. */
+// deno-lint-ignore no-control-regex
+const FIELD = /^[\w!#$%&'*+\-.^`|~]+\n[\x01-\x09\x0b\x0c\x0e-\xff]*$/;
+
 type Fields = Readonly<Record<string, string>>;
 
 /**
@@ -56,22 +60,20 @@ export function mergeHeaders(
   given: Fields | undefined,
   last?: Fields,
 ): Fields {
-  if (given === undefined) return own;
-  const fields = Object.entries(requireStringMembers("headers", given));
-  for (const [name, value] of fields) {
-    try {
-      new Headers([[name, value]]);
-    } catch {
-      // The errors of runtimes show the value.
-      const field = `The header field ${quote(name)}`;
+  const merged = new Map<string, [name: string, value: string]>();
+  for (
+    const [name, value] of [
+      ...Object.entries(own),
+      ...Object.entries(requireStringMembers("headers", given)),
+      ...Object.entries(last ?? {}),
+    ]
+  ) {
+    // Fetch removes line breaks at both ends of a value.
+    if (!FIELD.test(`${name}\n${value.trim()}`)) {
+      // No value is shown, nor a whole line that is given as the name.
+      const field = `The header field ${name.replace(/[^\w-].*/s, "")}`;
       throw invalidArgument(field, "one that HTTP allows");
     }
-  }
-  const merged = new Map<string, [name: string, value: string]>();
-  const before = Object.entries(own);
-  for (
-    const [name, value] of [...before, ...fields, ...Object.entries(last ?? {})]
-  ) {
     const key = name.toLowerCase();
     merged.set(key, [merged.get(key)?.[0] ?? name, value]);
   }

@@ -127,7 +127,7 @@ function hasKnownLength(
   declaredLength: string | null,
 ): response is Response {
   const { type, headers } = response;
-  return declaredLength !== null && response instanceof Response &&
+  return !!declaredLength && response instanceof Response &&
     type === "basic" && !fieldOf(headers, "Content-Encoding") &&
     !fieldOf(headers, "Transfer-Encoding");
 }

@@ -1,5 +1,6 @@
 /** Requests that post a form to an endpoint of an authorization server. */
 
+import { requireArgument } from "../core/_arguments.ts";
 import {
   isMembers,
   type Members,
@@ -132,6 +133,8 @@ export async function postForm(
   options: IFormRequestOptions | undefined,
 ): Promise<IFormResponse> {
   const { allowHttp, ...given } = requireOptions(options);
+  // Of a plain object, even "undefined" would be sent.
+  requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
   requireSameIssuer(given.client?.issuer, serverMetadata.issuer);
   // Each endpoint is named after the purpose of its requests.

@@ -98,6 +98,20 @@ for (const [issuer, serverUrls] of SERVERS) {
   }
 }
 
+Deno.test("discoverAuthorization() keeps its target when the caller changes the URL", async () => {
+  const target = new URL(MCP);
+  const change = () => {
+    target.href = "https://other.example/";
+    return json({ resource: MCP, authorization_servers: [AS] });
+  };
+  const { resource } = await discovered(
+    { [`${PRM}/mcp`]: (request) => change()(request), [OAUTH]: asm() },
+    {},
+    target,
+  );
+  assertEquals(resource, MCP);
+});
+
 Deno.test("discoverAuthorization() accepts a URL, and requests one document for a target without path", async () => {
   for (const target of [API, `${API}/`, new URL(API)]) {
     const { resource, urls } = await discovered(

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { quote } from "../../../lib/core/_quote.ts";
 import {
   cleanErrorResponse,
   cleanText,
@@ -113,6 +114,12 @@ Deno.test("redact() cuts to 2,000 characters, and shows no part of a value", () 
       assert(!shown.includes("s3"), shown);
     }
   }
+  // A part of what is quoted may have been cut before.
+  assertEquals(
+    redact(quote("x".repeat(1_990) + "s3cret-value"), secrets),
+    `${"x".repeat(1_990)}[redacted]\u2026`,
+  );
+  assertEquals(redact("[redacted", ["redacted-01"]), "[[redacted]");
   assertEquals(redact("x".repeat(3_000), []), `${"x".repeat(2_000)}\u2026`);
   assertEquals(redact("a\u0007b", []), "a\ufffdb");
 });
@@ -125,6 +132,8 @@ Deno.test("cleanText() removes control and bidi characters, and keeps other lang
   assertEquals(cleanText(undefined, []), undefined);
   assertEquals(cleanText("x".repeat(3_000), [])?.length, 2_000);
   assertEquals(cleanText("Bearer", ["Bearer t0ken-01"]), "Bearer");
+  const divided = [..."s3cret-value"].join("\u200e".repeat(190));
+  assertEquals(cleanText(divided, ["s3cret-value"]), undefined);
 });
 
 Deno.test("cleanErrorResponse() leaves out tokens, and strings with a secret at any depth", () => {
@@ -172,6 +181,13 @@ Deno.test("redact() needs no long time for many secrets, or text that nearly hol
     [secretsOf({ Cookie: cookies.join("; ") }), "-".repeat(1_000_000)],
     [secretsOf({}, form("a".repeat(1_999) + "b")), "a".repeat(1_000_000)],
     [secretsOf({}, form("\\".repeat(60) + "b")), "\\".repeat(50_000)],
+    [
+      secretsOf(
+        {},
+        form(`${"\u00e9".repeat(20_000)}b${"\u00e9".repeat(20_000)}`),
+      ),
+      "\u00e9".repeat(500_000),
+    ],
   ];
   for (const [secrets, text] of rows) {
     const start = performance.now();

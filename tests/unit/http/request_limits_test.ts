@@ -280,6 +280,7 @@ Deno.test("a body of known length is read at once, and still refused if it is la
 Deno.test("a body that may be larger than its Content-Length is read as a stream", async () => {
   const rows: [headers: Record<string, string>, type?: string][] = [
     [{}],
+    [{ "Content-Length": "" }],
     [{ "Content-Length": "7" }, "cors"],
     [{ "Content-Length": "7" }, "default"],
     [{ "Content-Length": "7", "Content-Encoding": "gzip" }],

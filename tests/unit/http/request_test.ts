@@ -109,9 +109,11 @@ Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not sho
     [{ "X-A": "s3cret\n1" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\0" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\u0100" }, `The header field X-A ${value}`],
-    ...["", "a name", "name:", "na\u00efve"].map((name): [unknown, string] => [
+    ...["", "a s3cret", "a: s3cret", "a:", "a\u00ef"].map((
+      name,
+    ): [unknown, string] => [
       { [name]: "s3cret" },
-      `The header field ${name} ${value}`,
+      `The header field ${name && "a"} ${value}`,
     ]),
     ...[
       "s3cret",
@@ -132,6 +134,22 @@ Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not sho
     );
     assertEquals([error.code, error.message], ["invalid_argument", message]);
     assertNotMatch(error.message, /s3cr/);
+  }
+});
+
+Deno.test("fetchToken() sends no header of authenticate() that HTTP cannot carry, and does not show it", async () => {
+  for (const init of [{}, { headers: { "X-A": "1" } }]) {
+    const error = await errorOf(POST.send({
+      ...init,
+      client: {
+        clientId: "c1",
+        method: "api_key",
+        authenticate: ({ headers }) =>
+          void (headers.Authorization = "Bearer s3cret\nkey"),
+      },
+    }));
+    assertEquals(error.code, "invalid_argument");
+    assertNotMatch(`${error.message} ${error.cause}`, /s3cr/);
   }
 });
 

@@ -353,6 +353,7 @@ Deno.test("fetchToken() requires a usable token_endpoint before any request", as
 Deno.test("fetchToken() rejects invalid arguments before any request", async () => {
   const form = new URLSearchParams();
   const rows: [args: unknown[], name: string][] = [
+    [[SERVER, { grant_type: "x", scope: undefined }], "body"],
     [[SERVER, form, "x"], "options"],
     [[SERVER, form, { headers: new Headers() }], "headers"],
   ];
