@@ -79,13 +79,12 @@ export function requireSafeUrl(
   { allowHttp, allowLoopback }: IUrlRules,
   shown?: string,
 ): URL {
-  const refused = (expected: string) =>
-    new OAuthClientError(
-      "url_refused",
-      `${name} is not used: expected ${expected}, got "${
-        (shown ?? quoteUrl(value)).slice(0, 200)
-      }"`,
-    );
+  const refused = (expected: string) => {
+    // At the end, so that `redact()` finds a secret that the cut divides.
+    const got = (shown ?? quoteUrl(value)).slice(0, 200);
+    const message = `${name} is not used: expected ${expected}, got ${got}`;
+    return new OAuthClientError("url_refused", message);
+  };
   // The URL parser drops tabs and line breaks, and encodes bidi characters, which no
   // valid URL contains.
   const isClean = typeof value !== "string" ||

@@ -60,6 +60,7 @@ export function mergeHeaders(
   given: Fields | undefined,
   last?: Fields,
 ): Fields {
+  if (given === undefined && last === undefined) return own;
   const merged = new Map<string, [name: string, value: string]>();
   for (
     const [name, value] of [

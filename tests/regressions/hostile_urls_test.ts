@@ -112,6 +112,29 @@ Deno.test("fetchAuthorizationServerMetadata() repeats no secret in URLs of redir
   }
 });
 
+Deno.test("discoverAuthorization() repeats no part of a secret in an endpoint that is refused", async () => {
+  for (let length = 150; length < 180; length++) {
+    const token_endpoint = `http://as.example/${"x".repeat(length)}${SECRET}`;
+    using stub = stubFetch({
+      [`${HOST}${WELL_KNOWN}`]: json({
+        resource: HOST,
+        authorization_servers: [AS],
+      }),
+      [`${AS}/.well-known/oauth-authorization-server`]: json({
+        issuer: AS,
+        token_endpoint,
+      }),
+      [`${AS}/.well-known/openid-configuration`]: text("No", 404),
+    });
+    const error = await assertRejectsCode(() =>
+      discoverAuthorization(HOST, {
+        sameOriginHeaders: HEADERS,
+        fetch: stub.fetch,
+      }), "discovery_failed");
+    assert(!shown(error).includes(SECRET.slice(0, 8)), shown(error));
+  }
+});
+
 Deno.test("fetchDeviceAuthorization() repeats no secret in a verification_uri", async () => {
   using stub = stubFetch({
     [`${AS}/device`]: json({

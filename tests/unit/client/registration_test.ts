@@ -181,9 +181,9 @@ Deno.test("fetchDynamicRegistration() requires a usable registration_endpoint be
       "unsupported",
       none,
     ]),
-    ["/register", "url_refused", `${unused}, got "/register"`],
-    ["file:///r", "url_refused", `${unused}, got "file:///r"`],
-    [url, "url_refused", `${unused}, got "${shown}"`],
+    ["/register", "url_refused", `${unused}, got /register`],
+    ["file:///r", "url_refused", `${unused}, got file:///r`],
+    [url, "url_refused", `${unused}, got ${shown}`],
   ];
   for (const [registration_endpoint, code, message] of rows) {
     using server = stubFetch({});

@@ -107,6 +107,7 @@ Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not sho
   const rows: [headers: unknown, message: string][] = [
     [{ "X-A": "s3cret\r\nX-B: 1" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\n1" }, `The header field X-A ${value}`],
+    [{ "X-A": "s3cret\nX-B: 1\n" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\0" }, `The header field X-A ${value}`],
     [{ "X-A": "s3cret\u0100" }, `The header field X-A ${value}`],
     ...["", "a s3cret", "a: s3cret", "a:", "a\u00ef"].map((
@@ -256,7 +257,7 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
       allowUrl: ({ href }) => asked.push(href) > 0,
     });
     const expected = "The URL of resource metadata is not used: expected an " +
-      `absolute https URL without credentials, got "${shown}"`;
+      `absolute https URL without credentials, got ${shown}`;
     assertEquals(errors.map(({ message }) => message), [expected]);
     assertEquals([server.urls, asked], [[PRM], [PRM]]);
   }
