@@ -8,7 +8,7 @@ import type { IAuthorizationServerMetadata } from "./metadata.ts";
  * Parses a URL; returns undefined if it is not one. It stands in for
  * `URL.canParse`, which Node 20 gets wrong for non-ASCII strings.
  */
-export function parseUrl(url: string | URL, base?: string): URL | undefined {
+export function parseUrl(url: string, base?: string): URL | undefined {
   try {
     return new URL(url, base);
   } catch {
@@ -18,12 +18,12 @@ export function parseUrl(url: string | URL, base?: string): URL | undefined {
 
 /**
  * Parses an http or https URL without credentials, given as string or `URL`. A `URL`
- * is copied, since its owner may change it.
+ * is not copied: give its `href` if its owner could change it too late.
  */
 export function parseHttpUrl(value: unknown): URL | undefined {
-  if (typeof value !== "string" && !(value instanceof URL)) return undefined;
-  const url = parseUrl(value);
-  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
+  const url = typeof value === "string" ? parseUrl(value) : value;
+  if (!(url instanceof URL)) return undefined;
+  const isHttp = url.protocol === "https:" || url.protocol === "http:";
   return isHttp && !url.username && !url.password ? url : undefined;
 }
 

@@ -6,7 +6,12 @@
 
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
-import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
+import {
+  isLoopback,
+  quoteUrl,
+  requireSafeUrl,
+  urlString,
+} from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type {
@@ -208,7 +213,7 @@ export async function discoverAuthorization(
 ): Promise<IAuthorizationContext> {
   const given = requireOptions(options);
   const { allowHttp, authorizationServer, sameOriginHeaders } = given;
-  const target = requireHttpUrl("targetResource", targetResource);
+  const target = requireHttpUrl("targetResource", urlString(targetResource));
   const rules = {
     allowHttp,
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&

@@ -10,6 +10,7 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
+import { urlString } from "../core/_url.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
@@ -197,7 +198,7 @@ export function createAuthorizedFetch(
     "client",
     "bound to an issuer (set its option)",
   );
-  const target = requireHttpUrl("resource", resource);
+  const target = requireHttpUrl("resource", urlString(resource));
   const store = sharedStore(kept);
   const requests = { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp };
   const renewal = {

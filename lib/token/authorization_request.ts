@@ -123,8 +123,9 @@ function parametersOf(
   source: string | URL | URLSearchParams | Request,
 ): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
-  const { href, url } = Object(source) as { href?: string; url?: string };
-  const text = requireString("callback", href ?? url ?? source);
+  if (source instanceof URL) return source.searchParams;
+  const { url } = Object(source) as { url?: string };
+  const text = requireString("callback", url ?? source);
   const query = parseUrl(text)?.search ??
     // A path with a query, or a query alone, whose values may have question marks.
     text.replace(/^[^?=#&]*\?/, "").replace(/#.*/s, "");
