@@ -53,7 +53,8 @@ export function isUnsafeUrl(name: string, value: unknown): boolean {
  */
 function presentable<T extends object>(metadata: T): T {
   const result = { ...metadata } as Members;
-  for (const [name, value] of Object.entries(metadata)) {
+  for (const name of Object.keys(result)) {
+    const value = result[name];
     if (isUnsafeUrl(name, value)) delete result[name];
     else if (typeof value === "string") result[name] = printable(value);
   }
@@ -197,7 +198,9 @@ export function serverCandidates(
   options: IServerSearch,
 ): ICandidate<IAuthorizationServerMetadata>[] {
   const { issuer, preferredUrl, additionalHeaders } = options;
-  const headers = mergeHeaders(ACCEPT, additionalHeaders, ACCEPT);
+  const headers = additionalHeaders
+    ? mergeHeaders(ACCEPT, additionalHeaders, ACCEPT)
+    : ACCEPT;
   const urls = getAuthorizationServerMetadataUrls(issuer);
   return preferFirst(urls, preferredUrl).map((url) => ({
     url,
