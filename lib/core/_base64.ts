@@ -77,10 +77,12 @@ export function decodeBase64String(base64: string): string {
   // padding; to search every string would take longer.
   const isUnpadded = base64.length === Math.ceil(binary.length * 4 / 3);
   if (!isUnpadded && /\s/.test(base64)) throw new SyntaxError();
-  // Most claims are ASCII, and need no decoder.
+  // Most claims are ASCII, and need no decoder, or only their end does.
   // deno-lint-ignore no-control-regex
-  if (!/[^\x00-\x7f]/.test(binary)) return binary;
-  return strictUtf8.decode(bytesOf(binary));
+  const start = binary.search(/[^\x00-\x7f]/);
+  return start === -1
+    ? binary
+    : binary.slice(0, start) + strictUtf8.decode(bytesOf(binary.slice(start)));
 }
 
 /** Decodes a string of {@linkcode encodeBase64Url} to bytes. */
