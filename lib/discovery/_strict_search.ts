@@ -198,9 +198,7 @@ export function serverCandidates(
   options: IServerSearch,
 ): ICandidate<IAuthorizationServerMetadata>[] {
   const { issuer, preferredUrl, additionalHeaders } = options;
-  const headers = additionalHeaders
-    ? mergeHeaders(ACCEPT, additionalHeaders, ACCEPT)
-    : ACCEPT;
+  const headers = mergeHeaders(ACCEPT, additionalHeaders, ACCEPT);
   const urls = getAuthorizationServerMetadataUrls(issuer);
   return preferFirst(urls, preferredUrl).map((url) => ({
     url,

@@ -51,6 +51,17 @@ const FIELD = /^[\w!#$%&'*+\-.^`|~]+\n[\x01-\x09\x0b\x0c\x0e-\xff]*$/;
 
 type Fields = Readonly<Record<string, string>>;
 
+/** Fails unless HTTP allows all header fields. */
+function requireFields(fields: Fields): void {
+  for (const [name, value] of Object.entries(fields)) {
+    // Fetch removes line breaks at both ends of a value.
+    if (FIELD.test(`${name}\n${value.trim()}`)) continue;
+    // No value is shown, nor a whole line that is given as the name.
+    const field = `The header field ${name.replace(/[^\w-].*/s, "")}`;
+    throw invalidArgument(field, "one that HTTP allows");
+  }
+}
+
 /**
  * Adds the header fields that a caller gives, by name in any case; they replace
  * those in `own`, but not those in `last`, which are in `own` as well.
@@ -58,25 +69,18 @@ type Fields = Readonly<Record<string, string>>;
 export function mergeHeaders(
   own: Fields,
   given: Fields | undefined,
-  last?: Fields,
+  last: Fields = {},
 ): Fields {
-  if (given === undefined && last === undefined) return own;
+  // `authenticate()` and `createProof()` of a caller may have set some of them.
+  requireFields(own);
+  if (given === undefined) return own;
+  requireFields(requireStringMembers("headers", given));
   const merged = new Map<string, [name: string, value: string]>();
-  for (
-    const [name, value] of [
-      ...Object.entries(own),
-      ...Object.entries(requireStringMembers("headers", given)),
-      ...Object.entries(last ?? {}),
-    ]
-  ) {
-    // Fetch removes line breaks at both ends of a value.
-    if (!FIELD.test(`${name}\n${value.trim()}`)) {
-      // No value is shown, nor a whole line that is given as the name.
-      const field = `The header field ${name.replace(/[^\w-].*/s, "")}`;
-      throw invalidArgument(field, "one that HTTP allows");
+  for (const fields of [own, given, last]) {
+    for (const [name, value] of Object.entries(fields)) {
+      const key = name.toLowerCase();
+      merged.set(key, [merged.get(key)?.[0] ?? name, value]);
     }
-    const key = name.toLowerCase();
-    merged.set(key, [merged.get(key)?.[0] ?? name, value]);
   }
   return Object.fromEntries(merged.values());
 }
