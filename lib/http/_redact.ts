@@ -96,7 +96,6 @@ function indexOfSecret(text: string, secret: string, from = 0): number {
 
 /** Replaces secrets in text for a message, which is cut to 2,000 characters. */
 export function redact(text: string, secrets: readonly string[]): string {
-  if (secrets.length === 0) return quote(text);
   let result = cut(text);
   const mark = result.length < text.length ? "…" : "";
   // The longest first, since one value may begin with another.
