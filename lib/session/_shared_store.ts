@@ -84,12 +84,13 @@ export class SharedStore {
       signal?.throwIfAborted();
       hasStarted = true;
       if (this.#unsaved) {
-        // Before another process can use its refresh token.
+        // Saved first: another process could use the refresh token that it replaces.
         await this.load().then((kept) => this.save(kept)).catch(() => {});
       }
       return await task();
     };
-    // Also before a lock, which need not be given in the order of the calls.
+    // Tasks also wait for each other where there is a lock, because a store need not
+    // grant it in the order of the requests.
     const result = this.#queue
       .then(() => store.lock ? store.lock(start, signal) : start());
     this.#queue = result.catch(() => {});
