@@ -9,15 +9,11 @@ import {
   OAuthClientError,
 } from "../../mod.ts";
 import {
+  hold,
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { deferred, never } from "../support/stub_fetch.ts";
-
-async function statusOf(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
-}
+import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 
 /** A sign-in that waits until the test lets it go on. */
 function waiting(flow: Authorize) {
@@ -151,24 +147,17 @@ Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, 
   });
   const { token } = await api.authorize();
   servers.revoke();
-  const asked = deferred<void>();
-  const release = deferred<void>();
-  servers.server = async ({ path }) => {
-    if (path === "/token") {
-      asked.resolve();
-      await release.promise;
-    }
-    return undefined;
-  };
+  const refresh = hold(({ path }) => path === "/token");
+  servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
-  await asked.promise;
+  await refresh.received;
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   // The next caller waits for that refresh, and finds what it has stored.
   const next = api(servers.resource);
   await tick();
-  release.resolve();
+  refresh.release();
   assertEquals(await statusOf(await next), 200);
   assertEquals(servers.grants("refresh_token").length, 1);
   const session = await store.load();
@@ -182,21 +171,14 @@ Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails af
   });
   await api.authorize();
   servers.revoke(true);
-  const asked = deferred<void>();
-  const release = deferred<void>();
-  servers.server = async ({ path }) => {
-    if (path === "/token") {
-      asked.resolve();
-      await release.promise;
-    }
-    return undefined;
-  };
+  const refresh = hold(({ path }) => path === "/token");
+  servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
-  await asked.promise;
+  await refresh.received;
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
-  release.resolve();
+  refresh.release();
   while ((await api.session())?.token.access_token) await tick();
   await tick();
   assertEquals(servers.visits.length, 1);
@@ -209,24 +191,19 @@ Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller wa
   });
   await api.authorize();
   servers.revoke(true);
-  const asked = deferred<void>();
-  const release = deferred<void>();
-  servers.server = async ({ path, body }) => {
-    if (path === "/token" && body.includes("refresh_token=")) {
-      asked.resolve();
-      await release.promise;
-    }
-    return undefined;
-  };
+  const refresh = hold(({ path, body }) =>
+    path === "/token" && body.includes("refresh_token=")
+  );
+  servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
-  await asked.promise;
+  await refresh.received;
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   const next = api(servers.resource);
   while (servers.calls.length < 2) await tick();
   await tick();
-  release.resolve();
+  refresh.release();
   assertEquals(await statusOf(await next), 200);
   assertEquals(servers.visits.length, 2);
 });

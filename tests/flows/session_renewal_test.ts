@@ -10,6 +10,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { statusOf } from "../support/stub_fetch.ts";
 
 const CALLERS = 20;
 
@@ -42,11 +43,6 @@ async function signedIn(servers: ISessionServers, options = {}) {
   servers.requests.length = 0;
   servers.visits.length = 0;
   return { api, store, clock, session };
-}
-
-async function statusOf(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
 }
 
 Deno.test("createAuthorizedFetch() authorizes once for 20 first calls", async () => {

@@ -7,15 +7,11 @@ import {
   memoryStore,
 } from "../../mod.ts";
 import {
+  hold,
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { deferred, never } from "../support/stub_fetch.ts";
-
-async function statusOf(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
-}
+import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 
 /** A user who signs in once, and then leaves the next sign-in open. */
 async function withOpenSignIn(servers: ISessionServers) {
@@ -70,18 +66,12 @@ Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its
   });
   await api.authorize();
   servers.tokens.clear();
-  const refreshing = deferred<void>();
-  const going = deferred<void>();
-  servers.server = async ({ body }) => {
-    if (!body.includes("grant_type=refresh_token")) return undefined;
-    refreshing.resolve();
-    await going.promise;
-    return undefined;
-  };
+  const refresh = hold(({ body }) => body.includes("grant_type=refresh_token"));
+  servers.server = refresh.handler;
   const call = api(servers.resource);
-  await refreshing.promise;
+  await refresh.received;
   const revoked = api.revoke();
-  going.resolve();
+  refresh.release();
   await revoked;
   assertEquals([...servers.tokens], []);
   // The call has the refreshed token, which may have been revoked on the way.
@@ -96,17 +86,12 @@ Deno.test("createAuthorizedFetch().revoke() lets no call that is under way sign 
     authorize: servers.flow(),
   });
   await api.authorize();
-  const received = deferred<void>();
-  const going = deferred<void>();
-  servers.handler = async () => {
-    received.resolve();
-    await going.promise;
-    return undefined;
-  };
+  const request = hold(() => true);
+  servers.handler = request.handler;
   const call = api(servers.resource);
-  await received.promise;
+  await request.received;
   await api.revoke();
-  going.resolve();
+  request.release();
   const response = await call;
   assertEquals([response.status, await response.text()], [401, "refused"]);
   assertEquals(servers.visits.length, 1);

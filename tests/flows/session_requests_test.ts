@@ -10,6 +10,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { statusOf } from "../support/stub_fetch.ts";
 
 async function signedIn(servers: ISessionServers) {
   const api = createAuthorizedFetch(servers.resource, {
@@ -17,11 +18,6 @@ async function signedIn(servers: ISessionServers) {
   });
   const { token } = await api.authorize();
   return { api, bearer: `Bearer ${token.access_token}` };
-}
-
-async function statusOf(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
 }
 
 /** Makes a resource that answers every request, and redirects `/mcp/go/<status>`. */

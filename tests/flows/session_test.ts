@@ -23,6 +23,7 @@ import {
   startFlowServers,
 } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
+import { statusOf } from "../support/stub_fetch.ts";
 
 const clientMetadata = { client_name: "Session test" };
 
@@ -40,11 +41,6 @@ function userFlow(options = {}) {
     ...options,
   });
   return { authorize, visits };
-}
-
-async function statusOf(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
 }
 
 Deno.test("createAuthorizedFetch() signs in, refreshes and revokes at oidc-provider", async () => {

@@ -4,6 +4,7 @@
  * What needs a real server is tested with `authorization_server.ts` instead.
  */
 import { codeFlow, type ICodeFlowOptions } from "../../mod.ts";
+import { deferred } from "../support/stub_fetch.ts";
 import { serve } from "./_serve.ts";
 
 /** A request that one of the servers received. */
@@ -51,6 +52,22 @@ export interface ISessionServers extends AsyncDisposable {
 }
 
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+
+/** A handler that holds the requests that match, until the test releases them. */
+export function hold(matches: (received: IReceived) => boolean) {
+  const received = deferred<void>();
+  const released = deferred<void>();
+  return {
+    /** Resolves when the first of them was received. */
+    received: received.promise,
+    release: () => released.resolve(),
+    async handler(request: IReceived): Promise<undefined> {
+      if (!matches(request)) return;
+      received.resolve();
+      await released.promise;
+    },
+  };
+}
 
 async function read(request: Request): Promise<IReceived> {
   const { pathname, search } = new URL(request.url);

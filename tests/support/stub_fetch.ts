@@ -130,6 +130,12 @@ export function deferred<T>() {
   return { promise, resolve, reject };
 }
 
+/** Returns the status of a response, and closes its body. */
+export async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
 /** A value of the wrong type, as callers without a type checker pass it. */
 // deno-lint-ignore no-explicit-any
 export function untyped(value: unknown): any {
