@@ -41,8 +41,8 @@ export function decodeBase64Pair(first: string, second: string): string[] {
     const middle = setFromBase64(buffer, first);
     const length = setFromBase64(buffer.subarray(middle + 1), second);
     const text = lenientUtf8.decode(buffer.subarray(0, middle + 1 + length));
-    // The byte between the two is zero, and the first one here if the first string
-    // is ASCII, as the header of a JWT usually is.
+    // A zero byte separates the two strings. It is at another index if the first one
+    // is not ASCII or contains a zero, which the header of a JWT seldom does.
     if (text.indexOf("\0") === middle && !text.includes("\ufffd")) {
       return [text.slice(0, middle), text.slice(middle + 1)];
     }
