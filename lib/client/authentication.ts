@@ -13,7 +13,7 @@ import {
 import { encodeBase64 } from "../core/_base64.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { CLIENT_PARAMETERS } from "./_parameters.ts";
+import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
 import type { IDpop } from "./dpop.ts";
 
 /** A client and its authentication method. */

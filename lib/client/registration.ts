@@ -30,7 +30,7 @@ import type {
 } from "../core/types.ts";
 import { mergeHeaders, requireOptions } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { postRegistration } from "./_registration_request.ts";
+import { postRegistration } from "./_registration_post.ts";
 import type { IKnownClient } from "./selection.ts";
 
 /** Options of {@linkcode fetchDynamicRegistration}. */

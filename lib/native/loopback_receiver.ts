@@ -15,7 +15,7 @@ import {
 import { isWebUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
-import type { IVisit } from "../session/flows.ts";
+import type { IVisit } from "../session/code_flow.ts";
 import { openBrowser } from "./_browser.ts";
 import { type IListener, listen } from "./_listener.ts";
 import { PAGE_HEADERS, renderPage } from "./_page.ts";

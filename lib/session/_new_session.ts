@@ -3,7 +3,7 @@
 import { scopesFrom } from "../core/_scope_values.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
-import type { IToken } from "../token/token_request.ts";
+import type { IToken } from "../token/token.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 
 /** What a token is requested for, and by which client. */

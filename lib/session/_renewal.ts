@@ -15,10 +15,10 @@ import {
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
-import { type INeed, type IUsedSession, tokenOf } from "./_need.ts";
+import { type INeed, type IUsedSession, tokenOf } from "./_renewal_reason.ts";
 import type { SharedStore } from "./_shared_store.ts";
-import { reaches } from "./_token_reach.ts";
-import type { Authorize } from "./authorize_request.ts";
+import { reaches } from "./_covered_urls.ts";
+import type { Authorize } from "./flow.ts";
 import {
   type ISession,
   type ISessionOptions,

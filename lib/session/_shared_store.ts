@@ -1,7 +1,7 @@
 /** What all fetches with one store object share. */
 
 import { underSignal } from "../http/_clock.ts";
-import { tokenOf } from "./_need.ts";
+import { tokenOf } from "./_renewal_reason.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 

@@ -16,8 +16,8 @@ import type { IDpop } from "../client/dpop.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
-import { exchange } from "./_exchange.ts";
-import { type IUsedSession, needOf, tokenOf } from "./_need.ts";
+import { exchange } from "./_resource_exchange.ts";
+import { type IUsedSession, needOf, tokenOf } from "./_renewal_reason.ts";
 import {
   hasClient,
   loadSession,
@@ -30,10 +30,10 @@ import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
-} from "./_resource_request.ts";
+} from "./_repeatable_request.ts";
 import { sharedStore } from "./_shared_store.ts";
-import { reaches } from "./_token_reach.ts";
-import type { Authorize } from "./authorize_request.ts";
+import { reaches } from "./_covered_urls.ts";
+import type { Authorize } from "./flow.ts";
 import { type ISession, revokeSession } from "./session.ts";
 import { type ISessionStore, memoryStore } from "./store.ts";
 

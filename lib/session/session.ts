@@ -13,7 +13,7 @@ import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { revokeToken } from "../token/revocation.ts";
-import { type IToken, refreshToken } from "../token/token_request.ts";
+import { type IToken, refreshToken } from "../token/token.ts";
 
 /** The members of server metadata that a session uses. */
 export type SessionServerMetadata = Pick<

@@ -10,7 +10,7 @@ import { requireScopes } from "../core/_scope_values.ts";
 import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
-import { CLIENT_PARAMETERS } from "../client/_parameters.ts";
+import { CLIENT_PARAMETERS } from "../client/_client_parameters.ts";
 
 /** The parameters of a form; one that is undefined is left out. */
 type FormParameters = Readonly<Record<string, string | undefined>>;

@@ -14,7 +14,7 @@ import { selectClientAuthentication } from "../client/authentication_selection.t
 import type { IKnownClient } from "../client/selection.ts";
 import { buildRefreshTokenBody } from "./grant_body.ts";
 import { createState } from "./pkce.ts";
-import { fetchToken } from "./token_request.ts";
+import { fetchToken } from "./token.ts";
 
 /** Options of {@linkcode isClientKnown}. */
 export interface IIsClientKnownOptions

@@ -21,7 +21,7 @@ import {
   type IFetchTokenOptions,
   type IToken,
   type TokenRequestMetadata,
-} from "./token_request.ts";
+} from "./token.ts";
 
 const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
 

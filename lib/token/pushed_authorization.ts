@@ -18,8 +18,8 @@ import {
   authorizationQuery,
   boundParameters,
   endpointUrl,
-} from "./_authorization_query.ts";
-import { postForm } from "./_form_request.ts";
+} from "./_authorization_parameters.ts";
+import { postForm } from "./_form_post.ts";
 import type {
   AuthorizationRequestMetadata,
   IAuthorizationParameters,

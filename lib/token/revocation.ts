@@ -9,7 +9,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { AnyString } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { formOf } from "./_form.ts";
-import { postForm } from "./_form_request.ts";
+import { postForm } from "./_form_post.ts";
 
 /** Options of {@linkcode revokeToken}. */
 export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {

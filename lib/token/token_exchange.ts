@@ -16,7 +16,7 @@ import {
   type IFetchTokenOptions,
   type IToken,
   type TokenRequestMetadata,
-} from "./token_request.ts";
+} from "./token.ts";
 
 /** Options of {@linkcode exchangeToken}. */
 export interface IExchangeTokenOptions

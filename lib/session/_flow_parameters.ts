@@ -6,8 +6,8 @@ import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { requireSameIssuer } from "../client/_issuer.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IKnownClient } from "../client/selection.ts";
-import type { IAuthorizeRequest, IFlowOptions } from "./authorize_request.ts";
-import { ensureClient } from "./client_provision.ts";
+import type { IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import { ensureClient } from "./ensure_client.ts";
 
 /** Returns the scopes of a flow, and those that the resource requires. */
 export function scopesOf(

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { reaches } from "../../../lib/session/_token_reach.ts";
+import { reaches } from "../../../lib/session/_covered_urls.ts";
 
 const ORIGIN = "https://api.example";
 

@@ -2,8 +2,8 @@
 
 import type { IDpop } from "../client/dpop.ts";
 import { discard } from "../http/_response.ts";
-import type { ResourceFetch, ResourceRequest } from "./_resource_request.ts";
-import { reaches } from "./_token_reach.ts";
+import type { ResourceFetch, ResourceRequest } from "./_repeatable_request.ts";
+import { reaches } from "./_covered_urls.ts";
 
 /** How requests are sent. */
 export interface ISending {

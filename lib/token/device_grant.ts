@@ -24,14 +24,14 @@ import type {
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import { responseError } from "../http/_response.ts";
 import { formWith } from "./_form.ts";
-import { postForm } from "./_form_request.ts";
+import { postForm } from "./_form_post.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
   type TokenRequestMetadata,
-} from "./token_request.ts";
+} from "./token.ts";
 
 const DEFAULT_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_SECONDS = 5;

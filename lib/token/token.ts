@@ -13,7 +13,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { responseError } from "../http/_response.ts";
-import { postForm } from "./_form_request.ts";
+import { postForm } from "./_form_post.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
 /** What {@linkcode fetchToken} uses of server metadata. */

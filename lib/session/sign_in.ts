@@ -16,16 +16,14 @@ import type { IClientAuthentication } from "../client/authentication.ts";
 import { selectClientAuthentication } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
-import { boundParameters } from "../token/_authorization_query.ts";
-import {
-  buildAuthorizationUrl,
-  parseAuthorizationResponse,
-} from "../token/authorization_request.ts";
+import { boundParameters } from "../token/_authorization_parameters.ts";
+import { parseAuthorizationResponse } from "../token/authorization_response.ts";
+import { buildAuthorizationUrl } from "../token/authorization_url.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
 import { checkIdToken } from "../token/id_token.ts";
 import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
-import { fetchToken } from "../token/token_request.ts";
+import { fetchToken } from "../token/token.ts";
 import { keptGrant, newSession } from "./_new_session.ts";
 import type {
   ISession,

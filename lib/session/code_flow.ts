@@ -1,0 +1,106 @@
+/**
+ * The flow with a browser on this device: the authorization code grant.
+ *
+ * @module
+ */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { clientFor, parametersOf, scopesOf } from "./_flow_parameters.ts";
+import type { Authorize, IFlowOptions } from "./flow.ts";
+import {
+  finishAuthorization,
+  type IPendingAuthorization,
+  startAuthorization,
+} from "./sign_in.ts";
+
+/** Options of {@linkcode codeFlow}. */
+export interface ICodeFlowOptions extends IFlowOptions {
+  /** Redirect URI, or a function that prepares one. */
+  redirectUri: string | (() => string | Promise<string>);
+  /**
+   * Sends the user to the URL and returns the URL that the user was redirected to.
+   * A web server stores `pending` and throws its redirect.
+   */
+  visit: (
+    url: URL,
+    authorization: IVisit,
+  ) => Promise<string | URL | URLSearchParams | Request>;
+  /** Continues with a server that does not list its PKCE methods. */
+  assumePkce?: boolean | undefined;
+  /**
+   * Pushes the authorization request to the server (RFC 9126).
+   *
+   * @default {`require_pushed_authorization_requests` of the server metadata}
+   */
+  par?: boolean | undefined;
+}
+
+/** The second argument of {@linkcode ICodeFlowOptions.visit}. */
+export interface IVisit {
+  /** What {@linkcode finishAuthorization} needs, if another process calls it. */
+  pending: IPendingAuthorization;
+  /** Aborts when no caller waits any more, and when a session is saved or revoked. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Creates the authorization code flow with PKCE, for
+ * {@linkcode createAuthorizedFetch}. A registration is made if no client is known,
+ * and kept with the session.
+ *
+ * A web server uses it as well: `visit` stores `pending` by user and `state`, and
+ * throws its redirect, which reaches the caller of the fetch unchanged. The callback
+ * calls {@linkcode finishAuthorization} and saves the session.
+ *
+ * @param options The client, the redirect URI, and how the user visits a URL.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
+ * function that is returned throws as {@linkcode ensureClient},
+ * {@linkcode startAuthorization} and {@linkcode finishAuthorization}.
+ * @see RFC 6749, section 4.1; RFC 7636; RFC 8252.
+ *
+ * @example Let the user paste the URL of the last page
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ *
+ * export const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: codeFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     redirectUri: "http://127.0.0.1:33418/callback",
+ *     visit: (url) => {
+ *       console.log(`Open ${url}`);
+ *       return Promise.resolve(prompt("URL of the last page:") ?? "");
+ *     },
+ *   }),
+ * });
+ * ```
+ */
+export function codeFlow(options: ICodeFlowOptions): Authorize {
+  const { redirectUri, visit, assumePkce, par, ...flow } = requireObject(
+    "options",
+    options,
+  );
+  const { offlineAccess, authorizationDetails, resource } = flow;
+  requireArgument(typeof visit === "function", "visit", "a function");
+  return async (request) => {
+    const { context, signal, client } = request;
+    const uri = typeof redirectUri === "function"
+      ? await redirectUri()
+      : redirectUri;
+    const { url, pending } = await startAuthorization(context, {
+      ...request,
+      clientAuthentication: client,
+      client: await clientFor(request, options, uri),
+      redirectUri: uri,
+      scopes: scopesOf(request, options),
+      parameters: parametersOf(request, options),
+      offlineAccess,
+      authorizationDetails,
+      resource,
+      assumePkce,
+      par,
+    });
+    signal?.throwIfAborted();
+    const callback = await visit(url, { pending, signal });
+    return await finishAuthorization(callback, pending, request);
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * The flow with a browser on another device: the device authorization grant.
+ *
+ * @module
+ */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
+import { selectScopes } from "../core/scopes.ts";
+import { selectClientAuthentication } from "../client/authentication_selection.ts";
+import {
+  fetchDeviceAuthorization,
+  type IDeviceAuthorization,
+  type IPollDeviceTokenOptions,
+  pollDeviceToken,
+} from "../token/device_grant.ts";
+import { clientFor, parametersOf, scopesOf } from "./_flow_parameters.ts";
+import { newSession } from "./_new_session.ts";
+import type { Authorize, IFlowOptions } from "./flow.ts";
+
+/** Options of {@linkcode deviceFlow}. */
+export interface IDeviceFlowOptions
+  extends IFlowOptions, Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
+  /** Shows the code and the URL to the user. */
+  show: (authorization: IDeviceAuthorization) => void | Promise<void>;
+}
+
+/**
+ * Creates the device flow, for {@linkcode createAuthorizedFetch}: the user signs in
+ * on another device. A registration is made if no client is known, and kept with
+ * the session.
+ *
+ * @param options The client, and how the code is displayed to the user.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
+ * function that is returned throws as {@linkcode ensureClient},
+ * {@linkcode fetchDeviceAuthorization} and {@linkcode pollDeviceToken}.
+ * @see RFC 8628.
+ *
+ * @example Show the code in a terminal
+ * ```ts
+ * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ *
+ * export const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: deviceFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     show: ({ verification_uri, user_code }) =>
+ *       console.log(`Open ${verification_uri} and enter ${user_code}`),
+ *   }),
+ * });
+ * ```
+ */
+export function deviceFlow(options: IDeviceFlowOptions): Authorize {
+  const { show, onPending, delay } = requireObject("options", options);
+  requireArgument(typeof show === "function", "show", "a function");
+  optionalFunction("onPending", onPending);
+  optionalFunction("delay", delay);
+  return async (request) => {
+    const { resource, serverMetadata } = request.context;
+    const client = await clientFor(request, options);
+    const scopes = selectScopes({
+      resourceMetadata: { scopes_supported: scopesOf(request, options) },
+      serverMetadata,
+      offlineAccess: options.offlineAccess,
+    }) ?? [];
+    const target = options.resource ?? resource;
+    const common = {
+      ...request,
+      // Those of the authorization apply.
+      scopes: undefined,
+      client: request.client ??
+        selectClientAuthentication(serverMetadata, client),
+      resource: target,
+    };
+    const authorization = await fetchDeviceAuthorization(serverMetadata, {
+      ...common,
+      scopes,
+      authorizationDetails: options.authorizationDetails,
+      parameters: parametersOf(request, options),
+    });
+    request.signal?.throwIfAborted();
+    await show(authorization);
+    const token = await pollDeviceToken(serverMetadata, authorization, {
+      ...common,
+      onPending,
+      delay,
+    });
+    const grant = { resource, serverMetadata, client, scopes };
+    return newSession(
+      { ...grant, ...(target === false && { omitResource: true }) },
+      token,
+      request.dpop,
+    );
+  };
+}
