@@ -14,7 +14,7 @@ import type {
 import { redact, secretsOf } from "../http/_redact.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { ITransport } from "../http/_transport.ts";
 import { errorMembers } from "./_error_members.ts";
 
 /** Returns a string as it is, and anything else that servers send as JSON. */
@@ -42,17 +42,17 @@ export async function postRegistration(
   url: string,
   headers: Readonly<Record<string, string>>,
   metadata: IAuthorizationDynamicClientRegistrationRequest,
-  options: IRequestOptions,
+  transport: ITransport,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const body = JSON.stringify(metadata);
   const response = await request(
     { url, purpose: "registration", headers, body },
-    options,
+    transport,
   );
   const { ok, json, failure } = response;
   const isRegistration = isAuthorizationDynamicClientRegistrationResponse(json);
   if (ok && !failure && isRegistration) return json;
-  const secrets = secretsOf(headers, body);
+  const secrets = [...transport.secrets, ...secretsOf(headers, body)];
   // Some servers send error responses with status 200.
   const isError = isMembers(json) && stringMember(json, "error");
   const code = isError

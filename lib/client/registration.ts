@@ -28,7 +28,8 @@ import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
-import { mergeHeaders, requireOptions } from "../http/_request.ts";
+import { mergeHeaders } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { postRegistration } from "./_registration_post.ts";
 import type { IKnownClient } from "./selection.ts";
@@ -112,13 +113,13 @@ export async function fetchDynamicRegistration(
       "Server does not support dynamic registration",
     );
   }
+  const transport = transportOf(options);
   const {
     clientUri = DEFAULT_CLIENT_URI,
     redirectUris = DEFAULT_REDIRECT_URIS,
     clientMetadata,
     headers,
-    ...requestOptions
-  } = requireOptions(options);
+  } = options ?? {};
   const metadata: IAuthorizationDynamicClientRegistrationRequest = {
     client_name: requireString("clientName", clientName),
     client_uri: requireString("clientUri", urlString(clientUri)),
@@ -138,7 +139,7 @@ export async function fetchDynamicRegistration(
     url,
     mergeHeaders({ "Content-Type": "application/json" }, headers),
     metadata,
-    requestOptions,
+    transport,
   );
 }
 
@@ -225,7 +226,8 @@ export async function registerClient(
   request: IAuthorizationDynamicClientRegistrationRequest,
   options?: IRegisterClientOptions,
 ): Promise<IKnownClient> {
-  const { allowHttp, headers, ...requestOptions } = requireOptions(options);
+  const transport = transportOf(options);
+  const { allowHttp, headers } = options ?? {};
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
   const url = requireEndpoint(
@@ -245,7 +247,7 @@ export async function registerClient(
     url,
     mergeHeaders({ Accept: json, "Content-Type": json }, headers),
     metadata,
-    requestOptions,
+    transport,
   );
   const client = withoutNulls({ ...registration, issuer }) as IKnownClient;
   if (typeof client.client_id === "string" && client.client_id) return client;

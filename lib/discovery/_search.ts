@@ -11,10 +11,8 @@ import type { IDiscoveryResult } from "../core/types.ts";
 import { redact, secretsOf } from "../http/_redact.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
-import type {
-  IRequestOptions,
-  RequestPurpose,
-} from "../http/request_options.ts";
+import type { ITransport } from "../http/_transport.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
 
 /** What a document is: metadata, or why it cannot be used. */
 export interface IVerdict<Metadata> {
@@ -22,6 +20,8 @@ export interface IVerdict<Metadata> {
   readonly code?: OAuthClientErrorCode;
   readonly problem?: string;
   readonly cause?: unknown;
+  /** Whether no further URL may be requested after this document. */
+  readonly isFinal?: boolean;
 }
 
 /** A URL where metadata may be, and the check of a document found there. */
@@ -39,14 +39,8 @@ export interface ISearchResult<Metadata> {
   /** The URL of the metadata, as it was requested. */
   readonly url?: string;
   readonly attempts: IDiscoveryAttempt[];
-}
-
-/** Options of a search. */
-export interface ISearchOptions extends IRequestOptions {
-  /** Ends the search at metadata of another identifier. */
-  endOnMismatch?: boolean | undefined;
-  /** What was sent before, and must not be repeated in errors. */
-  secrets?: readonly string[] | undefined;
+  /** The error of the document that ended the search. */
+  readonly ended?: OAuthClientError;
 }
 
 const wordsOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
@@ -83,21 +77,19 @@ function attemptError(
 export async function search<Metadata>(
   purpose: RequestPurpose,
   candidates: readonly ICandidate<Metadata>[],
-  options: ISearchOptions,
+  transport: ITransport,
 ): Promise<ISearchResult<Metadata>> {
   const attempts: IDiscoveryAttempt[] = [];
   for (const { url, headers, rules, check } of candidates) {
-    const secrets = [...(options.secrets ?? []), ...secretsOf(headers)];
+    const secrets = [...transport.secrets, ...secretsOf(headers)];
     const shown = redact(quoteUrl(url), secrets);
     let error: OAuthClientError;
+    let isFinal = false;
     try {
       if (rules) {
         requireSafeUrl(`The URL of ${wordsOf(purpose)}`, url, rules, shown);
       }
-      const response = await request(
-        { url, purpose, headers, secrets },
-        options,
-      );
+      const response = await request({ url, purpose, headers }, transport);
       const { status, json, failure, finalUrl } = response;
       const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
       if (verdict.metadata) {
@@ -105,16 +97,17 @@ export async function search<Metadata>(
         return { metadata: verdict.metadata, url, attempts };
       }
       error = attemptError(purpose, shown, response, verdict, secrets);
+      isFinal = verdict.isFinal ?? false;
     } catch (thrown) {
       // An abort ends the search with the caller's own reason.
-      options.signal?.throwIfAborted();
+      transport.signal?.throwIfAborted();
       if (!(thrown instanceof OAuthClientError) || thrown.code === "timeout") {
         throw thrown;
       }
       error = thrown;
     }
     attempts.push({ url: shown, error });
-    if (options.endOnMismatch && error.code === "identifier_mismatch") break;
+    if (isFinal) return { attempts, ended: error };
   }
   return { attempts };
 }
@@ -148,15 +141,16 @@ export function toDiscoveryResult<Metadata>(
 function summaryOf({ url, error }: IDiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
   const { code, status, cause } = error;
-  if (code === "unexpected_status") return `${url} (${status})`;
-  // These messages quote the body, unless the cause has the reason.
-  const isQuoting = code === "invalid_metadata" || code === "redirect_refused";
-  const reason = cause instanceof OAuthClientError
-    ? cause.message
-    : isQuoting
-    ? code
-    : error.message;
-  return `${url} (${reason.replace(`Request to ${url} `, "")})`;
+  const reason = cause instanceof OAuthClientError ? cause.message : undefined;
+  switch (code) {
+    case "unexpected_status":
+      return `${url} (${status})`;
+    case "invalid_metadata":
+    case "redirect_refused":
+      // These messages quote the body.
+      return `${url} (${reason ?? code})`;
+  }
+  return `${url} (${reason ?? error.message})`;
 }
 
 /** The error of a strict discovery, with the outcome of every attempt. */

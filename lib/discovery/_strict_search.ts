@@ -18,6 +18,7 @@ import type {
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
+import type { ITransport } from "../http/_transport.ts";
 import {
   coversTarget,
   isIssuer,
@@ -26,7 +27,6 @@ import {
 } from "./_identifiers.ts";
 import {
   type ICandidate,
-  type ISearchOptions,
   type ISearchResult,
   type IVerdict,
   search,
@@ -96,6 +96,7 @@ function checkResource(
   }
   return {
     code: "identifier_mismatch",
+    isFinal: true,
     problem: `The resource of the metadata from ${quoteUrl(url)} is ` +
       `"${quoteUrl(resource)}", expected "${target.href}"` +
       (resourceMatch === "exact"
@@ -126,12 +127,9 @@ export function resourceCandidates(
 /** Searches for the metadata of a resource; that of another one ends the search. */
 export function searchResource(
   options: IResourceSearch,
-  requestOptions: ISearchOptions,
+  transport: ITransport,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
-  return search("resource_metadata", resourceCandidates(options), {
-    ...requestOptions,
-    endOnMismatch: true,
-  });
+  return search("resource_metadata", resourceCandidates(options), transport);
 }
 
 /** How the metadata of an authorization server is searched for. */
@@ -210,8 +208,8 @@ export function serverCandidates(
 /** Searches for the metadata of an authorization server. */
 export function searchServer(
   options: IServerSearch,
-  requestOptions: ISearchOptions,
+  transport: ITransport,
 ): Promise<ISearchResult<IAuthorizationServerMetadata>> {
   const purpose = "authorization_server_metadata";
-  return search(purpose, serverCandidates(options), requestOptions);
+  return search(purpose, serverCandidates(options), transport);
 }

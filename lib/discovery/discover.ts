@@ -21,7 +21,7 @@ import type {
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { redact, secretsOf } from "../http/_redact.ts";
-import { requireOptions } from "../http/_request.ts";
+import { type ITransport, transportOf } from "../http/_transport.ts";
 import { canonicalResource } from "./_identifiers.ts";
 import { discoveryError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
@@ -114,21 +114,9 @@ function serversOf(
 
 /** Selects a server among those that the resource lists; undefined for none. */
 function selectServer(
-  resource: URL,
-  metadata: IAuthorizationProtectedResourceMetadata | undefined,
-  attempts: readonly IDiscoveryAttempt[],
-  { selectAuthorizationServer: select }: IDiscoverAuthorizationOptions,
+  servers: readonly string[],
+  select: IDiscoverAuthorizationOptions["selectAuthorizationServer"],
 ): string | undefined {
-  const servers = serversOf(metadata);
-  if (!servers) {
-    throw discoveryError(
-      `The authorization_servers in the metadata of ${
-        quoteUrl(resource.href)
-      } ` +
-        "are not an array of strings",
-      attempts,
-    );
-  }
   if (!select || servers.length === 0) return servers[0];
   const selected = select(servers);
   requireArgument(
@@ -211,18 +199,59 @@ export async function discoverAuthorization(
   targetResource: string | URL,
   options?: IDiscoverAuthorizationOptions,
 ): Promise<IAuthorizationContext> {
-  const given = requireOptions(options);
-  const { allowHttp, authorizationServer, sameOriginHeaders } = given;
+  const transport = transportOf(options);
   const target = requireHttpUrl("targetResource", urlString(targetResource));
+  return await discover(target, discoveryOf(options ?? {}), transport);
+}
+
+/** What a discovery uses of a caller's options, beside the transport. */
+export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof ITransport>;
+
+/** Takes out what a discovery uses of a caller's options, beside the transport. */
+export function discoveryOf(
+  {
+    challenge,
+    sameOriginHeaders,
+    additionalHeaders,
+    resourceMatch,
+    authorizationServer,
+    selectAuthorizationServer,
+    trustedIssuers,
+    preferredServerMetadataUrl,
+    offlineAccess,
+    allowHttp,
+  }: IDiscovery,
+): IDiscovery {
+  return {
+    challenge,
+    sameOriginHeaders,
+    additionalHeaders,
+    resourceMatch,
+    authorizationServer,
+    selectAuthorizationServer,
+    trustedIssuers,
+    preferredServerMetadataUrl,
+    offlineAccess,
+    allowHttp,
+  };
+}
+
+/** Discovers the authorization server of a resource, by a transport. */
+export async function discover(
+  target: URL,
+  discovery: IDiscovery,
+  transport: ITransport,
+): Promise<IAuthorizationContext> {
+  const { allowHttp, authorizationServer, sameOriginHeaders } = discovery;
   const rules = {
     allowHttp,
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
       isLoopback(requireHttpUrl("authorizationServer", authorizationServer))),
   };
   requireSafeUrl("targetResource", target, rules);
-  const challenges = given.challenge === undefined
+  const challenges = discovery.challenge === undefined
     ? []
-    : findChallenges(given.challenge);
+    : findChallenges(discovery.challenge);
   const challenge = challenges.find(({ params }) => params.resource_metadata) ??
     challenges[0];
   const resourceMetadataUrl = challenge?.params.resource_metadata;
@@ -232,32 +261,37 @@ export async function discoverAuthorization(
       target,
       rules,
       resourceMetadataUrl,
-      resourceMatch: given.resourceMatch,
+      resourceMatch: discovery.resourceMatch,
       sameOriginHeaders,
-    }, given)
+    }, transport)
     : { attempts: [] };
-  const { metadata: resourceMetadata, attempts } = found;
-  const mismatch = attempts.at(-1)?.error;
-  if ((mismatch as OAuthClientError)?.code === "identifier_mismatch") {
+  const { metadata: resourceMetadata, attempts, ended } = found;
+  if (ended) {
     const problem = `${target.href} is not the resource of its metadata`;
-    throw discoveryError(problem, attempts, mismatch);
+    throw discoveryError(problem, attempts, ended);
+  }
+  const servers = serversOf(resourceMetadata);
+  if (!servers) {
+    const problem = "The authorization_servers in the metadata of " +
+      `${quoteUrl(target.href)} are not an array of strings`;
+    throw discoveryError(problem, attempts);
   }
   const named = authorizationServer === undefined
-    ? selectServer(target, resourceMetadata, attempts, given)
+    ? selectServer(servers, discovery.selectAuthorizationServer)
     : String(authorizationServer);
   const issuer = named ?? target.origin;
-  const secrets = secretsOf(sameOriginHeaders ?? {});
   // The resource may have named a URL that repeats what it received.
+  const secrets = [...transport.secrets, ...secretsOf(sameOriginHeaders ?? {})];
   const shown = redact(quoteUrl(issuer), secrets);
   requireSafeUrl("The authorization server", issuer, rules, shown);
 
   const server = await searchServer({
     issuer,
     rules,
-    trustedIssuers: given.trustedIssuers,
-    preferredUrl: given.preferredServerMetadataUrl,
-    additionalHeaders: given.additionalHeaders,
-  }, { ...given, secrets });
+    trustedIssuers: discovery.trustedIssuers,
+    preferredUrl: discovery.preferredServerMetadataUrl,
+    additionalHeaders: discovery.additionalHeaders,
+  }, { ...transport, secrets });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     attempts.every(isUnpublished);
@@ -272,7 +306,7 @@ export async function discoverAuthorization(
     challenge,
     resourceMetadata,
     serverMetadata,
-    offlineAccess: given.offlineAccess,
+    offlineAccess: discovery.offlineAccess,
   });
   return {
     resource: resourceMetadata?.resource ?? canonicalResource(target),

@@ -8,7 +8,7 @@ import { requireHttpUrl } from "../core/_arguments.ts";
 import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import type { IDiscoveryAttempt } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { requireOptions } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { discoveryError } from "./_search.ts";
 import { searchServer } from "./_strict_search.ts";
@@ -78,8 +78,13 @@ export async function discoverAuthorizationServer(
   issuer: string | URL,
   options?: IDiscoverAuthorizationServerOptions,
 ): Promise<IAuthorizationServer> {
-  const given = requireOptions(options);
-  const { allowHttp, trustedIssuers, additionalHeaders } = given;
+  const transport = transportOf(options);
+  const {
+    allowHttp,
+    trustedIssuers,
+    additionalHeaders,
+    preferredServerMetadataUrl,
+  } = options ?? {};
   const named = requireHttpUrl("issuer", issuer);
   const rules = { allowHttp, allowLoopback: isLoopback(named) };
   requireSafeUrl("issuer", named, rules);
@@ -87,9 +92,9 @@ export async function discoverAuthorizationServer(
     issuer: String(issuer),
     rules,
     trustedIssuers,
-    preferredUrl: given.preferredServerMetadataUrl,
+    preferredUrl: preferredServerMetadataUrl,
     additionalHeaders,
-  }, given);
+  }, transport);
   if (!metadata || url === undefined) {
     throw discoveryError(
       `No metadata of the authorization server ${quoteUrl(String(issuer))}`,

@@ -11,7 +11,8 @@ import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constan
 import { isAuthorizationProtectedResourceMetadata } from "../core/guards.ts";
 import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
-import { mergeHeaders, requireOptions } from "../http/_request.ts";
+import { mergeHeaders } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { insertWellKnownPath } from "./_identifiers.ts";
 import {
@@ -112,9 +113,9 @@ export async function fetchResourceMetadata(
   const named = resourceMetadataUrl instanceof URL
     ? resourceMetadataUrl.href
     : optionalString("resourceMetadataUrl", resourceMetadataUrl);
-  const { sameOriginHeaders, ...requestOptions } = requireOptions(options);
+  const transport = transportOf(options);
   const accept = { Accept: "application/json" };
-  const sameOrigin = mergeHeaders(accept, sameOriginHeaders);
+  const sameOrigin = mergeHeaders(accept, options?.sameOriginHeaders);
   const candidate = (
     url: string,
     expected: string,
@@ -134,6 +135,6 @@ export async function fetchResourceMetadata(
   const purpose = "resource_metadata";
   return toDiscoveryResult(
     purpose,
-    await search(purpose, candidates, requestOptions),
+    await search(purpose, candidates, transport),
   );
 }

@@ -13,7 +13,8 @@ import {
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
-import { mergeHeaders, requireOptions } from "../http/_request.ts";
+import { mergeHeaders } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import {
   appendOpenIdPath,
@@ -97,8 +98,8 @@ export async function fetchAuthorizationServerMetadata(
   options?: IFetchAuthorizationServerMetadataOptions,
 ): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
-  const { additionalHeaders, preferredServerMetadataUrl, ...requestOptions } =
-    requireOptions(options);
+  const transport = transportOf(options);
+  const { additionalHeaders, preferredServerMetadataUrl } = options ?? {};
   const accept = { Accept: "application/json" };
   // First for the spelling of the name, last for the value.
   const headers = mergeHeaders(accept, additionalHeaders, accept);
@@ -111,6 +112,6 @@ export async function fetchAuthorizationServerMetadata(
   const purpose = "authorization_server_metadata";
   return toDiscoveryResult(
     purpose,
-    await search(purpose, candidates, requestOptions),
+    await search(purpose, candidates, transport),
   );
 }

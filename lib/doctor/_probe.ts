@@ -3,6 +3,7 @@
 import { type IUrlRules, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import type {
   IFetch,
   IRequestOptions,
@@ -52,7 +53,7 @@ export async function probe(
     requireSafeUrl("The URL", url, rules);
     return request(
       { url, purpose, headers, ...(body !== undefined && { body }) },
-      { ...requestOptions, fetch },
+      transportOf({ ...requestOptions, fetch }),
     );
   });
   return {

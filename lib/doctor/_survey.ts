@@ -14,6 +14,7 @@ import {
   serverCandidates,
 } from "../discovery/_strict_search.ts";
 import { mergeHeaders } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
 import type {
@@ -81,11 +82,11 @@ async function readDocument<Metadata>(
   const { result, error } = await attempt(
     survey,
     () =>
-      search(name, [{ ...candidate, rules: survey.rules, check }], {
-        ...requestOptions,
-        allowUrl,
-        fetch,
-      }),
+      search(
+        name,
+        [{ ...candidate, rules: survey.rules, check }],
+        transportOf({ ...requestOptions, allowUrl, fetch }),
+      ),
   );
   // A search without a function of the caller ends in errors of this library alone.
   const found = error ??

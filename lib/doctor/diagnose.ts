@@ -7,7 +7,7 @@
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
 import { isMembers } from "../core/_members.ts";
 import { redact, secretsOf } from "../http/_redact.ts";
-import { requireOptions } from "../http/_request.ts";
+import { transportOf } from "../http/_transport.ts";
 import { type IFacts, isOpen, shown } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
@@ -179,7 +179,8 @@ export async function diagnose(
   target: string | URL,
   options?: IDiagnoseOptions,
 ): Promise<IDiagnosis> {
-  const given = requireOptions(options);
+  transportOf(options);
+  const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
   requireStringMembers("headers", given.headers);
   requireStringMembers("trustedIssuers", given.trustedIssuers);

@@ -2,9 +2,7 @@
 
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IRequestOptions } from "./request_options.ts";
-
-const DEFAULT_TIMEOUT_MS = 10_000;
+import type { ITransport } from "./_transport.ts";
 
 /** The longest delay of a timer; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
@@ -53,11 +51,9 @@ export async function underSignal<T>(
  */
 export async function underClock<T>(
   url: string,
-  options: IRequestOptions,
+  { signal, timeoutMs }: ITransport,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { signal } = options;
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   signal?.throwIfAborted();
   const controller = new AbortController();
   let stop: (() => void) | undefined;

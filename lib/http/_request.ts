@@ -1,11 +1,6 @@
 /** One OAuth request with its redirects: the only file that calls `fetch` for them. */
 
-import {
-  invalidArgument,
-  requireArgument,
-  requireObject,
-  requireStringMembers,
-} from "../core/_arguments.ts";
+import { invalidArgument, requireStringMembers } from "../core/_arguments.ts";
 import { quoteThrown } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
@@ -22,14 +17,13 @@ import {
   isOk,
   readResponse,
 } from "./_response.ts";
+import type { ITransport } from "./_transport.ts";
 import type {
   IFetchInit,
   IFetchResponse,
-  IRequestOptions,
   RequestPurpose,
 } from "./request_options.ts";
 
-const DEFAULT_MAX_BYTES = 1_048_576;
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
@@ -39,8 +33,6 @@ export interface IRequest {
   readonly url: string;
   readonly purpose: RequestPurpose;
   readonly headers: Readonly<Record<string, string>>;
-  /** What errors must not repeat, beside the values of this request. */
-  readonly secrets?: readonly string[] | undefined;
   /** A request with a body is a `POST`, one without is a `GET`. */
   readonly body?: string;
 }
@@ -89,11 +81,12 @@ export function mergeHeaders(
 function requestError(
   code: OAuthClientErrorCode,
   url: string,
-  { headers, body, secrets: others = [] }: IRequest,
+  { headers, body }: IRequest,
+  transport: ITransport,
   problem: string,
   details?: IOAuthClientErrorDetails,
 ): OAuthClientError {
-  const secrets = [...others, ...secretsOf(headers, body)];
+  const secrets = [...transport.secrets, ...secretsOf(headers, body)];
   const shown = redact(quoteUrl(url), secrets);
   const message = redact(`Request to ${shown} ${problem}`, secrets);
   return new OAuthClientError(code, message, { url: shown, ...details });
@@ -103,16 +96,20 @@ function requestError(
 async function requirePermission(
   url: string,
   request: IRequest,
-  allowUrl: NonNullable<IRequestOptions["allowUrl"]>,
+  transport: ITransport,
 ): Promise<void> {
   let cause: unknown;
   try {
-    if (await allowUrl(new URL(url), request.purpose) === true) return;
+    if (await transport.allowUrl?.(new URL(url), request.purpose) === true) {
+      return;
+    }
   } catch (thrown) {
     cause = thrown;
   }
   const problem = "not made: allowUrl did not return true";
-  throw requestError("url_refused", url, request, problem, { cause });
+  throw requestError("url_refused", url, request, transport, problem, {
+    cause,
+  });
 }
 
 /** Calls `fetch` once. */
@@ -120,7 +117,7 @@ async function callFetch(
   url: string,
   method: string,
   request: IRequest,
-  { fetch }: IRequestOptions,
+  transport: ITransport,
   signal: AbortSignal,
 ): Promise<IFetchResponse> {
   signal.throwIfAborted();
@@ -135,7 +132,7 @@ async function callFetch(
   let response: IFetchResponse | undefined;
   let cause: unknown = "no response";
   try {
-    response = await (fetch ?? globalThis.fetch)(url, init);
+    response = await (transport.fetch ?? globalThis.fetch)(url, init);
   } catch (thrown) {
     cause = thrown;
   }
@@ -145,7 +142,9 @@ async function callFetch(
     return response;
   }
   const problem = `failed: ${quoteThrown(cause)}`;
-  throw requestError("network_error", url, request, problem, { cause });
+  throw requestError("network_error", url, request, transport, problem, {
+    cause,
+  });
 }
 
 /**
@@ -183,22 +182,20 @@ function redirectOf(
  */
 export async function send(
   request: IRequest,
-  options: IRequestOptions,
+  transport: ITransport,
   signal: AbortSignal,
 ): Promise<IResponse> {
-  const { allowUrl } = options;
-  const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const method = request.body === undefined ? "GET" : "POST";
   let { url } = request;
   for (let hops = 0;; hops++) {
-    if (allowUrl) await requirePermission(url, request, allowUrl);
-    const response = await callFetch(url, method, request, options, signal);
+    if (transport.allowUrl) await requirePermission(url, request, transport);
+    const response = await callFetch(url, method, request, transport, signal);
     // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
-    const from = (options.fetch && response.url) || url;
+    const from = (transport.fetch && response.url) || url;
     if (from !== url && parseUrl(from)?.origin !== new URL(url).origin) {
       discard(response);
       const problem = "got a response from another origin";
-      throw requestError("redirect_refused", url, request, problem);
+      throw requestError("redirect_refused", url, request, transport, problem);
     }
     const { next, problem } = redirectOf(url, response, method, hops);
     if (next !== undefined) {
@@ -209,12 +206,20 @@ export async function send(
     // Metadata comes with status 200, other responses with any 2xx.
     const { status } = response;
     const isExpected = method === "GET" ? status === 200 : isOk(response);
+    const { maxBytes } = transport;
     const reading = { maxBytes, signal, isExpected };
     const read = await readResponse(request.url, url, response, reading);
     if (problem === undefined) return read;
-    const failure = requestError("redirect_refused", url, request, problem, {
-      status,
-    });
+    const code = "redirect_refused";
+    const details = { status };
+    const failure = requestError(
+      code,
+      url,
+      request,
+      transport,
+      problem,
+      details,
+    );
     return { ...read, failure };
   }
 }
@@ -230,28 +235,11 @@ export async function send(
  */
 export function request(
   request: IRequest,
-  options: IRequestOptions,
+  transport: ITransport,
 ): Promise<IResponse> {
   return underClock(
     request.url,
-    options,
-    (signal) => send(request, options, signal),
+    transport,
+    (signal) => send(request, transport, signal),
   );
-}
-
-function requireLimit(name: string, value: unknown): void {
-  const limit = value ?? 1;
-  const isPositive = typeof limit === "number" && limit > 0;
-  requireArgument(isPositive, name, "a positive number");
-}
-
-/** Checks the options of a network call; undefined stands for none. */
-export function requireOptions<T extends IRequestOptions>(
-  options: T | undefined,
-): T {
-  // Every member is optional, so that an empty object is of any of these types.
-  const given = requireObject("options", options ?? {} as T);
-  requireLimit("options.timeoutMs", given.timeoutMs);
-  requireLimit("options.maxBytes", given.maxBytes);
-  return given;
 }

@@ -30,11 +30,10 @@ function requirePkce(
 export function authorizationQuery(
   serverMetadata: AuthorizationRequestMetadata,
   clientId: string,
-  options: IAuthorizationParameters,
+  { redirectUri, state, codeChallenge, ...requested }: IAuthorizationParameters,
   assumePkce: boolean | undefined,
 ): URLSearchParams {
   requirePkce(serverMetadata, assumePkce);
-  const { redirectUri, state, codeChallenge } = options;
   return formWith({
     response_type: "code",
     client_id: requireNonEmptyString("clientId", clientId),
@@ -42,7 +41,7 @@ export function authorizationQuery(
     state: requireNonEmptyString("state", state),
     code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
     code_challenge_method: "S256",
-  }, options);
+  }, requested);
 }
 
 /** Adds the key to which the code is to be bound (RFC 9449, section 10). */

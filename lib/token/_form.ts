@@ -24,6 +24,21 @@ export function formOf(parameters: FormParameters): URLSearchParams {
   return form;
 }
 
+/** What most requests of a grant have in common. */
+export interface IRequested {
+  resource?: string | URL | false | undefined;
+  scopes?: readonly string[] | undefined;
+  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  parameters?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Takes out what most requests of a grant have in common of a caller's options. */
+export function requestedOf(
+  { resource, scopes, authorizationDetails, parameters }: IRequested,
+): IRequested {
+  return { resource, scopes, authorizationDetails, parameters };
+}
+
 /**
  * Returns a form of the parameters of one request, then `resource`, `scope` and
  * `authorization_details`, then the further parameters of the caller. None of these
@@ -31,17 +46,11 @@ export function formOf(parameters: FormParameters): URLSearchParams {
  * value are left out (RFC 6749, section 3.2).
  */
 export function formWith(
-  parameters: FormParameters,
-  options: {
-    resource?: string | URL | false | undefined;
-    scopes?: readonly string[] | undefined;
-    authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
-    parameters?: Readonly<Record<string, string>> | undefined;
-  },
+  required: FormParameters,
+  { resource, scopes = [], authorizationDetails, parameters }: IRequested,
 ): URLSearchParams {
-  const { resource, scopes = [], authorizationDetails } = options;
   const own = {
-    ...parameters,
+    ...required,
     resource: resource
       ? requireNonEmptyString("resource", urlString(resource))
       : undefined,
@@ -50,7 +59,7 @@ export function formWith(
     authorization_details: encodeAuthorizationDetails(authorizationDetails),
   };
   const form = formOf(own);
-  const further = requireStringMembers("parameters", options.parameters);
+  const further = requireStringMembers("parameters", parameters);
   for (const [name, value] of Object.entries(further)) {
     requireArgument(
       !Object.hasOwn(own, name) && !CLIENT_PARAMETERS.includes(name),

@@ -18,18 +18,14 @@ import { requireSameIssuer } from "../client/_issuer.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { underClock } from "../http/_clock.ts";
 import { cleanErrorResponse, secretsOf } from "../http/_redact.ts";
-import {
-  type IRequest,
-  mergeHeaders,
-  requireOptions,
-  send,
-} from "../http/_request.ts";
+import { type IRequest, mergeHeaders, send } from "../http/_request.ts";
 import {
   FORM,
   type IResponse,
   isForm,
   responseError,
 } from "../http/_response.ts";
+import { type ITransport, transportOf } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
 type FormEndpointName = Extract<
@@ -94,15 +90,29 @@ function requireSuccess(
   }
 }
 
+/** Takes out what a form request uses of a caller's options. */
+export function formOptionsOf(
+  options: IFormRequestOptions | undefined,
+): IFormRequestOptions {
+  const { headers, client, dpop, allowHttp } = options ?? {};
+  return { ...transportOf(options), headers, client, dpop, allowHttp };
+}
+
+/** What is sent, and to which endpoint. */
+interface IForm {
+  readonly url: string;
+  readonly purpose: RequestPurpose;
+  readonly serverMetadata: EndpointMetadata<"token_endpoint">;
+  readonly form: URLSearchParams;
+}
+
 /** Sends a form once, with fresh credentials and a fresh DPoP proof. */
 async function sendForm(
-  url: string,
-  purpose: RequestPurpose,
-  serverMetadata: EndpointMetadata<"token_endpoint">,
-  form: URLSearchParams,
-  { client, dpop, headers: further, ...options }: IFormRequestOptions,
+  { url, purpose, serverMetadata, form }: IForm,
+  { client, dpop, headers: further }: IFormRequestOptions,
+  transport: ITransport,
 ): Promise<IExchange> {
-  return await underClock(url, options, async (signal) => {
+  return await underClock(url, transport, async (signal) => {
     const body = new URLSearchParams(form);
     const own: Record<string, string> = { "Content-Type": FORM };
     await client?.authenticate({ serverMetadata, body, headers: own, signal });
@@ -115,7 +125,7 @@ async function sendForm(
       own,
     );
     const request = { url, purpose, headers, body: body.toString() };
-    const response = await send(request, options, signal);
+    const response = await send(request, transport, signal);
     dpop?.noteResponse(url, response);
     return { request, response, members: membersOf(response) };
   });
@@ -130,19 +140,21 @@ export async function postForm(
   serverMetadata: EndpointMetadata<FormEndpointName>,
   endpoint: FormEndpointName,
   form: URLSearchParams,
-  options: IFormRequestOptions | undefined,
+  options: IFormRequestOptions,
 ): Promise<IFormResponse> {
-  const { allowHttp, ...given } = requireOptions(options);
+  const transport = transportOf(options);
+  const { allowHttp, client, dpop, headers } = options;
   // Of a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
-  requireSameIssuer(given.client?.issuer, serverMetadata.issuer);
+  requireSameIssuer(client?.issuer, serverMetadata.issuer);
   // Each endpoint is named after the purpose of its requests.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
-  const post = () => sendForm(url, purpose, serverMetadata, form, given);
+  const what = { url, purpose, serverMetadata, form };
+  const post = () => sendForm(what, { client, dpop, headers }, transport);
   const first = await post();
-  const needsNonce = given.dpop && first.members.error === "use_dpop_nonce" &&
+  const needsNonce = dpop && first.members.error === "use_dpop_nonce" &&
     first.response.headers.get("DPoP-Nonce");
   const last = needsNonce ? await post() : first;
   requireSuccess(last, [first.request, last.request], purpose);

@@ -12,6 +12,7 @@ import type {
 } from "../client/authentication.ts";
 import { selectClientAuthentication } from "../client/authentication_selection.ts";
 import type { IKnownClient } from "../client/selection.ts";
+import { formOptionsOf } from "./_form_post.ts";
 import { buildRefreshTokenBody } from "./grant_body.ts";
 import { createState } from "./pkce.ts";
 import { fetchToken } from "./token.ts";
@@ -86,7 +87,7 @@ export async function isClientKnown(
   const body = buildRefreshTokenBody({ refreshToken: createState() });
   try {
     await fetchToken(serverMetadata, body, {
-      ...options,
+      ...formOptionsOf(options),
       client: authentication,
     });
     return undefined;

@@ -11,6 +11,7 @@ import { quoteUrl } from "../core/_url.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
+import { requestedOf } from "./_form.ts";
 import {
   buildJwtBearerBody,
   buildTokenExchangeBody,
@@ -20,6 +21,7 @@ import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
+  tokenOptionsOf,
   type TokenRequestMetadata,
 } from "./token.ts";
 
@@ -169,12 +171,13 @@ export async function fetchIdJag(
 ): Promise<IIdJag> {
   const { audience, resourceClientId, resource, dpop } = options;
   const body = buildTokenExchangeBody({
-    ...options,
+    ...requestedOf(options),
+    subjectToken: options.subjectToken,
     subjectTokenType: options.subjectTokenType ?? TOKEN_TYPE_ID_TOKEN,
     requestedTokenType: TOKEN_TYPE_ID_JAG,
     audience: requireNonEmptyString("audience", audience),
   });
-  const token = await fetchToken(idpMetadata, body, options);
+  const token = await fetchToken(idpMetadata, body, tokenOptionsOf(options));
   const { access_token, issued_token_type, token_type, scope } = token;
   requireClaim("issued_token_type", issued_token_type, TOKEN_TYPE_ID_JAG);
   if (token_type.toLowerCase() !== "n_a") {
@@ -270,6 +273,6 @@ export async function redeemIdJag(
     throw invalidIdJag("its client_id is not that of the client");
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
-  const body = buildJwtBearerBody({ ...options, assertion });
-  return await fetchToken(serverMetadata, body, options);
+  const body = buildJwtBearerBody({ ...requestedOf(options), assertion });
+  return await fetchToken(serverMetadata, body, tokenOptionsOf(options));
 }

@@ -23,13 +23,14 @@ import type {
 } from "../client/authentication.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import { responseError } from "../http/_response.ts";
-import { formWith } from "./_form.ts";
-import { postForm } from "./_form_post.ts";
+import { formWith, requestedOf } from "./_form.ts";
+import { formOptionsOf, postForm } from "./_form_post.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
+  tokenOptionsOf,
   type TokenRequestMetadata,
 } from "./token.ts";
 
@@ -128,7 +129,7 @@ export async function fetchDeviceAuthorization(
     serverMetadata,
     "device_authorization_endpoint",
     formWith({}, options),
-    options,
+    formOptionsOf(options),
   );
   const codes = readCodes(members);
   if (!codes) {
@@ -268,7 +269,7 @@ export async function pollDeviceToken(
     "a number of seconds",
   );
   const body = buildDeviceTokenBody({
-    ...options,
+    ...requestedOf(options),
     deviceCode: requireNonEmptyString("device_code", device_code),
   });
   const remaining = () => expires_at - now() / 1000;
@@ -288,7 +289,7 @@ export async function pollDeviceToken(
     if (pause >= left) throw expired();
     await underSignal(signal, () => delay(pause * 1000, signal));
     try {
-      return await fetchToken(serverMetadata, body, options);
+      return await fetchToken(serverMetadata, body, tokenOptionsOf(options));
     } catch (failure) {
       signal?.throwIfAborted();
       if (!(failure instanceof OAuthClientError)) throw failure;

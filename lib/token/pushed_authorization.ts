@@ -14,12 +14,13 @@ import type {
   IFormRequestOptions,
 } from "../client/authentication.ts";
 import { responseError } from "../http/_response.ts";
+import { requestedOf } from "./_form.ts";
 import {
   authorizationQuery,
   boundParameters,
   endpointUrl,
 } from "./_authorization_parameters.ts";
-import { postForm } from "./_form_post.ts";
+import { formOptionsOf, postForm } from "./_form_post.ts";
 import type {
   AuthorizationRequestMetadata,
   IAuthorizationParameters,
@@ -144,7 +145,7 @@ export async function pushAuthorizationRequest(
   parameters: IAuthorizationParameters,
   options: IPushAuthorizationRequestOptions,
 ): Promise<IPushedAuthorization> {
-  const { assumePkce, now = Date.now, client, ...formOptions } = requireObject(
+  const { assumePkce, now = Date.now, client, dpop, allowHttp } = requireObject(
     "options",
     options,
   );
@@ -153,14 +154,17 @@ export async function pushAuthorizationRequest(
   const endpoint = requireEndpoint(
     requireObject("serverMetadata", serverMetadata),
     "authorization_endpoint",
-    formOptions.allowHttp,
+    allowHttp,
   );
   const form = authorizationQuery(
     serverMetadata,
     clientId,
     {
-      ...parameters,
-      parameters: boundParameters(parameters.parameters, formOptions.dpop),
+      ...requestedOf(parameters),
+      redirectUri: parameters.redirectUri,
+      state: parameters.state,
+      codeChallenge: parameters.codeChallenge,
+      parameters: boundParameters(parameters.parameters, dpop),
     },
     assumePkce,
   );
@@ -168,7 +172,7 @@ export async function pushAuthorizationRequest(
     serverMetadata,
     "pushed_authorization_request_endpoint",
     form,
-    { ...formOptions, client: withClientId(client) },
+    { ...formOptionsOf(options), client: withClientId(client) },
   );
   const requestUri = stringMember(members, "request_uri");
   const expiresIn = numberMember(members, "expires_in") ?? 0;

@@ -9,7 +9,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { AnyString } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { formOf } from "./_form.ts";
-import { postForm } from "./_form_post.ts";
+import { formOptionsOf, postForm } from "./_form_post.ts";
 
 /** Options of {@linkcode revokeToken}. */
 export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
@@ -74,5 +74,9 @@ export async function revokeToken(
     token: requireNonEmptyString("token", token),
     token_type_hint: options?.tokenTypeHint,
   });
-  await postForm(serverMetadata, "revocation_endpoint", form, options);
+  await postForm(serverMetadata, "revocation_endpoint", form, {
+    ...formOptionsOf(options),
+    // A revocation request has no proof.
+    dpop: undefined,
+  });
 }

@@ -13,7 +13,8 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "../client/authentication.ts";
 import { responseError } from "../http/_response.ts";
-import { postForm } from "./_form_post.ts";
+import { formOptionsOf, postForm } from "./_form_post.ts";
+import { requestedOf } from "./_form.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
 /** What {@linkcode fetchToken} uses of server metadata. */
@@ -128,7 +129,7 @@ export async function fetchToken(
     serverMetadata,
     "token_endpoint",
     body,
-    options,
+    formOptionsOf(options),
   );
   const invalid = (problem: string) =>
     responseError(
@@ -146,6 +147,13 @@ export async function fetchToken(
     throw invalid("has a token that is not bound to the DPoP key");
   }
   return token;
+}
+
+/** Takes out what {@linkcode fetchToken} uses of a caller's options. */
+export function tokenOptionsOf(
+  options: IFetchTokenOptions,
+): IFetchTokenOptions {
+  return { ...formOptionsOf(options), now: options.now };
 }
 
 /** Options of {@linkcode refreshToken}. */
@@ -192,10 +200,14 @@ export async function refreshToken(
 ): Promise<IToken> {
   const { refresh_token = "" } = token;
   const body = buildRefreshTokenBody({
-    ...options,
+    ...requestedOf(options ?? {}),
     refreshToken: refresh_token,
   });
-  const fresh = await fetchToken(serverMetadata, body, options);
+  const fresh = await fetchToken(
+    serverMetadata,
+    body,
+    tokenOptionsOf(options ?? {}),
+  );
   // A response without a scope grants the requested one (RFC 6749, section 5.1).
   const scope = body.get("scope") ?? token.scope;
   const details = options?.authorizationDetails?.length

@@ -7,6 +7,7 @@
 import { stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import { requestedOf } from "./_form.ts";
 import {
   buildTokenExchangeBody,
   type IBuildTokenExchangeBodyOptions,
@@ -15,6 +16,7 @@ import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
+  tokenOptionsOf,
   type TokenRequestMetadata,
 } from "./token.ts";
 
@@ -79,8 +81,20 @@ export async function exchangeToken(
   options: IExchangeTokenOptions,
 ): Promise<IExchangedToken> {
   const { requestedTokenType } = options;
-  const body = buildTokenExchangeBody(options);
-  const token = await fetchToken(serverMetadata, body, options);
+  const body = buildTokenExchangeBody({
+    ...requestedOf(options),
+    subjectToken: options.subjectToken,
+    subjectTokenType: options.subjectTokenType,
+    requestedTokenType,
+    audience: options.audience,
+    actorToken: options.actorToken,
+    actorTokenType: options.actorTokenType,
+  });
+  const token = await fetchToken(
+    serverMetadata,
+    body,
+    tokenOptionsOf(options),
+  );
   const issued_token_type = stringMember(token, "issued_token_type");
   const isRequested = issued_token_type !== undefined &&
     (!requestedTokenType || issued_token_type === requestedTokenType);

@@ -189,8 +189,8 @@ Deno.test("discoverAuthorization() fails if the named server has no metadata, an
   assertEquals(
     error.message,
     `No metadata of the authorization server ${AS}/t for ${MCP}. Tried: ` +
-      `${NAMED} (410), ${OAUTH}/t (404), ${OPENID}/t (failed: TypeError: ` +
-      `Cable cut), ${openId} (invalid_metadata)`,
+      `${NAMED} (410), ${OAUTH}/t (404), ${OPENID}/t (Request to ${OPENID}/t ` +
+      `failed: TypeError: Cable cut), ${openId} (invalid_metadata)`,
   );
   assertEquals(outcomes(attempts), [
     [NAMED, 410],
