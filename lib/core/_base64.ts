@@ -5,54 +5,11 @@
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The base64 method of `Uint8Array`, which older type libraries lack. */
-interface INativeBase64 {
-  setFromBase64(
-    base64: string,
-    options: { alphabet: "base64url" },
-  ): { written: number };
-}
-
 // A byte order mark is kept, so that a JSON parser rejects it.
-const lenientUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
-  ignoreBOM: true,
-});
 const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", {
   ignoreBOM: true,
   fatal: true,
 });
-const buffer: Bytes = /* @__PURE__ */ new Uint8Array(8_192);
-
-/** Decodes base64url without padding; throws if it is anything else, or too long. */
-function setFromBase64(bytes: Bytes, base64: string): number {
-  const native = bytes as unknown as INativeBase64;
-  const { written } = native.setFromBase64(base64, { alphabet: "base64url" });
-  if (base64.length === Math.ceil(written * 4 / 3)) return written;
-  throw new SyntaxError();
-}
-
-/**
- * Decodes two strings as {@linkcode decodeBase64String} does, by the base64 decoder
- * of the runtime and one call of the lenient UTF-8 decoder. Throws where only that
- * function can decode them, or fail.
- */
-export function decodeBase64Pair(first: string, second: string): string[] {
-  try {
-    const middle = setFromBase64(buffer, first);
-    const length = setFromBase64(buffer.subarray(middle + 1), second);
-    const text = lenientUtf8.decode(buffer.subarray(0, middle + 1 + length));
-    // A zero byte separates the two strings. It is at another index if the first one
-    // is not ASCII or contains a zero, which the header of a JWT seldom does.
-    if (text.indexOf("\0") === middle && !text.includes("\ufffd")) {
-      return [text.slice(0, middle), text.slice(middle + 1)];
-    }
-    throw new SyntaxError();
-  } finally {
-    // The claims must not stay readable here.
-    buffer.fill(0, 0, first.length + second.length);
-  }
-}
-
 /** Decodes base64 in either alphabet to a string with a character for each byte. */
 function decodeBinary(base64: string): string {
   return atob(base64.replaceAll("-", "+").replaceAll("_", "/"));

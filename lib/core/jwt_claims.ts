@@ -4,32 +4,8 @@
  * @module
  */
 
-import { decodeBase64Pair } from "./_base64.ts";
 import { decodeJwt } from "./_jwt.ts";
-import { isMembers } from "./_members.ts";
 import type { IAuthorizationJWTClaims } from "./types.ts";
-
-/**
- * Reads the claims up to 1.3 times as fast as `decodeJwt()`, where the runtime has
- * a base64 decoder. Returns undefined for a token that needs that function.
- */
-function readClaims(token: string): IAuthorizationJWTClaims | undefined {
-  if (!("setFromBase64" in Uint8Array.prototype)) return undefined;
-  try {
-    const first = token.indexOf(".");
-    const second = token.indexOf(".", first + 1);
-    if (second === first || token.includes(".", second + 1)) return undefined;
-    const [header, claims] = decodeBase64Pair(
-      token.slice(0, first),
-      token.slice(first + 1, second),
-    ).map((json) => JSON.parse(json));
-    return isMembers(header) && isMembers(claims)
-      ? claims as unknown as IAuthorizationJWTClaims
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Returns the claims of a JWT without verifying its signature. Use them for
@@ -59,5 +35,5 @@ function readClaims(token: string): IAuthorizationJWTClaims | undefined {
  * ```
  */
 export function getClaimsFromJWT(token: string): IAuthorizationJWTClaims {
-  return readClaims(token) ?? decodeJwt(token).claims;
+  return decodeJwt(token).claims;
 }

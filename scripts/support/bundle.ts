@@ -53,7 +53,7 @@ export const ENTRIES: readonly IBundleEntry[] = [
     goal: 700,
     limit: 700,
   },
-  { file: "claims", title: "getClaimsFromJWT", goal: 700, limit: 1_050 },
+  { file: "claims", title: "getClaimsFromJWT", goal: 760, limit: 760 },
   // gzip alone takes 20 bytes.
   {
     file: "nothing",

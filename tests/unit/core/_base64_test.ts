@@ -5,7 +5,6 @@ import {
 } from "@std/encoding/base64url";
 import fc from "fast-check";
 import {
-  decodeBase64Pair,
   decodeBase64String,
   decodeBase64Url,
   encodeBase64Url,
@@ -122,85 +121,4 @@ Deno.test("encodeBase64Url() encodes a megabyte", () => {
   const bytes = new Uint8Array(1_048_576).fill(0xfb);
   assertEquals(encodeBase64Url(bytes).slice(0, 8), "-_v7-_v7");
   assertEquals(encodeBase64Url(bytes).length, Math.ceil(1_048_576 * 4 / 3));
-});
-
-function decodeSlowly(first: string, second: string): string[] {
-  return [first, second].map(decodeBase64String);
-}
-
-/** The result of decodeBase64Pair(), or of the function that replaces it. */
-function decodePair(first: string, second: string): string[] | undefined {
-  for (const decode of [decodeBase64Pair, decodeSlowly]) {
-    try {
-      return decode(first, second);
-    } catch {
-      continue;
-    }
-  }
-  return undefined;
-}
-
-Deno.test("decodeBase64Pair() decodes what decodeBase64String() does, or leaves it", () => {
-  const part = fc.oneof(
-    fc.string({ unit: "grapheme" }).map(encodeBase64Url),
-    fc.uint8Array().map(encodeBase64Url),
-    fc.uint8Array().map(standard),
-    fc.string({ unit: fc.constantFrom(..."aA+/-_= \n\t\f\0\ufeff.") }),
-  );
-  fc.assert(
-    fc.property(part, part, (first, second) => {
-      const expected = (() => {
-        try {
-          return decodeSlowly(first, second);
-        } catch {
-          return undefined;
-        }
-      })();
-      assertEquals(decodePair(first, second), expected);
-    }),
-    { numRuns: 5_000 },
-  );
-});
-
-Deno.test("decodeBase64Pair() leaves whitespace at any place to decodeBase64String()", () => {
-  for (const valid of ["", "e30", "eyJh", "eyJhIjoxfQ"]) {
-    for (let place = 0; place <= valid.length; place++) {
-      for (const space of [" ", "\n", "  ", "\t\r\n", "    "]) {
-        const invalid = valid.slice(0, place) + space + valid.slice(place);
-        assertThrows(() => decodeBase64Pair(invalid, "e30"));
-        assertThrows(() => decodeBase64Pair("e30", invalid));
-      }
-    }
-  }
-});
-
-Deno.test("decoding leaves nothing readable in memory that is used again", () => {
-  const { decode } = TextDecoder.prototype;
-  const seen = new Set<ArrayBufferLike>();
-  TextDecoder.prototype.decode = function (input, options) {
-    if (ArrayBuffer.isView(input)) seen.add(input.buffer);
-    return decode.call(this, input, options);
-  };
-  try {
-    const secret = encodeBase64Url('{"name":"Zoë"}');
-    for (
-      const [first, second] of [
-        ["e30", secret],
-        [secret, `${secret.slice(0, -1)}.`],
-        ["e30", `${secret}_w`],
-      ] as const
-    ) {
-      try {
-        decodeBase64Pair(first, second);
-      } catch {
-        // The rest is for decodeBase64String(), which uses new memory.
-      }
-    }
-  } finally {
-    TextDecoder.prototype.decode = decode;
-  }
-  assertEquals(seen.size > 0, "setFromBase64" in Uint8Array.prototype);
-  for (const buffer of seen) {
-    assertEquals(new Uint8Array(buffer).every((byte) => byte === 0), true);
-  }
 });
