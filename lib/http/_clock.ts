@@ -7,20 +7,36 @@ import type { ITransport } from "./_transport.ts";
 /** The longest delay of a timer; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
 
+type Listener = (reason: unknown) => void;
+
+/** What runs under each signal, and is to be ended when it aborts. */
+const listeners = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Listener>>();
+
+/** Calls the listeners of a signal; the only handler that a signal has of ours. */
+function onAbort({ currentTarget }: Event): void {
+  const signal = currentTarget as AbortSignal;
+  for (const listener of listeners.get(signal) ?? []) listener(signal.reason);
+}
+
 /**
- * Calls a function when the caller's signal aborts. Returns a function that removes
- * the listener.
+ * Calls a function when the caller's signal aborts, until `unlisten()`. Many
+ * operations may share one signal: Node warns of more than ten handlers on a signal,
+ * and keeps some memory for each signal that is derived from it.
  */
-function onAbort(
-  signal: AbortSignal,
-  listener: (reason: unknown) => void,
-): () => void {
-  // Many operations may share one signal. Node warns of more than ten listeners
-  // on a signal, but not of signals that are derived from it.
-  const source = AbortSignal.any ? AbortSignal.any([signal]) : signal;
-  const handle = () => listener(signal.reason);
-  source.addEventListener("abort", handle);
-  return () => source.removeEventListener("abort", handle);
+function listen(signal: AbortSignal, listener: Listener): void {
+  const set = listeners.get(signal) ?? new Set();
+  if (set.size === 0) signal.addEventListener("abort", onAbort);
+  listeners.set(signal, set.add(listener));
+}
+
+/** Ends what `listen()` began. Nothing is left on a signal that is not in use. */
+function unlisten(signal: AbortSignal, listener: Listener): void {
+  const set = listeners.get(signal);
+  set?.delete(listener);
+  if (set?.size === 0) {
+    listeners.delete(signal);
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 /**
@@ -33,14 +49,15 @@ export async function underSignal<T>(
 ): Promise<T> {
   if (!signal) return await task();
   signal.throwIfAborted();
-  let stop: (() => void) | undefined;
+  let listener: Listener | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
-      stop = onAbort(signal, reject);
+      listener = reject;
+      listen(signal, listener);
       task().then(resolve, reject);
     });
   } finally {
-    stop?.();
+    if (listener) unlisten(signal, listener);
   }
 }
 
@@ -56,7 +73,7 @@ export async function underClock<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const controller = new AbortController();
-  let stop: (() => void) | undefined;
+  let listener: Listener | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
@@ -64,7 +81,8 @@ export async function underClock<T>(
         reject(reason);
         controller.abort(reason);
       };
-      stop = signal && onAbort(signal, end);
+      listener = end;
+      if (signal) listen(signal, listener);
       if (timeoutMs <= LONGEST_TIMER_MS) {
         timer = setTimeout(() => {
           const message = `Request to ${quoteUrl(url)} got no complete ` +
@@ -76,6 +94,6 @@ export async function underClock<T>(
     });
   } finally {
     clearTimeout(timer);
-    stop?.();
+    if (signal && listener) unlisten(signal, listener);
   }
 }
