@@ -12,9 +12,7 @@ import {
 } from "../core/_arguments.ts";
 import { encodeBase64 } from "../core/_base64.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
 import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
-import type { IDpop } from "./dpop.ts";
 
 /** A client and its authentication method. */
 export interface IClientAuthentication {
@@ -41,16 +39,6 @@ export interface IAuthenticatedRequest {
   readonly headers: Record<string, string>;
   /** Aborts on timeout and when the caller's signal aborts. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Options of every request to an endpoint that authenticates the client. */
-export interface IFormRequestOptions extends IRequestOptions {
-  /** The client and its credentials; without it, no `client_id` is added. */
-  client?: IClientAuthentication | undefined;
-  /** Binds the token to a key. */
-  dpop?: IDpop | undefined;
-  /** Accepts http endpoints that are not on loopback, and any on loopback. */
-  allowHttp?: boolean | undefined;
 }
 
 /** Options of the client authentication methods. */

@@ -1,113 +1,71 @@
 /**
  * The choice of an authentication method for a registered client.
- *
- * @module
  */
 
-import { requireNonEmptyString } from "../core/_arguments.ts";
+import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
+import { requireSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
-import { requireSameIssuer } from "./_issuer.ts";
+import { SECRET_METHODS } from "./_authentication_methods.ts";
 import {
   clientSecretBasic,
   clientSecretPost,
   type IClientAuthentication,
   publicClient,
 } from "./authentication.ts";
+import type { Client, IKnownClient } from "./known_client.ts";
 
-/** The members of a registration that {@linkcode selectClientAuthentication} reads. */
-export interface IClientCredentials extends
-  Pick<
-    IAuthorizationDynamicClientRegistrationResponse,
-    "client_id" | "client_secret" | "token_endpoint_auth_method"
-  > {
-  /** Issuer that the client is registered with, if it is known. */
-  issuer?: string | undefined;
+/** Checks whether a client has its own authentication. */
+export function isAuthentication(
+  client: Client,
+): client is IClientAuthentication {
+  return "authenticate" in client;
 }
 
-/** Selects a method that the server lists, for a client with a secret. */
-function selectMethod(listed: string[] = []): string {
-  // The default of RFC 8414, section 2.
-  const preferred = ["client_secret_basic", "client_secret_post"];
-  return preferred.find((method) => listed.includes(method)) ??
-    listed[0] ?? "client_secret_basic";
+/** Returns the identifier of a client. */
+export function clientIdOf(client: Client): string {
+  return isAuthentication(client) ? client.clientId : client.client_id;
+}
+
+/** Fails if a client in plain JSON has a secret and names no issuer to send it to. */
+export function requireBound({ issuer, client_secret }: IKnownClient): void {
+  requireArgument(
+    Boolean(issuer) || !client_secret,
+    "client",
+    "an object with the issuer that its client_secret belongs to",
+  );
 }
 
 /**
- * Selects the authentication of a registered client, bound to the issuer of the
- * server.
- *
- * The method is the one that the registration names. Else it is `none` for a client
- * without a secret, and for a client with one the first that the server lists of
- * `client_secret_basic` and `client_secret_post`. An empty list counts as none.
+ * Returns the authentication of a client at a server. For a registration, the method is
+ * the one that it names; else `none` without a secret, and with one the first that the
+ * server lists of those that send it. An empty list counts as none.
  *
  * `client_secret_jwt` is not supported: its signature is an HMAC with the client secret,
- * so that the server has to store the secret itself and not only a hash of it. Where a
- * secret must not be sent, {@linkcode privateKeyJwt} is the better choice.
- *
- * @param serverMetadata Metadata of the server.
- * @param registration The registration, for example an {@linkcode IKnownClient}.
- * @throws {OAuthClientError} `unsupported`: the method needs more than a
- * registration; use {@linkcode privateKeyJwt} or {@linkcode clientAssertion}.
- * `issuer_mismatch`: the client is registered with another issuer.
- * `invalid_argument`: an argument is not valid, or the method needs a secret
- * and there is none.
- * @see RFC 8414, section 2 (`token_endpoint_auth_methods_supported`).
- *
- * @example Request a token with a stored registration
- * ```ts
- * import {
- *   buildClientCredentialsBody,
- *   fetchToken,
- *   selectClientAuthentication,
- * } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
- *
- * const serverMetadata = {
- *   issuer: "https://as.example",
- *   token_endpoint: "https://as.example/token",
- *   token_endpoint_auth_methods_supported: ["client_secret_post"],
- * };
- * const stored = {
- *   issuer: "https://as.example",
- *   client_id: "c1",
- *   client_secret: "s3cret",
- * };
- * const { access_token } = await fetchToken(
- *   serverMetadata,
- *   buildClientCredentialsBody(),
- *   {
- *     client: selectClientAuthentication(serverMetadata, stored),
- *     // Replaces the server.
- *     fetch: (_url, { body }) =>
- *       Promise.resolve(
- *         new URLSearchParams(body).get("client_secret") === "s3cret"
- *           ? Response.json({ access_token: "t0ken", token_type: "Bearer" })
- *           : Response.json({ error: "invalid_client" }, { status: 401 }),
- *       ),
- *   },
- * );
- * assertEquals(access_token, "t0ken");
- * ```
+ * so that the server has to store the secret itself and not only a hash of it.
  */
-export function selectClientAuthentication(
+export function authenticationOf(
+  client: Client,
   serverMetadata: Pick<
     IAuthorizationServerMetadata,
     "issuer" | "token_endpoint_auth_methods_supported"
   >,
-  registration: IClientCredentials,
 ): IClientAuthentication {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
-  const { client_id, client_secret = "" } = registration;
   requireNonEmptyString("serverMetadata.issuer", issuer);
-  requireSameIssuer(registration.issuer, issuer);
-  const method = registration.token_endpoint_auth_method ??
+  requireSameIssuer(client.issuer, issuer);
+  if (isAuthentication(client)) return client;
+  requireBound(client);
+  const { client_id, client_secret = "" } = client;
+  const listed = stringsIn(token_endpoint_auth_methods_supported) ?? [];
+  const [byDefault] = SECRET_METHODS;
+  const method = client.token_endpoint_auth_method ??
     (client_secret
-      ? selectMethod(stringsIn(token_endpoint_auth_methods_supported))
+      ? SECRET_METHODS.find((one) => listed.includes(one)) ?? listed[0] ??
+        byDefault
       : "none");
   switch (method) {
     case "none":
@@ -120,6 +78,7 @@ export function selectClientAuthentication(
   throw new OAuthClientError(
     "unsupported",
     `Client authentication ${quoteJson(method)} at ${quoteUrl(issuer)} needs ` +
-      "more than a registration: use privateKeyJwt or clientAssertion",
+      "more than a registration: set client to the result of privateKeyJwt or " +
+      "clientAssertion",
   );
 }

@@ -32,7 +32,8 @@ import { mergeHeaders } from "../http/_request.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { postRegistration } from "./_registration_post.ts";
-import type { IKnownClient } from "./selection.ts";
+import { REGISTERED_METHODS } from "./_authentication_methods.ts";
+import type { IKnownClient } from "./known_client.ts";
 
 /** Options of {@linkcode fetchDynamicRegistration}. */
 export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
@@ -157,11 +158,10 @@ function applicationTypeOf(redirectUris: readonly string[] = []): string {
     : "native";
 }
 
-/** Returns an authentication method that the server lists; none for the default. */
+/** Returns a method to register for, among those listed; none for the default. */
 function authMethodFor(listed: string[] = []): string | undefined {
-  return listed.includes("client_secret_basic")
-    ? undefined
-    : ["client_secret_post", "none"].find((method) => listed.includes(method));
+  const method = REGISTERED_METHODS.find((one) => listed.includes(one));
+  return method === "client_secret_basic" ? undefined : method;
 }
 
 /**

@@ -9,17 +9,14 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
 import { numberMember } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
+import { requireBound } from "./authentication_selection.ts";
+import type { IKnownClient } from "./known_client.ts";
 
-/** A registered client, with the issuer that it is registered with. */
-export interface IKnownClient
-  extends IAuthorizationDynamicClientRegistrationResponse {
-  /** Issuer of the server. The client must not be used at any other. */
-  issuer: string;
-}
+export type { IKnownClient };
 
 /** Options of {@linkcode selectClient}. */
 export interface ISelectClientOptions {
@@ -148,10 +145,17 @@ export function selectClient(
   const documentUrl = clientMetadataUrl !== undefined &&
     requireClientMetadataUrl(clientMetadataUrl);
 
+  knownClients?.forEach(requireBound);
   const client = knownClients?.find((one) =>
-    one.issuer === issuer && !isExpired(one, now)
+    isSameIssuer(one.issuer ?? issuer, issuer) && !isExpired(one, now)
   );
-  if (client) return { kind: "known_client", client };
+  if (client) {
+    const isSame = client.issuer === issuer;
+    return {
+      kind: "known_client",
+      client: isSame ? client : { ...client, issuer },
+    };
+  }
   if (documentUrl && server.client_id_metadata_document_supported === true) {
     return {
       kind: "client_metadata_document",

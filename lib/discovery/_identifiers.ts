@@ -1,13 +1,11 @@
 /** Identifiers of resources and issuers, and the well-known URLs made of them. */
 
+import { withoutSlash } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import {
   AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
   OPENID_CONNECT_DISCOVERY_PATH,
 } from "../core/constants.ts";
-
-const withoutSlash = (text: string) =>
-  text.endsWith("/") ? text.slice(0, -1) : text;
 
 /**
  * Inserts a well-known path between the host and the path of a URL. The strings
@@ -74,16 +72,6 @@ export function coversTarget(
         withoutSlash(wellKnownUrl);
   }
   return false;
-}
-
-/** Checks whether two issuers are the same, but for one slash at the end. */
-export function isSameIssuer(a: string, b: string): boolean {
-  return withoutSlash(a) === withoutSlash(b);
-}
-
-/** Checks whether an issuer is ASCII without query and fragment (RFC 8414, section 2). */
-export function isIssuer(issuer: string): boolean {
-  return /^[\x21-\x7e]+$/.test(issuer) && !/[?#]/.test(issuer);
 }
 
 /** Returns the identifier of a target: no fragment, no slash for an empty path. */

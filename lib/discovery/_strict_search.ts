@@ -1,6 +1,7 @@
 /** The search for metadata whose identifiers and URLs can be trusted. */
 
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
+import { isIssuer, isSameIssuer } from "../core/_issuer.ts";
 import { printable } from "../core/_quote.ts";
 import {
   ENDPOINT_NAMES,
@@ -19,12 +20,7 @@ import type {
 } from "../core/metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { ITransport } from "../http/_transport.ts";
-import {
-  coversTarget,
-  isIssuer,
-  isSameIssuer,
-  preferFirst,
-} from "./_identifiers.ts";
+import { coversTarget, preferFirst } from "./_identifiers.ts";
 import {
   type ICandidate,
   type ISearchResult,

@@ -1,6 +1,6 @@
 /** Findings about metadata of the authorization server. */
 
-import { isSameIssuer } from "../discovery/_identifiers.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
 import { codesOf, isNamed, isOpen, membersOf, shown } from "./_facts.ts";
 import {
   findDisagreement,

@@ -1,11 +1,11 @@
 /** What a flow requests: its own options and those of the resource. */
 
+import { requireSameIssuer } from "../core/_issuer.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { requireSameIssuer } from "../client/_issuer.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
-import type { IKnownClient } from "../client/selection.ts";
+import { isAuthentication } from "../client/authentication_selection.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
 
@@ -36,13 +36,15 @@ export function parametersOf(
   };
 }
 
-/** Returns the registration that credentials belong to. */
+/** Returns the registration of a client, without what only authenticates it. */
 export function clientOf(
-  { clientId, method, issuer: registeredWith }: IClientAuthentication,
+  client: Client,
   { issuer }: Pick<IAuthorizationContext, "issuer">,
 ): IKnownClient {
   // Also checked when credentials are sent, but a user would have signed in by then.
-  requireSameIssuer(registeredWith, issuer);
+  requireSameIssuer(client.issuer, issuer);
+  if (!isAuthentication(client)) return { ...client, issuer };
+  const { clientId, method } = client;
   return { issuer, client_id: clientId, token_endpoint_auth_method: method };
 }
 

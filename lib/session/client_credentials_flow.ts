@@ -5,7 +5,7 @@
  */
 
 import { invalidArgument, requireObject } from "../core/_arguments.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
+import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
 import { fetchToken } from "../token/token.ts";
 import { clientOf, scopesOf } from "./_flow_parameters.ts";
@@ -19,7 +19,7 @@ export interface IClientCredentialsFlowOptions extends
     "scopes" | "authorizationDetails" | "parameters" | "resource"
   > {
   /** The client with its credentials and its `issuer`. */
-  client: IClientAuthentication;
+  client: Client;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { selectScopes } from "../core/scopes.ts";
-import { selectClientAuthentication } from "../client/authentication_selection.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
 import {
   fetchDeviceAuthorization,
   type IDeviceAuthorization,
@@ -71,7 +71,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       // Those of the authorization apply.
       scopes: undefined,
       client: request.client ??
-        selectClientAuthentication(serverMetadata, client),
+        authenticationOf(client, serverMetadata),
       resource: target,
     };
     const authorization = await fetchDeviceAuthorization(serverMetadata, {

@@ -8,7 +8,7 @@ import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
-import { selectClientAuthentication } from "../client/authentication_selection.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
@@ -78,7 +78,7 @@ function clientOf(
   { serverMetadata, client }: ISession,
   options: ISessionOptions,
 ): IClientAuthentication {
-  return options.client ?? selectClientAuthentication(serverMetadata, client);
+  return options.client ?? authenticationOf(client, serverMetadata);
 }
 
 /**

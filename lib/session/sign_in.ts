@@ -5,15 +5,15 @@
  * @module
  */
 
+import { requireSameIssuer } from "../core/_issuer.ts";
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { requireSameIssuer } from "../client/_issuer.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
-import { selectClientAuthentication } from "../client/authentication_selection.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
@@ -192,7 +192,7 @@ export async function startAuthorization(
     ? await pushAuthorizationRequest(serverMetadata, request, {
       ...options,
       client: options.clientAuthentication ??
-        selectClientAuthentication(serverMetadata, client),
+        authenticationOf(client, serverMetadata),
     })
     : {
       url: buildAuthorizationUrl(serverMetadata, {
@@ -274,7 +274,7 @@ export async function finishAuthorization(
   });
   const token = await fetchToken(serverMetadata, body, {
     ...given,
-    client: given.client ?? selectClientAuthentication(serverMetadata, client),
+    client: given.client ?? authenticationOf(client, serverMetadata),
   });
   // A server that is not an OpenID provider ignores the scope.
   if (token.id_token !== undefined && request.scopes.includes("openid")) {

@@ -13,9 +13,11 @@ import {
   quoteUrl,
   requireEndpoint,
 } from "../core/_url.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorMembers } from "../client/_error_members.ts";
-import { requireSameIssuer } from "../client/_issuer.ts";
-import type { IFormRequestOptions } from "../client/authentication.ts";
+import type { IClientAuthentication } from "../client/authentication.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
+import type { IDpop } from "../client/dpop.ts";
 import { underClock } from "../http/_clock.ts";
 import { cleanErrorResponse, secretsOf } from "../http/_redact.ts";
 import { type IRequest, mergeHeaders, send } from "../http/_request.ts";
@@ -25,6 +27,7 @@ import {
   isForm,
   responseError,
 } from "../http/_response.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
@@ -35,6 +38,10 @@ type FormEndpointName = Extract<
   | "revocation_endpoint"
   | "pushed_authorization_request_endpoint"
 >;
+
+type FormServerMetadata =
+  & EndpointMetadata<FormEndpointName>
+  & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
 /** A successful response to a form, and its members. */
 export interface IFormResponse {
@@ -106,10 +113,16 @@ interface IForm {
   readonly form: URLSearchParams;
 }
 
+/** Who sends a form, and the header fields that the caller adds. */
+interface ISender extends Pick<IFormRequestOptions, "headers"> {
+  readonly client: IClientAuthentication | undefined;
+  readonly dpop: IDpop | undefined;
+}
+
 /** Sends a form once, with fresh credentials and a fresh DPoP proof. */
 async function sendForm(
   { url, purpose, serverMetadata, form }: IForm,
-  { client, dpop, headers: further }: IFormRequestOptions,
+  { client, dpop, headers: further }: ISender,
   transport: ITransport,
 ): Promise<IExchange> {
   return await underClock(url, transport, async (signal) => {
@@ -137,17 +150,18 @@ async function sendForm(
  * section 8).
  */
 export async function postForm(
-  serverMetadata: EndpointMetadata<FormEndpointName>,
+  serverMetadata: FormServerMetadata,
   endpoint: FormEndpointName,
   form: URLSearchParams,
   options: IFormRequestOptions,
 ): Promise<IFormResponse> {
   const transport = transportOf(options);
-  const { allowHttp, client, dpop, headers } = options;
+  const { allowHttp, dpop, headers } = options;
   // Of a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
-  requireSameIssuer(client?.issuer, serverMetadata.issuer);
+  const client = options.client &&
+    authenticationOf(options.client, serverMetadata);
   // Each endpoint is named after the purpose of its requests.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;

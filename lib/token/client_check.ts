@@ -6,12 +6,9 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type {
-  IClientAuthentication,
-  IFormRequestOptions,
-} from "../client/authentication.ts";
-import { selectClientAuthentication } from "../client/authentication_selection.ts";
-import type { IKnownClient } from "../client/selection.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
+import { isAuthentication } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
 import { formOptionsOf } from "./_form_post.ts";
 import { buildRefreshTokenBody } from "./grant_body.ts";
 import { createState } from "./pkce.ts";
@@ -19,10 +16,7 @@ import { fetchToken } from "./token.ts";
 
 /** Options of {@linkcode isClientKnown}. */
 export interface IIsClientKnownOptions
-  extends Omit<IFormRequestOptions, "client"> {
-  /** Credentials that the registration does not hold, such as a private key. */
-  clientAuthentication?: IClientAuthentication | undefined;
-}
+  extends Omit<IFormRequestOptions, "client"> {}
 
 /** Codes of errors that are no statement of the server. */
 const LOCAL_CODES = [
@@ -42,14 +36,14 @@ const LOCAL_CODES = [
  * delete registrations that are not used.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
- * @param client The registration.
+ * @param client The registration, or a client with its own authentication.
  * @param options The options of every request.
  * @returns Undefined if it remains unclear: the request failed, or the server
  * returned something else, also `unauthorized_client` for a client whose registration
  * has `grant_types` without `refresh_token`.
  * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
  * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
- * `clientAuthentication`. `url_refused`: the endpoint is not https, nor http on
+ * more than a registration. `url_refused`: the endpoint is not https, nor http on
  * loopback. `invalid_argument`: an argument is not valid.
  * @see RFC 6749, section 5.2; RFC 7591, section 5.
  *
@@ -79,16 +73,15 @@ export async function isClientKnown(
     IAuthorizationServerMetadata,
     "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
   >,
-  client: IKnownClient,
+  client: Client,
   options?: IIsClientKnownOptions,
 ): Promise<boolean | undefined> {
-  const authentication = options?.clientAuthentication ??
-    selectClientAuthentication(serverMetadata, client);
+  const grants = isAuthentication(client) ? undefined : client.grant_types;
   const body = buildRefreshTokenBody({ refreshToken: createState() });
   try {
     await fetchToken(serverMetadata, body, {
       ...formOptionsOf(options),
-      client: authentication,
+      client,
     });
     return undefined;
   } catch (error) {
@@ -103,9 +96,7 @@ export async function isClientKnown(
         return false;
       case "unauthorized_client":
         // The grant type of this request, not the client, may be the reason.
-        return client.grant_types?.includes("refresh_token") === false
-          ? undefined
-          : false;
+        return grants?.includes("refresh_token") === false ? undefined : false;
     }
     return undefined;
   }

@@ -12,6 +12,7 @@ import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import { requestedOf } from "./_form.ts";
+import { clientIdOf } from "../client/authentication_selection.ts";
 import {
   buildJwtBearerBody,
   buildTokenExchangeBody,
@@ -269,7 +270,7 @@ export async function redeemIdJag(
     );
   }
   if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
-  if (client && client.clientId !== claims.client_id) {
+  if (client && clientIdOf(client) !== claims.client_id) {
     throw invalidIdJag("its client_id is not that of the client");
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");

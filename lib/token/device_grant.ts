@@ -17,10 +17,8 @@ import { adviceFor } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
-import type {
-  IClientAuthentication,
-  IFormRequestOptions,
-} from "../client/authentication.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import { responseError } from "../http/_response.ts";
 import { formWith, requestedOf } from "./_form.ts";
@@ -52,7 +50,7 @@ export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
 export interface IFetchDeviceAuthorizationOptions
   extends IFormRequestOptions, ITokenBodyOptions {
   /** The client and its credentials: the request must identify the client. */
-  client: IClientAuthentication;
+  client: Client;
   /**
    * Returns the time in milliseconds since the Unix epoch.
    *

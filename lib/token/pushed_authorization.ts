@@ -9,10 +9,10 @@ import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl, requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type {
-  IClientAuthentication,
-  IFormRequestOptions,
-} from "../client/authentication.ts";
+import type { IClientAuthentication } from "../client/authentication.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
 import { responseError } from "../http/_response.ts";
 import { requestedOf } from "./_form.ts";
 import {
@@ -37,7 +37,7 @@ export type PushedAuthorizationMetadata =
 /** Options of {@linkcode pushAuthorizationRequest}. */
 export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
   /** The client and its credentials: the request must identify the client. */
-  client: IClientAuthentication;
+  client: Client;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
@@ -149,10 +149,14 @@ export async function pushAuthorizationRequest(
     "options",
     options,
   );
-  const { clientId } = requireObject("options.client", client);
+  const authentication = authenticationOf(
+    requireObject("options.client", client),
+    requireObject("serverMetadata", serverMetadata),
+  );
+  const { clientId } = authentication;
   // Checked before the request, whose result would be of no use without it.
   const endpoint = requireEndpoint(
-    requireObject("serverMetadata", serverMetadata),
+    serverMetadata,
     "authorization_endpoint",
     allowHttp,
   );
@@ -172,7 +176,7 @@ export async function pushAuthorizationRequest(
     serverMetadata,
     "pushed_authorization_request_endpoint",
     form,
-    { ...formOptionsOf(options), client: withClientId(client) },
+    { ...formOptionsOf(options), client: withClientId(authentication) },
   );
   const requestUri = stringMember(members, "request_uri");
   const expiresIn = numberMember(members, "expires_in") ?? 0;

@@ -7,7 +7,7 @@
 import { requireNonEmptyString } from "../core/_arguments.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { AnyString } from "../core/types.ts";
-import type { IFormRequestOptions } from "../client/authentication.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
 import { formOf } from "./_form.ts";
 import { formOptionsOf, postForm } from "./_form_post.ts";
 

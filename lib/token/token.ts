@@ -11,7 +11,7 @@ import { TOKEN_TYPE_ACCESS_TOKEN } from "../core/constants.ts";
 import { decodeJwt } from "../core/_jwt.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
-import type { IFormRequestOptions } from "../client/authentication.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
 import { responseError } from "../http/_response.ts";
 import { formOptionsOf, postForm } from "./_form_post.ts";
 import { requestedOf } from "./_form.ts";

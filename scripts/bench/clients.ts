@@ -44,15 +44,11 @@ async function getWithOurs(target: string): Promise<string> {
   const challenge = await requestResource(target);
   const { serverMetadata, resource, scopes } = await ours
     .discoverAuthorization(target, { challenge });
-  const client = ours.selectClientAuthentication(
-    serverMetadata,
-    await ours.registerClient(serverMetadata, CLIENT_METADATA),
-  );
-  const { clientId } = client;
+  const client = await ours.registerClient(serverMetadata, CLIENT_METADATA);
   const { codeVerifier, codeChallenge } = await ours.createPkcePair();
   const state = ours.createState();
   const callback = await visit(ours.buildAuthorizationUrl(serverMetadata, {
-    clientId,
+    clientId: client.client_id,
     redirectUri: REDIRECT_URI,
     state,
     codeChallenge,

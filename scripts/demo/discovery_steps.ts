@@ -4,7 +4,6 @@ import {
   discoverAuthorization,
   fetchDynamicRegistration,
   parseWWWAuthenticateHeader,
-  selectClientAuthentication,
 } from "../../mod.ts";
 import { type IStep, need } from "./steps.ts";
 
@@ -72,7 +71,7 @@ const registerClient: IStep = {
       progress.scopes,
       { redirectUris: [REDIRECT_URI], fetch: progress.fetch },
     );
-    progress.client = selectClientAuthentication(server, registration);
+    progress.client = { ...registration, issuer: server.issuer };
     return { result: `client_id ${registration.client_id}` };
   },
 };

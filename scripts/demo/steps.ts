@@ -2,8 +2,8 @@
 import type {
   IAuthorizationServerMetadata,
   IAuthorizedFetch,
-  IClientAuthentication,
   IDeviceAuthorization,
+  IKnownClient,
   IToken,
 } from "../../mod.ts";
 import type { IOutput } from "./output.ts";
@@ -35,7 +35,7 @@ export interface IProgress {
   /** The scopes that the resource requires. */
   scopes?: string[];
   /** The registered client. */
-  client?: IClientAuthentication;
+  client?: IKnownClient;
   /** The newest token. */
   token?: IToken;
   device?: IDeviceAuthorization;

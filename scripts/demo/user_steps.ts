@@ -78,7 +78,7 @@ const requestAuthorization: IStep = {
     const { codeVerifier, codeChallenge } = await createPkcePair();
     const state = createState();
     const url = buildAuthorizationUrl(server, {
-      clientId: client.clientId,
+      clientId: client.client_id,
       redirectUri: REDIRECT_URI,
       state,
       codeChallenge,

@@ -58,14 +58,11 @@ async function importKey(pem: string): Promise<CryptoKey> {
  * if yours is known, do not take it from the request.
  */
 const authorizeService: oauth.Authorize = async (request) => {
-  const { issuer, serverMetadata } = request.context;
+  const { issuer } = request.context;
   const { client_secret, private_key_pem: pem } = config;
   const client = pem
     ? oauth.privateKeyJwt(client_id, await importKey(pem), { issuer })
-    : oauth.selectClientAuthentication(serverMetadata, {
-      client_id,
-      client_secret,
-    });
+    : { issuer, client_id, client_secret };
   return await oauth.clientCredentialsFlow({ client })(request);
 };
 
@@ -73,10 +70,7 @@ const authorizeService: oauth.Authorize = async (request) => {
 const authorizeByAssertion: oauth.Authorize = async (request) => {
   const { context, scopes, dpop } = request;
   const { issuer, resource, serverMetadata } = context;
-  const client = oauth.selectClientAuthentication(serverMetadata, {
-    client_id,
-    client_secret: config.client_secret,
-  });
+  const client = { issuer, client_id, client_secret: config.client_secret };
   const options = { client, dpop, signal };
   const { valid_jwt: assertion } = config;
   const token = assertion

@@ -175,7 +175,7 @@ async function runLoopback(client, server) {
       resource,
     }),
     {
-      client: client.selectClientAuthentication(serverMetadata, registration),
+      client: registration,
       dpop,
       now: () => 0,
     },

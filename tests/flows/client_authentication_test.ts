@@ -11,7 +11,6 @@ import {
   OAuthClientError,
   privateKeyJwt,
   registerClient,
-  selectClientAuthentication,
 } from "../../mod.ts";
 import {
   type IFlowServers,
@@ -146,11 +145,12 @@ for (
       grant_types: ["authorization_code"],
       ...method && { token_endpoint_auth_method: method },
     });
-    const client = selectClientAuthentication(serverMetadata, registration);
     const listed = serverMetadata.token_endpoint_auth_methods_supported ?? [];
-    assert(listed.includes(client.method));
-    if (method) assertEquals(client.method, method);
-    const token = await signIn(servers.context, { client });
+    assert(listed.includes(registration.token_endpoint_auth_method ?? ""));
+    if (method) {
+      assertEquals(registration.token_endpoint_auth_method, method);
+    }
+    const token = await signIn(servers.context, { client: registration });
     assertEquals(await statusFor(resource, token), 200);
   });
 }

@@ -1,6 +1,6 @@
 /** A client that is known by the URL of its metadata document (CIMD). */
 import { assert, assertEquals } from "@std/assert";
-import { selectClient, selectClientAuthentication } from "../../mod.ts";
+import { selectClient } from "../../mod.ts";
 import {
   REDIRECT_URI,
   signIn,
@@ -26,8 +26,8 @@ Deno.test("a client gets from a 401 to a 200 with a client ID metadata document"
   const { serverMetadata, resource } = context;
   const selection = selectClient(serverMetadata, { clientMetadataUrl });
   assert(selection.kind === "client_metadata_document");
-  const client = selectClientAuthentication(serverMetadata, selection.client);
-  assertEquals(client.clientId, clientMetadataUrl);
+  const { client } = selection;
+  assertEquals(client.client_id, clientMetadataUrl);
   const token = await signIn(context, { client });
   assertEquals(await statusFor(resource, token), 200);
   assert(!server.requests.includes("POST /reg"));

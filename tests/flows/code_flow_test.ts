@@ -17,7 +17,6 @@ import {
   parseAuthorizationResponse,
   registerClient,
   selectClient,
-  selectClientAuthentication,
 } from "../../mod.ts";
 import {
   discoverFrom,
@@ -60,14 +59,14 @@ Deno.test("a client gets from a 401 to a 200 with registration, PKCE and a code"
   const knownClients = [{ ...registration, issuer }];
   const selection = selectClient(serverMetadata, { knownClients });
   assert(selection.kind === "known_client");
-  const client = selectClientAuthentication(serverMetadata, selection.client);
-  assertEquals(client.method, "none");
+  const { client } = selection;
+  assertEquals(client.token_endpoint_auth_method, "none");
 
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const state = createState();
   const redirectUri = REDIRECT_URI;
   const url = buildAuthorizationUrl(serverMetadata, {
-    clientId: client.clientId,
+    clientId: client.client_id,
     redirectUri,
     state,
     codeChallenge,
@@ -139,7 +138,7 @@ Deno.test("a client steps up from a 403 to a 200 with the missing scope", async 
 /** Returns an authorization request, and what its response must contain. */
 async function prepareRequest(context: IAuthorizationContext) {
   const { serverMetadata, scopes, resource } = context;
-  const { clientId } = await registerPublicClient(context);
+  const { client_id: clientId } = await registerPublicClient(context);
   const { codeChallenge } = await createPkcePair();
   const state = createState();
   const url = buildAuthorizationUrl(serverMetadata, {

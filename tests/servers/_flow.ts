@@ -3,18 +3,18 @@ import { assertEquals } from "@std/assert";
 import {
   buildAuthorizationCodeBody,
   buildAuthorizationUrl,
+  type Client,
   createPkcePair,
   createState,
   discoverAuthorization,
   fetchToken,
   type IAuthorizationContext,
-  type IClientAuthentication,
   type IDpop,
   type IFetchTokenOptions,
+  type IKnownClient,
   type IToken,
   parseAuthorizationResponse,
   registerClient,
-  selectClientAuthentication,
 } from "../../mod.ts";
 import {
   type IAuthorizationServer,
@@ -75,19 +75,18 @@ export async function discoverFrom(
 /** Registers a public client for all grants that involve a user. */
 export async function registerPublicClient(
   { serverMetadata }: IAuthorizationContext,
-): Promise<IClientAuthentication> {
-  const registration = await registerClient(serverMetadata, {
+): Promise<IKnownClient> {
+  return await registerClient(serverMetadata, {
     client_name: "Flow test",
     redirect_uris: [REDIRECT_URI],
     grant_types: ["authorization_code", "refresh_token", DEVICE_GRANT],
     response_types: ["code"],
     token_endpoint_auth_method: "none",
   });
-  return selectClientAuthentication(serverMetadata, registration);
 }
 
 export interface ISignInOptions extends IFetchTokenOptions {
-  client: IClientAuthentication;
+  client: Client;
   browser?: IBrowser;
   /** @default the scopes of the context */
   scopes?: readonly string[];
@@ -113,7 +112,9 @@ export async function signIn(
   const state = createState();
   const callback = await browser.authorize(
     buildAuthorizationUrl(serverMetadata, {
-      clientId: options.client.clientId,
+      clientId: "client_id" in options.client
+        ? options.client.client_id
+        : options.client.clientId,
       redirectUri: REDIRECT_URI,
       state,
       codeChallenge,

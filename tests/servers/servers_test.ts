@@ -100,7 +100,7 @@ test("startProtectedResource() rejects other and used proofs", async () => {
 test("createBrowser() signs in once, and rejects a page without a redirect", async () => {
   await using servers = await startFlowServers();
   const { server, context } = servers;
-  const { clientId } = await registerPublicClient(context);
+  const { client_id: clientId } = await registerPublicClient(context);
   const request = new URL(`${server.issuer}/auth`);
   request.search = new URLSearchParams({
     client_id: clientId,

@@ -9,5 +9,4 @@ export {
   fetchToken,
   parseAuthorizationResponse,
   registerClient,
-  selectClientAuthentication,
 } from "../../../mod.ts";

@@ -1,11 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  type IClientCredentials,
-  selectClientAuthentication,
-} from "../../../mod.ts";
+import type { IKnownClient } from "../../../mod.ts";
+import { authenticationOf } from "../../../lib/client/authentication_selection.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
+const ISSUER = "https://as.example/t1";
 const SECRET = "s3cret-Value";
 const NONE = "none";
 const BASIC = "client_secret_basic";
@@ -15,7 +14,7 @@ const JWT = "private_key_jwt";
 /** A server that lists these methods, or has no list. */
 function server(listed?: unknown) {
   return {
-    issuer: "https://as.example/t1",
+    issuer: ISSUER,
     token_endpoint_auth_methods_supported: untyped(listed),
   };
 }
@@ -24,8 +23,9 @@ function server(listed?: unknown) {
 function registration(
   named: string | undefined,
   hasSecret: boolean,
-): IClientCredentials {
+): IKnownClient {
   return {
+    issuer: ISSUER,
     client_id: "c1",
     ...(hasSecret && { client_secret: SECRET }),
     ...(named && { token_endpoint_auth_method: named }),
@@ -71,12 +71,12 @@ const ROWS: [
   [[7], undefined, true, BASIC],
 ];
 
-Deno.test("selectClientAuthentication() selects the method by registration, secret and server", async () => {
+Deno.test("authenticationOf() selects the method by registration, secret and server", async () => {
   for (const [listed, named, hasSecret, method] of ROWS) {
     const serverMetadata = server(listed);
-    const client = selectClientAuthentication(
-      serverMetadata,
+    const client = authenticationOf(
       registration(named, hasSecret),
+      serverMetadata,
     );
     assertEquals(client.method, method, JSON.stringify([listed, named]));
     assertEquals(
@@ -96,7 +96,7 @@ Deno.test("selectClientAuthentication() selects the method by registration, secr
   }
 });
 
-Deno.test("selectClientAuthentication() does not treat a client with a secret as public", () => {
+Deno.test("authenticationOf() does not treat a client with a secret as public", () => {
   for (
     const listed of [
       [JWT],
@@ -106,7 +106,7 @@ Deno.test("selectClientAuthentication() does not treat a client with a secret as
     ]
   ) {
     const error = assertThrowsCode(
-      () => selectClientAuthentication(server(listed), registration("", true)),
+      () => authenticationOf(registration("", true), server(listed)),
       "unsupported",
       listed[0],
     );
@@ -115,7 +115,7 @@ Deno.test("selectClientAuthentication() does not treat a client with a secret as
   }
 });
 
-Deno.test("selectClientAuthentication() rejects methods that need more than a registration", () => {
+Deno.test("authenticationOf() rejects methods that need more than a registration", () => {
   const rows: [method: unknown, shown: string][] = [
     [JWT, `"${JWT}"`],
     ["client_secret_jwt", '"client_secret_jwt"'],
@@ -127,27 +127,28 @@ Deno.test("selectClientAuthentication() rejects methods that need more than a re
   ];
   for (const [method, shown] of rows) {
     const error = assertThrowsCode(() =>
-      selectClientAuthentication(server(), {
+      authenticationOf({
         ...registration(undefined, true),
         token_endpoint_auth_method: untyped(method),
-      }), "unsupported");
+      }, server()), "unsupported");
     assertEquals(
       error.message,
       `Client authentication ${shown} at https://as.example/t1 needs more than ` +
-        "a registration: use privateKeyJwt or clientAssertion",
+        "a registration: set client to the result of privateKeyJwt or " +
+        "clientAssertion",
     );
   }
 });
 
-Deno.test("selectClientAuthentication() rejects a method without its secret", () => {
+Deno.test("authenticationOf() rejects a method without its secret", () => {
   for (const method of [BASIC, POST]) {
     for (const client_secret of [undefined, null, ""].map(untyped)) {
       assertThrowsCode(
         () =>
-          selectClientAuthentication(server(), {
+          authenticationOf({
             ...registration(method, false),
             client_secret,
-          }),
+          }, server()),
         "invalid_argument",
         "clientSecret must be a non-empty string",
       );
@@ -155,13 +156,13 @@ Deno.test("selectClientAuthentication() rejects a method without its secret", ()
   }
 });
 
-Deno.test("selectClientAuthentication() rejects a client of another issuer", () => {
-  for (const issuer of ["https://as.example/t1/", "https://other.example"]) {
+Deno.test("authenticationOf() rejects a client of another issuer", () => {
+  for (const issuer of ["https://as.example", "https://other.example"]) {
     const error = assertThrowsCode(() =>
-      selectClientAuthentication(server(), {
+      authenticationOf({
         ...registration(undefined, true),
         issuer,
-      }), "issuer_mismatch");
+      }, server()), "issuer_mismatch");
     assertEquals(
       error.message,
       `Client credentials for issuer ${issuer} must not be sent to issuer ` +
@@ -170,7 +171,7 @@ Deno.test("selectClientAuthentication() rejects a client of another issuer", () 
   }
 });
 
-Deno.test("selectClientAuthentication() rejects arguments of the wrong type", () => {
+Deno.test("authenticationOf() rejects arguments of the wrong type", () => {
   const client = registration("", false);
   const rows: [server: unknown, registration: unknown, expected: string][] = [
     [{}, client, "serverMetadata.issuer must be a non-empty string"],
@@ -178,9 +179,22 @@ Deno.test("selectClientAuthentication() rejects arguments of the wrong type", ()
   ];
   for (const [metadata, given, expected] of rows) {
     assertThrowsCode(
-      () => selectClientAuthentication(untyped(metadata), untyped(given)),
+      () => authenticationOf(untyped(given), untyped(metadata)),
       "invalid_argument",
       expected,
     );
   }
+});
+
+Deno.test("authenticationOf() accepts a secret with the issuer that it belongs to", () => {
+  const { issuer: _, ...unbound } = registration(undefined, true);
+  assertThrowsCode(
+    () => authenticationOf(untyped(unbound), server()),
+    "invalid_argument",
+    "client must be an object with the issuer that its client_secret belongs to",
+  );
+  const { client_secret: __, ...isPublic } = unbound;
+  assertEquals(authenticationOf(untyped(isPublic), server()).method, NONE);
+  const slash = { ...registration(undefined, true), issuer: `${ISSUER}/` };
+  assertEquals(authenticationOf(slash, server()).issuer, ISSUER);
 });

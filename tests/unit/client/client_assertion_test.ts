@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { decodeProtectedHeader, jwtVerify } from "jose";
+import { decodeProtectedHeader, importJWK, type JWK, jwtVerify } from "jose";
 import {
   clientAssertion,
   type IAssertionAudience,
@@ -25,6 +25,7 @@ const SERVER = {
   issuer: "https://as.example/t1",
   token_endpoint: "https://as.example/t1/token",
 };
+const { issuer } = SERVER;
 const { privateKey, publicKey } = await createSigningKeys();
 
 /** Returns the body of an authenticated request. */
@@ -98,6 +99,7 @@ Deno.test("clientAssertion() rejects a getJwt that is not a function", () => {
 Deno.test("privateKeyJwt() signs an assertion that jose verifies", async () => {
   const time = 1_700_000_000_999;
   const client = privateKeyJwt("c1", privateKey, {
+    issuer,
     keyId: "k1",
     now: () => time,
   });
@@ -121,21 +123,59 @@ Deno.test("privateKeyJwt() signs an assertion that jose verifies", async () => {
 
 Deno.test("privateKeyJwt() uses audience and lifetimeSeconds, and omits kid by default", async () => {
   const client = privateKeyJwt("c1", privateKey, {
-    audience: "https://as.example/t1/token",
+    issuer,
+    audience: "urn:example:as",
     lifetimeSeconds: 300,
   });
   const assertion = await assertionOf(client);
   const { payload } = await jwtVerify(assertion, publicKey);
-  assertEquals(payload.aud, "https://as.example/t1/token");
+  assertEquals(payload.aud, "urn:example:as");
   assertEquals(payload.exp! - payload.iat!, 300);
   assertEquals(decodeProtectedHeader(assertion), { alg: "ES256", typ: "JWT" });
+});
+
+Deno.test("privateKeyJwt() uses type, and the audience by its name", async () => {
+  const type = "client-authentication+jwt";
+  for (
+    const [audience, aud] of [
+      ["issuer", issuer],
+      ["token_endpoint", SERVER.token_endpoint],
+    ] as const
+  ) {
+    const options = { issuer, audience, type };
+    const client = privateKeyJwt("c1", privateKey, options);
+    const assertion = await assertionOf(client);
+    assertEquals(decodeProtectedHeader(assertion).typ, type);
+    assertEquals((await jwtVerify(assertion, publicKey)).payload.aud, aud);
+  }
+});
+
+Deno.test("privateKeyJwt() needs an issuer, except for a client metadata document with that audience", async () => {
+  const document = "https://client.example/metadata.json";
+  const portable = privateKeyJwt(document, privateKey);
+  const { payload } = await jwtVerify(await assertionOf(portable), publicKey);
+  assertEquals([payload.iss, payload.aud], [document, issuer]);
+  for (
+    const [clientId, audience] of [
+      ["c1", undefined],
+      ["http://client.example/metadata.json", undefined],
+      [document, "token_endpoint"],
+      [document, issuer],
+    ] as const
+  ) {
+    assertThrowsCode(
+      () => privateKeyJwt(clientId, privateKey, { audience }),
+      "invalid_argument",
+      "options.issuer must be",
+    );
+  }
 });
 
 Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", () => {
   for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
     const lifetimeSeconds = untyped(lifetime);
     assertThrowsCode(
-      () => privateKeyJwt("c1", privateKey, { lifetimeSeconds }),
+      () => privateKeyJwt("c1", privateKey, { issuer, lifetimeSeconds }),
       "invalid_argument",
       "lifetimeSeconds must be a positive number of seconds",
     );
@@ -144,7 +184,10 @@ Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", ()
 
 Deno.test("privateKeyJwt() signs a new assertion for every request", async () => {
   let time = 0;
-  const client = privateKeyJwt("c1", privateKey, { now: () => time += 1_000 });
+  const client = privateKeyJwt("c1", privateKey, {
+    issuer,
+    now: () => time += 1_000,
+  });
   const ids = new Set<unknown>();
   for (let second = 1; second <= 20; second++) {
     const { payload } = await jwtVerify(
@@ -187,18 +230,79 @@ const JWKS: [alg: string, generation: Generation, members: IPrivateJwk][] = [
 for (const [alg, generation, members] of JWKS) {
   Deno.test(`privateKeyJwt() signs with ${alg} by a JWK with ${JSON.stringify(members)}`, async () => {
     const { jwk, publicKey } = await generateJwk(generation);
-    const client = privateKeyJwt("c1", { ...jwk, ...members });
+    const client = privateKeyJwt("c1", { ...jwk, ...members }, { issuer });
     const assertion = await assertionOf(client);
     await jwtVerify(assertion, publicKey, { algorithms: [alg] });
     assertEquals(decodeProtectedHeader(assertion), { alg, typ: "JWT" });
   });
 }
 
+/** Exports a private key as PKCS #8 in PEM. */
+async function pemOf(key: CryptoKey, label = "PRIVATE KEY"): Promise<string> {
+  const der = new Uint8Array(await crypto.subtle.exportKey("pkcs8", key));
+  const lines = btoa(String.fromCharCode(...der)).replace(/.{64}/g, "$&\n");
+  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
+}
+
+const PEMS: [alg: string, generation: Generation][] = [
+  ["ES256", ec("P-256")],
+  ["ES384", ec("P-384")],
+  ["ES512", ec("P-521")],
+  ["EdDSA", { name: "Ed25519" }],
+  ["RS256", rsa(RSASSA, "SHA-256")],
+  ["PS256", rsa(RSASSA, "SHA-256")],
+  ["RS512", rsa(RSASSA, "SHA-256")],
+];
+
+for (const [alg, generation] of PEMS) {
+  Deno.test(`privateKeyJwt() signs with ${alg} by PKCS #8 in PEM`, async () => {
+    const { privateKey, publicKey } = await generate(generation, true);
+    const isRsa = !/^E/.test(alg);
+    const client = privateKeyJwt("c1", await pemOf(privateKey), {
+      issuer,
+      ...(isRsa && alg !== "RS256" && { alg }),
+    });
+    const assertion = await assertionOf(client);
+    const jwk = await crypto.subtle.exportKey("jwk", publicKey);
+    const verifier = await importJWK({ ...jwk, alg } as JWK, alg);
+    await jwtVerify(assertion, verifier, { algorithms: [alg] });
+  });
+}
+
+Deno.test("privateKeyJwt() rejects PEM of anything but a private key in PKCS #8", async () => {
+  const { privateKey } = await generate(ec("P-256"), true);
+  const pem = await pemOf(privateKey);
+  const damaged = privateKeyJwt(
+    "c1",
+    pem.replace(/.{20}\n-----END/, "\n-----END"),
+    {
+      issuer,
+    },
+  );
+  await assertInvalidArgument(() => bodyOf(damaged), "key");
+  for (
+    const key of [
+      await pemOf(privateKey, "EC PRIVATE KEY"),
+      await pemOf(privateKey, "ENCRYPTED PRIVATE KEY"),
+      pem.replace("M", "!"),
+      pem.slice(0, 100),
+      "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+    ]
+  ) {
+    const error = assertThrowsCode(
+      () => privateKeyJwt("c1", key, { issuer }),
+      "invalid_argument",
+      "PKCS #8 in PEM",
+    );
+    assert(!error.message.includes(pem.slice(40, 60)));
+  }
+});
+
 Deno.test("privateKeyJwt() uses the kid of a JWK unless keyId is given", async () => {
   const { jwk } = await generateJwk(ec("P-256"));
   const key = { ...jwk, kid: "k1" };
   for (const [keyId, expected] of [[undefined, "k1"], ["k2", "k2"]]) {
-    const client = privateKeyJwt("c1", key, { keyId });
+    const client = privateKeyJwt("c1", key, { issuer, keyId });
     const { kid } = decodeProtectedHeader(await assertionOf(client));
     assertEquals(kid, expected);
   }
@@ -207,7 +311,7 @@ Deno.test("privateKeyJwt() uses the kid of a JWK unless keyId is given", async (
 Deno.test("privateKeyJwt() rejects a JWK that cannot be imported, at the first request", async () => {
   const { jwk } = await generateJwk(ec("P-256"));
   for (const members of [{ d: "!" }, { key_ops: ["verify"] }, { use: "enc" }]) {
-    const client = privateKeyJwt("c1", { ...jwk, ...members });
+    const client = privateKeyJwt("c1", { ...jwk, ...members }, { issuer });
     const error = await assertInvalidArgument(() => bodyOf(client), "key");
     assertInstanceOf(error.cause, Error);
     assert(!error.message.includes(jwk.d!));
@@ -247,9 +351,9 @@ Deno.test("privateKeyJwt() rejects anything but a private key for signing", asyn
   ];
   for (const key of keys.map(untyped)) {
     const error = assertThrowsCode(
-      () => privateKeyJwt("c1", key),
+      () => privateKeyJwt("c1", key, { issuer }),
       "invalid_argument",
-      "key must be a private CryptoKey for signing, or a private JWK of one",
+      "key must be a private CryptoKey for signing, a private JWK, or PKCS #8 in PEM",
     );
     assert(!error.message.includes(SECRET));
   }

@@ -64,9 +64,13 @@ Deno.test("selectClient() prefers a known client, then the document, then regist
 Deno.test("selectClient() selects a known client only for its own issuer", () => {
   for (
     const issuer of [
-      ...["https://as.example/", "https://as.example/t1", "https://AS.example"],
+      ...[
+        "https://as.example//",
+        "https://as.example/t1",
+        "https://AS.example",
+      ],
       ...["http://as.example", "https://as.example:443"],
-      ...["https://as.example.evil.example", "https://other.example", ""],
+      ...["https://as.example.evil.example", "https://other.example"],
     ]
   ) {
     assertEquals(
@@ -87,6 +91,26 @@ Deno.test("selectClient() returns the first client of the issuer unchanged", () 
   assertStrictEquals(
     "client" in selection && selection.client,
     knownClients[1],
+  );
+});
+
+Deno.test("selectClient() selects a known client whose issuer differs by a slash at the end", () => {
+  const client = known(`${ISSUER}/`);
+  assertEquals(selectClient(server(), { knownClients: [client] }), {
+    kind: "known_client",
+    client: { ...client, issuer: ISSUER },
+  });
+});
+
+Deno.test("selectClient() rejects a known client with a secret that names no issuer", () => {
+  const { issuer: _, ...unbound } = {
+    ...known(ISSUER),
+    client_secret: "s3cret",
+  };
+  assertThrowsCode(
+    () => selectClient(server(), { knownClients: [untyped(unbound)] }),
+    "invalid_argument",
+    "the issuer that its client_secret belongs to",
   );
 });
 

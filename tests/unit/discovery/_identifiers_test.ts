@@ -4,8 +4,6 @@ import {
   canonicalResource,
   coversTarget,
   insertWellKnownPath,
-  isIssuer,
-  isSameIssuer,
   preferFirst,
 } from "../../../lib/discovery/_identifiers.ts";
 import { API, AS, MCP, PRM } from "../../support/fixtures.ts";
@@ -110,42 +108,6 @@ for (const match of ["exact", "parent"] as const) {
     }
   });
 }
-
-Deno.test("isSameIssuer() ignores one slash at the end and nothing else", () => {
-  const rows: [a: string, b: string, isSame: boolean][] = [
-    [AS, AS, true],
-    [AS, `${AS}/`, true],
-    [`${AS}:8443`, `${AS}:8443/`, true],
-    [`${AS}/t`, `${AS}/t`, true],
-    [`${AS}/t`, `${AS}/t/`, true],
-    [AS, `${AS}//`, false],
-    [`${AS}/t`, `${AS}/t//`, false],
-    [AS, `${AS}/?`, false],
-    [AS, "https://AS.example", false],
-    [AS, `${AS}:443`, false],
-    [AS, "http://as.example", false],
-    [AS, `${AS}/t`, false],
-    [AS, "https://user@as.example", false],
-    [AS, ` ${AS}`, false],
-    [AS, `${AS}/\n`, false],
-    [AS, "", false],
-  ];
-  for (const [a, b, isSame] of rows) {
-    assertEquals(isSameIssuer(a, b), isSame, `${a} and ${b}`);
-    assertEquals(isSameIssuer(b, a), isSame, `${b} and ${a}`);
-  }
-});
-
-Deno.test("isIssuer() accepts printable ASCII without query and fragment", () => {
-  for (const issuer of [AS, `${AS}/`, `${AS}/t`, "http://[::1]:80"]) {
-    assertEquals(isIssuer(issuer), true, issuer);
-  }
-  const ends = ["?", "?a=1", "#", "#a", "/t?a#b"];
-  for (const end of [...ends, " ", "\n", "\u0000", "\u00fc", "\u202e"]) {
-    assertEquals(isIssuer(AS + end), false, end);
-  }
-  assertEquals(isIssuer(""), false);
-});
 
 Deno.test("canonicalResource() returns a URL without fragment or slash for an empty path", () => {
   const rows: [target: string, resource: string][] = [

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  type Client,
   clientAssertion,
   type IIsClientKnownOptions,
-  type IKnownClient,
   isClientKnown,
   OAuthClientError,
 } from "../../../mod.ts";
@@ -17,11 +17,11 @@ import {
   text,
 } from "../../support/stub_fetch.ts";
 
-const CLIENT: IKnownClient = { issuer: AS, client_id: "c1" };
+const CLIENT = { issuer: AS, client_id: "c1" };
 
 async function check(
   answer: Answer,
-  client: IKnownClient = CLIENT,
+  client: Client = CLIENT,
   options: IIsClientKnownOptions = {},
 ) {
   using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
@@ -87,10 +87,8 @@ Deno.test("isClientKnown() authenticates as the registration says, or as the cal
   const secret = { ...CLIENT, client_secret: "s3cret" };
   const basic = await check(refusal("invalid_grant"), secret);
   assertEquals(basic.requests[0]!.headers.Authorization, "Basic YzE6czNjcmV0");
-  const signing = { ...CLIENT, token_endpoint_auth_method: "private_key_jwt" };
-  const signed = await check(refusal("invalid_grant"), signing, {
-    clientAuthentication: clientAssertion("c1", () => "j1"),
-  });
+  const signing = clientAssertion("c1", () => "j1");
+  const signed = await check(refusal("invalid_grant"), signing);
   const form = new URLSearchParams(signed.requests[0]!.body);
   assertEquals(form.get("client_assertion"), "j1");
 });

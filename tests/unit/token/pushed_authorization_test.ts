@@ -109,7 +109,7 @@ Deno.test("pushAuthorizationRequest() authenticates the client and sends client_
 
   const { privateKey } = await createSigningKeys();
   const signed = await push(json(PUSHED), {
-    client: privateKeyJwt("c1", privateKey),
+    client: privateKeyJwt("c1", privateKey, { issuer: AS }),
   });
   const { client_assertion, client_assertion_type, ...rest } = formOf(
     signed.requests[0]!.body,

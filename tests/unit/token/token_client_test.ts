@@ -86,7 +86,7 @@ const bound = (nonce: string) =>
 
 Deno.test("fetchToken() repeats a request once with a nonce, a fresh proof and a fresh assertion", async () => {
   const { privateKey } = await createSigningKeys();
-  const client = privateKeyJwt("c1", privateKey);
+  const client = privateKeyJwt("c1", privateKey, { issuer: AS });
   const dpop = await createDpop();
   const answers = [requireNonce("n1"), bound("n2"), bound("n3")];
   const answer: Answer = (request) => answers.shift()!(request);

@@ -1,0 +1,173 @@
+/**
+ * Client authentication by a JWT that the client signs (RFC 7523).
+ *
+ * @module
+ */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { parseUrl } from "../core/_url.ts";
+import type { AnyString, WebCryptoKey } from "../core/types.ts";
+import { signJwt } from "./_jws.ts";
+import { type IPrivateJwk, requireSigningKey } from "./signing_key.ts";
+import type {
+  IClientAuthentication,
+  IClientAuthenticationOptions,
+} from "./authentication.ts";
+import {
+  clientAssertion,
+  type IAssertionAudience,
+} from "./client_assertion.ts";
+
+/** Options of {@linkcode privateKeyJwt}. */
+export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
+  /** `kid` in the client's JWK Set; the `kid` of a JWK when absent. */
+  keyId?: string | undefined;
+  /**
+   * Signature algorithm of an RSA key in PEM, such as `PS256`. A JWK has its own `alg`.
+   *
+   * @default {"RS256"}
+   */
+  alg?: string | undefined;
+  /**
+   * `aud` of the assertions: the issuer identifier of the server, as
+   * draft-ietf-oauth-rfc7523bis requires; its token endpoint, which older servers
+   * expect; or a string of your own.
+   *
+   * @default {"issuer"}
+   */
+  audience?: "issuer" | "token_endpoint" | AnyString | undefined;
+  /**
+   * `typ` of the assertions. draft-ietf-oauth-rfc7523bis-07 has servers accept
+   * `client-authentication+jwt`, and OpenIddict 7 accepts nothing else. Other servers
+   * ignore the type, or accept `JWT` alone.
+   *
+   * @default {"JWT"}
+   */
+  type?: string | undefined;
+  /**
+   * Lifetime of an assertion in seconds.
+   *
+   * @default {60}
+   */
+  lifetimeSeconds?: number | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}
+
+/** Returns the `aud` of an assertion for a server. */
+function audienceOf(
+  audience: string,
+  { issuer, tokenEndpoint = issuer }: IAssertionAudience,
+): string {
+  switch (audience) {
+    case "issuer":
+      return issuer;
+    case "token_endpoint":
+      return tokenEndpoint;
+  }
+  return audience;
+}
+
+/**
+ * Returns a client that signs a new assertion for every request.
+ *
+ * The algorithm follows from the key: ES256, ES384, ES512, EdDSA, RS256 to RS512 or
+ * PS256 to PS512. A `CryptoKey` can and should be non-extractable. A JWK, or PKCS #8 in
+ * PEM, is imported at the first request; `alg` decides how an RSA key is used (RS256
+ * when absent).
+ *
+ * Assertions are for one issuer, which `options` names. Only a client that a metadata
+ * document describes can do without: its identifier is the same at every server, and the
+ * audience of each assertion is the server that it is sent to.
+ *
+ * @param clientId Identifier of the client, not empty.
+ * @param key Private key for signing.
+ * @param options The claims of the assertions, and the issuer that they are bound to.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
+ * `clientId` is empty, `issuer` is missing, or the key is not a private key for one of
+ * these algorithms. The first request fails with the same code if the key cannot be
+ * imported.
+ * @see RFC 7523, sections 2.2 and 3; OpenID Connect Core 1.0, section 9.
+ *
+ * @example Request a token with a signed assertion
+ * ```ts
+ * import {
+ *   buildClientCredentialsBody,
+ *   fetchToken,
+ *   getClaimsFromJWT,
+ *   privateKeyJwt,
+ * } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { privateKey } = await crypto.subtle.generateKey(
+ *   { name: "ECDSA", namedCurve: "P-256" },
+ *   false,
+ *   ["sign", "verify"],
+ * );
+ * const { access_token } = await fetchToken(
+ *   { issuer: "https://as.example", token_endpoint: "https://as.example/token" },
+ *   buildClientCredentialsBody(),
+ *   {
+ *     client: privateKeyJwt("c1", privateKey, {
+ *       keyId: "k1",
+ *       issuer: "https://as.example",
+ *     }),
+ *     // Replaces the server, which would verify the signature as well.
+ *     fetch: (_url, { body }) => {
+ *       const assertion = new URLSearchParams(body).get("client_assertion") ?? "";
+ *       return Promise.resolve(
+ *         getClaimsFromJWT(assertion).aud === "https://as.example"
+ *           ? Response.json({ access_token: "t0ken", token_type: "Bearer" })
+ *           : Response.json({ error: "invalid_client" }, { status: 401 }),
+ *       );
+ *     },
+ *   },
+ * );
+ * assertEquals(access_token, "t0ken");
+ * ```
+ */
+export function privateKeyJwt(
+  clientId: string,
+  key: WebCryptoKey | IPrivateJwk | string,
+  options?: IPrivateKeyJwtOptions,
+): IClientAuthentication {
+  const { issuer, audience = "issuer", type = "JWT", alg, keyId, ...rest } =
+    requireObject("options", options ?? {});
+  const { lifetimeSeconds = 60, now = Date.now } = rest;
+  requireArgument(
+    Number.isFinite(lifetimeSeconds) && lifetimeSeconds > 0,
+    "lifetimeSeconds",
+    "a positive number of seconds",
+  );
+  const isPortable = audience === "issuer" &&
+    parseUrl(clientId)?.protocol === "https:";
+  requireArgument(
+    issuer !== undefined || isPortable,
+    "options.issuer",
+    "the issuer that the client is registered with, unless clientId is the URL " +
+      'of a client metadata document and audience is "issuer"',
+  );
+  const getKey = requireSigningKey(key, alg);
+  const kid = keyId ??
+    (typeof key === "object" && "kid" in key ? key.kid : undefined);
+  const getJwt = async (server: IAssertionAudience) => {
+    const iat = Math.floor(now() / 1000);
+    return await signJwt(
+      { typ: type, ...(kid && { kid }) },
+      {
+        iss: clientId,
+        sub: clientId,
+        aud: audienceOf(audience, server),
+        jti: crypto.randomUUID(),
+        iat,
+        exp: iat + lifetimeSeconds,
+      },
+      await getKey(),
+    );
+  };
+  return clientAssertion(clientId, getJwt, { issuer });
+}

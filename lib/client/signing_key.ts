@@ -1,0 +1,176 @@
+/** Private keys for signing: a `CryptoKey`, a JWK (RFC 7517), or PKCS #8 in PEM. */
+
+import { requireArgument } from "../core/_arguments.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { WebCryptoKey } from "../core/types.ts";
+
+/** A private key as a JWK (RFC 7517), for ECDSA, Ed25519 or RSA. */
+export interface IPrivateJwk {
+  /** Key type: `EC`, `OKP` or `RSA`. */
+  kty?: string | undefined;
+  /** Signature algorithm, such as `PS256`; decides how an RSA key is used. */
+  alg?: string | undefined;
+  /** Identifier of the key. */
+  kid?: string | undefined;
+  /** Intended use; `sig`, if any. */
+  use?: string | undefined;
+  /** Intended operations; include `sign`, if there are any. */
+  key_ops?: string[] | undefined;
+  /** Curve of an `EC` or `OKP` key. */
+  crv?: string | undefined;
+  /** X coordinate, or public key of an `OKP` key. */
+  x?: string | undefined;
+  /** Y coordinate. */
+  y?: string | undefined;
+  /** Private key, or private exponent of an `RSA` key. */
+  d?: string | undefined;
+  /** Modulus. */
+  n?: string | undefined;
+  /** Public exponent. */
+  e?: string | undefined;
+  /** First prime factor. */
+  p?: string | undefined;
+  /** Second prime factor. */
+  q?: string | undefined;
+  /** First factor CRT exponent. */
+  dp?: string | undefined;
+  /** Second factor CRT exponent. */
+  dq?: string | undefined;
+  /** First CRT coefficient. */
+  qi?: string | undefined;
+}
+
+/** Returns how a private JWK is imported; undefined if it is not for signing. */
+function importParametersOf(
+  { kty, crv = "", alg, d }: IPrivateJwk,
+): ImportParameters | undefined {
+  if (typeof d !== "string") return undefined;
+  if (kty === "RSA") {
+    // Servers should support RS256 (RFC 8414, section 2).
+    const [, kind, bits] = /^([RP])S(256|384|512)$/.exec(alg ?? "RS256") ?? [];
+    const name = kind === "P" ? "RSA-PSS" : "RSASSA-PKCS1-v1_5";
+    return bits === undefined ? undefined : { name, hash: `SHA-${bits}` };
+  }
+  if (kty === "EC") {
+    const bits = /^P-(256|384|521)$/.exec(crv)?.[1];
+    // ES512 is for the curve P-521 (RFC 7518, section 3.4).
+    const expected = `ES${bits === "521" ? "512" : bits}`;
+    return bits !== undefined && (alg ?? expected) === expected
+      ? { name: "ECDSA", namedCurve: crv }
+      : undefined;
+  }
+  // RFC 9864, section 2.2, gives EdDSA with this curve a name of its own.
+  return kty === "OKP" && crv === "Ed25519" &&
+      /^(EdDSA|Ed25519)$/.test(alg ?? "EdDSA")
+    ? { name: "Ed25519" }
+    : undefined;
+}
+
+type ImportParameters =
+  | RsaHashedImportParams
+  | EcKeyImportParams
+  | Algorithm;
+
+/**
+ * Object identifiers of keys within PKCS #8, DER-encoded in hexadecimal (RFC 5480,
+ * RFC 8017, RFC 8410), and how such a key is imported.
+ */
+const PKCS8_KEYS: readonly [oid: string, parameters: ImportParameters][] = [
+  ["2a8648ce3d030107", { name: "ECDSA", namedCurve: "P-256" }],
+  ["2b81040022", { name: "ECDSA", namedCurve: "P-384" }],
+  ["2b81040023", { name: "ECDSA", namedCurve: "P-521" }],
+  ["2b6570", { name: "Ed25519" }],
+];
+const RSA_KEY = "2a864886f70d010101";
+/** The bytes in which the algorithm of a key stands, at the beginning. */
+const ALGORITHM_BYTES = 32;
+
+/** Returns how a key in PKCS #8 is imported; undefined if it is of no known algorithm. */
+function pkcs8ParametersOf(
+  der: Uint8Array,
+  alg: string | undefined,
+): ImportParameters | undefined {
+  const start = Array.from(
+    der.subarray(0, ALGORITHM_BYTES),
+    (byte) => byte.toString(16).padStart(2, "0"),
+  ).join("");
+  return start.includes(RSA_KEY)
+    ? importParametersOf({ kty: "RSA", d: "", alg })
+    : PKCS8_KEYS.find(([oid]) => start.includes(oid))?.[1];
+}
+
+/** Decodes PKCS #8 in PEM (RFC 7468, section 10); returns undefined for anything else. */
+function decodePem(pem: string): Uint8Array<ArrayBuffer> | undefined {
+  const [, base64] =
+    /^\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z\d+/=]+)-----END PRIVATE KEY-----\s*$/
+      .exec(pem) ?? [];
+  try {
+    return base64 === undefined
+      ? undefined
+      : Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Imports a key for signing. */
+async function importKey(
+  ...[format, data, parameters]:
+    | ["jwk", JsonWebKey, ImportParameters]
+    | ["pkcs8", Uint8Array<ArrayBuffer>, ImportParameters]
+): Promise<WebCryptoKey> {
+  const { subtle } = crypto;
+  try {
+    return format === "jwk"
+      ? await subtle.importKey(format, data, parameters, false, ["sign"])
+      : await subtle.importKey(format, data, parameters, false, ["sign"]);
+  } catch (cause) {
+    throw new OAuthClientError(
+      "invalid_argument",
+      "key must be a private key that this runtime can import for signing",
+      { cause },
+    );
+  }
+}
+
+/** Returns a function that imports a key at its first call; undefined if it is none. */
+function importOf(
+  key: IPrivateJwk | string,
+  alg: string | undefined,
+): (() => Promise<WebCryptoKey>) | undefined {
+  if (typeof key === "string") {
+    const der = decodePem(key);
+    const parameters = der && pkcs8ParametersOf(der, alg);
+    return der && parameters && (() => importKey("pkcs8", der, parameters));
+  }
+  const parameters = importParametersOf(key);
+  // Runtimes differ in the `alg` that they accept for Ed25519.
+  const { alg: _, ...jwk } = key;
+  return parameters &&
+    (() => importKey("jwk", jwk as JsonWebKey, parameters));
+}
+
+/**
+ * Checks a key; returns a function that imports it at its first call. The algorithm is
+ * for an RSA key in PEM, which does not name one.
+ */
+export function requireSigningKey(
+  key: WebCryptoKey | IPrivateJwk | string,
+  alg: string | undefined,
+): () => Promise<WebCryptoKey> {
+  const expected =
+    "a private CryptoKey for signing, a private JWK, or PKCS #8 " +
+    'in PEM ("-----BEGIN PRIVATE KEY-----")';
+  const isObject = typeof key === "object" && key !== null;
+  if (isObject && "usages" in key) {
+    const isPrivate = key.type === "private" && key.usages.includes("sign");
+    requireArgument(isPrivate, "key", expected);
+    return () => Promise.resolve(key);
+  }
+  const load = isObject || typeof key === "string"
+    ? importOf(key, alg)
+    : undefined;
+  requireArgument(load !== undefined, "key", expected);
+  let imported: Promise<WebCryptoKey> | undefined;
+  return () => imported ??= load();
+}

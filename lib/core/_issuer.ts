@@ -1,0 +1,37 @@
+/** Issuer identifiers: which ones are the same, and which credentials go to which. */
+
+import { quoteUrl } from "./_url.ts";
+import { OAuthClientError } from "./errors.ts";
+
+/** Removes one slash at the end. */
+export function withoutSlash(text: string): string {
+  return text.endsWith("/") ? text.slice(0, -1) : text;
+}
+
+/** Checks whether an issuer is ASCII without query and fragment (RFC 8414, section 2). */
+export function isIssuer(issuer: string): boolean {
+  return /^[\x21-\x7e]+$/.test(issuer) && !/[?#]/.test(issuer);
+}
+
+/**
+ * Checks whether two issuers are the same, but for one slash at the end: both have the
+ * same well-known URL.
+ */
+export function isSameIssuer(a: string, b: string): boolean {
+  return withoutSlash(a) === withoutSlash(b);
+}
+
+/** Fails if a client is registered with another issuer; undefined is with any. */
+export function requireSameIssuer(
+  registeredWith: string | undefined,
+  issuer: string,
+): void {
+  if (registeredWith === undefined || isSameIssuer(registeredWith, issuer)) {
+    return;
+  }
+  throw new OAuthClientError(
+    "issuer_mismatch",
+    `Client credentials for issuer ${quoteUrl(registeredWith)} must not be ` +
+      `sent to issuer ${quoteUrl(issuer)}`,
+  );
+}
