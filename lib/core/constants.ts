@@ -31,6 +31,10 @@ export const GRANT_TYPE_TOKEN_EXCHANGE =
 export const GRANT_TYPE_JWT_BEARER =
   "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
+/** Grant type of a device that polls for its token (RFC 8628, section 3.4). */
+export const GRANT_TYPE_DEVICE_CODE =
+  "urn:ietf:params:oauth:grant-type:device_code";
+
 /** Token type identifier of an access token (RFC 8693, section 3). */
 export const TOKEN_TYPE_ACCESS_TOKEN =
   "urn:ietf:params:oauth:token-type:access_token";
@@ -57,7 +61,7 @@ export const DEFAULT_AUTH_FLOW_PORT = 33418;
 export const REGISTRATION_GRANT_TYPES: readonly string[] = [
   "authorization_code",
   "refresh_token",
-  "urn:ietf:params:oauth:grant-type:device_code",
+  GRANT_TYPE_DEVICE_CODE,
 ];
 
 /**

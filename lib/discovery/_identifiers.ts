@@ -1,35 +1,8 @@
-/** Identifiers of resources and issuers, and the well-known URLs made of them. */
+/** Whether the identifier in the metadata of a resource is that of the target. */
 
 import { withoutSlash } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
-import {
-  AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
-  OPENID_CONNECT_DISCOVERY_PATH,
-} from "../core/constants.ts";
-
-/**
- * Inserts a well-known path between the host and the path of a URL. The strings
- * are joined, not resolved, so that a path that begins with `//` keeps its host.
- */
-export function insertWellKnownPath(wellKnownPath: string, url: URL): string {
-  const path = url.pathname === "/" ? "" : url.pathname;
-  return url.origin + wellKnownPath + path;
-}
-
-/** Appends the path of OpenID Connect Discovery to an issuer. */
-export function appendOpenIdPath(issuer: string): string {
-  return withoutSlash(issuer) + OPENID_CONNECT_DISCOVERY_PATH;
-}
-
-/** Moves the preferred URL to the front, if it is one of the URLs. */
-export function preferFirst(
-  urls: readonly string[],
-  preferred: string | undefined,
-): string[] {
-  return preferred !== undefined && urls.includes(preferred)
-    ? [preferred, ...urls.filter((url) => url !== preferred)]
-    : [...urls];
-}
+import { resourceMetadataUrls } from "./metadata_urls.ts";
 
 /** Parses a resource identifier: an http or https URL without a fragment. */
 function parseResource(resource: string): URL | undefined {
@@ -61,10 +34,7 @@ export function coversTarget(
   const path = withoutSlash(url.pathname);
   if (match === "exact" || url.search) return false;
   if (`${target.pathname}/`.startsWith(`${path}/`)) {
-    const wellKnownUrl = insertWellKnownPath(
-      AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
-      url,
-    );
+    const [wellKnownUrl] = resourceMetadataUrls(url);
     const isSlashOnly = !target.search &&
       path === withoutSlash(target.pathname);
     return isSlashOnly ||

@@ -1,7 +1,8 @@
 /** The search for metadata whose identifiers and URLs can be trusted. */
 
+import { requireHttpUrl } from "../core/_arguments.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
-import { isIssuer, isSameIssuer } from "../core/_issuer.ts";
+import { isIssuer, isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { printable } from "../core/_quote.ts";
 import {
   ENDPOINT_NAMES,
@@ -20,7 +21,7 @@ import type {
 } from "../core/metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { ITransport } from "../http/_transport.ts";
-import { coversTarget, preferFirst } from "./_identifiers.ts";
+import { coversTarget } from "./_identifiers.ts";
 import {
   type ICandidate,
   type ISearchResult,
@@ -28,8 +29,9 @@ import {
   search,
 } from "./_search.ts";
 import {
-  getAuthorizationServerMetadataUrls,
-  getResourceMetadataUrls,
+  preferFirst,
+  resourceMetadataUrls,
+  serverMetadataUrls,
 } from "./metadata_urls.ts";
 
 type Headers = Readonly<Record<string, string>> | undefined;
@@ -107,9 +109,14 @@ export function resourceCandidates(
   options: IResourceSearch,
 ): ICandidate<IAuthorizationProtectedResourceMetadata>[] {
   const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
-  const urls = getResourceMetadataUrls(target, resourceMetadataUrl);
+  const [ofPath, ofOrigin] = resourceMetadataUrls(target);
+  // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
+  const urls = new Set([ofPath + target.search, ofOrigin]);
+  const ordered = resourceMetadataUrl
+    ? new Set([resourceMetadataUrl, ...urls])
+    : urls;
   const sameOrigin = mergeHeaders(ACCEPT, sameOriginHeaders);
-  return urls.map((url) => ({
+  return [...ordered].map((url) => ({
     url,
     headers: sameOriginHeaders && parseUrl(url)?.origin === target.origin
       ? sameOrigin
@@ -193,8 +200,11 @@ export function serverCandidates(
 ): ICandidate<IAuthorizationServerMetadata>[] {
   const { issuer, preferredUrl, additionalHeaders } = options;
   const headers = mergeHeaders(ACCEPT, additionalHeaders, ACCEPT);
-  const urls = getAuthorizationServerMetadataUrls(issuer);
-  return preferFirst(urls, preferredUrl).map((url) => ({
+  const { origin, pathname } = requireHttpUrl("issuer", issuer);
+  // RFC 8414, section 3.1, removes a slash at the end before it inserts the path.
+  const path = withoutSlash(pathname);
+  const urls = new Set(serverMetadataUrls(origin, path, origin + path));
+  return preferFirst([...urls], preferredUrl).map((url) => ({
     url,
     headers,
     check: (document: unknown) => checkServer(document, url, options),

@@ -7,20 +7,19 @@
 import { optionalString, requireHttpUrl } from "../core/_arguments.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { parseUrl, quoteUrl } from "../core/_url.ts";
-import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
 import { isAuthorizationProtectedResourceMetadata } from "../core/guards.ts";
 import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { insertWellKnownPath } from "./_identifiers.ts";
 import {
   type ICandidate,
   type IVerdict,
   search,
   toDiscoveryResult,
 } from "./_search.ts";
+import { resourceMetadataUrls } from "./metadata_urls.ts";
 
 /** Options of {@linkcode fetchResourceMetadata}. */
 export interface IFetchResourceMetadataOptions
@@ -125,12 +124,10 @@ export async function fetchResourceMetadata(
     rules: url === named ? { allowHttp: true } : undefined,
     check: (document) => check(document, url, expected),
   });
-  const path = AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH;
   const expected = String(targetResource);
-  const candidates = [candidate(target.origin + path, target.origin)];
-  if (target.pathname !== "/") {
-    candidates.unshift(candidate(insertWellKnownPath(path, target), expected));
-  }
+  const [ofPath, ofOrigin] = resourceMetadataUrls(target);
+  const candidates = [candidate(ofOrigin, target.origin)];
+  if (ofPath !== ofOrigin) candidates.unshift(candidate(ofPath, expected));
   if (named) candidates.unshift(candidate(named, expected));
   const purpose = "resource_metadata";
   return toDiscoveryResult(

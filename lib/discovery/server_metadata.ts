@@ -6,22 +6,14 @@
  */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
-import {
-  AUTH_SERVER_METADATA_DISCOVERY_PATH,
-  OPENID_CONNECT_DISCOVERY_PATH,
-} from "../core/constants.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import {
-  appendOpenIdPath,
-  insertWellKnownPath,
-  preferFirst,
-} from "./_identifiers.ts";
 import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
+import { preferFirst, serverMetadataUrls } from "./metadata_urls.ts";
 
 /** Options of {@linkcode fetchAuthorizationServerMetadata}. */
 export interface IFetchAuthorizationServerMetadataOptions
@@ -103,12 +95,14 @@ export async function fetchAuthorizationServerMetadata(
   const accept = { Accept: "application/json" };
   // First for the spelling of the name, last for the value.
   const headers = mergeHeaders(accept, additionalHeaders, accept);
-  const urls = preferFirst([
-    insertWellKnownPath(AUTH_SERVER_METADATA_DISCOVERY_PATH, issuer),
-    insertWellKnownPath(OPENID_CONNECT_DISCOVERY_PATH, issuer),
-    appendOpenIdPath(String(authorizationServer)),
-  ], preferredServerMetadataUrl);
-  const candidates = urls.map((url) => ({ url, headers, check }));
+  const { origin, pathname } = issuer;
+  const urls = serverMetadataUrls(
+    origin,
+    pathname === "/" ? "" : pathname,
+    String(authorizationServer),
+  );
+  const candidates = preferFirst(urls, preferredServerMetadataUrl)
+    .map((url) => ({ url, headers, check }));
   const purpose = "authorization_server_metadata";
   return toDiscoveryResult(
     purpose,

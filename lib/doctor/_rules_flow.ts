@@ -1,10 +1,9 @@
 /** Findings about what a client needs after discovery. */
 
 import { type Members, stringsIn } from "../core/_members.ts";
+import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import { type IFacts, list, membersOf, shown } from "./_facts.ts";
 import type { IRule, ISighting } from "./_rules.ts";
-
-const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** Applies a test to the metadata of the server, accepted or not. */
 function inServer(
@@ -183,11 +182,12 @@ export const FLOW_RULES: readonly IRule[] = [
   {
     id: "device_grant_misnamed",
     standard: "RFC 8628, section 4",
-    operator: `List \`${DEVICE_CODE}\`.`,
+    operator: `List \`${GRANT_TYPE_DEVICE_CODE}\`.`,
     client: "The device flow needs a `device_authorization_endpoint` only.",
     find: inServer((server) => {
       const grants = listIn(server, "grant_types");
-      return grants?.includes("device_code") && !grants.includes(DEVICE_CODE) &&
+      return grants?.includes("device_code") &&
+        !grants.includes(GRANT_TYPE_DEVICE_CODE) &&
         "The server lists the grant type device_code, which has another name.";
     }),
   },

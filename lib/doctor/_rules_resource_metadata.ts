@@ -1,9 +1,7 @@
 /** Findings about metadata of the resource. */
 
 import { parseUrl } from "../core/_url.ts";
-import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
-import { insertWellKnownPath } from "../discovery/_identifiers.ts";
-import { getResourceMetadataUrls } from "../discovery/metadata_urls.ts";
+import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import { type AnyDocument, isBlocked, membersOf, shown } from "./_facts.ts";
 import {
   findDisagreement,
@@ -15,8 +13,7 @@ import {
 /** Returns the URL where a document of a resource belongs. */
 function wellKnownUrlOf(resource: unknown): string | undefined {
   const url = typeof resource === "string" ? parseUrl(resource) : undefined;
-  return url &&
-    insertWellKnownPath(AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH, url);
+  return url && resourceMetadataUrls(url)[0];
 }
 
 /** Checks whether a document names a resource, the expected one or another one. */
@@ -122,7 +119,8 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     client: "The URL of the challenge is requested first.",
     find({ resourceDocuments, target }) {
       const found = resourceDocuments.find(({ metadata }) => metadata);
-      const urls = getResourceMetadataUrls(target);
+      const [ofPath, ofOrigin] = resourceMetadataUrls(target);
+      const urls = [ofPath + target.search, ofOrigin];
       const [first] = resourceDocuments.filter(({ url }) => urls.includes(url));
       const isElsewhere = found && first && !urls.includes(found.url) &&
         !resourceDocuments.some((document) =>

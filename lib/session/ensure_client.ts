@@ -7,6 +7,7 @@
 import { requireNonEmptyString } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
+import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
@@ -48,8 +49,6 @@ export type ClientServerMetadata = Pick<
   | "token_endpoint_auth_methods_supported"
 >;
 
-const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-
 /** Completes client metadata for the code flow, or else for the device flow. */
 function completeMetadata(
   serverMetadata: ClientServerMetadata,
@@ -65,7 +64,7 @@ function completeMetadata(
   const mayRefresh = grants?.includes("refresh_token") ?? true;
   return {
     grant_types: [
-      isDeviceFlow ? DEVICE_GRANT : "authorization_code",
+      isDeviceFlow ? GRANT_TYPE_DEVICE_CODE : "authorization_code",
       ...(mayRefresh ? ["refresh_token"] : []),
     ],
     response_types: isDeviceFlow ? [] : ["code"],

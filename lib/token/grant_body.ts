@@ -13,6 +13,7 @@ import {
 } from "../core/_arguments.ts";
 import { urlString } from "../core/_url.ts";
 import {
+  GRANT_TYPE_DEVICE_CODE,
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
@@ -208,7 +209,7 @@ export function buildDeviceTokenBody(
 ): URLSearchParams {
   const { deviceCode } = options;
   return formWith({
-    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    grant_type: GRANT_TYPE_DEVICE_CODE,
     device_code: requireNonEmptyString("deviceCode", deviceCode),
   }, options);
 }

@@ -1,12 +1,9 @@
 import { assertEquals } from "@std/assert";
 import {
-  appendOpenIdPath,
   canonicalResource,
   coversTarget,
-  insertWellKnownPath,
-  preferFirst,
 } from "../../../lib/discovery/_identifiers.ts";
-import { API, AS, MCP, PRM } from "../../support/fixtures.ts";
+import { API, MCP, PRM } from "../../support/fixtures.ts";
 
 /**
  * How a resource covers a target: as the same URL, as one whose path differs only
@@ -126,40 +123,5 @@ Deno.test("canonicalResource() returns a URL without fragment or slash for an em
     const url = new URL(target);
     assertEquals(canonicalResource(url), resource, target);
     assertEquals(coversTarget(resource, url, "", "exact"), true, target);
-  }
-});
-
-Deno.test("insertWellKnownPath() inserts the path between host and path", () => {
-  const rows: [url: string, expected: string][] = [
-    [AS, "/.well-known/x"],
-    [`${AS}/`, "/.well-known/x"],
-    [`${AS}/a`, "/.well-known/x/a"],
-    [`${AS}/a/`, "/.well-known/x/a/"],
-    [`${AS}/a?b#c`, "/.well-known/x/a"],
-    [`${AS}//b.example`, "/.well-known/x//b.example"],
-    [`${AS}/%2e%2E/a b`, "/.well-known/x/a%20b"],
-  ];
-  for (const [url, path] of rows) {
-    assertEquals(
-      insertWellKnownPath("/.well-known/x", new URL(url)),
-      AS + path,
-    );
-  }
-});
-
-Deno.test("appendOpenIdPath() appends the path with one slash between", () => {
-  const path = ".well-known/openid-configuration";
-  // The issuer is not normalized.
-  for (const issuer of [AS, `${AS}/a`, "https://AS.example:443"]) {
-    assertEquals(appendOpenIdPath(issuer), `${issuer}/${path}`);
-    assertEquals(appendOpenIdPath(`${issuer}/`), `${issuer}/${path}`);
-  }
-});
-
-Deno.test("preferFirst() moves the preferred URL to the front if it is listed", () => {
-  const urls = Object.freeze(["a", "b", "c"]);
-  assertEquals(preferFirst(urls, "b"), ["b", "a", "c"]);
-  for (const preferred of ["a", "d", "", undefined]) {
-    assertEquals(preferFirst(urls, preferred), [...urls]);
   }
 });

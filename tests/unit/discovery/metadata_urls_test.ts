@@ -1,11 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
-  getAuthorizationServerMetadataUrls,
   getDefaultMetadataForUrl,
-  getResourceMetadataUrls,
   isAuthorizationServerMetadata,
 } from "../../../mod.ts";
+import {
+  resourceCandidates,
+  serverCandidates,
+} from "../../../lib/discovery/_strict_search.ts";
+import { preferFirst } from "../../../lib/discovery/metadata_urls.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -37,33 +40,53 @@ const URLS: [url: string, origin: string, path: string, query: string][] = [
   [`${A}/@evil`, A, "/@evil", ""],
 ];
 
+/** The URLs that a strict discovery requests for a resource. */
+function resourceUrls(target: string, named?: string): string[] {
+  return resourceCandidates({
+    target: new URL(target),
+    rules: {},
+    resourceMetadataUrl: named,
+    resourceMatch: undefined,
+    sameOriginHeaders: undefined,
+  }).map(({ url }) => url);
+}
+
+/** The URLs that a strict discovery requests for an authorization server. */
+function serverUrls(issuer: string): string[] {
+  return serverCandidates({
+    issuer,
+    rules: {},
+    trustedIssuers: undefined,
+    preferredUrl: undefined,
+    additionalHeaders: undefined,
+  }).map(({ url }) => url);
+}
+
 const unique = (urls: string[]) => [...new Set(urls)];
 
-Deno.test("getResourceMetadataUrls() returns the well-known URLs of resource and origin", () => {
+Deno.test("strict discovery requests the well-known URLs of resource and origin", () => {
   for (const [url, origin, path, query] of URLS) {
     const expected = unique([origin + PRM + path + query, origin + PRM]);
-    assertEquals(getResourceMetadataUrls(url), expected, url);
-    assertEquals(getResourceMetadataUrls(new URL(url)), expected, url);
+    assertEquals(resourceUrls(url), expected, url);
   }
-  assertEquals(getResourceMetadataUrls(`${A}/mcp/`)[0], `${A}${PRM}/mcp/`);
+  assertEquals(resourceUrls(`${A}/mcp/`)[0], `${A}${PRM}/mcp/`);
 });
 
-Deno.test("getResourceMetadataUrls() begins with the URL of the challenge", () => {
+Deno.test("strict discovery begins with the URL of the challenge", () => {
   const derived = [`${A}${PRM}/mcp`, A + PRM];
-  const rows: [named: string | URL | undefined, expected: string[]][] = [
+  const rows: [named: string | undefined, expected: string[]][] = [
     ["https://B.example/m?x=1", ["https://B.example/m?x=1", ...derived]],
-    [new URL("https://B.example/m"), ["https://b.example/m", ...derived]],
     [derived[0], derived],
     [derived[1], derived.toReversed()],
     ["", derived],
     [undefined, derived],
   ];
   for (const [named, expected] of rows) {
-    assertEquals(getResourceMetadataUrls(`${A}/mcp`, named), expected);
+    assertEquals(resourceUrls(`${A}/mcp`, named), expected);
   }
 });
 
-Deno.test("getAuthorizationServerMetadataUrls() inserts two paths, then appends one", () => {
+Deno.test("strict discovery inserts two paths into the issuer, then appends one", () => {
   for (const [url, origin, path] of URLS) {
     const expected = unique([
       origin + AS + path,
@@ -75,12 +98,11 @@ Deno.test("getAuthorizationServerMetadataUrls() inserts two paths, then appends 
     for (const slash of slashes) {
       const issuer = url + slash;
       assertEquals(
-        getAuthorizationServerMetadataUrls(issuer),
+        serverUrls(issuer),
         expected,
         issuer,
       );
     }
-    assertEquals(getAuthorizationServerMetadataUrls(new URL(url)), expected);
   }
 });
 
@@ -93,8 +115,8 @@ Deno.test("the lists of metadata URLs stay on the host for any path", () => {
     const from = `${A}:8443/${text}`;
     const { origin, pathname } = new URL(from);
     const urls = [
-      ...getResourceMetadataUrls(from),
-      ...getAuthorizationServerMetadataUrls(from),
+      ...resourceUrls(from),
+      ...serverUrls(from),
     ];
     for (const url of urls) {
       assertEquals(new URL(url).origin, origin, url);
@@ -137,8 +159,7 @@ Deno.test("getDefaultMetadataForUrl() returns three endpoints at the root of the
 
 Deno.test("functions of metadata URLs reject what is not an http or https URL", () => {
   const calls: [call: (url: unknown) => unknown, name: string][] = [
-    [(url) => getResourceMetadataUrls(untyped(url)), "targetResource"],
-    [(url) => getAuthorizationServerMetadataUrls(untyped(url)), "issuer"],
+    [(url) => serverUrls(untyped(url)), "issuer"],
     [(url) => getDefaultMetadataForUrl(untyped(url)), "authorizationServer"],
   ];
   const wrong: unknown[] = [
@@ -156,5 +177,13 @@ Deno.test("functions of metadata URLs reject what is not an http or https URL", 
         `${name} must be an absolute http or https URL without credentials`,
       );
     }
+  }
+});
+
+Deno.test("preferFirst() moves the preferred URL to the front if it is listed", () => {
+  const urls = Object.freeze(["a", "b", "c"]);
+  assertEquals(preferFirst(urls, "b"), ["b", "a", "c"]);
+  for (const preferred of ["a", "d", "", undefined]) {
+    assertEquals(preferFirst(urls, preferred), [...urls]);
   }
 });
