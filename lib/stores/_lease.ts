@@ -11,6 +11,9 @@ const HEARTBEAT_MS = LEASE_MS / 4;
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 250;
 
+/** How long a result waits for the lock to be released. */
+const RELEASE_MS = 1_000;
+
 /** The longest time between two looks at a lock that counts as waiting. */
 const LONGEST_LOOK_MS = 1_000;
 
@@ -59,11 +62,47 @@ async function wait(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits until the lock is acquired, or the signal aborts. */
-async function acquire(lease: ILease, signal?: AbortSignal): Promise<void> {
-  let waitMs = FIRST_WAIT_MS;
+function ignore(): void {}
+
+/**
+ * Releases the lock after the last operation on it. A store that fails or hangs must
+ * not hold back the result of the task, as a refreshed token cannot be had again: the
+ * lock then expires by itself.
+ */
+async function release(lease: ILease, last: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise((resolve) =>
+    timer = setTimeout(resolve, RELEASE_MS)
+  );
+  const released = last.catch(ignore).then(() => lease.release()).catch(ignore);
+  await Promise.race([released, late]);
+  clearTimeout(timer);
+}
+
+/** Tries once to acquire the lock, until the signal aborts. */
+async function tryAcquire(
+  lease: ILease,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   signal?.throwIfAborted();
-  while (!await lease.acquire()) {
+  const acquiring = lease.acquire();
+  try {
+    return await underSignal(signal, () => acquiring);
+  } catch (error) {
+    // It may have been acquired all the same: only a part of it has failed, or the
+    // response of the store was lost or is yet to come.
+    await release(lease, acquiring);
+    throw error;
+  }
+}
+
+/** Waits until the lock is acquired, or the signal aborts. */
+async function acquire(
+  lease: ILease,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let waitMs = FIRST_WAIT_MS;
+  while (!await tryAcquire(lease, signal)) {
     // At random, so that processes that started together do not stay in step.
     await wait(waitMs * (0.5 + Math.random() / 2), signal);
     waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS);
@@ -80,9 +119,6 @@ export async function underLease<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   await acquire(lease, signal);
-  // If extending or releasing fails, the lock expires by itself, which is no reason
-  // to lose the result of the task: a refreshed token cannot be had again.
-  const ignore = () => {};
   let extending: Promise<unknown> = Promise.resolve();
   const heartbeat = setInterval(() => {
     extending = extending.then(() => lease.extend()).catch(ignore);
@@ -92,7 +128,6 @@ export async function underLease<T>(
     return await task();
   } finally {
     clearInterval(heartbeat);
-    await extending;
-    await lease.release().catch(ignore);
+    await release(lease, extending);
   }
 }
