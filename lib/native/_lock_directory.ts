@@ -6,18 +6,21 @@
  * acquire a lock that is free or stale is to create the file with the next number,
  * which succeeds for one process only. So nothing is ever removed to break a lock,
  * and there is no moment at which a process could remove the lock of another one. To
- * release is to set the time of the file to 1970. The file with the highest number is
+ * release is to set the time of the file to 1983. The file with the highest number is
  * never removed, as numbers would then start again.
  */
 
-import { lstat, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { OAuthClientError } from "../core/errors.ts";
 import { createCrashCheck, type ILease } from "../stores/_lease.ts";
 
-/** Any time before this one is 1970: some file systems begin in 1980. */
-const RELEASED_BEFORE_MS = Date.UTC(1981, 0);
+/**
+ * The year that marks a file as released. A clock that was never set starts in 1970,
+ * 1980 or 2000, and some file systems begin in 1980.
+ */
+const RELEASED_YEAR = 1983;
 
 function hasCode(error: unknown, code: string): boolean {
   return (error as { code?: unknown } | undefined)?.code === code;
@@ -46,6 +49,17 @@ async function timeOf(path: string): Promise<number | undefined> {
   }
 }
 
+/** Sets the time of a file to the middle of the year that marks it as released. */
+async function markReleased(path: string): Promise<void> {
+  const time = new Date(Date.UTC(RELEASED_YEAR, 6));
+  await utimes(path, time, time);
+}
+
+/** Checks whether the time of a file marks it as released. */
+function isReleased(time: number): boolean {
+  return new Date(time).getUTCFullYear() === RELEASED_YEAR;
+}
+
 /** Creates the directory. A link could lead to files of another program. */
 async function createDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -57,30 +71,42 @@ async function createDirectory(directory: string): Promise<void> {
   }
 }
 
+/** Creates and opens a file; returns undefined if it exists. */
+async function createFile(path: string) {
+  try {
+    return await open(path, "wx", 0o600);
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return undefined;
+    throw error;
+  }
+}
+
 /** Returns a lease by files in this directory, which is created. */
 export function lockDirectoryLease(directory: string): ILease {
   const pathOf = (number: number) => join(directory, String(number));
   const hasCrashed = createCrashCheck();
-  let held = "";
+  /** The file that this lease has created, until another process holds the lock. */
+  let held: string | undefined;
 
   /** Checks whether the process that created a file holds the lock. */
   const isHeld = async (number: number): Promise<boolean> => {
     const time = await timeOf(pathOf(number));
     // Otherwise another process acquired the lock, and removed this file.
     return time === undefined ||
-      (time >= RELEASED_BEFORE_MS && !hasCrashed(`${number} ${time}`));
+      (!isReleased(time) && !hasCrashed(`${number} ${time}`));
   };
 
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
+    const file = await createFile(path);
+    if (!file) return false;
+    held = path;
     try {
       // For a person who wonders which process holds the lock. Deno would require
       // a permission for the name of the host.
-      const owner = JSON.stringify({ pid: process.pid });
-      await writeFile(path, owner, { flag: "wx", mode: 0o600 });
-    } catch (error) {
-      if (hasCode(error, "EEXIST")) return false;
-      throw error;
+      await file.writeFile(JSON.stringify({ pid: process.pid }));
+    } finally {
+      await file.close();
     }
     const numbers = await numbersIn(directory);
     // If this process was slow, others may have created and removed the same number
@@ -90,6 +116,7 @@ export function lockDirectoryLease(directory: string): ILease {
     const isFirst = last === 0 || numbers.includes(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
     await rm(path, { force: true });
+    held = undefined;
     return false;
   };
 
@@ -99,13 +126,19 @@ export function lockDirectoryLease(directory: string): ILease {
       const numbers = await numbersIn(directory);
       const last = numbers.at(-1) ?? 0;
       if (last > 0 && await isHeld(last)) return false;
-      const path = pathOf(last + 1);
-      if (!await create(last, path)) return false;
-      held = path;
-      for (const number of numbers) await rm(pathOf(number), { force: true });
+      if (!await create(last, pathOf(last + 1))) return false;
+      try {
+        for (const number of numbers) await rm(pathOf(number), { force: true });
+      } catch {
+        // The lock is held all the same. The next holder tries again.
+      }
       return true;
     },
-    extend: () => utimes(held, new Date(), new Date()),
-    release: () => utimes(held, 0, 0),
+    async extend() {
+      if (held) await utimes(held, new Date(), new Date());
+    },
+    async release() {
+      if (held) await markReleased(held);
+    },
   };
 }

@@ -1,0 +1,87 @@
+/** A file store where the file system fails, or where the program changes its state. */
+
+import { assert, assertEquals } from "@std/assert";
+import { fileStore } from "../../lib/native/mod.ts";
+import { bundle } from "../support/bundle.ts";
+
+const source = new URL("_file_program.ts", import.meta.url).pathname;
+
+/** A shell that runs a command which cannot write to files, as on a full disk. */
+const ON_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh"];
+
+async function inDirectory(
+  task: (directory: string) => Promise<void>,
+): Promise<void> {
+  const directory = await Deno.makeTempDir();
+  try {
+    await task(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** Runs a command in a directory; returns what it prints. */
+async function run(directory: string, command: string[]): Promise<string> {
+  const [program = "", ...args] = command;
+  const { stdout } = await new Deno.Command(program, {
+    args,
+    cwd: directory,
+    stderr: "inherit",
+  }).output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** Bundles the program into a directory; returns the commands that run it. */
+async function bundleProgram(directory: string): Promise<string[][]> {
+  const path = `${directory}/program.mjs`;
+  await bundle(source, path);
+  return [
+    [Deno.execPath(), "run", "-A", "--quiet", "--no-config", path],
+    ["node", path],
+  ];
+}
+
+/** Returns the names in a directory. */
+const namesIn = (directory: string) =>
+  [...Deno.readDirSync(directory)].map(({ name }) => name);
+
+/** Checks that the lock of a file is free: it is not waited for. */
+async function assertFree(path: string): Promise<void> {
+  const start = performance.now();
+  assertEquals(await fileStore(path).lock?.(() => Promise.resolve(1)), 1);
+  const waited = performance.now() - start;
+  assert(waited < 5_000, `${waited} ms`);
+}
+
+Deno.test({
+  name: "fileStore() leaves no lock behind that it could not acquire",
+  ignore: Deno.build.os === "windows",
+  fn: () =>
+    inDirectory(async (directory) => {
+      for (const command of await bundleProgram(directory)) {
+        const path = `${directory}/${command.length}.json`;
+        const printed = await run(directory, [
+          ...ON_FULL_DISK,
+          ...command,
+          path,
+        ]);
+        assertEquals(printed, "EFBIG");
+        // The file of the lock was created before its content could not be written.
+        assertEquals(namesIn(`${path}.lock`), ["1"]);
+        await assertFree(path);
+      }
+    }),
+});
+
+Deno.test("fileStore() acquires its lock although a former file of it cannot be removed", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/session.json`;
+    await assertFree(path);
+    const former = `${path}.lock/1`;
+    const { atime, mtime } = await Deno.stat(former);
+    assert(atime && mtime);
+    await Deno.remove(former);
+    await Deno.mkdir(former);
+    await Deno.utime(former, atime, mtime);
+    for (let round = 0; round < 2; round++) await assertFree(path);
+  }));
