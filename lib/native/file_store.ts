@@ -13,7 +13,7 @@ import {
   rename,
   rm,
 } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { requireArgument } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
@@ -55,7 +55,8 @@ async function replaceFile(path: string, content: string): Promise<void> {
     }
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    // The first failure says more: a disk that has become read-only fails here too.
+    await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
 }
@@ -84,7 +85,8 @@ async function replaceFile(path: string, content: string): Promise<void> {
  * `invalid_argument` if the directory of the lock is a symbolic link. Errors of the
  * file system are rejected with unchanged.
  *
- * @param path Path of the file, or its `file:` URL; one for each user and resource.
+ * @param path Path of the file, or its `file:` URL; one for each user and resource. A
+ * relative path is resolved when the store is created.
  * @throws {OAuthClientError} `invalid_argument`: the path has the wrong type.
  * @see RFC 8252, section 8.
  *
@@ -106,12 +108,14 @@ async function replaceFile(path: string, content: string): Promise<void> {
  */
 export function fileStore(path: string | URL): ISessionStore {
   const isFileUrl = path instanceof URL && path.protocol === "file:";
-  const file = isFileUrl ? fileURLToPath(path) : path;
+  const given = isFileUrl ? fileURLToPath(path) : path;
   requireArgument(
-    typeof file === "string" && file !== "",
+    typeof given === "string" && given !== "",
     "path",
     "a non-empty string or a file: URL",
   );
+  // The working directory may change between two calls.
+  const file = resolve(given);
   return {
     async load() {
       let content: string | undefined;

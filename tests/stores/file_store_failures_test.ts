@@ -85,3 +85,18 @@ Deno.test("fileStore() acquires its lock although a former file of it cannot be 
     await Deno.utime(former, atime, mtime);
     for (let round = 0; round < 2; round++) await assertFree(path);
   }));
+
+Deno.test("fileStore() keeps to the working directory in which it was created", () =>
+  inDirectory(async (directory) => {
+    await Deno.mkdir(`${directory}/other`);
+    for (const command of await bundleProgram(directory)) {
+      const printed = await run(directory, [
+        ...command,
+        "session.json",
+        "other",
+      ]);
+      assertEquals(printed, "locked");
+      assertEquals(namesIn(`${directory}/other`), []);
+      await Deno.remove(`${directory}/session.json.lock`, { recursive: true });
+    }
+  }));
