@@ -71,6 +71,12 @@ async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * The first part of the key of a lock. At its end, the last part of the key of a
+ * session could make that key the one of another session's lock.
+ */
+const LOCK_PART = "oauth-helper:lock";
+
 /** Deletes what a crashed process left; nothing depends on when that happens. */
 const CLEAN_UP_MS = 60_000;
 
@@ -109,7 +115,7 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
 /**
  * Creates a store in Deno KV, for several processes, machines or isolates.
  *
- * The lock is a second entry, at the key with `"lock"` as a further part. It is
+ * The lock is a second entry, at the key with `"oauth-helper:lock"` in front. It is
  * changed every 2.5 seconds while it is held, and expires if it is not changed for
  * 10 seconds. So a process that crashes with the lock delays the others by 10 seconds
  * at most, and by up to a quarter of a second until they look again. A process that
@@ -120,8 +126,10 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * with unchanged. A value is 64 KiB at most, which is more than a session has.
  *
  * @param kv From `Deno.openKv`.
- * @param key The key of the value; one for each user and resource.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @param key The key of the value; one for each user and resource. Its first part must
+ * not be `"oauth-helper:lock"`.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
+ * the key is that of a lock.
  *
  * @example Keep the session of each user
  * ```ts
@@ -145,6 +153,11 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
     "key",
     "a non-empty array",
   );
+  requireArgument(
+    key[0] !== LOCK_PART,
+    "key",
+    `a key that does not begin with "${LOCK_PART}"`,
+  );
   const place = `Deno KV at key [${key.map((part) => `"${part}"`).join(", ")}]`;
   return {
     async load() {
@@ -157,6 +170,6 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
       );
     },
     lock: (task, signal) =>
-      underLease(kvLease(kv, [...key, "lock"]), task, signal),
+      underLease(kvLease(kv, [LOCK_PART, ...key]), task, signal),
   };
 }

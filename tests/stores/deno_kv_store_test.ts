@@ -68,7 +68,10 @@ Deno.test("denoKvStore() rejects a damaged value, and leaves it as it is", () =>
 Deno.test("denoKvStore() does not release the lock of another process", () =>
   withKv(async (kv) => {
     await denoKvStore(kv, ["key"]).lock?.(async () => {
-      await kv.set(["key", "lock"], "another process");
+      await kv.set(["oauth-helper:lock", "key"], "another process");
     });
-    assertEquals((await kv.get(["key", "lock"])).value, "another process");
+    assertEquals(
+      (await kv.get(["oauth-helper:lock", "key"])).value,
+      "another process",
+    );
   }));

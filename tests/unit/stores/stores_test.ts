@@ -278,6 +278,16 @@ Deno.test("redisStore() keeps the lock of a user apart from the session of any o
   });
 });
 
+Deno.test("denoKvStore() keeps its lock apart from longer keys", async () => {
+  const kv = fakeKv();
+  await denoKvStore(kv, ["sessions"]).lock?.(async () => {
+    const other = denoKvStore(kv, ["sessions", "lock"]);
+    assertEquals(await other.load(), undefined);
+    await other.save(SESSION);
+  });
+  assertEquals(await denoKvStore(kv, ["sessions", "lock"]).load(), SESSION);
+});
+
 Deno.test("denoKvStore() tries again while the database is locked", async () => {
   const kv = fakeKv();
   let failures = 3;
@@ -314,6 +324,10 @@ Deno.test("Stores check their arguments", () => {
         'key must be a key that does not begin with "oauth-helper:lock:"',
       ],
       [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
+      [
+        () => denoKvStore(fakeKv(), ["oauth-helper:lock", "k"]),
+        'key must be a key that does not begin with "oauth-helper:lock"',
+      ],
       [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
     ] as const
   ) {
