@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { readSession } from "./_stored_session.ts";
 
@@ -30,6 +34,18 @@ const POLL_MS = 5;
 const LONGEST_WAIT_MS = 2_000;
 
 /**
+ * What the keys of numbers of changes begin with, and the locks that have them. At
+ * their end, a user name in a key could make it the one of another user's number.
+ */
+const VERSION_PREFIX = "oauth-helper:version:";
+
+/** Returns the number of changes in a string; 0 if it cannot be counted up. */
+function versionIn(text: string | null | undefined): number {
+  const version = Number(text);
+  return Number.isSafeInteger(version) && version > 0 ? version : 0;
+}
+
+/**
  * Creates a lock under which the latest change of a storage can be read.
  *
  * Browsers send changes to the processes of other tabs without waiting for them, and
@@ -45,22 +61,26 @@ function createLock(
   changes: () => number,
 ) {
   const name = `@oauth-helper/client ${key}`;
-  const prefix = `${name} version `;
-  const versionKey = `${key}:version`;
+  const versionKey = VERSION_PREFIX + key;
+  const lockNameOf = (version: number) => `${VERSION_PREFIX}${version}:${key}`;
+  const versionOf = (lockName = "") => {
+    const [number] = lockName.slice(VERSION_PREFIX.length).split(":");
+    const version = versionIn(number);
+    return lockName === lockNameOf(version) ? version : 0;
+  };
   let endHold = () => {};
 
-  const storedVersion = () => Number(storage.getItem(versionKey) ?? 0);
+  const storedVersion = () => versionIn(storage.getItem(versionKey));
 
   /** Waits until the latest change can be read; returns its number. */
   const latestVersion = async () => {
     const { held = [] } = await locks.query();
     const latest = held
-      .filter((lock) => lock.name?.startsWith(prefix))
-      .map((lock) => Number(lock.name?.slice(prefix.length)))
+      .map((lock) => versionOf(lock.name))
       .reduce((a, b) => Math.max(a, b), 0);
     // Without a limit, a storage that was cleared would never be read again.
-    const tries = LONGEST_WAIT_MS / POLL_MS;
-    for (let i = 0; i < tries && storedVersion() < latest; i++) {
+    const end = performance.now() + LONGEST_WAIT_MS;
+    while (storedVersion() < latest && performance.now() < end) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     return Math.max(latest, storedVersion());
@@ -70,7 +90,7 @@ function createLock(
     storage.setItem(versionKey, String(version));
     const endLast = endHold;
     await new Promise<void>((isHeld, reject) => {
-      locks.request(prefix + version, () => {
+      locks.request(lockNameOf(version), () => {
         isHeld();
         return new Promise<void>((resolve) => endHold = resolve);
       }).catch(reject);
@@ -86,7 +106,9 @@ function createLock(
       try {
         return await task();
       } finally {
-        if (changes() > before) await announce(version + 1);
+        // Another tab may then read the former session, which is no reason to lose the
+        // result of the task: a refreshed token cannot be had again.
+        if (changes() > before) await announce(version + 1).catch(() => {});
       }
     });
 }
@@ -107,11 +129,13 @@ function createLock(
  *
  * @param storage `localStorage` or `sessionStorage`.
  * @param key The key of the value; one for each user and resource. The key with
- * `:version` at its end has a number.
+ * `oauth-helper:version:` in front of it has the number of changes. It must not begin
+ * with that.
  * @param locks `false` for none.
  * @default {navigator.locks} for `locks`, where it exists, and `false` for
  * `sessionStorage`
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
+ * the key is that of a number of changes.
  * @see Web Locks API, section 2.
  *
  * @example Share a session between the tabs of a page
@@ -131,6 +155,11 @@ export function webStorageStore(
 ): ISessionStore {
   requireObject("storage", storage);
   requireNonEmptyString("key", key);
+  requireArgument(
+    !key.startsWith(VERSION_PREFIX),
+    "key",
+    `a key that does not begin with "${VERSION_PREFIX}"`,
+  );
   const { navigator, sessionStorage } = globalThis as {
     navigator?: { locks?: IWebLocks };
     sessionStorage?: unknown;
@@ -146,9 +175,9 @@ export function webStorageStore(
     },
     // deno-lint-ignore require-await
     async save(session) {
-      saves++;
       if (session) storage.setItem(key, JSON.stringify(session));
       else storage.removeItem(key);
+      saves++;
     },
     ...(manager && {
       lock: createLock(storage, key, manager, () => saves),

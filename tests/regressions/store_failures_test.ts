@@ -1,10 +1,29 @@
 /** A store that fails or hangs must not cost the session, nor stop other processes. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ISessionStore } from "../../mod.ts";
-import { denoKvStore, redisStore } from "../../lib/stores/mod.ts";
+import type { ISession, ISessionStore } from "../../mod.ts";
+import {
+  denoKvStore,
+  redisStore,
+  webStorageStore,
+} from "../../lib/stores/mod.ts";
+import { AS, MCP } from "../support/fixtures.ts";
 import { deferred, never } from "../support/stub_fetch.ts";
-import { fakeKv, fakeRedis } from "../unit/stores/_fakes.ts";
+import {
+  fakeKv,
+  fakeLocks,
+  fakeRedis,
+  fakeStorage,
+} from "../unit/stores/_fakes.ts";
+
+const SESSION: ISession = {
+  issuer: AS,
+  resource: MCP,
+  serverMetadata: { issuer: AS },
+  client: { issuer: AS, client_id: "c1" },
+  token: { access_token: "t0ken", token_type: "Bearer" },
+  scopes: ["read"],
+};
 
 /** What comes between a store and its engine when it writes to the lock. */
 type Write = <T>(run: () => Promise<T>) => Promise<T>;
@@ -124,3 +143,141 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
     await assertFree(open(noFailure));
   });
 }
+
+/** Saves a session under the lock of a store, and returns what the lock returns. */
+const saveLocked = (store: ISessionStore) =>
+  store.lock?.(async () => {
+    await store.save(SESSION);
+    return "saved";
+  });
+
+Deno.test("webStorageStore() goes on although its number of changes was overwritten", async () => {
+  for (
+    const number of [
+      "",
+      "three",
+      "-5",
+      "1.5",
+      "Infinity",
+      "1e400",
+      "9007199254740991",
+      "9007199254740992",
+      "9007199254740993",
+    ]
+  ) {
+    const tab = fakeStorage();
+    const locks = fakeLocks();
+    const storage = tab();
+    for (const key of ["k:version", "oauth-helper:version:k"]) {
+      storage.setItem(key, number);
+    }
+    for (let round = 0; round < 3; round++) {
+      // The same tab, and one that was loaded anew.
+      for (const values of [storage, tab()]) {
+        const store = webStorageStore(values, "k", locks);
+        assertEquals(await saveLocked(store), "saved");
+      }
+    }
+  }
+});
+
+Deno.test("webStorageStore() keeps the lock and the number of a key apart from other keys", async () => {
+  const tab = fakeStorage();
+  const locks = fakeLocks();
+  const storage = tab();
+  const store = webStorageStore(storage, "ada", locks);
+  assertEquals(await saveLocked(store), "saved");
+  for (
+    const key of [
+      "ada:version",
+      "ada version 1",
+      "ada version 2",
+      "1:ada",
+      ":ada",
+      "version:ada",
+    ]
+  ) {
+    const other = webStorageStore(storage, key, locks);
+    assertEquals(await other.load(), undefined);
+    assertEquals(await saveLocked(other), "saved");
+    assertEquals(await saveLocked(store), "saved");
+    assertEquals(await other.load(), SESSION);
+  }
+});
+
+Deno.test("webStorageStore() returns the result although the change cannot be announced", async () => {
+  const storage = fakeStorage()();
+  const locks = fakeLocks();
+  const full = webStorageStore(
+    {
+      ...storage,
+      setItem(key, value) {
+        if (key !== "k") {
+          throw new DOMException(
+            "The quota was exceeded",
+            "QuotaExceededError",
+          );
+        }
+        storage.setItem(key, value);
+      },
+    },
+    "k",
+    locks,
+  );
+  assertEquals(await saveLocked(full), "saved");
+  let requests = 0;
+  const broken = webStorageStore(storage, "k", {
+    query: () => locks.query(),
+    request: (name, task) =>
+      ++requests === 1
+        ? locks.request(name, task)
+        : Promise.reject(new DOMException("Not active", "InvalidStateError")),
+  });
+  assertEquals(await saveLocked(broken), "saved");
+  assertEquals(requests, 2);
+});
+
+Deno.test("webStorageStore() counts no change that it could not save", async () => {
+  const storage = fakeStorage()();
+  const locks = fakeLocks();
+  const failure = new DOMException("The quota was exceeded");
+  const store = webStorageStore(
+    {
+      ...storage,
+      setItem(key, value) {
+        if (key === "k") throw failure;
+        storage.setItem(key, value);
+      },
+    },
+    "k",
+    locks,
+  );
+  const error = await assertRejects(async () => await saveLocked(store));
+  assertEquals(error, failure);
+  assertEquals(await locks.query(), { held: [] });
+});
+
+Deno.test("webStorageStore() waits no longer for a cleared storage where timers are slow", async () => {
+  const storage = fakeStorage()();
+  const locks = fakeLocks();
+  const store = webStorageStore(storage, "k", locks);
+  await saveLocked(store);
+  storage.removeItem("oauth-helper:version:k");
+  // Browsers call the timers of a hidden tab once a minute.
+  const { setTimeout, performance } = globalThis;
+  let time = 0;
+  const start = (handler: () => void) => {
+    time += 60_000;
+    return setTimeout(handler, 0);
+  };
+  try {
+    Object.assign(globalThis, {
+      setTimeout: start,
+      performance: { now: () => time },
+    });
+    await store.lock?.(() => Promise.resolve());
+  } finally {
+    Object.assign(globalThis, { setTimeout, performance });
+  }
+  assertEquals(time, 60_000);
+});

@@ -240,7 +240,7 @@ Deno.test("webStorageStore() announces nothing if nothing was saved", async () =
   await store.lock?.(() => store.save(SESSION));
   await store.lock?.(() => store.save(SESSION));
   assertEquals(await locks.query(), {
-    held: [{ name: "@oauth-helper/client k version 2" }],
+    held: [{ name: "oauth-helper:version:2:k" }],
   });
 });
 
@@ -322,6 +322,10 @@ Deno.test("Stores check their arguments", () => {
       [
         () => redisStore(fakeRedis(), "oauth-helper:lock:k"),
         'key must be a key that does not begin with "oauth-helper:lock:"',
+      ],
+      [
+        () => webStorageStore(fakeStorage()(), "oauth-helper:version:k", false),
+        'key must be a key that does not begin with "oauth-helper:version:"',
       ],
       [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
       [
