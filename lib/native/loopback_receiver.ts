@@ -172,6 +172,7 @@ export function createLoopbackReceiver(
   );
   requireArgument(typeof print === "function", "print", "a function");
   requireNonEmptyString("title", title);
+  requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
 
   const waitMs = Math.min(timeoutMs, LONGEST_TIMER_MS);
   /** What ends each visit, by `state`. */

@@ -23,7 +23,7 @@ export interface ILease {
   acquire(): Promise<boolean>;
   /** Extends the lock, if this lease still holds it. */
   extend(): Promise<unknown>;
-  /** Releases the lock, if this lease still holds it. */
+  /** Releases the lock, if this lease still holds it; also after `acquire` failed. */
   release(): Promise<unknown>;
 }
 

@@ -3,22 +3,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
+import { inDirectory } from "./_directory.ts";
 
 const source = new URL("_file_program.ts", import.meta.url).pathname;
 
 /** A shell that runs a command which cannot write to files, as on a full disk. */
 const ON_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh"];
-
-async function inDirectory(
-  task: (directory: string) => Promise<void>,
-): Promise<void> {
-  const directory = await Deno.makeTempDir();
-  try {
-    await task(directory);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-}
 
 /** Runs a command in a directory; returns what it prints. */
 async function run(directory: string, command: string[]): Promise<string> {

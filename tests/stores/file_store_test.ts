@@ -2,18 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
+import { inDirectory } from "./_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
-
-async function inDirectory(
-  task: (directory: string) => Promise<void>,
-): Promise<void> {
-  const directory = await Deno.makeTempDir();
-  try {
-    await task(directory);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-}
 
 async function aSession() {
   await using server = startRotatingServer();

@@ -273,6 +273,8 @@ Deno.test("createLoopbackReceiver() checks its options", () => {
       [{ open: true }, "open must be a function or false"],
       [{ print: "x" }, "print must be a function"],
       [{ title: "" }, "title must be a non-empty string"],
+      [{ timeoutMs: 0 }, "timeoutMs must be a positive number"],
+      [{ timeoutMs: NaN }, "timeoutMs must be a positive number"],
     ] as const
   ) {
     const error = assertThrows(
