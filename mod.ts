@@ -3,9 +3,8 @@
  * over web-standard `fetch`, `URL` and `URLSearchParams`.
  *
  * {@linkcode discoverAuthorization} discovers the authorization server of a resource
- * that answers with `401`. {@linkcode selectClient}, {@linkcode registerClient} and
- * {@linkcode selectClientAuthentication} provide a client for it.
- * {@linkcode buildAuthorizationUrl} builds the URL for the user,
+ * that responds with `401`. {@linkcode selectClient} and {@linkcode registerClient}
+ * provide a client for it. {@linkcode buildAuthorizationUrl} builds the URL for the user,
  * {@linkcode parseAuthorizationResponse} parses the callback, and
  * {@linkcode fetchToken} fetches the token. Each of them can be used alone.
  *
@@ -45,53 +44,278 @@
  * @module
  */
 
-export * from "./lib/core/advice.ts";
-export * from "./lib/core/challenge.ts";
-export * from "./lib/core/constants.ts";
-export * from "./lib/core/errors.ts";
-export * from "./lib/core/guards.ts";
-export * from "./lib/core/jwt_claims.ts";
-export * from "./lib/core/metadata.ts";
-export * from "./lib/core/scopes.ts";
-export * from "./lib/core/step_up.ts";
-export * from "./lib/core/types.ts";
-export * from "./lib/http/request_options.ts";
-export * from "./lib/discovery/discover.ts";
-export * from "./lib/discovery/discover_server.ts";
-export * from "./lib/discovery/metadata_urls.ts";
-export * from "./lib/discovery/resource_metadata.ts";
-export * from "./lib/discovery/server_metadata.ts";
-export * from "./lib/client/authentication.ts";
-export * from "./lib/client/authentication_selection.ts";
-export * from "./lib/client/client_assertion.ts";
-export * from "./lib/client/dpop.ts";
-export * from "./lib/client/private_key_jwt.ts";
-export * from "./lib/client/known_client.ts";
-export * from "./lib/client/registration.ts";
-export * from "./lib/client/signing_key.ts";
-export * from "./lib/client/selection.ts";
-export * from "./lib/token/authorization_parameters.ts";
-export * from "./lib/token/authorization_response.ts";
-export * from "./lib/token/authorization_url.ts";
-export * from "./lib/token/client_check.ts";
-export * from "./lib/token/cross_app_access.ts";
-export * from "./lib/token/device_grant.ts";
-export * from "./lib/token/form_options.ts";
-export * from "./lib/token/grant_body.ts";
-export * from "./lib/token/id_jag_body.ts";
-export * from "./lib/token/id_token.ts";
-export * from "./lib/token/pkce.ts";
-export * from "./lib/token/pushed_authorization.ts";
-export * from "./lib/token/revocation.ts";
-export * from "./lib/token/token_exchange.ts";
-export * from "./lib/token/token.ts";
-export * from "./lib/session/sign_in.ts";
-export * from "./lib/session/flow.ts";
-export * from "./lib/session/authorized_fetch.ts";
-export * from "./lib/session/client_credentials_flow.ts";
-export * from "./lib/session/code_flow.ts";
-export * from "./lib/session/device_flow.ts";
-export * from "./lib/session/ensure_client.ts";
-export * from "./lib/session/session.ts";
-export * from "./lib/session/single_flight.ts";
-export * from "./lib/session/store.ts";
+// Sessions: what most programs need.
+
+export {
+  createAuthorizedFetch,
+  type IAuthorizedFetch,
+  type IAuthorizedFetchOptions,
+  type IAuthorizedFetchSignal,
+} from "./lib/session/authorized_fetch.ts";
+export type {
+  Authorize,
+  IAuthorizeRequest,
+  IFlowOptions,
+} from "./lib/session/flow.ts";
+export {
+  codeFlow,
+  type ICodeFlowOptions,
+  type IVisit,
+} from "./lib/session/code_flow.ts";
+export {
+  deviceFlow,
+  type IDeviceFlowOptions,
+} from "./lib/session/device_flow.ts";
+export {
+  clientCredentialsFlow,
+  type IClientCredentialsFlowOptions,
+} from "./lib/session/client_credentials_flow.ts";
+export {
+  type AuthorizationStart,
+  finishAuthorization,
+  type IPendingAuthorization,
+  type IStartAuthorizationOptions,
+  startAuthorization,
+} from "./lib/session/sign_in.ts";
+export {
+  type ISession,
+  type ISessionOptions,
+  refreshSession,
+  revokeSession,
+  type SessionServerMetadata,
+} from "./lib/session/session.ts";
+export { type ISessionStore, memoryStore } from "./lib/session/store.ts";
+export {
+  type ClientServerMetadata,
+  ensureClient,
+  type IEnsureClientOptions,
+} from "./lib/session/ensure_client.ts";
+
+// The client, its key, and what may go wrong: for sessions and single messages.
+
+export {
+  clientSecretBasic,
+  clientSecretPost,
+  type IAuthenticatedRequest,
+  type IClientAuthentication,
+  type IClientAuthenticationOptions,
+  type IClientSecretBasicOptions,
+  publicClient,
+} from "./lib/client/authentication.ts";
+export {
+  clientAssertion,
+  type IAssertionAudience,
+} from "./lib/client/client_assertion.ts";
+export {
+  type IPrivateKeyJwtOptions,
+  privateKeyJwt,
+} from "./lib/client/private_key_jwt.ts";
+export type { IPrivateJwk } from "./lib/client/signing_key.ts";
+export type { Client, IKnownClient } from "./lib/client/known_client.ts";
+export {
+  createDpop,
+  type ICreateDpopOptions,
+  type IDpop,
+  type IDpopRequest,
+  type IDpopResponse,
+} from "./lib/client/dpop.ts";
+export type {
+  IFetch,
+  IFetchInit,
+  IFetchResponse,
+  IRequestOptions,
+  RequestPurpose,
+} from "./lib/http/request_options.ts";
+export {
+  type IDiscoveryAttempt,
+  type IOAuthClientErrorDetails,
+  isOAuthClientError,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "./lib/core/errors.ts";
+export {
+  type AdviceAction,
+  adviceFor,
+  type IAdvice,
+} from "./lib/core/advice.ts";
+
+// Single messages of the protocol, in the order in which they are exchanged.
+
+export {
+  findChallenge,
+  findChallenges,
+  type IChallengeHeaders,
+  type IParseChallengesOptions,
+  parseChallenges,
+  parseWWWAuthenticateHeader,
+} from "./lib/core/challenge.ts";
+export {
+  discoverAuthorization,
+  type IAuthorizationContext,
+  type IDiscoverAuthorizationOptions,
+} from "./lib/discovery/discover.ts";
+export {
+  discoverAuthorizationServer,
+  type IAuthorizationServer,
+  type IDiscoverAuthorizationServerOptions,
+} from "./lib/discovery/discover_server.ts";
+export {
+  type ISelectScopesOptions,
+  mergeScopes,
+  missingScopes,
+  scopesMatch,
+  selectScopes,
+} from "./lib/core/scopes.ts";
+export {
+  type ClientSelection,
+  type ISelectClientOptions,
+  selectClient,
+} from "./lib/client/selection.ts";
+export {
+  fetchDynamicRegistration,
+  type IFetchDynamicRegistrationOptions,
+  type IRegisterClientOptions,
+  registerClient,
+} from "./lib/client/registration.ts";
+export {
+  type IIsClientKnownOptions,
+  isClientKnown,
+} from "./lib/token/client_check.ts";
+export {
+  createPkcePair,
+  createState,
+  type IPkcePair,
+} from "./lib/token/pkce.ts";
+export type { IAuthorizationParameters } from "./lib/token/authorization_parameters.ts";
+export {
+  buildAuthorizationUrl,
+  type IBuildAuthorizationUrlOptions,
+} from "./lib/token/authorization_url.ts";
+export {
+  type IPushAuthorizationRequestOptions,
+  type IPushedAuthorization,
+  pushAuthorizationRequest,
+} from "./lib/token/pushed_authorization.ts";
+export {
+  type IExpectedAuthorizationResponse,
+  parseAuthorizationResponse,
+} from "./lib/token/authorization_response.ts";
+export {
+  buildAuthorizationCodeBody,
+  buildClientCredentialsBody,
+  buildDeviceTokenBody,
+  buildJwtBearerBody,
+  buildRefreshTokenBody,
+  buildTokenExchangeBody,
+  type IBuildAuthorizationCodeBodyOptions,
+  type IBuildDeviceTokenBodyOptions,
+  type IBuildJwtBearerBodyOptions,
+  type IBuildRefreshTokenBodyOptions,
+  type IBuildTokenExchangeBodyOptions,
+  type ITokenBodyOptions,
+} from "./lib/token/grant_body.ts";
+export type { IFormRequestOptions } from "./lib/token/form_options.ts";
+export {
+  fetchToken,
+  type IFetchTokenOptions,
+  type IIsTokenExpiredOptions,
+  type IRefreshTokenOptions,
+  isTokenExpired,
+  type IToken,
+  refreshToken,
+} from "./lib/token/token.ts";
+export {
+  checkIdToken,
+  type ICheckIdTokenOptions,
+  type IIdTokenClaims,
+} from "./lib/token/id_token.ts";
+export {
+  fetchDeviceAuthorization,
+  type IDeviceAuthorization,
+  type IDevicePollProgress,
+  type IFetchDeviceAuthorizationOptions,
+  type IPollDeviceTokenOptions,
+  pollDeviceToken,
+} from "./lib/token/device_grant.ts";
+export {
+  fetchIdJag,
+  type IFetchIdJagOptions,
+  type IIdJag,
+  type IIdJagClaims,
+  type IRedeemIdJagOptions,
+  redeemIdJag,
+} from "./lib/token/cross_app_access.ts";
+export {
+  exchangeToken,
+  type IExchangedToken,
+  type IExchangeTokenOptions,
+} from "./lib/token/token_exchange.ts";
+export {
+  type IRevokeTokenOptions,
+  revokeToken,
+} from "./lib/token/revocation.ts";
+
+// The literal layer: the operations, guards, types and constants of a fixed contract.
+
+export {
+  fetchResourceMetadata,
+  type IFetchResourceMetadataOptions,
+} from "./lib/discovery/resource_metadata.ts";
+export {
+  fetchAuthorizationServerMetadata,
+  type IFetchAuthorizationServerMetadataOptions,
+} from "./lib/discovery/server_metadata.ts";
+export { getDefaultMetadataForUrl } from "./lib/discovery/metadata_urls.ts";
+export { getClaimsFromJWT } from "./lib/core/jwt_claims.ts";
+export {
+  buildIdJagExchangeBody,
+  buildResourceRedemptionBody,
+} from "./lib/token/id_jag_body.ts";
+export {
+  isAuthorizationAuthorizeResponse,
+  isAuthorizationDeviceResponse,
+  isAuthorizationDynamicClientRegistrationResponse,
+  isAuthorizationErrorResponse,
+  isAuthorizationProtectedResourceMetadata,
+  isAuthorizationRegistrationErrorResponse,
+  isAuthorizationServerMetadata,
+  isAuthorizationTokenResponse,
+} from "./lib/core/guards.ts";
+export type {
+  IAuthorizationProtectedResourceMetadata,
+  IAuthorizationServerMetadata,
+} from "./lib/core/metadata.ts";
+export type {
+  IAuthenticationChallenge,
+  IAuthorizationAuthorizeErrorResponse,
+  IAuthorizationAuthorizeResponse,
+  IAuthorizationDetail,
+  IAuthorizationDeviceResponse,
+  IAuthorizationDeviceTokenErrorResponse,
+  IAuthorizationDynamicClientRegistrationRequest,
+  IAuthorizationDynamicClientRegistrationResponse,
+  IAuthorizationErrorResponse,
+  IAuthorizationJWTClaims,
+  IAuthorizationRegistrationErrorResponse,
+  IAuthorizationTokenErrorResponse,
+  IAuthorizationTokenResponse,
+  IDiscoveryResult,
+  WebCryptoKey,
+} from "./lib/core/types.ts";
+export {
+  AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
+  AUTH_SCOPE_SEPARATOR,
+  AUTH_SERVER_METADATA_DISCOVERY_PATH,
+  AuthorizationDeviceCodeErrorType,
+  AuthorizationErrorType,
+  AuthorizationRegistrationErrorType,
+  DEFAULT_AUTH_FLOW_PORT,
+  DEFAULT_CLIENT_URI,
+  DEFAULT_REDIRECT_URIS,
+  GRANT_TYPE_JWT_BEARER,
+  GRANT_TYPE_TOKEN_EXCHANGE,
+  OPENID_CONNECT_DISCOVERY_PATH,
+  TOKEN_TYPE_ACCESS_TOKEN,
+  TOKEN_TYPE_ID_JAG,
+  TOKEN_TYPE_ID_TOKEN,
+} from "./lib/core/constants.ts";

@@ -13,7 +13,7 @@ import {
 } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
-import type { IWebCryptoKeyPair, WebCryptoKey } from "../core/types.ts";
+import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt, verifies } from "./_jws.ts";
 
 /** Nonces are kept for this many origins, so that the map cannot grow forever. */
@@ -59,7 +59,9 @@ export interface IDpop {
 /** Options of {@linkcode createDpop}. */
 export interface ICreateDpopOptions {
   /** Key pair for signing; a new non-extractable P-256 pair when absent. */
-  keyPair?: IWebCryptoKeyPair | undefined;
+  keyPair?:
+    | { readonly publicKey: WebCryptoKey; readonly privateKey: WebCryptoKey }
+    | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
    *

@@ -6,7 +6,7 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
-import type { AnyString, WebCryptoKey } from "../core/types.ts";
+import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt } from "./_jws.ts";
 import { type IPrivateJwk, requireSigningKey } from "./signing_key.ts";
 import type {
@@ -35,7 +35,11 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
    *
    * @default {"issuer"}
    */
-  audience?: "issuer" | "token_endpoint" | AnyString | undefined;
+  audience?:
+    | "issuer"
+    | "token_endpoint"
+    | (string & Record<never, never>)
+    | undefined;
   /**
    * `typ` of the assertions. draft-ietf-oauth-rfc7523bis-07 has servers accept
    * `client-authentication+jwt`, and OpenIddict 7 accepts nothing else. Other servers

@@ -5,9 +5,6 @@
  * @module
  */
 
-/** Prefix of every well-known path (RFC 8615, section 3). */
-export const WELL_KNOWN_ROUTE = "/.well-known";
-
 /** Well-known path of protected resource metadata (RFC 9728, section 3). */
 export const AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH =
   "/.well-known/oauth-protected-resource";

@@ -71,10 +71,10 @@ function optionalStrings(
     : requireStrings(name, value);
 }
 
-/** Scope values as an array, or as a string that separates them by spaces. */
-export type ScopeList = string | readonly string[] | undefined;
-
-function valuesOf(name: string, scopes: ScopeList): string[] {
+function valuesOf(
+  name: string,
+  scopes: string | readonly string[] | undefined,
+): string[] {
   const isList = [scopes ?? ""].flat().every((scope) =>
     typeof scope === "string"
   );
@@ -83,8 +83,8 @@ function valuesOf(name: string, scopes: ScopeList): string[] {
 }
 
 /**
- * Returns the union of scope lists: each value once, in the order of first
- * occurrence.
+ * Returns the union of scope lists, each an array or a string that separates the values
+ * by spaces: each value once, in the order of first occurrence.
  *
  * Use it to request more access after a `403` with `insufficient_scope`: merge the
  * scopes of the token with those of the challenge, and start a new authorization
@@ -111,7 +111,9 @@ function valuesOf(name: string, scopes: ScopeList): string[] {
  * assertEquals(scopes, ["read", "list", "write"]);
  * ```
  */
-export function mergeScopes(...lists: ScopeList[]): string[] {
+export function mergeScopes(
+  ...lists: (string | readonly string[] | undefined)[]
+): string[] {
   return [...new Set(lists.flatMap((list) => valuesOf("scopes", list)))];
 }
 
@@ -137,8 +139,8 @@ export function mergeScopes(...lists: ScopeList[]): string[] {
  * ```
  */
 export function missingScopes(
-  required: ScopeList,
-  granted: ScopeList,
+  required: string | readonly string[] | undefined,
+  granted: string | readonly string[] | undefined,
 ): string[] {
   const held = new Set(valuesOf("granted", granted));
   return valuesOf("required", required).filter((scope) => !held.has(scope));

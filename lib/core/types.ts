@@ -11,8 +11,8 @@ import type {
   AuthorizationRegistrationErrorType,
 } from "./constants.ts";
 
-/** Any string; unlike `string`, it leaves an editor the literals beside it to suggest. */
-export type AnyString = string & Record<never, never>;
+// `string & Record<never, never>` is any string; unlike `string`, it leaves an editor
+// the literals beside it to suggest.
 
 /** Client metadata sent to a registration endpoint (RFC 7591, section 2). */
 export interface IAuthorizationDynamicClientRegistrationRequest {
@@ -23,7 +23,7 @@ export interface IAuthorizationDynamicClientRegistrationRequest {
     | "none"
     | "client_secret_post"
     | "client_secret_basic"
-    | AnyString
+    | (string & Record<never, never>)
     | undefined;
   /** Grant types of the client; `["authorization_code"]` when absent. */
   grant_types?: string[] | undefined;
@@ -54,7 +54,11 @@ export interface IAuthorizationDynamicClientRegistrationRequest {
   /** Signed statement about the software (a JWT; RFC 7591, section 2.3). */
   software_statement?: string | undefined;
   /** `native` or `web` (OpenID Connect Dynamic Client Registration 1.0, section 2). */
-  application_type?: "native" | "web" | AnyString | undefined;
+  application_type?:
+    | "native"
+    | "web"
+    | (string & Record<never, never>)
+    | undefined;
   /** Extension members. */
   [member: string]: unknown;
 }
@@ -153,7 +157,7 @@ export interface IAuthorizationTokenErrorResponse {
 /** Error response with one of the codes of RFC 6749, section 5.2, or any other. */
 export interface IAuthorizationErrorResponse {
   /** Error code. */
-  error: AuthorizationErrorType | AnyString;
+  error: AuthorizationErrorType | (string & Record<never, never>);
   /** Description for developers. */
   error_description?: string | undefined;
   /** URL of a page about the error. */
@@ -163,7 +167,10 @@ export interface IAuthorizationErrorResponse {
 /** Error response to a token request with a device code (RFC 8628, section 3.5). */
 export interface IAuthorizationDeviceTokenErrorResponse {
   /** Error code. */
-  error: AuthorizationErrorType | AuthorizationDeviceCodeErrorType | AnyString;
+  error:
+    | AuthorizationErrorType
+    | AuthorizationDeviceCodeErrorType
+    | (string & Record<never, never>);
   /** Description for developers. */
   error_description?: string | undefined;
   /** URL of a page about the error. */
@@ -173,7 +180,7 @@ export interface IAuthorizationDeviceTokenErrorResponse {
 /** Error response of a registration endpoint (RFC 7591, section 3.2.2). */
 export interface IAuthorizationRegistrationErrorResponse {
   /** Error code. */
-  error: AuthorizationRegistrationErrorType | AnyString;
+  error: AuthorizationRegistrationErrorType | (string & Record<never, never>);
   /** Description for developers. */
   error_description?: string | undefined;
 }
@@ -263,14 +270,6 @@ export interface IAuthorizationJWTClaims {
 
 /** A `CryptoKey` of the Web Crypto API, by a type that every runtime's library knows. */
 export type WebCryptoKey = Parameters<typeof crypto.subtle.sign>[1];
-
-/** A `CryptoKeyPair` of the Web Crypto API. */
-export interface IWebCryptoKeyPair {
-  /** Verifies signatures. */
-  readonly publicKey: WebCryptoKey;
-  /** Makes signatures. */
-  readonly privateKey: WebCryptoKey;
-}
 
 /** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). */
 export interface IAuthenticationChallenge {

@@ -2,7 +2,7 @@
 
 import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
-import { stepUpParameters } from "../core/step_up.ts";
+import { stepUpParameters } from "../core/_step_up.ts";
 import type { ISession } from "./session.ts";
 
 // A URL of more than about 8,000 characters is refused by many servers.

@@ -86,8 +86,8 @@ function clientOf(
  * refresh token, the scope and the ID token. The scopes stay as they are, as a
  * refresh token cannot widen them.
  *
- * Do not refresh one session twice at the same time: see
- * {@linkcode createSingleFlight}. {@linkcode createAuthorizedFetch} takes care of it.
+ * Do not refresh one session twice at the same time, as the server may revoke it:
+ * {@linkcode createAuthorizedFetch} takes care of it.
  *
  * @param session A session with a refresh token; it is not changed.
  * @param options The same `client` and `dpop` as for the session.

@@ -4,16 +4,19 @@ import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl, urlString } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IDpop } from "../client/dpop.ts";
 import { formWith } from "./_form.ts";
-import type {
-  AuthorizationRequestMetadata,
-  IAuthorizationParameters,
-} from "./authorization_parameters.ts";
+import type { IAuthorizationParameters } from "./authorization_parameters.ts";
+
+type PkceMetadata = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "code_challenge_methods_supported"
+>;
 
 /** Fails unless the server supports PKCE with `S256`. */
 function requirePkce(
-  { issuer, code_challenge_methods_supported }: AuthorizationRequestMetadata,
+  { issuer, code_challenge_methods_supported }: PkceMetadata,
   assumePkce: boolean | undefined,
 ): void {
   const methods = stringsIn(code_challenge_methods_supported);
@@ -28,7 +31,7 @@ function requirePkce(
 
 /** Returns the parameters of an authorization request with PKCE. */
 export function authorizationQuery(
-  serverMetadata: AuthorizationRequestMetadata,
+  serverMetadata: PkceMetadata,
   clientId: string,
   { redirectUri, state, codeChallenge, ...requested }: IAuthorizationParameters,
   assumePkce: boolean | undefined,

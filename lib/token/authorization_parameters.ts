@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
 
 /**
@@ -30,9 +29,3 @@ export interface IAuthorizationParameters {
   /** Further parameters, such as `prompt`; none may be one of the above. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
-
-/** What {@linkcode buildAuthorizationUrl} uses of server metadata. */
-export type AuthorizationRequestMetadata = Pick<
-  IAuthorizationServerMetadata,
-  "issuer" | "authorization_endpoint" | "code_challenge_methods_supported"
->;

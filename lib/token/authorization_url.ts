@@ -5,14 +5,12 @@
  */
 
 import { requireEndpoint } from "../core/_url.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import {
   authorizationQuery,
   endpointUrl,
 } from "./_authorization_parameters.ts";
-import type {
-  AuthorizationRequestMetadata,
-  IAuthorizationParameters,
-} from "./authorization_parameters.ts";
+import type { IAuthorizationParameters } from "./authorization_parameters.ts";
 
 /** Options of {@linkcode buildAuthorizationUrl}. */
 export interface IBuildAuthorizationUrlOptions
@@ -70,7 +68,10 @@ export interface IBuildAuthorizationUrlOptions
  * ```
  */
 export function buildAuthorizationUrl(
-  serverMetadata: AuthorizationRequestMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "authorization_endpoint" | "code_challenge_methods_supported"
+  >,
   options: IBuildAuthorizationUrlOptions,
 ): URL {
   const { clientId, allowHttp, assumePkce } = options;

@@ -10,6 +10,7 @@ import { decodeJwt } from "../core/_jwt.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import { requestedOf } from "./_form.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
@@ -23,7 +24,6 @@ import {
   type IFetchTokenOptions,
   type IToken,
   tokenOptionsOf,
-  type TokenRequestMetadata,
 } from "./token.ts";
 
 const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
@@ -167,7 +167,10 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
  * ```
  */
 export async function fetchIdJag(
-  idpMetadata: TokenRequestMetadata,
+  idpMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
   options: IFetchIdJagOptions,
 ): Promise<IIdJag> {
   const { audience, resourceClientId, resource, dpop } = options;
@@ -254,7 +257,10 @@ export interface IRedeemIdJagOptions
  * ```
  */
 export async function redeemIdJag(
-  serverMetadata: TokenRequestMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
   idJag: Pick<IIdJag, "assertion">,
   options: IRedeemIdJagOptions,
 ): Promise<IToken> {

@@ -29,7 +29,6 @@ import {
   type IFetchTokenOptions,
   type IToken,
   tokenOptionsOf,
-  type TokenRequestMetadata,
 } from "./token.ts";
 
 const DEFAULT_INTERVAL_SECONDS = 5;
@@ -255,7 +254,10 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
  * ```
  */
 export async function pollDeviceToken(
-  serverMetadata: TokenRequestMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
   authorization: IDeviceAuthorization,
   options: IPollDeviceTokenOptions,
 ): Promise<IToken> {

@@ -21,18 +21,7 @@ import {
   endpointUrl,
 } from "./_authorization_parameters.ts";
 import { formOptionsOf, postForm } from "./_form_post.ts";
-import type {
-  AuthorizationRequestMetadata,
-  IAuthorizationParameters,
-} from "./authorization_parameters.ts";
-
-/** What {@linkcode pushAuthorizationRequest} uses of server metadata. */
-export type PushedAuthorizationMetadata =
-  & AuthorizationRequestMetadata
-  & Pick<
-    IAuthorizationServerMetadata,
-    "token_endpoint" | "pushed_authorization_request_endpoint"
-  >;
+import type { IAuthorizationParameters } from "./authorization_parameters.ts";
 
 /** Options of {@linkcode pushAuthorizationRequest}. */
 export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
@@ -141,7 +130,15 @@ function withClientId(client: IClientAuthentication): IClientAuthentication {
  * ```
  */
 export async function pushAuthorizationRequest(
-  serverMetadata: PushedAuthorizationMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    | "issuer"
+    | "authorization_endpoint"
+    | "token_endpoint"
+    | "pushed_authorization_request_endpoint"
+    | "code_challenge_methods_supported"
+    | "token_endpoint_auth_methods_supported"
+  >,
   parameters: IAuthorizationParameters,
   options: IPushAuthorizationRequestOptions,
 ): Promise<IPushedAuthorization> {

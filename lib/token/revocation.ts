@@ -6,7 +6,6 @@
 
 import { requireNonEmptyString } from "../core/_arguments.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { AnyString } from "../core/types.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { formOf } from "./_form.ts";
 import { formOptionsOf, postForm } from "./_form_post.ts";
@@ -14,7 +13,11 @@ import { formOptionsOf, postForm } from "./_form_post.ts";
 /** Options of {@linkcode revokeToken}. */
 export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
   /** The type of the token, which may help the server to find it. */
-  tokenTypeHint?: "access_token" | "refresh_token" | AnyString | undefined;
+  tokenTypeHint?:
+    | "access_token"
+    | "refresh_token"
+    | (string & Record<never, never>)
+    | undefined;
 }
 
 /**

@@ -17,12 +17,6 @@ import { formOptionsOf, postForm } from "./_form_post.ts";
 import { requestedOf } from "./_form.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
-/** What {@linkcode fetchToken} uses of server metadata. */
-export type TokenRequestMetadata = Pick<
-  IAuthorizationServerMetadata,
-  "issuer" | "token_endpoint"
->;
-
 /** A token response in a uniform shape, plain JSON. */
 export interface IToken extends IAuthorizationTokenResponse {
   /** When the token expires, in seconds since the Unix epoch. */
@@ -121,7 +115,10 @@ function toToken(members: Members, now: () => number): IToken {
  * ```
  */
 export async function fetchToken(
-  serverMetadata: TokenRequestMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
@@ -168,7 +165,7 @@ export interface IRefreshTokenOptions
  * An `invalid_grant` in the `error` of the failure means that the refresh token can
  * no longer be used; a `network_error`, a `timeout` or an `unexpected_status` says
  * nothing about it. Two refreshes with one refresh token at the same time can revoke
- * all tokens of the user: see {@linkcode createSingleFlight}.
+ * all tokens of the user: {@linkcode createAuthorizedFetch} makes one at a time.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param token The result of {@linkcode fetchToken}, with its `refresh_token`.
@@ -194,7 +191,10 @@ export interface IRefreshTokenOptions
  * ```
  */
 export async function refreshToken(
-  serverMetadata: TokenRequestMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
   token: Pick<IToken, "refresh_token" | "scope" | "authorization_details">,
   options?: IRefreshTokenOptions,
 ): Promise<IToken> {

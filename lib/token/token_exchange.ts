@@ -7,6 +7,7 @@
 import { stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { requestedOf } from "./_form.ts";
 import {
   buildTokenExchangeBody,
@@ -17,7 +18,6 @@ import {
   type IFetchTokenOptions,
   type IToken,
   tokenOptionsOf,
-  type TokenRequestMetadata,
 } from "./token.ts";
 
 /** Options of {@linkcode exchangeToken}. */
@@ -77,7 +77,10 @@ export interface IExchangedToken extends IToken {
  * ```
  */
 export async function exchangeToken(
-  serverMetadata: TokenRequestMetadata,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
   options: IExchangeTokenOptions,
 ): Promise<IExchangedToken> {
   const { requestedTokenType } = options;

@@ -23,9 +23,9 @@ import {
   isAuthorizationTokenResponse,
   OAuthClientError,
   parseWWWAuthenticateHeader,
-  REGISTRATION_GRANT_TYPES,
   scopesMatch,
 } from "../../mod.ts";
+import { REGISTRATION_GRANT_TYPES } from "../../lib/core/constants.ts";
 import { DEVICE_GRANT, statusFor } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";

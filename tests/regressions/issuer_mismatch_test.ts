@@ -163,7 +163,7 @@ Deno.test("discoverAuthorizationServer() accepts another issuer only if trusted 
 });
 
 Deno.test("client credentials for one issuer are not sent to another", async () => {
-  const others = [`${AS}/`, "https://AS.example", "https://evil.example"];
+  const others = [`${AS}//`, "https://AS.example", "https://evil.example"];
   for (const issuer of others) {
     using stubbed = stubFetch({});
     const client = clientSecretPost("c1", "s3cret", { issuer });

@@ -249,7 +249,8 @@ for (const [name, call] of OPERATIONS) {
 Deno.test("no error shows a client assertion, a DPoP proof or an ID-JAG", async () => {
   const { privateKey } = await createSigningKeys();
   const dpop = await createDpop();
-  const client = privateKeyJwt("c-at-as", privateKey);
+  const { issuer } = SERVER;
+  const client = privateKeyJwt("c-at-as", privateKey, { issuer });
   const cnf = { jkt: dpop.thumbprint };
   const assertion = await signIdJag({ exp: 9e9, cnf });
   for (const [failure, answer] of FAILURES) {

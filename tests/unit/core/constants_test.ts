@@ -2,7 +2,6 @@ import { assert, assertEquals } from "@std/assert";
 import * as mod from "../../../mod.ts";
 
 const EXPECTED = {
-  WELL_KNOWN_ROUTE: "/.well-known",
   AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH:
     "/.well-known/oauth-protected-resource",
   AUTH_SERVER_METADATA_DISCOVERY_PATH:
@@ -15,11 +14,6 @@ const EXPECTED = {
   TOKEN_TYPE_ID_TOKEN: "urn:ietf:params:oauth:token-type:id_token",
   TOKEN_TYPE_ID_JAG: "urn:ietf:params:oauth:token-type:id-jag",
   DEFAULT_AUTH_FLOW_PORT: 33418,
-  REGISTRATION_GRANT_TYPES: [
-    "authorization_code",
-    "refresh_token",
-    "urn:ietf:params:oauth:grant-type:device_code",
-  ],
   AuthorizationErrorType: {
     InvalidRequest: "invalid_request",
     InvalidClient: "invalid_client",

@@ -3,12 +3,13 @@ import {
   type ISelectScopesOptions,
   mergeScopes,
   missingScopes,
-  type ScopeList,
   scopesMatch,
   selectScopes,
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+
+type ScopeList = Parameters<typeof mergeScopes>[number];
 
 function assertInvalidArgument(call: () => unknown, message: string): void {
   const error = assertThrowsCode(call, "invalid_argument");

@@ -9,7 +9,6 @@ import {
   privateKeyJwt,
   publicClient,
   pushAuthorizationRequest,
-  type PushedAuthorizationMetadata,
 } from "../../../mod.ts";
 import {
   AS,
@@ -23,6 +22,10 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+
+type PushedAuthorizationMetadata = Parameters<
+  typeof pushAuthorizationRequest
+>[0];
 
 const PAR = `${AS}/par`;
 const METADATA: PushedAuthorizationMetadata = {

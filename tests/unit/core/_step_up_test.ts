@@ -1,11 +1,6 @@
 import { assertEquals } from "@std/assert";
-import {
-  buildAuthorizationUrl,
-  findChallenge,
-  stepUpParameters,
-} from "../../../mod.ts";
-import { assertInvalidArgument } from "../../support/fixtures.ts";
-import { untyped } from "../../support/stub_fetch.ts";
+import { findChallenge } from "../../../mod.ts";
+import { stepUpParameters } from "../../../lib/core/_step_up.ts";
 
 const ERROR = 'error="insufficient_user_authentication"';
 
@@ -30,32 +25,9 @@ Deno.test("stepUpParameters() returns what the challenge requires, as strings", 
   for (const [parameters, expected] of rows) {
     const challenge = findChallenge(`Bearer ${parameters}`);
     assertEquals<Record<string, string>>(
-      stepUpParameters(challenge),
+      stepUpParameters(challenge!),
       expected,
       parameters,
     );
   }
-  assertEquals(stepUpParameters(undefined), {});
-});
-
-Deno.test("stepUpParameters() returns parameters of an authorization request", () => {
-  const url = buildAuthorizationUrl({
-    issuer: "https://as.example",
-    authorization_endpoint: "https://as.example/authorize",
-    code_challenge_methods_supported: ["S256"],
-  }, {
-    clientId: "c1",
-    redirectUri: "http://127.0.0.1/",
-    state: "s",
-    codeChallenge: "x",
-    parameters: stepUpParameters(findChallenge(`DPoP ${ERROR}, max_age="9"`)),
-  });
-  assertEquals(url.searchParams.get("max_age"), "9");
-});
-
-Deno.test("stepUpParameters() rejects anything but a challenge", async () => {
-  await assertInvalidArgument(
-    () => Promise.resolve().then(() => stepUpParameters(untyped("Bearer"))),
-    "challenge",
-  );
 });
