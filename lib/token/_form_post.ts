@@ -82,8 +82,9 @@ function requireSuccess(
       secretsOf(headers, body)
     );
     const details = errorMembers(members, secrets);
-    const { error = "" } = details;
-    const message = `${failed()} ${status} ${error}`.trimEnd();
+    const problem = [details.error, details.error_description]
+      .filter(Boolean).join(": ");
+    const message = `${failed()} ${status} ${problem}`.trimEnd();
     throw responseError(response, "oauth_error", message, {
       ...details,
       errorResponse: cleanErrorResponse(members, text, secrets),

@@ -241,7 +241,8 @@ Deno.test("fetchToken() fails on an error at any status, even beside a token", a
     });
     assertEquals(
       error.message,
-      `The token request to ${TOKEN_ENDPOINT} failed: ${status} invalid_grant`,
+      `The token request to ${TOKEN_ENDPOINT} failed: ${status} ` +
+        "invalid_grant: Too old",
     );
     const form = typed("error=bad_code&access_token=t", FORM, status);
     const { code, error: name } = await tokenErrorOf(form);
