@@ -9,9 +9,10 @@ import type { IRule } from "./_rules.ts";
 
 const is401 = (facts: IFacts) => facts.probe.response?.status === 401;
 
-function listed(facts: IFacts): string[] | undefined {
+/** Returns the scopes that the server lists; undefined if it lists none. */
+function listed(facts: IFacts): ReadonlySet<string> | undefined {
   const { scopes_supported: scopes } = facts.server ?? {};
-  return stringsIn(scopes)?.length ? scopesFrom(scopes) : undefined;
+  return stringsIn(scopes)?.length ? new Set(scopesFrom(scopes)) : undefined;
 }
 
 /** The findings about the challenge. */
@@ -144,9 +145,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
         ? scopesFrom(resource?.scopes_supported)
           .filter((scope) => !ODD_SCOPES.includes(scope))
         : scopesFrom(challenge.params.scope);
-      const missing = wanted.filter((scope) =>
-        !(known?.includes(scope) ?? true)
-      );
+      const missing = wanted.filter((scope) => !(known?.has(scope) ?? true));
       return missing.length > 0
         ? {
           message: `The authorization server does not list ${

@@ -63,7 +63,7 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     find: (facts) =>
       findDocument(facts, facts.serverDocuments, (document) => {
         const { issuer } = membersOf(document) ?? {};
-        return typeof issuer === "string" && /\{.*\}/.test(issuer) &&
+        return typeof issuer === "string" && /\{[^{}]*\}/.test(issuer) &&
           `The issuer "${shown(issuer)}" is a template for several tenants.`;
       }),
   },

@@ -4,6 +4,8 @@ import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { runDoctor } from "../../lib/doctor/_command.ts";
 import {
+  handle,
+  healthyModel,
   type IModel,
   RESOURCE_PATH,
   served,
@@ -162,6 +164,48 @@ Deno.test("diagnose() ends at a challenge of 1 MB", async () => {
   assertNotMatch(text, UNSAFE);
   assert(text.length < 20_000);
 });
+
+/** A number of different strings, slightly less than 1 MB of JSON. */
+function manyStrings(prefix: string): string[] {
+  return Array.from(
+    { length: 100_000 },
+    (_, index) => `${prefix}-${index.toString(36)}`,
+  );
+}
+
+/** Documents that once took time in proportion to the square of their size. */
+const LARGE: [
+  name: string,
+  finding: string,
+  change: (model: IModel) => void,
+][] = [
+  [
+    "many scopes of the resource and of the server",
+    "scope_not_listed",
+    (model) => {
+      model.resource.headers["WWW-Authenticate"] = "Bearer";
+      model.resourceMetadata.scopes_supported = manyStrings("r");
+      model.serverMetadata.scopes_supported = manyStrings("s");
+    },
+  ],
+  ["an issuer with many braces", "issuer_template", ({ serverMetadata }) => {
+    serverMetadata.issuer = `${"{".repeat(300_000)}\n{}`;
+  }],
+];
+
+for (const [name, finding, change] of LARGE) {
+  Deno.test(`diagnose() ends within 5 s for ${name}`, async () => {
+    const origin = "https://api.example";
+    const model = healthyModel(origin);
+    change(model);
+    const start = performance.now();
+    const { findings } = await diagnose(`${origin}/mcp`, {
+      fetch: (url, init) => handle(model, new Request(url, init)),
+    });
+    assert(performance.now() - start < 5_000, "It took too long");
+    assert(findings.some(({ id }) => id === finding), "The rule did not apply");
+  });
+}
 
 Deno.test("diagnose() makes no further request to a host that is silent", async () => {
   await using world = startWorld(({ handlers }) => {
