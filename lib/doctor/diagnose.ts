@@ -204,7 +204,9 @@ export async function diagnose(
     ...(client && {
       registration: {
         client_id: client.client_id,
-        ...(method !== undefined && { token_endpoint_auth_method: method }),
+        // A server may send anything, also what is nested too deeply to be copied.
+        ...(typeof method === "string" &&
+          { token_endpoint_auth_method: method }),
       },
     }),
     steps: stepsOf(facts),

@@ -213,6 +213,21 @@ Deno.test("diagnose() finds a registration that is refused", async () => {
   assertEquals(idsOf(diagnosis), ["error registration_failed"]);
 });
 
+Deno.test("diagnose() leaves out an authentication method that is no string", async () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  for (const method of ["7", "{}", deep]) {
+    await using world = startWorld(({ handlers }) => {
+      handlers["POST /as/register"] = () =>
+        new Response(
+          `{"client_id":"c1","token_endpoint_auth_method":${method}}`,
+          { status: 201 },
+        );
+    });
+    const { registration } = await diagnose(world.target, { register: true });
+    assertEquals(registration, { client_id: "c1" });
+  }
+});
+
 Deno.test("diagnose() sends header fields to the resource only, and hides them", async () => {
   const seen: string[] = [];
   await using world = startWorld((model) => {
