@@ -20,6 +20,8 @@ export interface ISurvey {
   readonly requestOptions: IRequestOptions;
   readonly recorder: Recorder;
   readonly rules: IUrlRules;
+  /** The values of the caller's header fields. */
+  readonly secrets: readonly string[];
 }
 
 /** Awaits a task; returns its error, unless the caller aborted it. */

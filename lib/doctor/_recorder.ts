@@ -31,7 +31,7 @@ export interface IRecorderOptions {
   readonly fetch: IFetch | undefined;
   readonly maxBytes: number;
   readonly now: () => number;
-  readonly onRequest: ((request: IDiagnosisRequest) => void) | undefined;
+  readonly onRequest: (request: IDiagnosisRequest) => void;
 }
 
 /** Calls a function once, and returns the result of that call ever after. */
@@ -168,7 +168,7 @@ export class Recorder {
       repeat: () => Promise.resolve().then(() => result()),
     };
     this.exchanges.push(exchange);
-    onRequest?.({ name, method, url });
+    onRequest({ name, method, url });
     const end = () => void (exchange.ms ??= now() - start);
     signal.addEventListener("abort", end, { once: true });
     try {

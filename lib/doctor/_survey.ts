@@ -28,6 +28,7 @@ import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
+import { seal, secretsIn } from "./_seal.ts";
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 /** A request of MCP without any effect on its servers. */
@@ -68,7 +69,7 @@ async function readDocument<Metadata>(
   name: Extract<DiagnosisStepName, RequestPurpose>,
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
-  const { recorder, requestOptions } = survey;
+  const { recorder, requestOptions, secrets } = survey;
   const { url } = candidate;
   const isUsed = recorder.find(name, url) !== undefined;
   if (!isUsed && !recorder.isAlive(url)) return undefined;
@@ -85,7 +86,7 @@ async function readDocument<Metadata>(
       search(
         name,
         [{ ...candidate, rules: survey.rules, check }],
-        transportOf({ ...requestOptions, allowUrl, fetch }),
+        { ...transportOf({ ...requestOptions, allowUrl, fetch }), secrets },
       ),
   );
   // A search without a function of the caller ends in errors of this library alone.
@@ -183,7 +184,14 @@ export async function takeSurvey(
 ): Promise<IFacts> {
   const { signal, timeoutMs, maxBytes = DEFAULT_MAX_BYTES, allowUrl } = options;
   const { fetch, now = Date.now, onRequest, authorizationServer } = options;
-  const recorder = new Recorder({ fetch, maxBytes, now, onRequest });
+  const secrets = secretsIn(options);
+  const recorder = new Recorder({
+    fetch,
+    maxBytes,
+    now,
+    // A server may name a URL that repeats what it has received.
+    onRequest: (request) => onRequest?.(seal(request, secrets)),
+  });
   const named = authorizationServer === undefined
     ? undefined
     : parseUrl(String(authorizationServer));
@@ -193,7 +201,14 @@ export async function takeSurvey(
       (named !== undefined && isLoopback(named)),
   };
   const requestOptions = { signal, timeoutMs, maxBytes, allowUrl };
-  const survey = { target, options, requestOptions, recorder, rules };
+  const survey = {
+    target,
+    options,
+    requestOptions,
+    recorder,
+    rules,
+    secrets,
+  };
 
   const resourceProbe = await probeResource(survey);
   const { headers } = resourceProbe.response ?? {};

@@ -5,8 +5,6 @@
  */
 
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
-import { isMembers } from "../core/_members.ts";
-import { redact, secretsOf } from "../http/_redact.ts";
 import { transportOf } from "../http/_transport.ts";
 import { type IFacts, isOpen, shown } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
@@ -17,6 +15,7 @@ import { FLOW_RULES } from "./_rules_flow.ts";
 import { REACH_RULES } from "./_rules_reach.ts";
 import { RESOURCE_METADATA_RULES } from "./_rules_resource_metadata.ts";
 import { SERVER_METADATA_RULES } from "./_rules_server_metadata.ts";
+import { seal, secretsIn } from "./_seal.ts";
 import { stepsOf } from "./_steps.ts";
 import { takeSurvey } from "./_survey.ts";
 import type {
@@ -110,27 +109,6 @@ function summaryOf(
 }
 
 /**
- * Replaces the values that were sent in all strings, and characters that control a
- * terminal or cannot be seen.
- */
-function seal<T>(value: T, secrets: readonly string[]): T {
-  if (typeof value === "string") {
-    return redact(value, secrets).replace(
-      /\p{Cf}/gu,
-      (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
-    ) as T;
-  }
-  if (Array.isArray(value)) {
-    return value.map((member) => seal(member, secrets)) as T;
-  }
-  return isMembers(value)
-    ? Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, seal(one, secrets)]),
-    ) as T
-    : value;
-}
-
-/**
  * Diagnoses why clients cannot obtain a token for a resource: requests it without a
  * token, runs {@linkcode discoverAuthorization}, and lists what the standards, or
  * other clients, object to.
@@ -148,8 +126,11 @@ function seal<T>(value: T, secrets: readonly string[]): T {
  *
  * The verdict is `broken` or `unreachable` exactly if there is a finding of severity
  * `error`; and there is one whenever discovery fails, unless the resource publishes
- * nothing and requires no token. All strings are free of control characters and of
- * the values of `options.headers`.
+ * nothing and requires no token.
+ *
+ * All strings, those passed to `onRequest` included, are free of control characters,
+ * and of values of `headers` and `additionalHeaders` with at least 8 characters: as
+ * they were sent, percent-encoded, form-encoded or JSON-escaped.
  *
  * @param target URL of the resource.
  * @param options The options of discovery, and `register`.
@@ -212,5 +193,5 @@ export async function diagnose(
     steps: stepsOf(facts),
     findings,
   };
-  return seal(diagnosis, secretsOf(given.headers ?? {}));
+  return seal(diagnosis, secretsIn(given));
 }

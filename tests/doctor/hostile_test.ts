@@ -69,6 +69,9 @@ function poison({ resourceMetadata, serverMetadata, resource }: IModel) {
 
 const HOSTILE: Record<string, (model: IModel) => void> = {
   "control characters in every string": poison,
+  "characters that cannot be seen in a URL": ({ serverMetadata }) => {
+    serverMetadata.registration_endpoint += "?\u200b\u{e0001}\u00ad";
+  },
   "control characters in place of JSON": ({ documents }) => {
     for (const document of Object.values(documents)) {
       document.body = "\u001b[31m\u202e<script>\u0000";

@@ -228,33 +228,6 @@ Deno.test("diagnose() leaves out an authentication method that is no string", as
   }
 });
 
-Deno.test("diagnose() sends header fields to the resource only, and hides them", async () => {
-  const seen: string[] = [];
-  await using world = startWorld((model) => {
-    const key = (request: Request) => request.headers.get("X-Key");
-    model.handlers["GET /mcp"] = (request) =>
-      new Response(null, {
-        status: 401,
-        headers: {
-          "WWW-Authenticate": `Bearer realm="${key(request)}", error="${
-            key(request)
-          }"`,
-        },
-      });
-    model.handlers[SERVER_PATH] = (request) => {
-      seen.push(String(key(request)));
-      return new Response("Not found", { status: 404 });
-    };
-  });
-  const diagnosis = await diagnose(world.target, {
-    headers: { "X-Key": "k3y-of-the-user" },
-  });
-  const text = JSON.stringify(diagnosis);
-  assert(text.includes("[redacted]"));
-  assert(!text.includes("k3y-of-the-user"));
-  assertEquals(seen, ["null"]);
-});
-
 Deno.test("diagnose() makes few requests beside those of discovery", async () => {
   await using world = startWorld();
   const { target, requests } = world;

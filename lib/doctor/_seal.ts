@@ -1,0 +1,42 @@
+/** What is removed from all strings that a diagnosis shows. */
+
+import { isMembers } from "../core/_members.ts";
+import { cut } from "../core/_quote.ts";
+import { redact, secretsOf } from "../http/_redact.ts";
+import type { IDiagnoseOptions } from "./diagnosis.ts";
+
+/** Returns the values of the caller's header fields. */
+export function secretsIn(
+  { headers = {}, additionalHeaders = {} }: Pick<
+    IDiagnoseOptions,
+    "headers" | "additionalHeaders"
+  >,
+): string[] {
+  return [...secretsOf(headers), ...secretsOf(additionalHeaders)];
+}
+
+function sealText(text: string, secrets: readonly string[]): string {
+  // A string may have been cut within a secret, which `redact()` finds at the end
+  // only: before a `…`, or before the full stop of a sentence.
+  return cut(text, "…").split(/(…|\.$)/).map((part) => redact(part, secrets))
+    .join("").replace(
+      /\p{Cf}/gu,
+      (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+    );
+}
+
+/**
+ * Replaces the values that were sent in all strings, and characters that control a
+ * terminal or cannot be seen.
+ */
+export function seal<T>(value: T, secrets: readonly string[]): T {
+  if (typeof value === "string") return sealText(value, secrets) as T;
+  if (Array.isArray(value)) {
+    return value.map((member) => seal(member, secrets)) as T;
+  }
+  return isMembers(value)
+    ? Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, seal(one, secrets)]),
+    ) as T
+    : value;
+}
