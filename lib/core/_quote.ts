@@ -1,5 +1,7 @@
 /** How server text and caught values are put into messages. */
 
+import type { OAuthClientErrorReason } from "./errors.ts";
+
 /** The most characters of a string that a message quotes. */
 const MAX_CHARACTERS = 2_000;
 /** Control and bidi characters, except tabs and line feeds. */
@@ -44,18 +46,35 @@ export function quoteJson(value: unknown): string {
   }
 }
 
-// Node names the reason in a code, Deno and others in the message.
-const REASONS: readonly [pattern: RegExp, reason: string][] = [
-  [/ECONNREFUSED|connection ?refused/i, "connection refused"],
-  [/ENOTFOUND|EAI_AGAIN|dns error/, "host name not found"],
-  [/certificate|CERT_|_CERT/, "certificate not accepted"],
+/**
+ * How runtimes name a reason: Node and Bun in a code, at the end of the text, Deno in
+ * its message. No URL contains any of it, as there are no spaces in URLs.
+ */
+const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
+  // Certificates first, as their messages quote names that a server chooses.
+  [
+    "certificate_expired",
+    /: CERT_HAS_EXPIRED$|peer certificate: (certificate )?expired/i,
+  ],
+  ["certificate", /: \w*(CERT|VERIFY)\w*$|peer certificate/],
+  // The number is that of Windows, whose messages are in the user's language.
+  ["connection_refused", /: connection ?refused|: ECONNREF|os error 10061/i],
+  ["host_not_found", /: ENOTFOUND|: EAI_AGAIN|: dns error/],
 ];
 
-/** Describes what `fetch` threw: the reason in plain words, then its message. */
-export function quoteThrown(thrown: unknown): string {
+/**
+ * Describes what `fetch` threw for a message, its reason first where that is known.
+ * Nothing else reads the messages of a runtime.
+ */
+export function describeThrown(
+  thrown: unknown,
+): { text: string; reason: OAuthClientErrorReason | undefined } {
   const { code, cause } = Object(thrown) as { code?: unknown; cause?: unknown };
   const text = [String(thrown), code, cause, Object(cause).code]
     .filter((part) => part !== undefined).map(String).join(": ");
-  const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1];
-  return quote(reason ? `${reason} (${text})` : text);
+  const [reason] = REASONS.find(([, pattern]) => pattern.test(text)) ?? [];
+  return {
+    text: quote(reason ? `${reason.replaceAll("_", " ")} (${text})` : text),
+    reason,
+  };
 }

@@ -61,12 +61,29 @@ export type OAuthClientErrorCode =
   | "invalid_id_token"
   | "invalid_session";
 
+/**
+ * Why there was no response, where the runtime says so. Browsers do not.
+ *
+ * - `connection_refused`: nothing listens at the port.
+ * - `host_not_found`: the host name has no address.
+ * - `certificate_expired`: the certificate of the server has expired.
+ * - `certificate`: the certificate is not accepted for another reason, such as an
+ *   unknown authority or another host name.
+ */
+export type OAuthClientErrorReason =
+  | "connection_refused"
+  | "host_not_found"
+  | "certificate"
+  | "certificate_expired";
+
 /** The details of an {@linkcode OAuthClientError}. */
 export interface IOAuthClientErrorDetails {
   /** URL of the request, without credentials. */
   readonly url?: string | undefined;
   /** HTTP status of the response. */
   readonly status?: number | undefined;
+  /** Why there was no response, where that is known. */
+  readonly reason?: OAuthClientErrorReason | undefined;
   /** Error code of the server (RFC 6749, section 5.2). */
   readonly error?: string | undefined;
   /** Description of the error code by the server. */
@@ -135,6 +152,8 @@ export class OAuthClientError extends Error {
   declare readonly url?: string;
   /** HTTP status of the response. */
   declare readonly status?: number;
+  /** Why there was no response: of a `network_error`, where the runtime says so. */
+  declare readonly reason?: OAuthClientErrorReason;
   /** Error code of the server (RFC 6749, section 5.2). */
   declare readonly error?: string;
   /** Description of the error code by the server. */

@@ -53,22 +53,6 @@ function findFailure(
   };
 }
 
-const REASON = /failed: ([a-z ]+) \(/;
-
-const reasonOf = ({ code, status, message }: OAuthClientError) =>
-  code === "network_error" && status === undefined
-    ? REASON.exec(message)?.[1] ?? "other"
-    : undefined;
-
-const isReason = (reason: string) => (error: OAuthClientError) =>
-  reasonOf(error) === reason;
-
-const NAMED = [
-  "host name not found",
-  "connection refused",
-  "certificate not accepted",
-];
-
 function requires401(facts: IFacts): number | undefined {
   const { response } = facts.probe;
   return isOpen(facts) ? undefined : response?.status;
@@ -98,7 +82,7 @@ export const REACH_RULES: readonly IRule[] = [
     find: (facts) =>
       findFailure(
         facts,
-        isReason("host name not found"),
+        ({ reason }) => reason === "host_not_found",
         (host) => `The host name of ${host} is unknown.`,
       ),
   },
@@ -109,7 +93,7 @@ export const REACH_RULES: readonly IRule[] = [
     find: (facts) =>
       findFailure(
         facts,
-        isReason("connection refused"),
+        ({ reason }) => reason === "connection_refused",
         (host) => `Nothing listens at ${host}.`,
       ),
   },
@@ -123,7 +107,8 @@ export const REACH_RULES: readonly IRule[] = [
     find: (facts) =>
       findFailure(
         facts,
-        isReason("certificate not accepted"),
+        ({ reason }) =>
+          reason === "certificate" || reason === "certificate_expired",
         (host) => `The certificate of ${host} is not accepted.`,
       ),
   },
@@ -134,9 +119,7 @@ export const REACH_RULES: readonly IRule[] = [
     find: (facts) =>
       findFailure(
         facts,
-        (error) =>
-          error.code === "network_error" &&
-          !NAMED.includes(reasonOf(error) ?? ""),
+        ({ code, reason }) => code === "network_error" && !reason,
         (host) => `The connection to ${host} failed, or broke off.`,
       ),
   },

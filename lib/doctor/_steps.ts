@@ -1,7 +1,11 @@
 /** What each request returned, in a few words. */
 
 import { parseUrl } from "../core/_url.ts";
-import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
+import {
+  OAuthClientError,
+  type OAuthClientErrorCode,
+  type OAuthClientErrorReason,
+} from "../core/errors.ts";
 import {
   allDocuments,
   type IFacts,
@@ -43,23 +47,23 @@ const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
   url_refused: "URL refused",
 };
 
-const REASONS: Readonly<Record<string, string>> = {
-  "certificate not accepted": "certificate",
-  "connection refused": "no connection",
-  "host name not found": "unknown host",
+const REASONS: Record<OAuthClientErrorReason, string> = {
+  certificate: "certificate",
+  certificate_expired: "certificate",
+  connection_refused: "no connection",
+  host_not_found: "unknown host",
 };
 
-function reasonOf({ code, message, status }: OAuthClientError): string {
-  if (code === "network_error" && status === undefined) {
-    const [, reason = ""] = /failed: ([a-z ]+) \(/.exec(message) ?? [];
-    return REASONS[reason] ?? "no response";
-  }
-  return WORDS[code] ?? "failed";
+function describeError({ code, reason, status }: OAuthClientError): string {
+  if (reason) return REASONS[reason];
+  return code === "network_error" && status === undefined
+    ? "no response"
+    : WORDS[code] ?? "failed";
 }
 
 function describeProbe(facts: IFacts, { response, error }: IProbe): string {
-  if (error) return reasonOf(error);
-  if (response?.failure) return reasonOf(response.failure);
+  if (error) return describeError(error);
+  if (response?.failure) return describeError(response.failure);
   const { challenges, challengeHeader } = facts;
   if (response?.status !== 401) return "no 401";
   if (challenges.length > 0) {
@@ -81,12 +85,12 @@ function describe(facts: IFacts, exchange: IExchange): string {
     const made = facts.corsProbes.find((probe) =>
       probe.url === url && probe.method === exchange.method
     );
-    if (made?.error) return reasonOf(made.error);
+    if (made?.error) return describeError(made.error);
     return made && isAllowed(made) ? "allowed" : "not allowed";
   }
   if (name === "registration") {
     const { error } = facts.registration ?? {};
-    return error ? reasonOf(error) : "registered";
+    return error ? describeError(error) : "registered";
   }
   if (name === "authorization_endpoint") {
     return status === 404 ? "not found" : "found";
@@ -100,8 +104,8 @@ function describe(facts: IFacts, exchange: IExchange): string {
   const { cause } = document.error;
   if (status === 404 || status === 410) return "not published";
   return membersOf(document) || !(cause instanceof OAuthClientError)
-    ? reasonOf(document.error)
-    : reasonOf(cause);
+    ? describeError(document.error)
+    : describeError(cause);
 }
 
 /** Returns the requests of a diagnosis. */

@@ -1,7 +1,7 @@
 /** One OAuth request with its redirects: the only file that calls `fetch` for them. */
 
 import { invalidArgument, requireStringMembers } from "../core/_arguments.ts";
-import { quoteThrown } from "../core/_quote.ts";
+import { describeThrown } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
@@ -141,9 +141,11 @@ async function callFetch(
   if (response && (response.status ?? response.ok) !== undefined) {
     return response;
   }
-  const problem = `failed: ${quoteThrown(cause)}`;
+  const { text, reason } = describeThrown(cause);
+  const problem = `failed: ${text}`;
   throw requestError("network_error", url, request, transport, problem, {
     cause,
+    reason,
   });
 }
 

@@ -32,9 +32,11 @@ export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
   },
   unreachable: ({ handlers }) => {
     const fail = () => {
-      throw Object.assign(new TypeError("fetch failed"), {
-        cause: new Error("connect ECONNREFUSED 203.0.113.7:443"),
-      });
+      const cause = Object.assign(
+        new Error("connect ECONNREFUSED 203.0.113.7:443"),
+        { code: "ECONNREFUSED" },
+      );
+      throw new TypeError("fetch failed", { cause });
     };
     handlers["/mcp"] = fail;
     for (

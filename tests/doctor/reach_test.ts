@@ -41,10 +41,14 @@ Deno.test("diagnose() finds that nothing listens", async () => {
 });
 
 Deno.test("diagnose() finds a certificate that is not accepted", async () => {
-  await using world = startWorld(() => {}, createCertificate());
-  const diagnosis = await diagnose(world.target);
-  assertEquals(diagnosis.verdict, "unreachable");
-  assertEquals(idsOf(diagnosis), ["error certificate_rejected"]);
+  for (const isExpired of [false, true]) {
+    const certificate = createCertificate({ isExpired });
+    await using world = startWorld(() => {}, certificate);
+    const diagnosis = await diagnose(world.target);
+    assertEquals(diagnosis.verdict, "unreachable");
+    assertEquals(idsOf(diagnosis), ["error certificate_rejected"]);
+    assertEquals(diagnosis.steps[0]?.result, "certificate");
+  }
 });
 
 Deno.test("diagnose() finds nothing at a healthy server over https", async () => {

@@ -1,5 +1,6 @@
 /** What a case of the fault table is made of. */
 
+import type { OAuthClientErrorReason } from "../../mod.ts";
 import type { Play } from "./fault_server.ts";
 
 /** The library, from source or from a package. */
@@ -75,6 +76,8 @@ export interface IOutcome {
   members?: Record<string, unknown>;
   /** A part of the message of a network_error. */
   message?: string;
+  /** The member `reason` of a network_error. */
+  networkReason?: OAuthClientErrorReason;
   /** Either this or a correct result, where runtimes differ. */
   orResult?: IOutcome["result"];
 }
@@ -88,8 +91,11 @@ export interface ICase {
   readonly play?: Play;
   /** What the other server plays. */
   readonly playElsewhere?: Play;
-  /** The server is closed, uses TLS, or listens on another IP address. */
-  readonly server?: "gone" | "tls" | "[::1]";
+  /**
+   * The server is closed, uses TLS (with a certificate that has expired), or listens
+   * on another IP address.
+   */
+  readonly server?: "gone" | "tls" | "expired tls" | "[::1]";
   readonly input?: (world: IWorld) => IInput;
   /** Options beside the usual ones. */
   readonly options?: (world: IWorld) => Record<string, unknown>;

@@ -42,8 +42,13 @@ function pem(label: string, bytes: Uint8Array): string {
     .join("\n");
 }
 
-/** A certificate for 127.0.0.1, signed by its own key (RFC 5280, section 4.1). */
-export function createCertificate(): ICertificate {
+/**
+ * A certificate for 127.0.0.1, signed by its own key (RFC 5280, section 4.1), valid
+ * until 2049 or expired in 2021.
+ */
+export function createCertificate(
+  { isExpired = false } = {},
+): ICertificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", {
     namedCurve: "prime256v1",
   });
@@ -59,7 +64,11 @@ export function createCertificate(): ICertificate {
     der(0x02, [1]),
     algorithm,
     name,
-    der(SEQUENCE, text(0x17, "200101000000Z"), text(0x17, "490101000000Z")),
+    der(
+      SEQUENCE,
+      text(0x17, "200101000000Z"),
+      text(0x17, `${isExpired ? 21 : 49}0101000000Z`),
+    ),
     name,
     new Uint8Array(publicKey.export({ type: "spki", format: "der" })),
     der(

@@ -3,6 +3,7 @@
 import {
   type ICase,
   type IInput,
+  type IOutcome,
   type IWorld,
   type OperationName,
   OPERATIONS,
@@ -32,8 +33,9 @@ export interface IFault {
   readonly hops?: number;
   /** Members of the error. */
   readonly members?: Record<string, unknown>;
-  /** A part of the message of a network_error. */
+  /** A part of the message of a network_error, and its reason. */
   readonly message?: string;
+  readonly networkReason?: IOutcome["networkReason"];
   /** No request gets through to the server. */
   readonly unheard?: true;
   readonly timeoutMs?: number;
@@ -104,15 +106,19 @@ function expected(
   operation: OperationName,
   fault: IFault,
 ): Pick<ICase, "outcome" | "requests"> {
-  const { attempt, request, status, hops = 1, members, message, mayWork } =
-    fault;
+  const { attempt, request, status, hops = 1, mayWork } = fault;
+  const { members, message, networkReason } = fault;
   const attempts = ATTEMPTS[operation];
   if (attempt === undefined) {
     const requests = operation === "discoverAuthorization" ? 2 : 1;
     return { outcome: { result: IS_GOOD[operation] }, requests };
   }
   const or = mayWork && { orResult: IS_GOOD[operation] };
-  const told = { ...(members && { members }), ...(message && { message }) };
+  const told = {
+    ...(members && { members }),
+    ...(message && { message }),
+    ...(networkReason && { networkReason }),
+  };
   const labels = [attempt].flat();
   if (labels[0] === "timeout" && operation !== "pollDeviceToken") {
     // On a machine under load the time may be up before the request is out.

@@ -48,11 +48,14 @@ function describe(failure: unknown, library: Library): string {
 
 function membersProblem(
   failure: unknown,
-  { members = {}, message = "" }: IOutcome,
+  { members = {}, message = "", networkReason }: IOutcome,
 ): string | undefined {
-  const error = failure as { code?: string; message: string };
-  if (error.code === "network_error" && !error.message.includes(message)) {
-    return `the message is ${error.message}`;
+  const error = failure as { code?: string; message: string; reason?: string };
+  if (error.code === "network_error") {
+    if (!error.message.includes(message)) {
+      return `the message is ${error.message}`;
+    }
+    if (error.reason !== networkReason) return `the reason is ${error.reason}`;
   }
   for (const [name, expected] of Object.entries(members)) {
     const actual = (failure as Record<string, unknown>)[name];
@@ -218,7 +221,11 @@ export async function runCase(
   process.on("unhandledRejection", note);
   const [here, elsewhere] = await Promise.all([
     startFaultServer(one.play ?? good, {
-      ...(one.server === "tls" && { certificate: createCertificate() }),
+      ...(one.server?.endsWith("tls") && {
+        certificate: createCertificate({
+          isExpired: one.server === "expired tls",
+        }),
+      }),
       ...(one.server === "[::1]" && { host: "::1" }),
     }),
     startFaultServer(one.playElsewhere ?? good),

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import {
   cut,
+  describeThrown,
   printable,
   quote,
   quoteJson,
-  quoteThrown,
 } from "../../../lib/core/_quote.ts";
 
 Deno.test("cut() and quote() keep text up to 2,000 characters", () => {
@@ -70,54 +70,102 @@ Deno.test("quoteJson() quotes JSON without the credentials of a registration", (
   for (const [value, shown] of rows) assertEquals(quoteJson(value), shown);
 });
 
-Deno.test("quoteThrown() describes a failure, its reason first where it is known", () => {
+Deno.test("describeThrown() quotes what was thrown, with its causes and codes", () => {
   const failed = (cause: unknown) => new TypeError("fetch failed", { cause });
-  const coded = (code: string, message = "") =>
-    Object.assign(new Error(message), { code });
-  const client = "error sending request for url (https://a.example/)";
-  const rows: [thrown: unknown, start: string][] = [
+  const refused = Object.assign(new Error("x"), { code: "ECONNREFUSED" });
+  const rows: [thrown: unknown, text: string][] = [
     [new TypeError("Cable cut\u0007"), "TypeError: Cable cut\ufffd"],
     ["a string", "a string"],
     [null, "null"],
+    [Symbol("s"), "Symbol(s)"],
     [
       failed(new Error("Cable cut")),
       "TypeError: fetch failed: Error: Cable cut",
     ],
     [failed("why"), "TypeError: fetch failed: why"],
-    // As Node and Deno word them.
+    [refused, "connection refused (Error: x: ECONNREFUSED)"],
     [
-      failed(coded("ECONNREFUSED", "connect")),
-      "connection refused (TypeError: fetch failed: Error: connect: ECONNREFUSED)",
-    ],
-    [
-      failed(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })),
-      "connection refused (",
-    ],
-    [
-      new TypeError(`${client}: tcp connect error: Connection refused`),
-      "connection refused (",
-    ],
-    [failed(coded("ENOTFOUND")), "host name not found ("],
-    [
-      new TypeError(`${client}: dns error: failed to lookup address`),
-      "host name not found (",
-    ],
-    [
-      failed(coded("DEPTH_ZERO_SELF_SIGNED_CERT")),
-      "certificate not accepted (",
-    ],
-    [failed(coded("UNABLE_TO_GET_ISSUER_CERT")), "certificate not accepted ("],
-    [failed(coded("CERT_HAS_EXPIRED")), "certificate not accepted ("],
-    [
-      new TypeError(`${client}: invalid peer certificate: UnknownIssuer`),
-      "certificate not accepted (",
+      failed(refused),
+      "connection refused (TypeError: fetch failed: Error: x: ECONNREFUSED)",
     ],
   ];
-  for (const [thrown, start] of rows) {
-    const shown = quoteThrown(thrown);
-    assertEquals(
-      start.endsWith("(") ? shown.slice(0, start.length) : shown,
-      start,
-    );
+  for (const [thrown, text] of rows) {
+    assertEquals(describeThrown(thrown).text, text);
+  }
+});
+
+Deno.test("describeThrown() finds the reason by the codes of Node and Bun", () => {
+  const rows: [code: string, reason?: string][] = [
+    ["ECONNREFUSED", "connection_refused"],
+    ["ConnectionRefused", "connection_refused"],
+    ["ENOTFOUND", "host_not_found"],
+    ["EAI_AGAIN", "host_not_found"],
+    ["CERT_HAS_EXPIRED", "certificate_expired"],
+    ["CERT_NOT_YET_VALID", "certificate"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate"],
+    ["SELF_SIGNED_CERT_IN_CHAIN", "certificate"],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "certificate"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "certificate"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate"],
+    ["ECONNRESET"],
+    ["UND_ERR_SOCKET"],
+  ];
+  for (const [code, reason] of rows) {
+    const message = `request to https://a.example/ failed, ${code}`;
+    const cause = Object.assign(new Error(message), { code });
+    // Bun has the code in the error itself, Node in its cause.
+    for (const thrown of [cause, new TypeError("fetch failed", { cause })]) {
+      assertEquals(describeThrown(thrown).reason, reason, code);
+    }
+  }
+});
+
+Deno.test("describeThrown() finds the reason by the messages of Deno, not by a URL", () => {
+  const host = "connectionrefused.dnserror.certificate.example";
+  const rows: [problem: string, reason?: string][] = [
+    [
+      "(Connect): tcp connect error: Connection refused (os error 111)",
+      "connection_refused",
+    ],
+    [
+      "(Connect): tcp connect error: Aktiv verweigert. (os error 10061)",
+      "connection_refused",
+    ],
+    [
+      "(Connect): dns error: failed to lookup address information",
+      "host_not_found",
+    ],
+    ["(Connect): invalid peer certificate: UnknownIssuer", "certificate"],
+    ["(Connect): invalid peer certificate: Expired", "certificate_expired"],
+    [
+      "(Connect): invalid peer certificate: certificate expired: " +
+      "verification time 1795323413 (UNIX), but certificate is not valid " +
+      "after 1609459200 (185864213 seconds ago)",
+      "certificate_expired",
+    ],
+    [
+      "(Connect): invalid peer certificate: certificate not valid yet: " +
+      "verification time 1795323413 (UNIX)",
+      "certificate",
+    ],
+    [
+      "(Connect): invalid peer certificate: certificate not valid " +
+      `for name "${host}"; certificate is only valid for DnsName(" dns error: ")`,
+      "certificate",
+    ],
+    ["(SendRequest): connection closed before message completed"],
+  ];
+  for (const [problem, reason] of rows) {
+    const url = `https://${host}/ECONNREFUSED/CERT_HAS_EXPIRED/certificate`;
+    const message = `error sending request for url (${url}): client error ` +
+      problem;
+    const cause = new Error(message);
+    // Older versions of Deno have the message in the error itself.
+    for (
+      const thrown of [
+        new TypeError(message),
+        new TypeError("fetch failed", { cause }),
+      ]
+    ) assertEquals(describeThrown(thrown).reason, reason, problem);
   }
 });

@@ -14,6 +14,7 @@ import {
 const DETAILS: IOAuthClientErrorDetails = {
   url: "https://as.example/token",
   status: 0,
+  reason: "certificate",
   error: "",
   error_description: "Too old",
   error_uri: "https://as.example/errors/1",
