@@ -8,7 +8,8 @@ import {
   privateKeyJwt,
   publicClient,
 } from "../../../mod.ts";
-import { assertThrowsCode, createSigningKeys } from "../../support/fixtures.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
+import { PRIVATE_JWK } from "../../support/keys.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const SECRET = "s3cret-Value";
@@ -16,7 +17,6 @@ const SERVER = {
   issuer: "https://as.example/t1",
   token_endpoint: "https://as.example/t1/token",
 };
-const { privateKey } = await createSigningKeys();
 
 /** Returns the body and the added header fields of an authenticated request. */
 async function authenticated(client: IClientAuthentication, form: string) {
@@ -130,7 +130,7 @@ const METHODS: [
   [(clientId, options) => clientSecretBasic(clientId, SECRET, options), []],
   [
     (clientId, options = { issuer: "https://as.example" }) =>
-      privateKeyJwt(clientId, privateKey, options),
+      privateKeyJwt(clientId, PRIVATE_JWK, options),
     ["client_id", "client_assertion", "client_assertion_type"],
   ],
   [

@@ -26,7 +26,6 @@ const SERVER = {
   token_endpoint: "https://as.example/t1/token",
 };
 const { issuer } = SERVER;
-const { privateKey, publicKey } = await createSigningKeys();
 
 /** Returns the body of an authenticated request. */
 async function bodyOf(
@@ -97,6 +96,7 @@ Deno.test("clientAssertion() rejects a getJwt that is not a function", () => {
 });
 
 Deno.test("privateKeyJwt() signs an assertion that jose verifies", async () => {
+  const { privateKey, publicKey } = await createSigningKeys();
   const time = 1_700_000_000_999;
   const client = privateKeyJwt("c1", privateKey, {
     issuer,
@@ -122,6 +122,7 @@ Deno.test("privateKeyJwt() signs an assertion that jose verifies", async () => {
 });
 
 Deno.test("privateKeyJwt() uses audience and lifetimeSeconds, and omits kid by default", async () => {
+  const { privateKey, publicKey } = await createSigningKeys();
   const client = privateKeyJwt("c1", privateKey, {
     issuer,
     audience: "urn:example:as",
@@ -135,6 +136,7 @@ Deno.test("privateKeyJwt() uses audience and lifetimeSeconds, and omits kid by d
 });
 
 Deno.test("privateKeyJwt() uses type, and the audience by its name", async () => {
+  const { privateKey, publicKey } = await createSigningKeys();
   const type = "client-authentication+jwt";
   for (
     const [audience, aud] of [
@@ -151,6 +153,7 @@ Deno.test("privateKeyJwt() uses type, and the audience by its name", async () =>
 });
 
 Deno.test("privateKeyJwt() needs an issuer, except for a client metadata document with that audience", async () => {
+  const { privateKey, publicKey } = await createSigningKeys();
   const document = "https://client.example/metadata.json";
   const portable = privateKeyJwt(document, privateKey);
   const { payload } = await jwtVerify(await assertionOf(portable), publicKey);
@@ -171,7 +174,8 @@ Deno.test("privateKeyJwt() needs an issuer, except for a client metadata documen
   }
 });
 
-Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", () => {
+Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", async () => {
+  const { privateKey } = await createSigningKeys();
   for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
     const lifetimeSeconds = untyped(lifetime);
     assertThrowsCode(
@@ -183,6 +187,7 @@ Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", ()
 });
 
 Deno.test("privateKeyJwt() signs a new assertion for every request", async () => {
+  const { privateKey, publicKey } = await createSigningKeys();
   let time = 0;
   const client = privateKeyJwt("c1", privateKey, {
     issuer,
@@ -319,6 +324,7 @@ Deno.test("privateKeyJwt() rejects a JWK that cannot be imported, at the first r
 });
 
 Deno.test("privateKeyJwt() rejects anything but a private key for signing", async () => {
+  const { publicKey } = await createSigningKeys();
   const SECRET = "s3cret-Value";
   const { jwk } = await generateJwk(ec("P-256"));
   const { d: _, ...publicJwk } = jwk;
