@@ -9,6 +9,7 @@ import config from "../../deno.json" with { type: "json" };
 import map from "../npm_only/import_map.json" with { type: "json" };
 import {
   COMPILER_OPTIONS,
+  DNT_COMMONJS,
   DNT_DEFAULTS,
   entryPoints,
 } from "../support/npm_package.ts";
@@ -113,9 +114,9 @@ interface ICheck {
 const NATIVE = "./native";
 
 /**
- * The tests with the options of dnt; and the library alone with those of deno.json
- * and the types of ES2022, because dnt's options would allow newer ones. Only the
- * entry point for programs has the types of Node.
+ * The tests with the options of dnt, as ES modules and as CommonJS; and the library
+ * alone with those of deno.json and the types of ES2022, because dnt's options would
+ * allow newer ones. Only the entry point for programs has the types of Node.
  */
 function checksFor({ tests }: IProject): ICheck[] {
   const options = {
@@ -127,11 +128,16 @@ function checksFor({ tests }: IProject): ICheck[] {
   const pathsOf = (isNative: boolean) =>
     entryPoints.filter(({ name }) => (name === NATIVE) === isNative)
       .map(({ path }) => path);
+  const asDnt = {
+    options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },
+    files: tests.map((path) => `tests/${path}`),
+  };
   return [
+    { ...asDnt, loaded: "unit tests, as dnt, ESM" },
     {
-      loaded: "unit tests, as dnt",
-      options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },
-      files: tests.map((path) => `tests/${path}`),
+      ...asDnt,
+      loaded: "unit tests, as dnt, CommonJS",
+      options: { ...asDnt.options, ...DNT_COMMONJS },
     },
     {
       loaded: "sources, ES2022",
@@ -155,9 +161,9 @@ async function typeCheck(
 ): Promise<IRow> {
   const tool = await installTool(context, "typescript", version);
   const compilerOptions = {
-    ...options,
     module: "esnext",
     moduleResolution: "bundler",
+    ...options,
     allowImportingTsExtensions: true,
     noEmit: true,
     paths: paths(),

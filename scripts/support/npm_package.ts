@@ -40,6 +40,13 @@ export const DNT_DEFAULTS = {
   skipLibCheck: true,
 } as const;
 
+/** The options with which dnt type-checks once more, for CommonJS. */
+export const DNT_COMMONJS = {
+  module: "commonjs",
+  moduleResolution: "node10",
+  esModuleInterop: true,
+} as const;
+
 /**
  * The URL of the repository, without a slash at its end. Undefined until there is
  * a public repository; a workflow of GitHub knows its own.
