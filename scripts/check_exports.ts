@@ -36,15 +36,28 @@ export function compareLists(
 const label = (entryPoint: string) => (line: string) =>
   entryPoint === "." ? line : `${entryPoint} ${line}`;
 
+/**
+ * Leaves out the members that the main entry point lists with the same types: the
+ * others export types again that their signatures name.
+ */
+export function withoutRepeatedMembers(
+  lines: readonly string[],
+  main: readonly string[],
+): string[] {
+  const isMember = (line: string) => /^\w+ \w+[.[]/.test(line);
+  return lines.filter((line) => !isMember(line) || !main.includes(line));
+}
+
 /** Reads the public API of all entry points, each by the path of its module. */
 function readAll(pathOf: (name: string, path: string) => string): IPublicApi {
-  const apis = entryPoints.map(({ name, path }) => {
-    const { values, lines } = readPublicApi(pathOf(name, path));
-    return {
-      values: values.map(label(name)),
-      lines: lines.map(label(name)),
-    };
-  });
+  const apis = entryPoints.map(({ name, path }) => ({
+    name,
+    ...readPublicApi(pathOf(name, path)),
+  })).map(({ name, values, lines }, index, [main]) => ({
+    values: values.map(label(name)),
+    lines: (index === 0 ? lines : withoutRepeatedMembers(lines, main!.lines))
+      .map(label(name)),
+  }));
   return {
     values: apis.flatMap(({ values }) => values),
     lines: apis.flatMap(({ lines }) => lines),

@@ -25,7 +25,11 @@ const script = (name: string, ...args: string[]) => [
 ];
 
 const map = await importMapArgs();
-const entries = entryPoints.map(({ path }) => path);
+/** Alone: a type that only another entry point exports is private to this one. */
+const documentation: IStep[] = entryPoints.map(({ name, path }) => ({
+  name: `documentation of ${name}`,
+  args: ["doc", "--lint", path],
+}));
 
 const STEPS: readonly IStep[] = [
   { name: "format", args: ["fmt", "--check"] },
@@ -34,7 +38,7 @@ const STEPS: readonly IStep[] = [
     name: "types",
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
   },
-  { name: "documentation", args: ["doc", "--lint", ...entries] },
+  ...documentation,
   { name: "layers", args: script("check_layers") },
   { name: "size", args: script("check_size") },
   { name: "tests", args: script("test"), option: "no-tests" },

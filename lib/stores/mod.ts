@@ -20,3 +20,15 @@
 export * from "./deno_kv_store.ts";
 export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
+
+// The types that the signatures above name, and those that these name.
+export type { ISession, SessionServerMetadata } from "../session/session.ts";
+export type { ISessionStore } from "../session/store.ts";
+export type { IKnownClient } from "../client/selection.ts";
+export type { IToken } from "../token/token_request.ts";
+export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+export type {
+  IAuthorizationDetail,
+  IAuthorizationDynamicClientRegistrationResponse,
+  IAuthorizationTokenResponse,
+} from "../core/types.ts";
