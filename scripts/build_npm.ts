@@ -1,7 +1,9 @@
 /**
  * Builds the npm package with dnt into `./npm`: ESM and CommonJS with their
- * declarations, type-checked and tested in Node. The argument is the version; the
- * default is the version in `deno.json`.
+ * declarations, type-checked and tested in Node.
+ *
+ * `--version 1.2.3` is the version of the package; the default is the one in
+ * `deno.json`.
  *
  * `--check-repository` builds nothing. It checks that `./npm/package.json` names
  * the repository, without which npm refuses to publish with provenance.
@@ -10,17 +12,23 @@
  * same sources as ESM; see `.github/CONTRIBUTING.md`.
  */
 
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
+import { unusedImports } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
 import {
   COMPILER_OPTIONS,
   entryPoints,
   findRepositoryProblems,
+  finishPackageJson,
   type IEntryPoint,
   isAllowedFile,
+  isVersion,
+  NO_POLYFILLS,
   repositoryMembers,
   repositoryUrl,
+  toSpecifier,
 } from "./support/npm_package.ts";
 import {
   findPortableTests,
@@ -45,6 +53,8 @@ interface IDnt {
     rootTestDir: string;
     testPattern: string;
     compilerOptions: { target: "ES2022"; lib: readonly string[] };
+    /** From dnt 0.43 on. */
+    polyfills: Readonly<Record<string, false>>;
     package: Record<string, unknown>;
     postBuild(): Promise<void>;
   }): Promise<void>;
@@ -96,9 +106,41 @@ async function requireOnlySources(): Promise<void> {
       if (isAllowedFile(name)) continue;
       throw new Error(
         `dnt added ${directory}/${name} to the package, expected the sources ` +
-          "only. Reading `.cause` causes this: use destructuring instead",
+          "only. If it is a polyfill that no supported Node needs, add its name " +
+          "to NO_POLYFILLS in scripts/support/npm_package.ts",
       );
     }
+  }
+}
+
+/**
+ * Completes what dnt wrote: `esm/` and `script/` have a package.json without
+ * `sideEffects`, and bundlers read the one that is nearest to a file.
+ */
+async function finishPackageJsons(): Promise<void> {
+  const change = async (path: string, finish: typeof finishPackageJson) => {
+    const json = finish(JSON.parse(await Deno.readTextFile(path)));
+    await Deno.writeTextFile(path, `${JSON.stringify(json, null, 2)}\n`);
+  };
+  await change("npm/package.json", finishPackageJson);
+  for (const path of ["npm/esm/package.json", "npm/script/package.json"]) {
+    await change(path, (json) => ({ ...json, sideEffects: false }));
+  }
+}
+
+/** Fails if bundlers keep something of an entry point that nothing is used of. */
+async function requireNoSideEffects(): Promise<void> {
+  const specifiers = entryPoints.map(({ name }) =>
+    toSpecifier(config.name, name)
+  );
+  const directory = fileURLToPath(new URL("npm", root));
+  const unused = await unusedImports(specifiers, directory);
+  for (const [specifier, bytes] of Object.entries(unused)) {
+    if (bytes === 0) continue;
+    throw new Error(
+      `An unused import of ${specifier} leaves ${bytes} bytes in a bundle, ` +
+        'expected none with "sideEffects": false in npm/esm/package.json',
+    );
   }
 }
 
@@ -118,6 +160,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     rootTestDir: `./tests/${PORTABLE_FOLDER.slice(0, -1)}`,
     testPattern: tests,
     compilerOptions: COMPILER_OPTIONS,
+    polyfills: NO_POLYFILLS,
     // Without `files`: it would take precedence over the .npmignore in which dnt
     // leaves out its tests.
     package: {
@@ -137,6 +180,8 @@ async function build(dnt: IDnt, version: string): Promise<void> {
         await Deno.copyFile(name, `npm/${name}`);
       }
       await requireOnlySources();
+      await finishPackageJsons();
+      await requireNoSideEffects();
     },
   });
 }
@@ -153,12 +198,18 @@ async function checkRepository(): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const { values, positionals } = parseArgs({
+  const { values } = parseArgs({
     args: Deno.args,
-    options: { "check-repository": { type: "boolean" } },
-    allowPositionals: true,
+    options: {
+      version: { type: "string", default: config.version },
+      "check-repository": { type: "boolean" },
+    },
   });
   if (values["check-repository"]) Deno.exit(await checkRepository() ? 0 : 1);
+  if (!isVersion(values.version)) {
+    console.error(`--version must be like 1.2.3, got "${values.version}"`);
+    Deno.exit(1);
+  }
   let dnt: IDnt;
   try {
     dnt = await loadDnt();
@@ -169,5 +220,5 @@ if (import.meta.main) {
     );
     Deno.exit(2);
   }
-  await build(dnt, positionals[0] ?? config.version);
+  await build(dnt, values.version);
 }

@@ -8,7 +8,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { runChromium, runWorkerd } from "./consumers/bundle.ts";
+import { runChromium, runUnused, runWorkerd } from "./consumers/bundle.ts";
 import { type IContext, installTool, packages } from "./consumers/context.ts";
 import { runDeno } from "./consumers/deno.ts";
 import { findBun, findNode, runBun, runNode } from "./consumers/node.ts";
@@ -24,6 +24,7 @@ const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   workerd: runWorkerd,
   chromium: runChromium,
   deno: runDeno,
+  unused: runUnused,
   typescript: runTypeScript,
   unit_tests: runUnitTests,
   publint: runPublint,

@@ -11,6 +11,8 @@ import {
 } from "./context.ts";
 import { runPage } from "./browser.ts";
 import { findNode } from "./node.ts";
+import { unusedImports } from "../support/bundle.ts";
+import { entryPoints, toSpecifier } from "../support/npm_package.ts";
 import { install, outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
@@ -93,5 +95,29 @@ export async function runChromium(context: IContext): Promise<IRow[]> {
     const { importMs } = outcome;
     const failure = failureOf(outcome, "browser");
     return { runtime: "Chromium", version, loaded, importMs, failure };
+  });
+}
+
+/**
+ * Bundles an import of each entry point of which nothing is used. `deno pack` cannot
+ * write `sideEffects`, so of its package only the main entry point leaves nothing.
+ */
+export async function runUnused(context: IContext): Promise<IRow[]> {
+  const { name, tarball, hasCommonJs } = context.package;
+  const version = packages.esbuild;
+  return await attempt("esbuild", version, "unused imports", async () => {
+    const project = `${context.temporary}/unused`;
+    await install(project, { [name]: `file:${tarball}` });
+    const names = hasCommonJs ? entryPoints.map(({ name }) => name) : ["."];
+    const specifiers = names.map((other) => toSpecifier(name, other));
+    const kept = Object.entries(await unusedImports(specifiers, project))
+      .filter(([, bytes]) => bytes > 0)
+      .map(([specifier, bytes]) => `${specifier}: ${bytes} bytes are kept`);
+    return {
+      runtime: "esbuild",
+      version,
+      loaded: `unused imports, ${names.length}`,
+      failure: kept.join("\n") || undefined,
+    };
   });
 }

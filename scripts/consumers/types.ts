@@ -22,8 +22,14 @@ const NODE = { lib: ["ES2022"], types: ["node"] };
 const NODE16 = { module: "node16", moduleResolution: "node16" };
 const BUNDLER = { module: "esnext", moduleResolution: "bundler" };
 
-/** Only `nodenext` allows CommonJS to import an ES module. */
-function projectsFor(hasCommonJs: boolean): IProject[] {
+/** Resolves without `exports`: the sub paths need `typesVersions`. */
+const NODE10 = { module: "commonjs", moduleResolution: "node10" };
+
+/**
+ * Only `nodenext` allows CommonJS to import an ES module. TypeScript 7 has no
+ * `node10`, which is also called `node`.
+ */
+function projectsFor(hasCommonJs: boolean, typescript: string): IProject[] {
   const commonJs = hasCommonJs
     ? NODE16
     : { module: "nodenext", moduleResolution: "nodenext" };
@@ -40,6 +46,13 @@ function projectsFor(hasCommonJs: boolean): IProject[] {
       file: "types.mts",
       options: { ...NODE16, ...NODE },
     },
+    ...hasCommonJs && typescript.startsWith("5.")
+      ? [{
+        name: "node10",
+        file: "types.ts",
+        options: { ...NODE10, ...BROWSER },
+      }]
+      : [],
   ];
 }
 
@@ -96,7 +109,7 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
   }
   const rows: IRow[] = [];
   for (const version of packages.typescript) {
-    for (const project of projectsFor(context.package.hasCommonJs)) {
+    for (const project of projectsFor(context.package.hasCommonJs, version)) {
       rows.push(
         ...await attempt(
           "TypeScript",
@@ -131,12 +144,12 @@ export async function runPublint(context: IContext): Promise<IRow[]> {
 }
 
 /**
- * Runs attw ("are the types wrong?"). A package without CommonJS is checked with
- * the profile for ES modules. `node10` does not support `exports` and is ignored.
+ * Runs attw ("are the types wrong?"), also for `node10`, which does not support
+ * `exports`. A package without CommonJS is checked with the profile for ES modules.
  */
 export async function runAttw(context: IContext): Promise<IRow[]> {
   const version = packages["@arethetypeswrong/cli"];
-  const profile = context.package.hasCommonJs ? "node16" : "esm-only";
+  const profile = context.package.hasCommonJs ? "strict" : "esm-only";
   return await attempt("attw", version, profile, async () => {
     const tool = await installTool(context, "@arethetypeswrong/cli", version);
     const { code, stdout, stderr } = await run(

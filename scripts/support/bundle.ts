@@ -67,6 +67,7 @@ export const ENTRIES: readonly IBundleEntry[] = [
 export async function bundleCode(
   code: string,
   directory: string,
+  external: string[] = [],
 ): Promise<IBytes> {
   const { outputFiles } = await esbuild.build({
     stdin: { contents: code, resolveDir: directory },
@@ -76,12 +77,35 @@ export async function bundleCode(
     target: "es2022",
     // The smallest variant of each package, and the only one without imports.
     platform: "browser",
+    external,
     write: false,
     logLevel: "silent",
   });
   const { contents } = outputFiles[0]!;
   const gzipped = gzipSync(contents, { level: 9 }).length;
   return { minified: contents.length, gzipped };
+}
+
+/**
+ * Returns the bytes that imports leave in a bundle, minified, when nothing of them is
+ * used. The specifiers are resolved from the directory.
+ */
+export async function unusedImports(
+  specifiers: readonly string[],
+  directory: string,
+): Promise<Record<string, number>> {
+  const bytes: Record<string, number> = {};
+  try {
+    for (const specifier of specifiers) {
+      const code = `import * as unused from ${JSON.stringify(specifier)};`;
+      // Even of what is left out, esbuild resolves the imports.
+      const { minified } = await bundleCode(code, directory, ["node:*"]);
+      bytes[specifier] = minified;
+    }
+  } finally {
+    await esbuild.stop();
+  }
+  return bytes;
 }
 
 /** Returns a module that exports what an entry file does. */

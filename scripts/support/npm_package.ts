@@ -32,6 +32,17 @@ export const COMPILER_OPTIONS = {
   lib: ["ESNext", "DOM", "DOM.Iterable"],
 } as const;
 
+/**
+ * The polyfills that dnt would add for what the sources contain. It looks for names
+ * only, such as a method `findLast`, and Node 20 has all three. Not `false` for all
+ * of them: that is an error, as CommonJS needs the one for `import.meta`.
+ */
+export const NO_POLYFILLS = {
+  arrayFindLast: false,
+  errorCause: false,
+  objectHasOwn: false,
+} as const;
+
 /** dnt's defaults that change what its type check reports. */
 export const DNT_DEFAULTS = {
   strict: true,
@@ -95,10 +106,51 @@ export function findRepositoryProblems(
   });
 }
 
+/** What dnt writes into package.json, as far as it is changed. */
+interface IBuiltPackageJson {
+  readonly [member: string]: unknown;
+  readonly exports: Readonly<Record<string, { require: string }>>;
+  readonly bin: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the package.json to publish, from the one that dnt writes:
+ * - with `type`, so that nothing has to guess the format of a file beside the folders
+ *   `esm/` and `script/`, which have a package.json of their own;
+ * - with an export of package.json, which tools read;
+ * - with the declarations of the sub paths for `moduleResolution: node` of TypeScript,
+ *   which does not read `exports`;
+ * - with paths of programs as npm writes them: it "corrects" others at publication.
+ */
+export function finishPackageJson(
+  packageJson: IBuiltPackageJson,
+): Record<string, unknown> {
+  const { exports, bin } = packageJson;
+  const subPaths = Object.entries(exports).filter(([name]) => name !== ".");
+  const declarations = subPaths.map(([name, { require }]) =>
+    [name.replace("./", ""), [require.replace(/\.js$/, ".d.ts")]] as const
+  );
+  const programs = Object.entries(bin).map(([name, path]) =>
+    [name, path.replace(/^\.\//, "")] as const
+  );
+  return {
+    ...packageJson,
+    type: "module",
+    exports: { ...exports, "./package.json": "./package.json" },
+    typesVersions: { "*": Object.fromEntries(declarations) },
+    bin: Object.fromEntries(programs),
+  };
+}
+
+/** Checks whether this is a version as in deno.json: three numbers, and no `v`. */
+export function isVersion(text: string): boolean {
+  return /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(text);
+}
+
 /**
  * Returns whether dnt may write this file into the package. Files for its tests
  * are allowed, as they are not published. Other files are code that the sources
- * do not contain, for example a polyfill for `Error.cause`.
+ * do not contain, such as polyfills.
  */
 export function isAllowedFile(name: string): boolean {
   return !name.startsWith("_dnt.") || name.startsWith("_dnt.test_");

@@ -2,7 +2,9 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   entryPoints,
   findRepositoryProblems,
+  finishPackageJson,
   isAllowedFile,
+  isVersion,
   repositoryMembers,
   repositoryUrl,
   toSpecifier,
@@ -71,4 +73,37 @@ Deno.test("isAllowedFile() allows dnt's files for tests only", () => {
   assert(isAllowedFile("_dnt.test_polyfills.d.ts"));
   assert(!isAllowedFile("_dnt.polyfills.js"));
   assert(!isAllowedFile("_dnt.shims.js"));
+});
+
+Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest", () => {
+  const both = (path: string) => ({
+    import: `./esm/${path}`,
+    require: `./script/${path}`,
+  });
+  const exports = { ".": both("mod.js"), "./sub": both("lib/sub/mod.js") };
+  assertEquals(
+    finishPackageJson({
+      name: "x",
+      exports,
+      bin: { program: "./esm/lib/main.js" },
+      sideEffects: false,
+    }),
+    {
+      name: "x",
+      exports: { ...exports, "./package.json": "./package.json" },
+      bin: { program: "esm/lib/main.js" },
+      sideEffects: false,
+      type: "module",
+      typesVersions: { "*": { sub: ["./script/lib/sub/mod.d.ts"] } },
+    },
+  );
+});
+
+Deno.test("isVersion() accepts versions as in deno.json", () => {
+  for (const version of ["0.9.0", "1.10.2", "1.0.0-rc.1"]) {
+    assert(isVersion(version), version);
+  }
+  for (const text of ["", "v1.0.0", "1.0", "1.0.0 ", "1.0.0.0", "--help"]) {
+    assert(!isVersion(text), text);
+  }
 });
