@@ -132,6 +132,7 @@ export {
   isOAuthClientError,
   OAuthClientError,
   type OAuthClientErrorCode,
+  type OAuthClientErrorReason,
 } from "./lib/core/errors.ts";
 export {
   type AdviceAction,

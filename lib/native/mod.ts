@@ -24,12 +24,12 @@ export * from "./file_store.ts";
 export * from "./loopback_receiver.ts";
 
 // The types that the signatures above name, and those that these name.
-export type { IPendingAuthorization } from "../session/authorization.ts";
-export type { IVisit } from "../session/flows.ts";
+export type { IPendingAuthorization } from "../session/sign_in.ts";
+export type { IVisit } from "../session/code_flow.ts";
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
-export type { IKnownClient } from "../client/selection.ts";
-export type { IToken } from "../token/token_request.ts";
+export type { IKnownClient } from "../client/known_client.ts";
+export type { IToken } from "../token/token.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type {
   IAuthorizationDetail,

@@ -24,8 +24,8 @@ export * from "./web_storage_store.ts";
 // The types that the signatures above name, and those that these name.
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
-export type { IKnownClient } from "../client/selection.ts";
-export type { IToken } from "../token/token_request.ts";
+export type { IKnownClient } from "../client/known_client.ts";
+export type { IToken } from "../token/token.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type {
   IAuthorizationDetail,
