@@ -58,6 +58,13 @@ function clear(body: URLSearchParams): void {
   for (const name of CLIENT_PARAMETERS) body.delete(name);
 }
 
+/** Takes out the issuer that a client is bound to. */
+export function bindingOf(
+  options: IClientAuthenticationOptions | undefined,
+): IClientAuthenticationOptions {
+  return { issuer: requireObject("options", options ?? {}).issuer };
+}
+
 /**
  * Returns a public client: requests contain its `client_id` and no credentials.
  *
@@ -104,7 +111,7 @@ export function publicClient(
   return {
     clientId: requireNonEmptyString("clientId", clientId),
     method: "none",
-    issuer: requireObject("options", options ?? {}).issuer,
+    ...bindingOf(options),
     authenticate({ body }) {
       clear(body);
       body.set("client_id", clientId);
@@ -155,7 +162,7 @@ export function clientSecretPost(
 ): IClientAuthentication {
   requireNonEmptyString("clientSecret", clientSecret);
   return {
-    ...publicClient(clientId, options),
+    ...publicClient(clientId, bindingOf(options)),
     method: "client_secret_post",
     authenticate({ body }) {
       clear(body);
@@ -220,7 +227,7 @@ export function clientSecretBasic(
   clientSecret: string,
   options?: IClientSecretBasicOptions,
 ): IClientAuthentication {
-  const client = publicClient(clientId, options);
+  const client = publicClient(clientId, bindingOf(options));
   const formEncode = options?.formEncode ?? true;
   requireNonEmptyString("clientSecret", clientSecret);
   requireArgument(

@@ -6,6 +6,7 @@
 
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import {
+  bindingOf,
   type IClientAuthentication,
   type IClientAuthenticationOptions,
   publicClient,
@@ -73,7 +74,7 @@ export function clientAssertion(
   getJwt: (audience: IAssertionAudience) => string | Promise<string>,
   options?: IClientAuthenticationOptions,
 ): IClientAuthentication {
-  const client = publicClient(clientId, options);
+  const client = publicClient(clientId, bindingOf(options));
   requireArgument(typeof getJwt === "function", "getJwt", "a function");
   return {
     ...client,

@@ -33,7 +33,15 @@ function requirePkce(
 export function authorizationQuery(
   serverMetadata: PkceMetadata,
   clientId: string,
-  { redirectUri, state, codeChallenge, ...requested }: IAuthorizationParameters,
+  {
+    redirectUri,
+    state,
+    codeChallenge,
+    resource,
+    scopes,
+    authorizationDetails,
+    parameters,
+  }: IAuthorizationParameters,
   assumePkce: boolean | undefined,
 ): URLSearchParams {
   requirePkce(serverMetadata, assumePkce);
@@ -44,7 +52,7 @@ export function authorizationQuery(
     state: requireNonEmptyString("state", state),
     code_challenge: requireNonEmptyString("codeChallenge", codeChallenge),
     code_challenge_method: "S256",
-  }, requested);
+  }, { resource, scopes, authorizationDetails, parameters });
 }
 
 /** Adds the key to which the code is to be bound (RFC 9449, section 10). */
