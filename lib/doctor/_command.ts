@@ -122,7 +122,9 @@ export async function runDoctor(
 ): Promise<number> {
   const { print, printError, colour, progress, fetch, now } = io;
   try {
-    const { url, help, json, ...options } = readArguments(args);
+    const { url, help, json, headers, register, timeoutMs } = readArguments(
+      args,
+    );
     if (help || !url) {
       print(HELP);
       return 0;
@@ -135,8 +137,14 @@ export async function runDoctor(
       }
       progress?.(line.slice(0, 79));
     };
-    const diagnosis = await diagnose(url, { ...options, fetch, now, onRequest })
-      .finally(() => progress?.(""));
+    const diagnosis = await diagnose(url, {
+      headers,
+      register,
+      timeoutMs,
+      fetch,
+      now,
+      onRequest,
+    }).finally(() => progress?.(""));
     if (json) print(toJson(diagnosis));
     else for (const line of reportLines(diagnosis, { colour })) print(line);
     return diagnosis.findings.some(({ severity }) => severity === "error")

@@ -3,12 +3,8 @@
 import { type IUrlRules, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
-import { transportOf } from "../http/_transport.ts";
-import type {
-  IFetch,
-  IRequestOptions,
-  RequestPurpose,
-} from "../http/request_options.ts";
+import type { ITransport } from "../http/_transport.ts";
+import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { IProbe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
 import type { IDiagnoseOptions } from "./diagnosis.ts";
@@ -17,11 +13,9 @@ import type { IDiagnoseOptions } from "./diagnosis.ts";
 export interface ISurvey {
   readonly target: URL;
   readonly options: IDiagnoseOptions;
-  readonly requestOptions: IRequestOptions;
+  readonly transport: ITransport;
   readonly recorder: Recorder;
   readonly rules: IUrlRules;
-  /** The values of the caller's header fields. */
-  readonly secrets: readonly string[];
 }
 
 /** Awaits a task; returns its error, unless the caller aborted it. */
@@ -50,12 +44,12 @@ export async function probe(
     method: string;
   },
 ): Promise<IProbe> {
-  const { rules, requestOptions } = survey;
+  const { rules, transport } = survey;
   const { result, error } = await attempt(survey, () => {
     requireSafeUrl("The URL", url, rules);
     return request(
       { url, purpose, headers, ...(body !== undefined && { body }) },
-      transportOf({ ...requestOptions, fetch }),
+      { ...transport, fetch },
     );
   });
   return {

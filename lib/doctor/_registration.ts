@@ -12,7 +12,7 @@ export async function register(
   survey: ISurvey,
   context: IAuthorizationContext | undefined,
 ): Promise<IRegistration | undefined> {
-  const { options, requestOptions, recorder } = survey;
+  const { options, transport, recorder } = survey;
   const { serverMetadata } = context ?? {};
   if (!options.register || !serverMetadata?.registration_endpoint) {
     return undefined;
@@ -33,7 +33,10 @@ export async function register(
         ...(methods?.includes("none") &&
           { token_endpoint_auth_method: "none" }),
       }, {
-        ...requestOptions,
+        signal: transport.signal,
+        timeoutMs: transport.timeoutMs,
+        maxBytes: transport.maxBytes,
+        allowUrl: transport.allowUrl,
         allowHttp: options.allowHttp,
         fetch: recorder.fetchFor(() => "registration", { isExtra: true }),
       }),

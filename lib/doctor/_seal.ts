@@ -16,10 +16,10 @@ export function secretsIn(
 }
 
 function sealText(text: string, secrets: readonly string[]): string {
-  // A string may have been cut within a secret, which `redact()` finds at the end
-  // only: before a `…`, or before the full stop of a sentence.
-  return cut(text, "…").split(/(…|\.$)/).map((part) => redact(part, secrets))
-    .join("").replace(
+  // At each `…` a string was cut, perhaps within a secret, which `redact()` finds at
+  // the end of a string.
+  return cut(text, "…").split("…").map((part) => redact(part, secrets))
+    .join("…").replace(
       /\p{Cf}/gu,
       (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
     );

@@ -5,8 +5,9 @@ import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import {
-  discoverAuthorization,
+  discover,
   type IAuthorizationContext,
+  type IDiscovery,
 } from "../discovery/discover.ts";
 import { type ICandidate, search } from "../discovery/_search.ts";
 import {
@@ -14,7 +15,7 @@ import {
   serverCandidates,
 } from "../discovery/_strict_search.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { transportOf } from "../http/_transport.ts";
+import type { ITransport } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
 import type {
@@ -28,9 +29,8 @@ import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
-import { seal, secretsIn } from "./_seal.ts";
+import { seal } from "./_seal.ts";
 
-const DEFAULT_MAX_BYTES = 1_048_576;
 /** A request of MCP without any effect on its servers. */
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
@@ -69,11 +69,10 @@ async function readDocument<Metadata>(
   name: Extract<DiagnosisStepName, RequestPurpose>,
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
-  const { recorder, requestOptions, secrets } = survey;
+  const { recorder, transport } = survey;
   const { url } = candidate;
   const isUsed = recorder.find(name, url) !== undefined;
   if (!isUsed && !recorder.isAlive(url)) return undefined;
-  const { allowUrl } = survey.options;
   let json: unknown;
   const check = (document: unknown, finalUrl: string) => {
     json = document;
@@ -86,7 +85,7 @@ async function readDocument<Metadata>(
       search(
         name,
         [{ ...candidate, rules: survey.rules, check }],
-        { ...transportOf({ ...requestOptions, allowUrl, fetch }), secrets },
+        { ...transport, fetch },
       ),
   );
   // A search without a function of the caller ends in errors of this library alone.
@@ -124,18 +123,26 @@ async function readDocuments<Metadata>(
 }
 
 /** Runs the library's own discovery, with a record of its requests. */
-async function discover(
-  { target, options, requestOptions, recorder }: ISurvey,
+async function runDiscovery(
+  { target, options, transport, recorder }: ISurvey,
   headers: { get(name: string): string | null } | undefined,
 ): Promise<IAuthorizationContext> {
   let name: RequestPurpose = "resource_metadata";
-  const { headers: sameOriginHeaders, allowUrl = () => true, ...others } =
-    options;
-  return await discoverAuthorization(target, {
-    ...others,
-    ...requestOptions,
-    sameOriginHeaders,
+  const { allowUrl = () => true } = transport;
+  const discovery = {
     challenge: headers && { headers },
+    sameOriginHeaders: options.headers,
+    additionalHeaders: options.additionalHeaders,
+    resourceMatch: options.resourceMatch,
+    authorizationServer: options.authorizationServer,
+    selectAuthorizationServer: undefined,
+    trustedIssuers: options.trustedIssuers,
+    preferredServerMetadataUrl: options.preferredServerMetadataUrl,
+    offlineAccess: options.offlineAccess,
+    allowHttp: options.allowHttp,
+  } satisfies Record<keyof IDiscovery, unknown>;
+  return await discover(target, discovery, {
+    ...transport,
     allowUrl(url, purpose) {
       name = purpose;
       return allowUrl(url, purpose);
@@ -181,16 +188,15 @@ async function probeAssumed(
 export async function takeSurvey(
   target: URL,
   options: IDiagnoseOptions,
+  transport: ITransport,
 ): Promise<IFacts> {
-  const { signal, timeoutMs, maxBytes = DEFAULT_MAX_BYTES, allowUrl } = options;
-  const { fetch, now = Date.now, onRequest, authorizationServer } = options;
-  const secrets = secretsIn(options);
+  const { now = Date.now, onRequest, authorizationServer } = options;
   const recorder = new Recorder({
-    fetch,
-    maxBytes,
+    fetch: transport.fetch,
+    maxBytes: transport.maxBytes,
     now,
     // A server may name a URL that repeats what it has received.
-    onRequest: (request) => onRequest?.(seal(request, secrets)),
+    onRequest: (request) => onRequest?.(seal(request, transport.secrets)),
   });
   const named = authorizationServer === undefined
     ? undefined
@@ -200,15 +206,7 @@ export async function takeSurvey(
     allowLoopback: isLoopback(target) ||
       (named !== undefined && isLoopback(named)),
   };
-  const requestOptions = { signal, timeoutMs, maxBytes, allowUrl };
-  const survey = {
-    target,
-    options,
-    requestOptions,
-    recorder,
-    rules,
-    secrets,
-  };
+  const survey = { target, options, transport, recorder, rules };
 
   const resourceProbe = await probeResource(survey);
   const { headers } = resourceProbe.response ?? {};
@@ -218,7 +216,7 @@ export async function takeSurvey(
     challenges[0];
   const { result: context, error: failure } = await attempt(
     survey,
-    () => discover(survey, headers),
+    () => runDiscovery(survey, headers),
   );
 
   const resourceDocuments = authorizationServer === undefined

@@ -160,14 +160,16 @@ export async function diagnose(
   target: string | URL,
   options?: IDiagnoseOptions,
 ): Promise<IDiagnosis> {
-  transportOf(options);
+  const transport = transportOf(options);
   const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
   requireStringMembers("headers", given.headers);
+  requireStringMembers("additionalHeaders", given.additionalHeaders);
   requireStringMembers("trustedIssuers", given.trustedIssuers);
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";
-  const facts = await takeSurvey(url, given);
+  const secrets = secretsIn(given);
+  const facts = await takeSurvey(url, given, { ...transport, secrets });
   const { failure, registration } = facts;
   const { client } = registration ?? {};
   const findings = findingsOf(facts);
@@ -193,5 +195,5 @@ export async function diagnose(
     steps: stepsOf(facts),
     findings,
   };
-  return seal(diagnosis, secretsIn(given));
+  return seal(diagnosis, secrets);
 }

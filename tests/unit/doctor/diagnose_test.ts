@@ -52,7 +52,18 @@ Deno.test("diagnose() requires an http or https URL", async () => {
   }
 });
 
-Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => {
+Deno.test("diagnose() requires header fields that are strings", async () => {
+  for (const name of ["headers", "additionalHeaders", "trustedIssuers"]) {
+    const options = { [name]: { "X-Key": 7 }, fetch: () => Promise.reject() };
+    const error = await assertRejects(() =>
+      diagnose("https://api.example/mcp", options)
+    );
+    assertEquals((error as { code?: string }).code, "invalid_argument");
+  }
+});
+
+/** A fetch function with minimal responses: a resource and its server. */
+const minimalFetch: IFetch = (url) => {
   const documents: Record<string, unknown> = {
     "https://api.example/.well-known/oauth-protected-resource/mcp": {
       resource: "https://api.example/mcp",
@@ -65,17 +76,30 @@ Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => 
       code_challenge_methods_supported: ["S256"],
     },
   };
+  return Promise.resolve({
+    status: url in documents ? 200 : url.endsWith("/mcp") ? 401 : 404,
+    statusText: "",
+    json: () => Promise.resolve(documents[url]),
+    text: () => Promise.resolve(""),
+  });
+};
+
+Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => {
   const { context, verdict } = await diagnose("https://api.example/mcp", {
-    fetch: (url) =>
-      Promise.resolve({
-        status: url in documents ? 200 : url.endsWith("/mcp") ? 401 : 404,
-        statusText: "",
-        json: () => Promise.resolve(documents[url]),
-        text: () => Promise.resolve(""),
-      }),
+    fetch: minimalFetch,
   });
   assertEquals([context?.issuer, verdict], [
     "https://as.example",
     "needs_client",
   ]);
+});
+
+Deno.test("diagnose() passes on no option that it does not have", async () => {
+  // As of an object that is shared with discoverAuthorization().
+  const options = {
+    fetch: minimalFetch,
+    selectAuthorizationServer: () => "https://other.example",
+  };
+  const { context } = await diagnose("https://api.example/mcp", options);
+  assertEquals(context?.issuer, "https://as.example");
 });
