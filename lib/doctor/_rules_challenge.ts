@@ -56,9 +56,10 @@ export const CHALLENGE_RULES: readonly IRule[] = [
         return undefined;
       } catch (error) {
         if (!(error instanceof OAuthClientError)) throw error;
-        const reason = error.message.replace("Invalid challenge: ", "");
         return {
-          message: `\`WWW-Authenticate\` is malformed: ${shown(reason)}.`,
+          message: `\`WWW-Authenticate\` is malformed (${
+            shown(error.message)
+          }).`,
           url: target.href,
         };
       }

@@ -18,10 +18,8 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     operator: "List an https URL of a public host.",
     client: "Set `allowHttp`, in a test environment.",
     find: (facts) =>
-      facts.failure?.code === "url_refused" && !facts.target.href.startsWith(
-          shown(facts.issuer),
-        ) &&
-        facts.servers.length > 0
+      facts.failure?.code === "url_refused" &&
+        !facts.target.href.startsWith(facts.issuer) && facts.servers.length > 0
         ? {
           message: `${shown(facts.failure.message, 300)}.`,
           url: facts.resourceDocuments.find(membersOf)?.url ?? "",
