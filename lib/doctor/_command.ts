@@ -6,7 +6,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import type { IFetch } from "../http/request_options.ts";
 import { reportLines } from "./_report.ts";
 import { diagnose } from "./diagnose.ts";
-import type { IDiagnosis, IDiagnosisRequest } from "./diagnosis.ts";
+import type { IDiagnosisRequest } from "./diagnosis.ts";
 
 const HELP = `\
 Diagnoses why an OAuth client cannot obtain a token for a URL.
@@ -110,11 +110,6 @@ function readArguments(args: readonly string[]): IArguments {
   return found;
 }
 
-/** Returns JSON without characters that control a terminal. */
-function toJson(diagnosis: IDiagnosis): string {
-  return JSON.stringify(diagnosis, null, 2);
-}
-
 /** Runs the command; returns its exit status. */
 export async function runDoctor(
   args: readonly string[],
@@ -145,7 +140,7 @@ export async function runDoctor(
       now,
       onRequest,
     }).finally(() => progress?.(""));
-    if (json) print(toJson(diagnosis));
+    if (json) print(JSON.stringify(diagnosis, null, 2));
     else for (const line of reportLines(diagnosis, { colour })) print(line);
     return diagnosis.findings.some(({ severity }) => severity === "error")
       ? 1

@@ -30,7 +30,7 @@ export async function probeCors(
 ): Promise<ICorsProbe[]> {
   const { target, recorder } = survey;
   const probes: ICorsProbe[] = [];
-  const ask = async (
+  const request = async (
     part: ICorsProbe["part"],
     url: string | undefined,
     method: string,
@@ -65,14 +65,16 @@ export async function probeCors(
     // A response without an `Origin` may have the header already.
     const get = (name: string) => document ? headerOf(document, name) : "";
     if (!document || allowsOrigin({ get })) continue;
-    await ask("metadata", document.url, "GET", { Accept: "application/json" });
+    await request("metadata", document.url, "GET", {
+      Accept: "application/json",
+    });
   }
   const { token_endpoint, registration_endpoint } = context.serverMetadata;
   const resource = preflight(method, "authorization,content-type");
-  await ask("resource", target.href, "OPTIONS", resource);
+  await request("resource", target.href, "OPTIONS", resource);
   const token = preflight("POST", "authorization,content-type");
-  await ask("token", token_endpoint, "OPTIONS", token);
+  await request("token", token_endpoint, "OPTIONS", token);
   const registration = preflight("POST", "content-type");
-  await ask("registration", registration_endpoint, "OPTIONS", registration);
+  await request("registration", registration_endpoint, "OPTIONS", registration);
   return probes;
 }

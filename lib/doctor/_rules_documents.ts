@@ -22,7 +22,7 @@ function statusOf({ exchange }: AnyDocument): number | undefined {
   return exchange?.isFailed ? undefined : exchange?.response?.status;
 }
 
-/** Checks whether a response with status 200 holds JSON that is no metadata. */
+/** Checks whether the body of a response with status 200 is not JSON. */
 function isNotJson(document: AnyDocument): boolean {
   return statusOf(document) === 200 && document.json === undefined &&
     codesOf(document)[0] === "invalid_metadata";

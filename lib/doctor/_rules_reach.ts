@@ -13,14 +13,14 @@ import {
 } from "./_facts.ts";
 import type { IRule, ISighting } from "./_rules.ts";
 
-/** A URL without a response, and the reason. */
-interface IUnanswered {
+/** A URL where a request failed. */
+interface IFailure {
   url: string;
   error: OAuthClientError;
   severity: "error" | "warning";
 }
 
-function unanswered(facts: IFacts): IUnanswered[] {
+function failuresOf(facts: IFacts): IFailure[] {
   const { probe, target, failure } = facts;
   const severity = failure ? "error" : "warning";
   const atTarget = probe.error
@@ -44,7 +44,7 @@ function findFailure(
   test: (error: OAuthClientError) => boolean,
   message: (host: string) => string,
 ): ISighting | undefined {
-  const found = unanswered(facts).filter(({ error }) => test(error));
+  const found = failuresOf(facts).filter(({ error }) => test(error));
   const worst = found.find(({ severity }) => severity === "error") ?? found[0];
   return worst && {
     message: message(shown(new URL(worst.url).host)),
@@ -53,7 +53,8 @@ function findFailure(
   };
 }
 
-function requires401(facts: IFacts): number | undefined {
+/** Returns the status of the resource, unless it responds without a token. */
+function statusUnlessOpen(facts: IFacts): number | undefined {
   const { response } = facts.probe;
   return isOpen(facts) ? undefined : response?.status;
 }
@@ -141,7 +142,7 @@ export const REACH_RULES: readonly IRule[] = [
     operator: "Give users the URL of the resource itself.",
     client: "Check the path of the URL.",
     find(facts) {
-      const status = requires401(facts);
+      const status = statusUnlessOpen(facts);
       return status === 404 || status === 410
         ? {
           message: `The resource is not found at this URL: status ${status}.`,
@@ -174,7 +175,7 @@ export const REACH_RULES: readonly IRule[] = [
     operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
     client: "Start the authorization without a challenge.",
     find(facts) {
-      const status = requires401(facts);
+      const status = statusUnlessOpen(facts);
       const isOther = status !== undefined && status >= 400 &&
         ![401, 404, 410].includes(status);
       return isOther
