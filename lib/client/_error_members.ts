@@ -1,9 +1,9 @@
 /** The members of an error response (RFC 6749, section 5.2). */
 
 import { errorCodeOf, type Members, stringMember } from "../core/_members.ts";
+import { printableWithout } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
 import type { IOAuthClientErrorDetails } from "../core/errors.ts";
-import { cleanText } from "../http/_redact.ts";
 
 /** Returns what an error may repeat of an error response. */
 export function errorMembers(
@@ -14,7 +14,7 @@ export function errorMembers(
   "error" | "error_description" | "error_uri"
 > {
   const clean = (name: string) =>
-    cleanText(stringMember(members, name), secrets) || undefined;
+    printableWithout(secrets, stringMember(members, name)) || undefined;
   const error_uri = clean("error_uri");
   return {
     error: errorCodeOf(members.error),

@@ -1,7 +1,7 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
 import { isMembers, stringMember } from "../core/_members.ts";
-import { quoteJson } from "../core/_quote.ts";
+import { quote, quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import {
   isAuthorizationDynamicClientRegistrationResponse,
@@ -11,7 +11,7 @@ import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
-import { redact, secretsOf } from "../http/_redact.ts";
+import { secretsOf } from "../http/_redact.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import type { ITransport } from "../http/_transport.ts";
@@ -63,7 +63,7 @@ export async function postRegistration(
   const start = ok
     ? "Invalid authorization dynamic client registration response: "
     : `Registration to ${quoteUrl(url)} failed: `;
-  const message = start + redact(problemOf(response), secrets);
+  const message = start + quote(problemOf(response), secrets);
   throw responseError(response, code, message, {
     ...(isError && errorMembers(json, secrets)),
     cause: failure?.cause ?? failure,

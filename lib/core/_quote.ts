@@ -11,16 +11,45 @@ const CONTROL_OR_BIDI =
 // Members of a registration response that hold credentials (RFC 7591, 7592).
 const CREDENTIAL_MEMBER = /^(client_secret|registration_access_token)$/;
 
+/** Shorter secrets would match by accident. */
+export const MIN_SECRET_LENGTH = 8;
+
 /** Cuts a string to 2,000 characters. */
-export function cut(text: string, mark = ""): string {
-  return text.length > MAX_CHARACTERS
-    ? text.slice(0, MAX_CHARACTERS) + mark
-    : text;
+function cut(text: string): string {
+  return text.slice(0, MAX_CHARACTERS);
 }
 
-/** Quotes server text: cut, with U+FFFD for control and bidi characters. */
-export function quote(text: string): string {
-  return cut(text, "…").replace(CONTROL_OR_BIDI, "\ufffd");
+/**
+ * Finds a secret in text that was cut, and so may end within the secret. Returns -1
+ * if there is none. It takes linear time where `indexOf(secret)` would not.
+ */
+function indexOfSecret(text: string, secret: string, from = 0): number {
+  const start = secret.slice(0, MIN_SECRET_LENGTH);
+  let at = text.indexOf(start, from);
+  while (at >= 0 && !secret.startsWith(text.slice(at, at + secret.length))) {
+    at = text.indexOf(start, at + 1);
+  }
+  return at;
+}
+
+/**
+ * Quotes server text for a log: cut to 2,000 characters, with `[redacted]` for secrets
+ * and U+FFFD for control and bidi characters.
+ */
+export function quote(text: string, secrets: readonly string[] = []): string {
+  let result = cut(text);
+  let isCut = result.length < text.length;
+  // The longest first, since one value may begin with another.
+  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
+    let at = indexOfSecret(result, secret);
+    while (at >= 0) {
+      const start = `${result.slice(0, at)}[redacted]`;
+      result = start + result.slice(at + secret.length);
+      at = indexOfSecret(result, secret, start.length);
+    }
+  }
+  isCut ||= result.length > MAX_CHARACTERS;
+  return cut(result).replace(CONTROL_OR_BIDI, "\ufffd") + (isCut ? "…" : "");
 }
 
 /**
@@ -29,6 +58,25 @@ export function quote(text: string): string {
  */
 export function printable(text: string): string {
   return text.replace(/[\t\r\n]+/g, " ").replace(CONTROL_OR_BIDI, "");
+}
+
+/**
+ * Returns text for a person without what was sent: cut to 2,000 characters, and
+ * undefined if it contains a secret, also one that invisible characters divide. It is
+ * left out whole, because the rest could be an encoding of it.
+ */
+export function printableWithout(
+  secrets: readonly string[],
+  text: string | undefined,
+): string | undefined {
+  if (text === undefined) return undefined;
+  const short = cut(text);
+  const clean = printable(short);
+  const isSecret = short.length >= MIN_SECRET_LENGTH &&
+    secrets.some((secret) =>
+      indexOfSecret(short, secret) >= 0 || indexOfSecret(clean, secret) >= 0
+    );
+  return isSecret ? undefined : clean;
 }
 
 /** Quotes a value as JSON, without the credentials of a registration. */

@@ -80,7 +80,7 @@ export function requireSafeUrl(
   shown?: string,
 ): URL {
   const refused = (expected: string) => {
-    // At the end, so that `redact()` finds a secret that the cut divides.
+    // At the end, so that `quote()` finds a secret that the cut divides.
     const got = (shown ?? quoteUrl(value)).slice(0, 200);
     const message = `${name} is not used: expected ${expected}, got ${got}`;
     return new OAuthClientError("url_refused", message);

@@ -8,7 +8,7 @@ import {
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
-import { redact, secretsOf } from "../http/_redact.ts";
+import { secretsOf } from "../http/_redact.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import type { ITransport } from "../http/_transport.ts";
@@ -62,8 +62,8 @@ function attemptError(
     { url, status, headers },
     isUnexpected ? "unexpected_status" : code,
     verdict.problem === undefined
-      ? start + redact(text ?? statusText, secrets)
-      : redact(verdict.problem, secrets),
+      ? start + quote(text ?? statusText, secrets)
+      : quote(verdict.problem, secrets),
     { cause: known ?? verdict.cause },
   );
 }
@@ -82,7 +82,7 @@ export async function search<Metadata>(
   const attempts: IDiscoveryAttempt[] = [];
   for (const { url, headers, rules, check } of candidates) {
     const secrets = [...transport.secrets, ...secretsOf(headers)];
-    const shown = redact(quoteUrl(url), secrets);
+    const shown = quote(quoteUrl(url), secrets);
     let error: OAuthClientError;
     let isFinal = false;
     try {

@@ -6,6 +6,7 @@
 
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
+import { quote } from "../core/_quote.ts";
 import {
   isLoopback,
   quoteUrl,
@@ -20,7 +21,7 @@ import type {
 } from "../core/metadata.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
-import { redact, secretsOf } from "../http/_redact.ts";
+import { secretsOf } from "../http/_redact.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import { canonicalResource } from "./_identifiers.ts";
 import { discoveryError } from "./_search.ts";
@@ -282,7 +283,7 @@ export async function discover(
   const issuer = named ?? target.origin;
   // The resource may have named a URL that repeats what it received.
   const secrets = [...transport.secrets, ...secretsOf(sameOriginHeaders ?? {})];
-  const shown = redact(quoteUrl(issuer), secrets);
+  const shown = quote(quoteUrl(issuer), secrets);
   requireSafeUrl("The authorization server", issuer, rules, shown);
 
   const server = await searchServer({

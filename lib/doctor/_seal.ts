@@ -1,8 +1,8 @@
 /** What is removed from all strings that a diagnosis shows. */
 
 import { isMembers } from "../core/_members.ts";
-import { cut } from "../core/_quote.ts";
-import { redact, secretsOf } from "../http/_redact.ts";
+import { quote } from "../core/_quote.ts";
+import { secretsOf } from "../http/_redact.ts";
 import type { IDiagnoseOptions } from "./diagnosis.ts";
 
 /** Returns the values of the caller's header fields. */
@@ -16,9 +16,9 @@ export function secretsIn(
 }
 
 function sealText(text: string, secrets: readonly string[]): string {
-  // At each `…` a string was cut, perhaps within a secret, which `redact()` finds at
+  // At each `…` a string was cut, perhaps within a secret, which `quote()` finds at
   // the end of a string.
-  return cut(text, "…").split("…").map((part) => redact(part, secrets))
+  return quote(text).split("…").map((part) => quote(part, secrets))
     .join("…").replace(
       /\p{Cf}/gu,
       (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,

@@ -1,10 +1,8 @@
 /** What must be kept secret in errors: the values that a request has sent. */
 
 import { isMembers, type Members } from "../core/_members.ts";
-import { cut, printable, quote } from "../core/_quote.ts";
+import { MIN_SECRET_LENGTH, printableWithout } from "../core/_quote.ts";
 
-/** Shorter values would match by accident. */
-const MIN_LENGTH = 8;
 /** An error response with a larger body is not repeated as an object. */
 const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
 
@@ -77,56 +75,8 @@ export function secretsOf(
     PUBLIC_HEADER.test(name) ? [] : headerValues(value)
   );
   if (body !== undefined) values.push(...bodyValues(body));
-  const long = values.filter((value) => value.length >= MIN_LENGTH);
+  const long = values.filter((value) => value.length >= MIN_SECRET_LENGTH);
   return [...new Set(long.flatMap(encodingsOf))];
-}
-
-/**
- * Finds a secret in text that was cut, and so may end within the secret. Returns -1
- * if there is none. It takes linear time where `indexOf(secret)` would not.
- */
-function indexOfSecret(text: string, secret: string, from = 0): number {
-  const start = secret.slice(0, MIN_LENGTH);
-  let at = text.indexOf(start, from);
-  while (at >= 0 && !secret.startsWith(text.slice(at, at + secret.length))) {
-    at = text.indexOf(start, at + 1);
-  }
-  return at;
-}
-
-/** Replaces secrets in text for a message, which is cut to 2,000 characters. */
-export function redact(text: string, secrets: readonly string[]): string {
-  let result = cut(text);
-  const mark = result.length < text.length ? "…" : "";
-  // The longest first, since one value may begin with another.
-  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
-    let at = indexOfSecret(result, secret);
-    while (at >= 0) {
-      const start = `${result.slice(0, at)}[redacted]`;
-      result = start + result.slice(at + secret.length);
-      at = indexOfSecret(result, secret, start.length);
-    }
-  }
-  return quote(result + mark);
-}
-
-/**
- * Returns text of a server for a person to read; undefined if it contains a
- * secret, also one that invisible characters divide. It is left out whole, because
- * the rest could be an encoding of it.
- */
-export function cleanText(
-  text: string | undefined,
-  secrets: readonly string[],
-): string | undefined {
-  if (text === undefined) return undefined;
-  const short = cut(text);
-  const clean = printable(short);
-  const isSecret = short.length >= MIN_LENGTH &&
-    secrets.some((secret) =>
-      indexOfSecret(short, secret) >= 0 || indexOfSecret(clean, secret) >= 0
-    );
-  return isSecret ? undefined : clean;
 }
 
 /**
@@ -142,10 +92,10 @@ export function cleanErrorResponse(
     text.length <= MAX_ERROR_RESPONSE_CHARACTERS;
   if (!isSmall || !isMembers(json)) return undefined;
   const clean = (name: string, value: unknown) => {
-    if (TOKEN_MEMBER.test(name) || cleanText(name, secrets) !== name) {
+    if (TOKEN_MEMBER.test(name) || printableWithout(secrets, name) !== name) {
       return undefined;
     }
-    if (typeof value === "string") return cleanText(value, secrets);
+    if (typeof value === "string") return printableWithout(secrets, value);
     const isNumber = typeof value === "number";
     return isNumber && secrets.includes(`${value}`) ? undefined : value;
   };

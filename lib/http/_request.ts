@@ -1,7 +1,7 @@
 /** One OAuth request with its redirects: the only file that calls `fetch` for them. */
 
 import { invalidArgument, requireStringMembers } from "../core/_arguments.ts";
-import { describeThrown } from "../core/_quote.ts";
+import { describeThrown, quote } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
@@ -9,7 +9,7 @@ import {
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
 import { underClock } from "./_clock.ts";
-import { redact, secretsOf } from "./_redact.ts";
+import { secretsOf } from "./_redact.ts";
 import {
   discard,
   fieldOf,
@@ -87,8 +87,8 @@ function requestError(
   details?: IOAuthClientErrorDetails,
 ): OAuthClientError {
   const secrets = [...transport.secrets, ...secretsOf(headers, body)];
-  const shown = redact(quoteUrl(url), secrets);
-  const message = redact(`Request to ${shown} ${problem}`, secrets);
+  const shown = quote(quoteUrl(url), secrets);
+  const message = quote(`Request to ${shown} ${problem}`, secrets);
   return new OAuthClientError(code, message, { url: shown, ...details });
 }
 

@@ -138,7 +138,7 @@ Deno.test("the search for messages that are read finds each form of reading", ()
   const others = [
     "new Error(`${problem}: ${error.message}`)",
     "print(error.message.slice(0, 79))",
-    "redact(cause.message, secrets)",
+    "quote(cause.message, secrets)",
     "error.code === 'timeout'",
     "/^[a-z]+$/.test(error.error)",
   ];

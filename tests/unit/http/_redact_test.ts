@@ -1,11 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { quote } from "../../../lib/core/_quote.ts";
-import {
-  cleanErrorResponse,
-  cleanText,
-  redact,
-  secretsOf,
-} from "../../../lib/http/_redact.ts";
+import { printableWithout, quote } from "../../../lib/core/_quote.ts";
+import { cleanErrorResponse, secretsOf } from "../../../lib/http/_redact.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const SECRET = "p4/x+y=z &<\"'\u00fc";
@@ -21,12 +16,12 @@ const ENCODINGS: Record<string, (secret: string) => string> = {
 };
 
 for (const [name, encode] of Object.entries(ENCODINGS)) {
-  Deno.test(`redact() and cleanText() find a value ${name}`, () => {
+  Deno.test(`quote() and printableWithout() find a value ${name}`, () => {
     for (const secret of [SECRET, 'p4"\\w\\\\u \u20ac']) {
       const text = `It was ${encode(secret)} of c1`;
       const secrets = secretsOf({}, form(secret));
-      assertEquals(redact(text, secrets), "It was [redacted] of c1");
-      assertEquals(cleanText(text, secrets), undefined);
+      assertEquals(quote(text, secrets), "It was [redacted] of c1");
+      assertEquals(printableWithout(secrets, text), undefined);
     }
   });
 }
@@ -96,44 +91,44 @@ Deno.test("secretsOf() decodes no Basic credentials that are not Base64", () => 
   ]);
 });
 
-Deno.test("redact() replaces each of several values, the longer first", () => {
+Deno.test("quote() replaces each of several values, the longer first", () => {
   const secrets = secretsOf({ Cookie: "a=first-01; b=first-01-longer" });
   assertEquals(
-    redact("first-01 first-01-longer first-01-longer-still", secrets),
+    quote("first-01 first-01-longer first-01-longer-still", secrets),
     "[redacted] [redacted] [redacted]-still",
   );
 });
 
-Deno.test("redact() cuts to 2,000 characters, and shows no part of a value", () => {
+Deno.test("quote() cuts to 2,000 characters, and shows no part of a value", () => {
   const secrets = ["s3cret-value"];
   for (const length of [1_980, 1_990, 1_999, 2_000, 2_005, 2_011]) {
     for (const total of [2_001, 2_012, 2_013, 5_000]) {
       const start = "s3cret-value".repeat(10) + "x".repeat(length - 120);
-      const shown = redact(`${start}s3cret-value`.padEnd(total), secrets);
+      const shown = quote(`${start}s3cret-value`.padEnd(total), secrets);
       assert(shown.startsWith("[redacted]".repeat(10) + "xxx"), shown);
       assert(!shown.includes("s3"), shown);
     }
   }
   // A part of what is quoted may have been cut before.
   assertEquals(
-    redact(quote("x".repeat(1_990) + "s3cret-value"), secrets),
+    quote(quote("x".repeat(1_990) + "s3cret-value"), secrets),
     `${"x".repeat(1_990)}[redacted]\u2026`,
   );
-  assertEquals(redact("[redacted", ["redacted-01"]), "[[redacted]");
-  assertEquals(redact("x".repeat(3_000), []), `${"x".repeat(2_000)}\u2026`);
-  assertEquals(redact("a\u0007b", []), "a\ufffdb");
+  assertEquals(quote("[redacted", ["redacted-01"]), "[[redacted]");
+  assertEquals(quote("x".repeat(3_000), []), `${"x".repeat(2_000)}\u2026`);
+  assertEquals(quote("a\u0007b", []), "a\ufffdb");
 });
 
-Deno.test("cleanText() removes control and bidi characters, and keeps other languages", () => {
+Deno.test("printableWithout() removes control and bidi characters, and keeps other languages", () => {
   assertEquals(
-    cleanText("\u001b[2J\u202eGr\u00fc\u00dfe\n \u4e16", []),
+    printableWithout([], "\u001b[2J\u202eGr\u00fc\u00dfe\n \u4e16"),
     "[2JGr\u00fc\u00dfe  \u4e16",
   );
-  assertEquals(cleanText(undefined, []), undefined);
-  assertEquals(cleanText("x".repeat(3_000), [])?.length, 2_000);
-  assertEquals(cleanText("Bearer", ["Bearer t0ken-01"]), "Bearer");
+  assertEquals(printableWithout([], undefined), undefined);
+  assertEquals(printableWithout([], "x".repeat(3_000))?.length, 2_000);
+  assertEquals(printableWithout(["Bearer t0ken-01"], "Bearer"), "Bearer");
   const divided = [..."s3cret-value"].join("\u200e".repeat(190));
-  assertEquals(cleanText(divided, ["s3cret-value"]), undefined);
+  assertEquals(printableWithout(["s3cret-value"], divided), undefined);
 });
 
 Deno.test("cleanErrorResponse() leaves out tokens, and strings with a secret at any depth", () => {
@@ -171,7 +166,7 @@ Deno.test("cleanErrorResponse() returns undefined for what is large, no object o
   cleanErrorResponse(JSON.parse(deep), deep, []);
 });
 
-Deno.test("redact() needs no long time for many secrets, or text that nearly holds one", () => {
+Deno.test("quote() needs no long time for many secrets, or text that nearly holds one", () => {
   const cookies = Array.from(
     { length: 200 },
     (_, n) => `c${n}=${crypto.randomUUID()}`,
@@ -191,8 +186,8 @@ Deno.test("redact() needs no long time for many secrets, or text that nearly hol
   ];
   for (const [secrets, text] of rows) {
     const start = performance.now();
-    redact(text, secrets);
-    cleanText(text, secrets);
+    quote(text, secrets);
+    printableWithout(secrets, text);
     assert(performance.now() - start < 1_000);
   }
 });
