@@ -8,6 +8,7 @@ import { isAuthentication } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
+import { sessionOptionsOf } from "./session.ts";
 
 /** Returns the scopes of a flow, and those that the resource requires. */
 export function scopesOf(
@@ -57,7 +58,7 @@ export async function clientFor(
   const { context, session, client } = request;
   if (client) return clientOf(client, context);
   return await ensureClient(context.serverMetadata, {
-    ...request,
+    ...sessionOptionsOf(request),
     knownClients: session ? [...knownClients, session.client] : knownClients,
     clientMetadata,
     clientMetadataUrl,

@@ -16,32 +16,47 @@ export interface IGrant {
   readonly scopes: readonly string[];
 }
 
-/** The members of a grant that are kept, and those of its metadata and client. */
-const KEPT_MEMBERS = [
-  "resource",
-  "omitResource",
-  "scopes",
-  "serverMetadata",
-  "issuer",
-  "token_endpoint",
-  "revocation_endpoint",
-  "authorization_response_iss_parameter_supported",
-  "token_endpoint_auth_methods_supported",
-  "client",
-  "client_id",
-  "client_secret",
-  "client_secret_expires_at",
-  "redirect_uris",
-  "token_endpoint_auth_method",
-];
+/** All members of a type: one that is left out is an error of the compiler. */
+type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
+
+type Kept = Omit<ISession, "token" | "dpopThumbprint">;
 
 /** Returns what is kept of a grant, as plain JSON. */
 export function keptGrant(
-  grant: IGrant,
-): Omit<ISession, "token" | "dpopThumbprint"> {
-  const { issuer } = grant.serverMetadata;
-  // The list applies to nested objects as well.
-  return { issuer, ...JSON.parse(JSON.stringify(grant, KEPT_MEMBERS)) };
+  { resource, omitResource, serverMetadata, client, scopes }: IGrant,
+): Kept {
+  const keptServer: Complete<SessionServerMetadata> = {
+    issuer: serverMetadata.issuer,
+    token_endpoint: serverMetadata.token_endpoint,
+    revocation_endpoint: serverMetadata.revocation_endpoint,
+    authorization_response_iss_parameter_supported:
+      serverMetadata.authorization_response_iss_parameter_supported,
+    token_endpoint_auth_methods_supported:
+      serverMetadata.token_endpoint_auth_methods_supported,
+  };
+  const keptClient: Complete<IKnownClient> = {
+    issuer: client.issuer,
+    client_id: client.client_id,
+    client_secret: client.client_secret,
+    client_secret_expires_at: client.client_secret_expires_at,
+    redirect_uris: client.redirect_uris,
+    grant_types: client.grant_types,
+    token_endpoint_auth_method: client.token_endpoint_auth_method,
+    // No later step uses these.
+    client_name: undefined,
+    client_uri: undefined,
+    response_types: undefined,
+  };
+  const kept: Complete<Kept> = {
+    issuer: serverMetadata.issuer,
+    resource,
+    omitResource,
+    serverMetadata: keptServer,
+    client: keptClient,
+    scopes: [...scopes],
+  };
+  // Without the members that are undefined.
+  return JSON.parse(JSON.stringify(kept));
 }
 
 /** Makes a session of a token. */

@@ -10,10 +10,11 @@ import {
 } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
+import { transportOf } from "../http/_transport.ts";
 import {
-  discoverAuthorization,
+  discover,
   type IAuthorizationContext,
-  type IDiscoverAuthorizationOptions,
+  type IDiscovery,
 } from "../discovery/discover.ts";
 import { type INeed, type IUsedSession, tokenOf } from "./_renewal_reason.ts";
 import type { SharedStore } from "./_shared_store.ts";
@@ -32,7 +33,7 @@ export interface IRenewal {
   readonly resource: URL;
   readonly store: SharedStore;
   readonly authorize: Authorize;
-  readonly discovery: IDiscoverAuthorizationOptions;
+  readonly discovery: IDiscovery;
   /** The options of requests to the authorization server, without a signal. */
   readonly options: ISessionOptions;
 }
@@ -119,11 +120,13 @@ async function authorizeAnew(
 ): Promise<ISession> {
   const { resource, store, authorize, discovery, options } = renewal;
   const { challenge, requiredScopes, acrValues, maxAge } = need;
-  const context = await discoverAuthorization(resource, {
-    ...discovery,
-    challenge,
-    signal,
-  });
+  const { fetch, timeoutMs, maxBytes, allowUrl } = options;
+  const context = await discover(
+    resource,
+    // Whether to request a refresh token is up to the flow.
+    { ...discovery, challenge, offlineAccess: undefined },
+    transportOf({ fetch, timeoutMs, maxBytes, allowUrl, signal }),
+  );
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
   const known = session?.issuer === issuer && session.client.client_id
@@ -133,8 +136,15 @@ async function authorizeAnew(
   try {
     next = await underSignal(signal, () =>
       authorize({
-        ...options,
+        fetch,
         signal,
+        timeoutMs,
+        maxBytes,
+        allowUrl,
+        allowHttp: options.allowHttp,
+        client: options.client,
+        dpop: options.dpop,
+        now: options.now,
         context,
         scopes: mergeScopes(earlierScopes, requiredScopes, context.scopes),
         requiredScopes: requiredScopes

@@ -13,7 +13,10 @@ import {
 import { urlString } from "../core/_url.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+import {
+  discoveryOf,
+  type IDiscoverAuthorizationOptions,
+} from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { exchange } from "./_resource_exchange.ts";
@@ -34,7 +37,7 @@ import {
 import { sharedStore } from "./_shared_store.ts";
 import { reaches } from "./_covered_urls.ts";
 import type { Authorize } from "./flow.ts";
-import { type ISession, revokeSession } from "./session.ts";
+import { type ISession, revokeSession, sessionOptionsOf } from "./session.ts";
 import { type ISessionStore, memoryStore } from "./store.ts";
 
 const MAX_RENEWALS = 3;
@@ -187,10 +190,11 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  const { authorize, store: kept = memoryStore(), ...discovery } =
-    requireObject("options", options);
-  const { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp } = discovery;
-  const { client, dpop, now } = discovery;
+  const { authorize, store: kept = memoryStore(), ...further } = requireObject(
+    "options",
+    options,
+  );
+  const { fetch: given, client, dpop } = further;
   requireArgument(typeof authorize === "function", "authorize", "a function");
   // Else any server that the resource names would receive the credentials.
   requireArgument(
@@ -200,14 +204,13 @@ export function createAuthorizedFetch(
   );
   const target = requireHttpUrl("resource", urlString(resource));
   const store = sharedStore(kept);
-  const requests = { fetch: given, timeoutMs, maxBytes, allowUrl, allowHttp };
   const renewal = {
     resource: target,
     store,
     authorize,
-    discovery,
-    // Header fields for the resource must not be sent to the authorization server.
-    options: { ...requests, client, dpop, now },
+    discovery: discoveryOf(options),
+    // A refresh is finished, whatever signal the caller shares between calls.
+    options: { ...sessionOptionsOf(options), signal: undefined },
   };
   const fetch: ResourceFetch = (input, init) =>
     (given ?? globalThis.fetch)(input, init);

@@ -11,6 +11,7 @@ import { fetchToken } from "../token/token.ts";
 import { clientOf, scopesOf } from "./_flow_parameters.ts";
 import { newSession } from "./_new_session.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
+import { sessionOptionsOf } from "./session.ts";
 
 /** Options of {@linkcode clientCredentialsFlow}. */
 export interface IClientCredentialsFlowOptions extends
@@ -74,7 +75,7 @@ export function clientCredentialsFlow(
       parameters,
     });
     const token = await fetchToken(serverMetadata, body, {
-      ...request,
+      ...sessionOptionsOf(request),
       client,
     });
     // A new token costs no more than a refresh (RFC 6749, section 4.4.3).

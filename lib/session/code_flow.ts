@@ -7,6 +7,7 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { clientFor, parametersOf, scopesOf } from "./_flow_parameters.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
+import { sessionOptionsOf } from "./session.ts";
 import {
   finishAuthorization,
   type IPendingAuthorization,
@@ -75,11 +76,11 @@ export interface IVisit {
  * ```
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, assumePkce, par, ...flow } = requireObject(
+  const { redirectUri, visit, assumePkce, par } = requireObject(
     "options",
     options,
   );
-  const { offlineAccess, authorizationDetails, resource } = flow;
+  const { offlineAccess, authorizationDetails, resource } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   return async (request) => {
     const { context, signal, client } = request;
@@ -87,7 +88,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       ? await redirectUri()
       : redirectUri;
     const { url, pending } = await startAuthorization(context, {
-      ...request,
+      ...sessionOptionsOf(request),
       clientAuthentication: client,
       client: await clientFor(request, options, uri),
       redirectUri: uri,

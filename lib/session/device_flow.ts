@@ -20,6 +20,7 @@ import {
 import { clientFor, parametersOf, scopesOf } from "./_flow_parameters.ts";
 import { newSession } from "./_new_session.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
+import { sessionOptionsOf } from "./session.ts";
 
 /** Options of {@linkcode deviceFlow}. */
 export interface IDeviceFlowOptions
@@ -67,9 +68,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     }) ?? [];
     const target = options.resource ?? resource;
     const common = {
-      ...request,
-      // Those of the authorization apply.
-      scopes: undefined,
+      ...sessionOptionsOf(request),
       client: request.client ??
         authenticationOf(client, serverMetadata),
       resource: target,

@@ -11,6 +11,7 @@ import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { registerClient } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
@@ -115,7 +116,7 @@ export async function ensureClient(
 ): Promise<IKnownClient> {
   const { knownClients, clientMetadataUrl, clientMetadata, ...given } =
     options ?? {};
-  const { redirectUri, now, ...requestOptions } = given;
+  const { redirectUri, allowHttp, now } = given;
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   const selection = selectClient(serverMetadata, {
     knownClients: knownClients?.filter(({ redirect_uris }) =>
@@ -142,5 +143,8 @@ export async function ensureClient(
     clientMetadata.client_name,
   );
   const metadata = completeMetadata(serverMetadata, clientMetadata, uri);
-  return await registerClient(serverMetadata, metadata, requestOptions);
+  return await registerClient(serverMetadata, metadata, {
+    ...transportOf(options),
+    allowHttp,
+  });
 }

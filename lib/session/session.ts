@@ -73,6 +73,33 @@ export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
+/** Takes out what a session uses of a caller's options. */
+export function sessionOptionsOf(
+  {
+    fetch,
+    signal,
+    timeoutMs,
+    maxBytes,
+    allowUrl,
+    allowHttp,
+    client,
+    dpop,
+    now,
+  }: ISessionOptions,
+): ISessionOptions {
+  return {
+    fetch,
+    signal,
+    timeoutMs,
+    maxBytes,
+    allowUrl,
+    allowHttp,
+    client,
+    dpop,
+    now,
+  };
+}
+
 /** Returns the client authentication of a session. */
 function clientOf(
   { serverMetadata, client }: ISession,
@@ -119,7 +146,7 @@ export async function refreshSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const given = options ?? {};
+  const given = sessionOptionsOf(options ?? {});
   const { serverMetadata, token, resource, omitResource, dpopThumbprint } =
     requireObject("session", session);
   // A token for another key would be of no use to those who hold this one.
@@ -170,8 +197,7 @@ export async function revokeSession(
   options?: ISessionOptions,
 ): Promise<void> {
   const { serverMetadata, token } = requireObject("session", session);
-  // A revocation request needs no proof.
-  const { dpop: _dpop, ...given } = options ?? {};
+  const given = sessionOptionsOf(options ?? {});
   const client = clientOf(session, given);
   const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {

@@ -10,6 +10,7 @@ import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
+import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
@@ -25,10 +26,11 @@ import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
 import { fetchToken } from "../token/token.ts";
 import { keptGrant, newSession } from "./_new_session.ts";
-import type {
-  ISession,
-  ISessionOptions,
-  SessionServerMetadata,
+import {
+  type ISession,
+  type ISessionOptions,
+  sessionOptionsOf,
+  type SessionServerMetadata,
 } from "./session.ts";
 
 /** What has to be kept until the user comes back: plain JSON, and a secret. */
@@ -152,7 +154,10 @@ export async function startAuthorization(
   options: IStartAuthorizationOptions,
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
   const { serverMetadata, resource } = requireObject("context", context);
-  const { client, dpop, now = Date.now } = requireObject("options", options);
+  const { client, dpop, allowHttp, assumePkce, now = Date.now } = requireObject(
+    "options",
+    options,
+  );
   requireSameIssuer(
     requireNonEmptyString("options.client.issuer", client?.issuer),
     serverMetadata.issuer,
@@ -179,26 +184,33 @@ export async function startAuthorization(
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const request = {
-    ...options,
+    redirectUri: options.redirectUri,
     state,
     codeChallenge,
     scopes,
     resource: options.resource ?? resource,
+    authorizationDetails: options.authorizationDetails,
     parameters,
   };
   const isPushed = options.par ??
     serverMetadata.require_pushed_authorization_requests === true;
   const { url } = isPushed
     ? await pushAuthorizationRequest(serverMetadata, request, {
-      ...options,
+      ...transportOf(options),
       client: options.clientAuthentication ??
         authenticationOf(client, serverMetadata),
+      dpop,
+      assumePkce,
+      allowHttp,
+      now,
     })
     : {
       url: buildAuthorizationUrl(serverMetadata, {
         ...request,
         clientId: client.client_id,
         parameters: boundParameters(parameters, dpop),
+        assumePkce,
+        allowHttp,
       }),
     };
   const pending: IPendingAuthorization = {
@@ -256,7 +268,7 @@ export async function finishAuthorization(
   pending: IPendingAuthorization,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const given = options ?? {};
+  const given = sessionOptionsOf(options ?? {});
   const { now = Date.now } = given;
   const { state, serverMetadata, client, resource, ...request } = requireObject(
     "pending",

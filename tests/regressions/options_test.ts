@@ -1,0 +1,229 @@
+/**
+ * An object with further options, which TypeScript accepts where a spread makes it:
+ * what a function does not name must not reach a server.
+ */
+import { assertEquals } from "@std/assert";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  discoverAuthorization,
+  discoverAuthorizationServer,
+  ensureClient,
+  fetchAuthorizationServerMetadata,
+  fetchResourceMetadata,
+  finishAuthorization,
+  type IAuthorizationContext,
+  type IAuthorizeRequest,
+  type ISession,
+  memoryStore,
+  refreshSession,
+  revokeSession,
+  startAuthorization,
+} from "../../mod.ts";
+import {
+  API,
+  AS,
+  MCP,
+  metadataOf,
+  OAUTH,
+  PRM,
+  REGISTRATION_ENDPOINT,
+  TOKEN_ENDPOINT,
+} from "../support/fixtures.ts";
+import {
+  type Answer,
+  type IStubFetch,
+  json,
+  stubFetch,
+  untyped,
+} from "../support/stub_fetch.ts";
+import { shown } from "../support/shown.ts";
+
+const PAR = `${AS}/par`;
+const REVOKE = `${AS}/revoke`;
+const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+const SERVER = metadataOf(AS, {
+  authorization_endpoint: `${AS}/authorize`,
+  pushed_authorization_request_endpoint: PAR,
+  revocation_endpoint: REVOKE,
+  code_challenge_methods_supported: ["S256"],
+});
+const CLIENT = {
+  issuer: AS,
+  client_id: "c1",
+  token_endpoint_auth_method: "none",
+};
+const SESSION: ISession = {
+  issuer: AS,
+  resource: MCP,
+  serverMetadata: SERVER,
+  client: CLIENT,
+  token: { access_token: "a1", token_type: "Bearer", refresh_token: "r1" },
+  scopes: ["read"],
+};
+const CONTEXT: IAuthorizationContext = {
+  issuer: AS,
+  resource: MCP,
+  serverMetadata: SERVER,
+  source: "resource_metadata",
+  attempts: [],
+};
+
+function server(): IStubFetch {
+  return stubFetch({
+    [PAR]: json({ request_uri: "urn:r:1", expires_in: 60 }),
+    [REGISTRATION_ENDPOINT]: json({ client_id: "c1" }),
+    [REVOKE]: json({}),
+    [TOKEN_ENDPOINT]: json({ access_token: "a2", refresh_token: "r2" }),
+  });
+}
+
+/** Header fields for the resource, in an object that is spread into the options. */
+const SHARED = { headers: { "X-Api-Key": "for the resource" } };
+const start = { client: CLIENT, redirectUri: REDIRECT_URI, par: true };
+
+/** A user who consents at once. */
+const visit = (_url: URL, { pending }: { pending: { state: string } }) =>
+  Promise.resolve(`?code=c&state=${pending.state}`);
+
+const CALLS: [name: string, call: (options: object) => Promise<unknown>][] = [
+  ["ensureClient", (options) =>
+    ensureClient(SERVER, {
+      clientMetadata: { client_name: "Test" },
+      redirectUri: REDIRECT_URI,
+      ...options,
+    })],
+  ["refreshSession", (options) => refreshSession(SESSION, { ...options })],
+  ["revokeSession", (options) => revokeSession(SESSION, { ...options })],
+  [
+    "startAuthorization",
+    (options) => startAuthorization(CONTEXT, { ...start, ...options }),
+  ],
+  ["finishAuthorization", async (options) => {
+    const { pending } = await startAuthorization(CONTEXT, {
+      ...start,
+      par: false,
+    });
+    const callback = `?code=c&state=${pending.state}`;
+    await finishAuthorization(callback, pending, { ...options });
+  }],
+  ["codeFlow", (options) =>
+    codeFlow({
+      clientMetadata: { client_name: "Test" },
+      redirectUri: REDIRECT_URI,
+      par: true,
+      visit,
+    })({ context: CONTEXT, scopes: [], ...options })],
+];
+
+for (const [name, call] of CALLS) {
+  Deno.test(`${name}() sends no header fields that its options do not have`, async () => {
+    using stubbed = server();
+    await call({ ...SHARED, fetch: stubbed.fetch });
+    assertEquals(stubbed.requests.length > 0, true);
+    for (const { url, headers } of stubbed.requests) {
+      assertEquals(headers["X-Api-Key"], undefined, url);
+    }
+  });
+}
+
+Deno.test("refreshSession() sends no scopes, details or parameters of the request of a flow", async () => {
+  using stubbed = server();
+  const request: IAuthorizeRequest = {
+    context: CONTEXT,
+    scopes: ["read", "write"],
+    session: SESSION,
+    fetch: stubbed.fetch,
+    ...{
+      authorizationDetails: [{ type: "payment" }],
+      parameters: { audience: "other" },
+    },
+  };
+  await refreshSession(SESSION, request);
+  const [{ body } = { body: "" }] = stubbed.requests;
+  assertEquals([...new URLSearchParams(body).keys()], [
+    "grant_type",
+    "refresh_token",
+    "resource",
+    "client_id",
+  ]);
+});
+
+/** A resource that publishes the metadata of another one at the first URL. */
+const MISMATCH: Record<string, Answer> = {
+  [`${PRM}/mcp`]: json({ resource: "https://other.example/mcp" }),
+  [PRM]: json({ resource: MCP, authorization_servers: [AS] }),
+};
+
+Deno.test("fetchResourceMetadata() cannot be told to end at a mismatch", async () => {
+  using stubbed = stubFetch(MISMATCH);
+  const options = { fetch: stubbed.fetch, endOnMismatch: true };
+  await fetchResourceMetadata(MCP, undefined, options).catch(() => {});
+  assertEquals(stubbed.urls, Object.keys(MISMATCH));
+});
+
+/** Calls that search, each with URLs that respond with 404. */
+const SEARCHES: [name: string, call: (options: object) => Promise<unknown>][] =
+  [
+    [
+      "fetchResourceMetadata",
+      (options) => fetchResourceMetadata(API, undefined, options),
+    ],
+    [
+      "fetchAuthorizationServerMetadata",
+      (options) => fetchAuthorizationServerMetadata(AS, options),
+    ],
+    [
+      "discoverAuthorizationServer",
+      (options) => discoverAuthorizationServer(AS, options),
+    ],
+    ["discoverAuthorization", (options) => discoverAuthorization(API, options)],
+  ];
+
+for (const [name, call] of SEARCHES) {
+  Deno.test(`${name}() cannot be told what is secret`, async () => {
+    const fetch = () => Promise.resolve(new Response("", { status: 404 }));
+    const errors: string[] = [];
+    for (const secrets of [[], ["well-known", "api.example", "as.example"]]) {
+      const failed = call(untyped({ fetch, secrets }));
+      errors.push(shown(await failed.catch((error) => error)));
+    }
+    assertEquals(errors[1], errors[0]);
+  });
+}
+
+Deno.test("createAuthorizedFetch() gives authorize no option that it does not name", async () => {
+  let request: Partial<IAuthorizeRequest> = {};
+  const api = createAuthorizedFetch(MCP, {
+    ...SHARED,
+    ...{ challenge: "Bearer", signal: AbortSignal.abort(), secrets: ["x"] },
+    authorizationServer: AS,
+    authorize: (given) => {
+      request = given;
+      return Promise.resolve(SESSION);
+    },
+    store: memoryStore(),
+    fetch: (url) =>
+      Promise.resolve(
+        Response.json(String(url) === OAUTH ? SERVER : {}),
+      ),
+  });
+  await api.authorize();
+  assertEquals(Object.keys(request).sort(), [
+    "acrValues",
+    "allowHttp",
+    "allowUrl",
+    "client",
+    "context",
+    "dpop",
+    "fetch",
+    "maxAge",
+    "maxBytes",
+    "now",
+    "requiredScopes",
+    "scopes",
+    "session",
+    "signal",
+    "timeoutMs",
+  ]);
+});
