@@ -48,8 +48,12 @@ export interface IFetchResponse {
 /** The part of `fetch` that this library uses. */
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
-/** The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. */
+/**
+ * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}; `resource` is a
+ * redirect of the resource to another origin, in {@linkcode createAuthorizedFetch}.
+ */
 export type RequestPurpose =
+  | "resource"
   | "resource_metadata"
   | "authorization_server_metadata"
   | "registration"

@@ -10,13 +10,19 @@ import {
 } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
+import { cleanText } from "../http/_redact.ts";
 import { transportOf } from "../http/_transport.ts";
 import {
   discover,
   type IAuthorizationContext,
   type IDiscovery,
 } from "../discovery/discover.ts";
-import { type INeed, type IUsedSession, tokenOf } from "./_renewal_reason.ts";
+import {
+  type INeed,
+  type IUsedSession,
+  tokenOf,
+  tokensOf,
+} from "./_renewal_reason.ts";
 import type { SharedStore } from "./_shared_store.ts";
 import { reaches } from "./_covered_urls.ts";
 import type { Authorize } from "./flow.ts";
@@ -110,6 +116,34 @@ function restOf(session: ISession, error: unknown): ISession | undefined {
   return { ...session, token: { access_token: "", token_type } };
 }
 
+/** Discovers the authorization server; the resource may repeat what it received. */
+async function discoverFor(
+  { challenge, secrets = [] }: INeed,
+  earlier: ISession | undefined,
+  { resource, discovery, options }: IRenewal,
+  signal: AbortSignal,
+): Promise<IAuthorizationContext> {
+  const tokens = earlier ? tokensOf(earlier) : [];
+  const { fetch, timeoutMs, maxBytes, allowUrl } = options;
+  const context = await discover(
+    resource,
+    // Whether to request a refresh token is up to the flow.
+    { ...discovery, challenge, offlineAccess: undefined },
+    {
+      ...transportOf({ fetch, timeoutMs, maxBytes, allowUrl, signal }),
+      secrets: [...secrets, ...tokens],
+    },
+  );
+  // Else the token would be in every message that names the server.
+  const repeats = Object.values(context.serverMetadata).some((value) =>
+    typeof value === "string" && cleanText(value, tokens) === undefined
+  );
+  if (!repeats) return context;
+  const message = `The metadata of the authorization server for ${resource} ` +
+    "is not used: it repeats a token of the session";
+  throw new OAuthClientError("discovery_failed", message);
+}
+
 /** Discovers the authorization server, asks for a session, and stores it. */
 async function authorizeAnew(
   need: INeed,
@@ -118,15 +152,9 @@ async function authorizeAnew(
   renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { resource, store, authorize, discovery, options } = renewal;
-  const { challenge, requiredScopes, acrValues, maxAge } = need;
-  const { fetch, timeoutMs, maxBytes, allowUrl } = options;
-  const context = await discover(
-    resource,
-    // Whether to request a refresh token is up to the flow.
-    { ...discovery, challenge, offlineAccess: undefined },
-    transportOf({ fetch, timeoutMs, maxBytes, allowUrl, signal }),
-  );
+  const { store, authorize, options } = renewal;
+  const { requiredScopes, acrValues, maxAge } = need;
+  const context = await discoverFor(need, earlier, renewal, signal);
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
   const known = session?.issuer === issuer && session.client.client_id
@@ -136,11 +164,11 @@ async function authorizeAnew(
   try {
     next = await underSignal(signal, () =>
       authorize({
-        fetch,
+        fetch: options.fetch,
         signal,
-        timeoutMs,
-        maxBytes,
-        allowUrl,
+        timeoutMs: options.timeoutMs,
+        maxBytes: options.maxBytes,
+        allowUrl: options.allowUrl,
         allowHttp: options.allowHttp,
         client: options.client,
         dpop: options.dpop,
@@ -206,7 +234,8 @@ export async function renew(
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
   const { resource, store } = renewal;
-  const key = JSON.stringify([resource, { ...need, challenge: undefined }]);
+  const { challenge: _challenge, secrets: _secrets, ...kind } = need;
+  const key = JSON.stringify([resource, kind]);
   for (;;) {
     try {
       return await store.share(

@@ -3,6 +3,7 @@
 import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
+import { secretsOf } from "../http/_redact.ts";
 import type { ISession } from "./session.ts";
 
 // A URL of more than about 8,000 characters is refused by many servers.
@@ -22,6 +23,8 @@ export interface INeed {
   readonly isStepUp?: boolean | undefined;
   /** The header fields of the response, with its challenges. */
   readonly challenge?: Headers | undefined;
+  /** What the response may repeat, and errors must not. */
+  readonly secrets?: readonly string[] | undefined;
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
@@ -38,6 +41,12 @@ export interface IUsedSession {
 /** Returns the access token of a session, if it has one. */
 export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
+}
+
+/** Returns the tokens of a session, which errors must not repeat. */
+export function tokensOf({ token }: ISession): string[] {
+  const { access_token, refresh_token = "", id_token = "" } = token;
+  return secretsOf({ access_token, refresh_token, id_token });
 }
 
 /** Checks whether a session with further scopes would help, and can be requested. */

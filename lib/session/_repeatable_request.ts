@@ -2,8 +2,15 @@
 
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import { redact, secretsOf } from "../http/_redact.ts";
 import { discard } from "../http/_response.ts";
 import { readBytes } from "../http/_stream.ts";
+import {
+  type IRedirectRefusal,
+  type IRedirectRules,
+  redirectRefusal,
+  removePrivateFields,
+} from "./_redirect_rules.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (
@@ -27,6 +34,8 @@ export class ResourceRequest {
   url: URL;
   method: string;
   readonly signal: AbortSignal | undefined;
+  /** Whether a redirect has led to another origin, which selects all later URLs. */
+  hasLeft = false;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
   readonly #headers: Headers;
@@ -35,6 +44,7 @@ export class ResourceRequest {
   /** The `Request` to send next, if the caller gave one; else `#init` is sent. */
   #request: Request | undefined;
   #redirects = 0;
+  readonly #sent: Headers[] = [];
 
   constructor(url: URL, input: string | URL | Request, init: RequestInit) {
     if (input instanceof Request) this.#request = new Request(input, init);
@@ -64,6 +74,7 @@ export class ResourceRequest {
     for (const [name, value] of Object.entries(fields)) {
       headers.set(name, value);
     }
+    this.#sent.push(headers);
     const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
     const request = this.#request;
     if (!request) {
@@ -73,12 +84,33 @@ export class ResourceRequest {
     return await fetch(new Request(request, { headers, redirect }));
   }
 
+  /** Returns what has been sent, and what errors must not repeat. */
+  get secrets(): string[] {
+    return this.#sent.flatMap((headers) =>
+      secretsOf(Object.fromEntries(headers))
+    );
+  }
+
+  /** The error of a redirect, whose URL may repeat what was sent. */
+  #redirectError({ problem, cause }: IRedirectRefusal): OAuthClientError {
+    const { secrets } = this;
+    const url = redact(quoteUrl(this.url), secrets);
+    const message = `Request to ${url} was redirected ${problem}`;
+    const details = { url, cause };
+    return new OAuthClientError(
+      "redirect_refused",
+      redact(message, secrets),
+      details,
+    );
+  }
+
   /**
    * Moves to the URL that a response redirects to, by the rules of the Fetch
    * standard (section 4.4, HTTP-redirect fetch). Returns false if there is none, or
-   * if the caller handles redirects.
+   * if the caller handles redirects. From the first redirect to another origin on,
+   * the rules apply to each of them.
    */
-  async follow(response: Response): Promise<boolean> {
+  async follow(response: Response, rules: IRedirectRules): Promise<boolean> {
     const { status, type, headers } = response;
     const location = headers.get("Location");
     const isHidden = type === "opaqueredirect";
@@ -86,23 +118,29 @@ export class ResourceRequest {
       (REDIRECT_STATUSES.includes(status) && location !== null);
     if (!isRedirect || this.#redirect !== "follow") return false;
     discard(response);
-    const { href, origin } = this.url;
-    const refuse = (problem: string) =>
-      new OAuthClientError(
-        "redirect_refused",
-        `Request to ${quoteUrl(href)} was redirected ${problem}`,
-        { url: href },
-      );
-    const target = parseHttpUrl(parseUrl(location ?? "", href));
+    const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
     if (isHidden || !target) {
-      throw refuse("to a URL that is invalid or hidden by this runtime");
+      const problem = "to a URL that is invalid or hidden by this runtime";
+      throw this.#redirectError({ problem });
     }
     if (++this.#redirects > MAX_REDIRECTS) {
-      throw refuse(`more than ${MAX_REDIRECTS} times`);
+      const problem = `more than ${MAX_REDIRECTS} times`;
+      throw this.#redirectError({ problem });
     }
     const becomesGet = status === 303
       ? !/^(GET|HEAD)$/i.test(this.method)
       : status < 303 && /^POST$/i.test(this.method);
+    this.hasLeft ||= target.origin !== this.url.origin;
+    if (this.hasLeft) {
+      const refusal = await redirectRefusal(
+        target,
+        becomesGet ? "GET" : this.method,
+        rules,
+        this.signal,
+      );
+      if (refusal) throw this.#redirectError(refusal);
+      removePrivateFields(this.#headers);
+    }
     if (becomesGet) {
       this.method = "GET";
       this.#replaceBody(null);
@@ -112,14 +150,10 @@ export class ResourceRequest {
         this.#headers.delete(`Content-${name}`);
       }
     } else if (this.isSentOnce) {
-      throw refuse("and its body is a stream");
+      throw this.#redirectError({ problem: "and its body is a stream" });
     } else if (this.#request) {
       // The URL of a `Request` cannot be changed.
       this.#replaceBody(await this.#readBody(this.#request));
-    }
-    if (target.origin !== origin) {
-      this.#headers.delete("Cookie");
-      this.#headers.delete("Proxy-Authorization");
     }
     this.url = target;
     return true;

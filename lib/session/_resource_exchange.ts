@@ -2,6 +2,7 @@
 
 import type { IDpop } from "../client/dpop.ts";
 import { discard } from "../http/_response.ts";
+import type { IRedirectRules } from "./_redirect_rules.ts";
 import type { ResourceFetch, ResourceRequest } from "./_repeatable_request.ts";
 import { reaches } from "./_covered_urls.ts";
 
@@ -10,6 +11,7 @@ export interface ISending {
   readonly resource: URL;
   readonly fetch: ResourceFetch;
   readonly dpop: IDpop | undefined;
+  readonly redirects: IRedirectRules;
 }
 
 /** Sends a request to one URL; once more if the resource requires a nonce. */
@@ -42,12 +44,13 @@ export async function exchange(
   accessToken: string | undefined,
   sending: ISending,
 ): Promise<{ response: Response; isOfResource: boolean }> {
-  let hasLeft = false;
   for (;;) {
-    hasLeft ||= request.url.origin !== sending.resource.origin;
-    const isOfResource = !hasLeft && reaches(sending.resource, request.url);
+    const isOfResource = !request.hasLeft &&
+      reaches(sending.resource, request.url);
     const token = isOfResource ? accessToken : undefined;
     const response = await sendOnce(request, token, sending);
-    if (!await request.follow(response)) return { response, isOfResource };
+    if (!await request.follow(response, sending.redirects)) {
+      return { response, isOfResource };
+    }
   }
 }

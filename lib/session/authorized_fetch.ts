@@ -10,7 +10,7 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
-import { urlString } from "../core/_url.ts";
+import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import type { IDpop } from "../client/dpop.ts";
 import {
@@ -125,9 +125,15 @@ export interface IAuthorizedFetch {
  * The token is sent to URLs at or below the path of the resource, and nowhere else;
  * a path with an encoded dot segment (`..%2f`) does not count as below it. Other
  * requests, and those with an `Authorization` of your own, are passed to
- * `fetch` unchanged. Redirects are followed one by one, so that the token does not
- * go elsewhere; where a runtime hides their URL, as browsers do, a redirect fails
- * with `redirect_refused`, and with `redirect: "manual"` it is returned.
+ * `fetch` unchanged.
+ *
+ * Redirects are followed one by one, so that the token does not go elsewhere: to
+ * another origin for `GET` and `HEAD` only, without your header fields (except
+ * `Accept`, `Accept-*`, `Range` and `User-Agent`), by the rules of
+ * {@linkcode discoverAuthorization} for URLs, and if `allowUrl` returns true for the
+ * purpose `resource`. Any other redirect fails with `redirect_refused`, and so does
+ * one whose URL the runtime hides, as browsers do. With `redirect: "manual"` it is
+ * returned.
  *
  * - A token is refreshed before a call if it expires within 30 seconds, or within a
  *   quarter of its lifetime if that is less. If the server cannot be reached, the
@@ -164,8 +170,8 @@ export interface IAuthorizedFetch {
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * `client` has credentials and no `issuer`. `issuer_mismatch`,
- * `identifier_mismatch` (in a call): `authorize` returned a session for another server
+ * `client` has credentials and no `issuer`. `url_refused`: the resource is not https,
+ * nor http on loopback. `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session for another server
  * or resource. `redirect_refused` (in a call).
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
@@ -194,7 +200,7 @@ export function createAuthorizedFetch(
     "options",
     options,
   );
-  const { fetch: given, client, dpop } = further;
+  const { fetch: given, client, dpop, allowUrl, allowHttp } = further;
   requireArgument(typeof authorize === "function", "authorize", "a function");
   // Else any server that the resource names would receive the credentials.
   requireArgument(
@@ -203,6 +209,7 @@ export function createAuthorizedFetch(
     "bound to an issuer (set its option)",
   );
   const target = requireHttpUrl("resource", urlString(resource));
+  requireSafeUrl("The resource", target, { allowHttp, allowLoopback: true });
   const store = sharedStore(kept);
   const renewal = {
     resource: target,
@@ -214,7 +221,8 @@ export function createAuthorizedFetch(
   };
   const fetch: ResourceFetch = (input, init) =>
     (given ?? globalThis.fetch)(input, init);
-  const sending = { resource: target, fetch, dpop };
+  const redirects = { allowUrl, allowHttp, allowLoopback: isLoopback(target) };
+  const sending = { resource: target, fetch, dpop, redirects };
   /** The session that each response was requested with, if it is of the resource. */
   const usedFor = new WeakMap<Response, IUsedSession | undefined>();
   let refusedToken: string | undefined;
@@ -240,7 +248,8 @@ export function createAuthorizedFetch(
         return response;
       }
       discard(response);
-      used = await renew(need, renewal, signal);
+      const { secrets } = request;
+      used = await renew({ ...need, secrets }, renewal, signal);
     }
   }
 

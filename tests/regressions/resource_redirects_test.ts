@@ -1,0 +1,195 @@
+/** A resource selects where its redirects lead, and another server what follows. */
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  createAuthorizedFetch,
+  type IAuthorizedFetchOptions,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
+import {
+  API,
+  assertRejectsCode,
+  assertThrowsCode,
+  MCP,
+} from "../support/fixtures.ts";
+import {
+  type IReceived,
+  redirection,
+  resourceFetch,
+  SESSION,
+} from "../support/resource.ts";
+import { never } from "../support/stub_fetch.ts";
+
+const OTHER = "https://other.example/file";
+
+/** A fetch whose resource redirects to `location`. */
+function redirecting(
+  location: string,
+  status = 307,
+  options: Partial<IAuthorizedFetchOptions> = {},
+) {
+  return resourceFetch(
+    ({ url }) => url === MCP ? redirection(location, status) : undefined,
+    options,
+  );
+}
+
+/** The header fields of a caller. */
+const FIELDS = {
+  "Accept": "text/plain",
+  "Accept-Language": "en",
+  "Range": "bytes=0-9",
+  "User-Agent": "test/1",
+  "Content-Type": "text/x",
+  "Cookie": "c=1",
+  "Mcp-Session-Id": "session",
+  "Proxy-Authorization": "Basic cDpw",
+  "X-Api-Key": "key",
+};
+
+function namesOf({ headers }: IReceived): string[] {
+  return [...headers.keys()];
+}
+
+Deno.test("createAuthorizedFetch() leaves the caller's header fields behind in a redirect to another origin", async () => {
+  const expected = ["accept", "accept-language", "range", "user-agent"];
+  for (
+    const request of [
+      { method: "GET" },
+      { method: "HEAD" },
+      { method: "POST", body: "b", status: 303 },
+      { method: "POST", body: "b", status: 302 },
+    ]
+  ) {
+    for (const isRequest of [false, true]) {
+      const { method, body = null, status = 307 } = request;
+      const { api, received } = redirecting(OTHER, status);
+      const init = { method, body, headers: FIELDS };
+      await (isRequest ? api(new Request(MCP, init)) : api(MCP, init));
+      const [first, second] = received;
+      assertEquals(namesOf(first!).includes("x-api-key"), true);
+      assertEquals([second!.url, second!.body], [OTHER, ""]);
+      assertEquals(second!.method, method === "POST" ? "GET" : method);
+      assertEquals(namesOf(second!), expected);
+    }
+  }
+});
+
+Deno.test("createAuthorizedFetch() keeps header fields and body in a redirect within the origin", async () => {
+  const { api, received } = redirecting(`${API}/other`);
+  await api(MCP, { method: "POST", body: "b", headers: FIELDS });
+  const [, second] = received;
+  assertEquals([second!.method, second!.body], ["POST", "b"]);
+  assertEquals(second!.headers.get("X-Api-Key"), "key");
+  assertEquals(second!.headers.has("Authorization"), false);
+});
+
+/** Redirects from `MCP`, and whether they are followed. */
+const REDIRECTS: [
+  method: string,
+  location: string,
+  options: Partial<IAuthorizedFetchOptions>,
+  message?: string,
+][] = [
+  ["POST", OTHER, {}, "which a POST does not follow"],
+  ["put", OTHER, {}, "which a put does not follow"],
+  ["OPTIONS", OTHER, {}, "which a OPTIONS does not follow"],
+  ["GET", "http://other.example/file", {}, "expected an https URL"],
+  ["GET", "http://api.example/mcp", {}, "expected an https URL"],
+  ["GET", "http://127.0.0.1:6379/", {}, "expected a URL that is not on"],
+  ["GET", "https://localhost/", {}, "expected a URL that is not on"],
+  ["HEAD", "https://[::1]/", {}, "expected a URL that is not on"],
+  ["GET", "http://other.example/file", { allowHttp: true }],
+  ["GET", "http://127.0.0.1:6379/", { allowHttp: true }],
+  ["POST", OTHER, { allowHttp: true }, "which a POST does not follow"],
+  ["GET", OTHER, { allowUrl: () => false }, "allowUrl did not return true"],
+  ["GET", "https://u:p@other.example/", {}, "invalid or hidden"],
+];
+
+for (const [method, location, options, message] of REDIRECTS) {
+  const what = message === undefined ? "follows" : "refuses";
+  Deno.test(`createAuthorizedFetch() ${what} a redirect of a ${method} to ${location} with ${Object.keys(options)}`, async () => {
+    const { api, received, urls } = redirecting(location, 307, options);
+    const call = () => api(MCP, { method });
+    if (message === undefined) {
+      assertEquals((await call()).status, 200);
+      assertEquals(received.at(-1)!.url, location);
+      return;
+    }
+    const error = await assertRejectsCode(call, "redirect_refused", message);
+    assertEquals(error.url, MCP);
+    assert(error.message.startsWith(`Request to ${MCP} was redirected to `));
+    assertEquals(urls, [MCP]);
+  });
+}
+
+Deno.test("createAuthorizedFetch() calls allowUrl for each redirect after it has left the origin", async () => {
+  const asked: string[] = [];
+  const routes: Record<string, string> = {
+    [MCP]: `${API}/mcp/a`,
+    [`${API}/mcp/a`]: OTHER,
+    [OTHER]: "https://other.example/next",
+    "https://other.example/next": `${MCP}?back`,
+  };
+  const { api, received } = resourceFetch(
+    ({ url }) => routes[url] ? redirection(routes[url]) : undefined,
+    {
+      allowUrl(url, purpose) {
+        asked.push(`${purpose} ${url}`);
+        return true;
+      },
+    },
+  );
+  await api(MCP, { headers: FIELDS });
+  assertEquals(asked, [
+    `resource ${OTHER}`,
+    "resource https://other.example/next",
+    `resource ${MCP}?back`,
+  ]);
+  const last = received.at(-1)!;
+  assertEquals(last.url, `${MCP}?back`);
+  assertEquals(namesOf(last).includes("x-api-key"), false);
+});
+
+Deno.test("createAuthorizedFetch() keeps what allowUrl throws as the cause", async () => {
+  const thrown = new Error("no such host");
+  const { api } = redirecting(OTHER, 307, {
+    allowUrl: () => Promise.reject(thrown),
+  });
+  const error = await assertRejectsCode(() => api(MCP), "redirect_refused");
+  assertEquals(error.cause, thrown);
+});
+
+Deno.test("createAuthorizedFetch() does not wait for allowUrl after an abort", async () => {
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const { api, urls } = redirecting(OTHER, 307, {
+    allowUrl() {
+      controller.abort(reason);
+      return never();
+    },
+  });
+  const { signal } = controller;
+  assertEquals(await assertRejects(() => api(MCP, { signal })), reason);
+  assertEquals(urls, [MCP]);
+});
+
+Deno.test("createAuthorizedFetch() requires https or loopback of the resource, also with a session", () => {
+  const authorize = () => Promise.resolve(SESSION);
+  const create = (resource: string, allowHttp?: boolean) => {
+    const store = memoryStore({ ...SESSION, resource });
+    return createAuthorizedFetch(resource, { authorize, store, allowHttp });
+  };
+  for (const resource of ["http://api.example/mcp", "http://10.0.0.1/"]) {
+    assertThrowsCode(
+      () => create(resource),
+      "url_refused",
+      "expected an https URL (set allowHttp to allow it)",
+    );
+    create(resource, true);
+  }
+  for (const resource of ["http://localhost/mcp", "http://127.0.0.1:1/"]) {
+    create(resource);
+  }
+  assertThrows(() => create("ftp://api.example"), OAuthClientError);
+});

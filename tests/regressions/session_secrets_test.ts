@@ -1,0 +1,150 @@
+/** A resource that repeats what the authorized fetch has sent to it. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createDpop, memoryStore, OAuthClientError } from "../../mod.ts";
+import { API, AS, MCP, PRM, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import { redirection, resourceFetch, SESSION } from "../support/resource.ts";
+import { shown } from "../support/shown.ts";
+
+const KEY = "k3y-of/the+caller";
+const OTHER = "https://other.example";
+
+/** Fails unless an error has this code, and shows none of the values. */
+function assertHides(error: unknown, code: string, values: string[]): void {
+  assert(error instanceof OAuthClientError);
+  assertEquals<string>(error.code, code, error.message);
+  const text = shown(error);
+  for (const value of values) {
+    assert(!text.includes(value), text);
+    // A part would do for a token in a JWT.
+    assert(!text.includes(value.slice(2, 14)), text);
+  }
+  assert(text.includes("[redacted]"), text);
+}
+
+/** A 401 that names this URL. */
+function challenge(url: string): Response {
+  const headers = { "WWW-Authenticate": `Bearer resource_metadata="${url}"` };
+  return new Response(null, { status: 401, headers });
+}
+
+const ENCODINGS: [name: string, encode: (value: string) => string][] = [
+  ["as it was sent", (value) => value],
+  ["percent-encoded", encodeURIComponent],
+  ["in a query", (value) => `${new URLSearchParams({ q: value })}`],
+];
+
+/** The token without a refresh, which the fetch would try first. */
+const { refresh_token: _, ...token } = SESSION.token;
+const store = () => memoryStore({ ...SESSION, token });
+const { access_token } = token;
+
+for (const [name, encode] of ENCODINGS) {
+  Deno.test(`createAuthorizedFetch() repeats no token from resource_metadata, ${name}`, async () => {
+    for (const origin of [OTHER, API]) {
+      const { api } = resourceFetch(
+        ({ url, headers }) => {
+          if (url !== MCP) return new Response(null, { status: 404 });
+          const token = headers.get("Authorization")!.slice(7);
+          const key = headers.get("X-Api-Key")!;
+          return challenge(`${origin}/?${encode(token)}&${encode(key)}`);
+        },
+        { store: store() },
+      );
+      const error = await assertRejects(() =>
+        api(MCP, { headers: { "X-Api-Key": KEY } })
+      );
+      assertHides(error, "discovery_failed", [
+        encode(access_token),
+        encode(KEY),
+      ]);
+    }
+  });
+
+  Deno.test(`createAuthorizedFetch() repeats no token from Location, ${name}`, async () => {
+    for (
+      const [target, method] of [
+        [OTHER, "POST"],
+        ["http://127.0.0.1", "GET"],
+        [API, "GET"],
+      ] as const
+    ) {
+      const { api } = resourceFetch(({ headers }) => {
+        const token = headers.get("Authorization")?.slice(7) ?? access_token;
+        return redirection(`${target}/?${encode(token)}&${encode(KEY)}`);
+      });
+      const error = await assertRejects(() =>
+        api(MCP, { method, headers: { "X-Api-Key": KEY } })
+      );
+      assert(error instanceof OAuthClientError);
+      const values = [encode(access_token), encode(KEY)];
+      // The redirects within the origin end with one more than are followed.
+      if (target === OTHER) assert(!shown(error).includes(values[0]!));
+      else assertHides(error, "redirect_refused", values);
+    }
+  });
+}
+
+Deno.test("createAuthorizedFetch() repeats no proof, and no token that was refreshed on the way", async () => {
+  const dpop = await createDpop();
+  const proofs: string[] = [];
+  const { api } = resourceFetch(({ url, headers }) => {
+    if (url === TOKEN_ENDPOINT) {
+      const fresh = { access_token: "a-token-that-is-new", token_type: "DPoP" };
+      return Response.json(fresh);
+    }
+    if (url !== MCP) return new Response(null, { status: 404 });
+    proofs.push(headers.get("DPoP")!);
+    return challenge(`${OTHER}/${access_token}/${proofs[0]}`);
+  }, {
+    dpop,
+    store: memoryStore({ ...SESSION, dpopThumbprint: dpop.thumbprint }),
+  });
+  const error = await assertRejects(() => api(MCP));
+  assertEquals(proofs.length, 2);
+  assertHides(error, "discovery_failed", [access_token, proofs[0]!]);
+});
+
+Deno.test("createAuthorizedFetch().renew() repeats no token of the session", async () => {
+  const { api } = resourceFetch(
+    () => new Response(null, { status: 404 }),
+    { store: store() },
+  );
+  const response = challenge(`${OTHER}/${access_token}`);
+  Object.defineProperty(response, "url", { value: MCP });
+  const error = await assertRejects(() => api.renew(response));
+  assertHides(error, "discovery_failed", [access_token]);
+});
+
+Deno.test("createAuthorizedFetch() uses no authorization server whose metadata repeats the token", async () => {
+  for (
+    const [issuer, endpoint] of [
+      [`${AS}/${access_token}`, "/token"],
+      [AS, `/${encodeURIComponent(access_token)}`],
+    ] as const
+  ) {
+    let asked = 0;
+    const { api } = resourceFetch(({ url }) => {
+      if (url === MCP) return challenge(`${PRM}/mcp`);
+      if (url.startsWith(API)) {
+        const authorization_servers = [issuer];
+        return Response.json({ resource: MCP, authorization_servers });
+      }
+      const token_endpoint = AS + endpoint;
+      return Response.json({
+        issuer,
+        token_endpoint,
+        response_types_supported: ["code"],
+      });
+    }, {
+      store: store(),
+      authorize: () => {
+        asked++;
+        return Promise.resolve(SESSION);
+      },
+    });
+    const error = await assertRejects(() => api(MCP), OAuthClientError);
+    assertEquals([error.code, asked], ["discovery_failed", 0]);
+    assert(!shown(error).includes(access_token));
+    assert(!shown(error).includes(encodeURIComponent(access_token)));
+  }
+});

@@ -1,0 +1,74 @@
+/** The authorized fetch of a resource at `MCP` whose responses a test makes. */
+
+import {
+  createAuthorizedFetch,
+  type IAuthorizedFetchOptions,
+  type ISession,
+  memoryStore,
+} from "../../mod.ts";
+import { AS, MCP, OAUTH, PRM, SERVER } from "./fixtures.ts";
+
+/** A session for the resource. */
+export const SESSION: ISession = {
+  issuer: AS,
+  resource: MCP,
+  serverMetadata: { issuer: AS, token_endpoint: SERVER.token_endpoint },
+  client: { issuer: AS, client_id: "c1", token_endpoint_auth_method: "none" },
+  token: {
+    access_token: "s3cret-access/token+1",
+    token_type: "Bearer",
+    refresh_token: "s3cret-refresh/token+1",
+  },
+  scopes: ["read"],
+};
+
+/** A request that one of the servers received. */
+export interface IReceived {
+  url: string;
+  method: string;
+  headers: Headers;
+  body: string;
+}
+
+/** Makes a response; undefined for that of a server without faults. */
+export type Respond = (
+  received: IReceived,
+) => Response | undefined | Promise<Response | undefined>;
+
+const DOCUMENTS: Record<string, unknown> = {
+  [`${PRM}/mcp`]: { resource: MCP, authorization_servers: [AS] },
+  [OAUTH]: SERVER,
+};
+
+/**
+ * Creates a fetch with a session in memory, and lists what its servers received, and
+ * the URLs of it. `respond` comes before the documents of a
+ * discovery; any other request is responded to with 200.
+ */
+export function resourceFetch(
+  respond: Respond = () => undefined,
+  options: Partial<IAuthorizedFetchOptions> = {},
+) {
+  const received: IReceived[] = [];
+  const urls: string[] = [];
+  const api = createAuthorizedFetch(MCP, {
+    authorize: () => Promise.reject(new Error("A user is asked")),
+    store: memoryStore(SESSION),
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      init?.signal?.throwIfAborted();
+      const { url, method, headers } = request;
+      const one = { url, method, headers, body: await request.text() };
+      received.push(one);
+      urls.push(url);
+      return await respond(one) ?? Response.json(DOCUMENTS[url] ?? {});
+    },
+    ...options,
+  });
+  return { api, received, urls };
+}
+
+/** A response that redirects. */
+export function redirection(location: string, status = 307): Response {
+  return new Response(null, { status, headers: { Location: location } });
+}
