@@ -18,6 +18,7 @@ import {
   type IDiscovery,
 } from "../discovery/discover.ts";
 import {
+  areRequestable,
   type INeed,
   type IUsedSession,
   tokenOf,
@@ -157,6 +158,8 @@ async function authorizeAnew(
   const context = await discoverFor(need, earlier, renewal, signal);
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
+  const needed = mergeScopes(earlierScopes, requiredScopes);
+  const all = mergeScopes(needed, context.scopes);
   const known = session?.issuer === issuer && session.client.client_id
     ? session
     : undefined;
@@ -174,10 +177,8 @@ async function authorizeAnew(
         dpop: options.dpop,
         now: options.now,
         context,
-        scopes: mergeScopes(earlierScopes, requiredScopes, context.scopes),
-        requiredScopes: requiredScopes
-          ? mergeScopes(earlierScopes, requiredScopes)
-          : undefined,
+        scopes: needed.length === 0 || areRequestable(all) ? all : needed,
+        requiredScopes: requiredScopes ? needed : undefined,
         session: known,
         acrValues,
         maxAge,
@@ -187,12 +188,12 @@ async function authorizeAnew(
     if (known && adviceFor(error).action === "reregister") {
       // After a step-up, the token is still valid for other requests.
       const client = { issuer, client_id: "" };
-      await store.save(need.isStepUp ? { ...known, client } : undefined);
+      await store.keep(need.isStepUp ? { ...known, client } : undefined);
     }
     throw error;
   }
   requireUsable(next, renewal, context);
-  await store.save(next);
+  await store.keep(next);
   return next;
 }
 
@@ -208,7 +209,13 @@ async function renewUnderLock(
   // Another caller, or another process, may have renewed it in the meantime.
   const isRenewed = token && token !== need.refused &&
     missingScopes(need.requiredScopes, stored?.scopes).length === 0;
-  if (isRenewed) return { session: stored, source: "store", need };
+  // A step-up of another caller may have left no room for the scopes of this one: the
+  // next response is then returned.
+  const isTooMuch = need.requiredScopes !== undefined &&
+    !areRequestable(mergeScopes(stored?.scopes, need.requiredScopes));
+  if (isRenewed || isTooMuch) {
+    return { session: stored, source: "store", need };
+  }
   let rest = stored;
   if (
     need.mayRefresh && stored?.token.refresh_token && hasClient(stored, renewal)
@@ -216,11 +223,11 @@ async function renewUnderLock(
     try {
       // Without the signal: the server may have rotated the refresh token already.
       const session = await refreshSession(stored, options);
-      await store.saveRefreshed(session, stored);
+      await store.keep(session);
       return { session, source: "refresh", need };
     } catch (error) {
       rest = restOf(stored, error);
-      if (rest !== stored) await store.save(rest);
+      if (rest !== stored) await store.keep(rest);
     }
   }
   const session = await authorizeAnew(need, rest, stored, renewal, signal);
@@ -277,7 +284,7 @@ export async function prepare(
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
-  await renewal.store.saveAgain(signal);
+  renewal.store.saveAgain();
   const session = await underSignal(signal, () => loadSession(renewal));
   const refused = tokenOf(session);
   const isExpiring = session && refused &&

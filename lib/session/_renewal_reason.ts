@@ -49,6 +49,12 @@ export function tokensOf({ token }: ISession): string[] {
   return secretsOf({ access_token, refresh_token, id_token });
 }
 
+/** Checks whether scopes are few enough to be requested at once. */
+export function areRequestable(scopes: readonly string[]): boolean {
+  return scopes.length <= MAX_SCOPES &&
+    scopes.join(" ").length <= MAX_SCOPE_CHARACTERS;
+}
+
 /** Checks whether a session with further scopes would help, and can be requested. */
 function mayAddScopes(
   required: string | undefined,
@@ -58,9 +64,8 @@ function mayAddScopes(
   // The user has just signed in, and the server has not granted what was required.
   const isDenied = source === "authorize" &&
     missingScopes(need?.requiredScopes, token?.scope ?? scopes).length > 0;
-  const all = mergeScopes(scopes, required);
   return !isDenied && missingScopes(required, scopes).length > 0 &&
-    all.length <= MAX_SCOPES && all.join(" ").length <= MAX_SCOPE_CHARACTERS;
+    areRequestable(mergeScopes(scopes, required));
 }
 
 /** Returns what a response requires; undefined if another session would not help. */

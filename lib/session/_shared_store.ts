@@ -12,9 +12,9 @@ interface IFlight {
   callers: number;
 }
 
-/** A session that could not be saved. */
+/** A session that could not be saved, or deleted. */
 interface IUnsaved {
-  readonly session: ISession;
+  readonly session: ISession | undefined;
   /** The access token of the session that it replaces in the store. */
   readonly replaced: string | undefined;
 }
@@ -27,6 +27,7 @@ export class SharedStore {
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
   #unsaved: IUnsaved | undefined;
+  #isSavingAgain = false;
 
   constructor(store: ISessionStore) {
     this.#store = store;
@@ -49,25 +50,30 @@ export class SharedStore {
   }
 
   /**
-   * Stores a refreshed session. If that fails, it is kept in memory: the refresh token
-   * of the stored session may be valid no longer, and a second use of it may make the
-   * server revoke all tokens of the grant (RFC 9700, section 4.14.2).
+   * Stores what a renewal has led to. If that fails, it is kept in memory: the user
+   * would be asked again, and the refresh token of the stored session may be valid no
+   * longer, so that a second use of it may make the server revoke all tokens of the
+   * grant (RFC 9700, section 4.14.2).
    */
-  async saveRefreshed(session: ISession, previous: ISession): Promise<void> {
-    const unsaved = this.#unsaved;
+  async keep(session: ISession | undefined): Promise<void> {
     try {
       await this.save(session);
     } catch {
-      const replaced = unsaved?.session === previous
-        ? unsaved.replaced
-        : tokenOf(previous);
-      this.#unsaved = { session, replaced };
+      const stored = await this.#store.load().catch(() => undefined);
+      this.#unsaved = { session, replaced: tokenOf(stored ?? undefined) };
     }
   }
 
-  /** Tries again to save a session that could not be saved. */
-  async saveAgain(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#unsaved) await this.locked(() => Promise.resolve(), signal);
+  /**
+   * Tries again to save what could not be saved, one attempt at a time. Nobody waits
+   * for it, as another process may hold the lock while its user signs in.
+   */
+  saveAgain(): void {
+    if (!this.#unsaved || this.#isSavingAgain) return;
+    this.#isSavingAgain = true;
+    this.locked(() => Promise.resolve(), undefined)
+      .catch(() => {})
+      .finally(() => this.#isSavingAgain = false);
   }
 
   /**
@@ -80,7 +86,7 @@ export class SharedStore {
   ): Promise<T> {
     const store = this.#store;
     let hasStarted = false;
-    const start = async () => {
+    const run = async () => {
       signal?.throwIfAborted();
       hasStarted = true;
       if (this.#unsaved) {
@@ -89,10 +95,22 @@ export class SharedStore {
       }
       return await task();
     };
+    const underLock = () =>
+      new Promise<T>((resolve, reject) => {
+        // A lock whose release hangs or fails does not hold back the result.
+        const start = () => {
+          const running = run();
+          running.then(resolve, reject);
+          return running;
+        };
+        store.lock!(start, signal).then(
+          (value) => hasStarted || resolve(value),
+          (error) => hasStarted || reject(error),
+        );
+      });
     // Tasks also wait for each other where there is a lock, because a store need not
     // grant it in the order of the requests.
-    const result = this.#queue
-      .then(() => store.lock ? store.lock(start, signal) : start());
+    const result = this.#queue.then(store.lock ? underLock : run);
     this.#queue = result.catch(() => {});
     try {
       return await underSignal(signal, () => result);

@@ -88,7 +88,10 @@ export interface IAuthorizedFetchSignal {
 export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
-  /** Returns the session; refreshes it, or has the user sign in, where necessary. */
+  /**
+   * Returns the session; refreshes it, or has the user sign in, where necessary. It
+   * may be kept in memory only: `save()` rejects where it cannot be stored.
+   */
   authorize(options?: IAuthorizedFetchSignal): Promise<ISession>;
   /** Returns the session as it is stored, or as it could not be stored. */
   session(): Promise<ISession | undefined>;
@@ -146,8 +149,9 @@ export interface IAuthorizedFetch {
  *   they would be more than 100 or 4,096 characters.
  * - Concurrent calls share a renewal and its failure. A call whose signal aborts
  *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
- *   always finished and stored. If the store fails to save its result, the calls go on
- *   with it: it is kept in memory, and the next calls try again to save it.
+ *   always finished and stored. If the store fails to save the session of a refresh
+ *   or of `authorize`, the calls go on with it: it is kept in memory, and the next
+ *   calls try again to save it, without waiting for that.
  * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
  *   kept and the error thrown, with `reauthorize` its tokens are deleted, with
  *   `reregister` all of it. With any other error response, redirect or response of the
@@ -295,17 +299,22 @@ export function createAuthorizedFetch(
       requireUsable(session, renewal);
       signal?.throwIfAborted();
       store.endTasks(REPLACED);
-      await store.locked(() => store.save(session), signal);
+      const save = () => store.save(session);
+      await underSignal(signal, () => store.locked(save, signal));
     },
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
       store.revocations++;
       store.endTasks(new DOMException("The session was revoked", "AbortError"));
-      const session = await store.locked(async () => {
+      const remove = async () => {
         const stored = await store.load();
         await store.save(undefined);
         return stored;
-      }, signal);
+      };
+      const session = await underSignal(
+        signal,
+        () => store.locked(remove, signal),
+      );
       if (session && tokenOf(session) && hasClient(session, renewal)) {
         await revokeSession(session, { ...renewal.options, signal });
       }

@@ -1,0 +1,239 @@
+/** Stores that fail, or hang, while a session is in use. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  createAuthorizedFetch,
+  type IAuthorizedFetch,
+  type ISession,
+  type ISessionStore,
+  memoryStore,
+} from "../../mod.ts";
+import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import { type IReceived, resourceFetch, SESSION } from "../support/resource.ts";
+import { deferred, never, statusOf } from "../support/stub_fetch.ts";
+
+/** A server that rotates refresh tokens, and a resource that accepts the last token. */
+function rotating() {
+  const state = { count: 1, hasSignedIn: true };
+  const access = () => `a${state.count}`;
+  return {
+    state,
+    issue() {
+      const [access_token, refresh_token] = [
+        `a${++state.count}`,
+        `r${state.count}`,
+      ];
+      return { access_token, refresh_token, token_type: "Bearer" };
+    },
+    respond(this: { issue(): object }, { url, body, headers }: IReceived) {
+      if (url === TOKEN_ENDPOINT) {
+        const isLast = body.includes(`refresh_token=r${state.count}&`);
+        return isLast
+          ? Response.json(this.issue())
+          : Response.json({ error: "invalid_grant" }, { status: 400 });
+      }
+      if (url !== MCP) return undefined;
+      const isAccepted = headers.get("Authorization") === `Bearer ${access()}`;
+      return new Response(null, { status: isAccepted ? 200 : 401 });
+    },
+  };
+}
+
+/** A store of one session that fails, or hangs, as the test sets it. */
+function faulty(session: ISession | undefined) {
+  const inner = memoryStore(session);
+  const counts = { load: 0, save: 0, lock: 0 };
+  const faults: { [Name in keyof typeof counts]?: () => Promise<never> } = {};
+  const store: ISessionStore = {
+    load() {
+      counts.load++;
+      return faults.load?.() ?? inner.load();
+    },
+    save(next) {
+      counts.save++;
+      return faults.save?.() ?? inner.save(next);
+    },
+    lock(task) {
+      counts.lock++;
+      return faults.lock?.() ?? task();
+    },
+  };
+  return { inner, counts, faults, store };
+}
+
+const fail = () => Promise.reject(new Error("No space left on device"));
+const START: ISession = {
+  ...SESSION,
+  token: { access_token: "a0", token_type: "Bearer", refresh_token: "r1" },
+};
+
+/** A fetch whose token has just been refreshed, and could not be saved. */
+async function withUnsaved() {
+  const server = rotating();
+  const { store, ...rest } = faulty(START);
+  const { api, received } = resourceFetch((one) => server.respond(one), {
+    store,
+  });
+  rest.faults.save = fail;
+  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals((await api.session())!.token.refresh_token, "r2");
+  assertEquals(await rest.inner.load(), START);
+  Object.assign(rest.counts, { load: 0, save: 0, lock: 0 });
+  received.length = 0;
+  return { api, received, ...rest };
+}
+
+/** Makes calls at the same time, which must all succeed. */
+async function callAll(api: IAuthorizedFetch, count: number) {
+  const calls = Array.from(
+    { length: count },
+    async () => await statusOf(await api(MCP)),
+  );
+  assertEquals(await Promise.all(calls), Array(count).fill(200));
+}
+
+Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session that could not be saved", async () => {
+  const { api, received, counts, faults, inner } = await withUnsaved();
+  await callAll(api, 100);
+  assertEquals(received.length, 100);
+  assertEquals([counts.save, counts.lock], [1, 1]);
+  // The next calls try again.
+  delete faults.save;
+  await callAll(api, 2);
+  assertEquals((await inner.load())!.token.refresh_token, "r2");
+});
+
+Deno.test("createAuthorizedFetch() goes on with a session that could not be saved while the lock fails or hangs", async () => {
+  for (const fault of [fail, () => never<never>()]) {
+    const { api, counts, faults } = await withUnsaved();
+    faults.lock = fault;
+    await callAll(api, 3);
+    assertEquals(counts.lock, 1);
+  }
+});
+
+Deno.test("createAuthorizedFetch() keeps a sign-in that cannot be saved, and asks the user once", async () => {
+  const other = { ...START, resource: "https://api.example/other" };
+  for (const stored of [undefined, START, other]) {
+    const server = rotating();
+    server.state.count = 7;
+    const { store, counts, faults, inner } = faulty(stored);
+    faults.save = fail;
+    let asked = 0;
+    const { api } = resourceFetch((one) => server.respond(one), {
+      store,
+      authorize: () => {
+        asked++;
+        return Promise.resolve({ ...SESSION, token: server.issue() });
+      },
+    });
+    for (let round = 0; round < 3; round++) await callAll(api, 2);
+    assertEquals(asked, 1);
+    assertEquals(await inner.load(), stored);
+    delete faults.save;
+    counts.save = 0;
+    await callAll(api, 1);
+    await callAll(api, 1);
+    assertEquals(counts.save, 1);
+    assertEquals((await inner.load())!.token.access_token, "a8");
+  }
+});
+
+Deno.test("createAuthorizedFetch() remembers that a refresh token is invalid where that cannot be saved", async () => {
+  const server = rotating();
+  server.state.count = 7;
+  const { store, faults } = faulty(START);
+  faults.save = fail;
+  const refusal = new Error("not now");
+  const { api, urls } = resourceFetch((one) => server.respond(one), {
+    store,
+    authorize: () => Promise.reject(refusal),
+  });
+  for (const refreshes of [1, 0]) {
+    urls.length = 0;
+    assertEquals(await assertRejects(() => api(MCP)), refusal);
+    const sent = urls.filter((url) => url === TOKEN_ENDPOINT);
+    assertEquals(sent.length, refreshes);
+  }
+});
+
+Deno.test("createAuthorizedFetch() does not wait until a lock is released", async () => {
+  for (const release of [fail, () => never<never>()]) {
+    const server = rotating();
+    const store: ISessionStore = {
+      ...memoryStore(START),
+      async lock(task) {
+        await task();
+        return await release();
+      },
+    };
+    const { api } = resourceFetch((one) => server.respond(one), { store });
+    assertEquals(await statusOf(await api(MCP)), 200);
+    // Neither does the next renewal, nor save() and revoke().
+    server.state.count++;
+    const token = {
+      access_token: "a3",
+      token_type: "Bearer",
+      refresh_token: "r3",
+    };
+    await api.save({ ...SESSION, token });
+    assertEquals(await statusOf(await api(MCP)), 200);
+    assertEquals((await api.session())!.token, token);
+    await api.revoke().catch(() => {});
+    assertEquals(await api.session(), undefined);
+  }
+});
+
+Deno.test("createAuthorizedFetch() fails with what the lock throws before the task", async () => {
+  const { store, faults } = faulty(undefined);
+  const reason = new Error("READONLY");
+  faults.lock = () => Promise.reject(reason);
+  const { api } = resourceFetch(() => undefined, { store });
+  assertEquals(await assertRejects(() => api.authorize()), reason);
+  assertEquals(await assertRejects(() => api.save(SESSION)), reason);
+  assertEquals(await assertRejects(() => api.revoke()), reason);
+});
+
+const ABORTS: [
+  name: string,
+  hangs: "load" | "save" | "lock",
+  call: (api: IAuthorizedFetch, signal: AbortSignal) => Promise<unknown>,
+][] = (["load", "save", "lock"] as const).flatMap((hangs) => [
+  ["", hangs, (api, signal) => api(MCP, { signal })],
+  [".authorize", hangs, (api, signal) => api.authorize({ signal })],
+  [".save", hangs, (api, signal) => api.save(SESSION, { signal })],
+  [".revoke", hangs, (api, signal) => api.revoke({ signal })],
+]);
+
+for (const [name, hangs, call] of ABORTS) {
+  if (hangs === "load" && name === ".save") continue;
+  Deno.test(`createAuthorizedFetch()${name}() ends by an abort while ${hangs}() of its store hangs`, async () => {
+    const { store, faults } = faulty(undefined);
+    const hanging = deferred<void>();
+    faults[hangs] = () => {
+      hanging.resolve();
+      return never();
+    };
+    const api = createAuthorizedFetch(MCP, {
+      store,
+      authorizationServer: "https://as.example",
+      authorize: () => Promise.resolve(SESSION),
+      fetch: (url) =>
+        Promise.resolve(
+          String(url) === MCP
+            ? new Response(null, { status: 401 })
+            : Response.json({ issuer: "https://as.example" }),
+        ),
+    });
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    let isSettled = false;
+    const ended = call(api, controller.signal)
+      .catch((error) => assertEquals(error, reason))
+      .finally(() => isSettled = true);
+    await hanging.promise;
+    controller.abort(reason);
+    // An abort ends a call at once; a timer comes after all that it leads to.
+    await Promise.race([ended, new Promise((done) => setTimeout(done))]);
+    assert(isSettled);
+  });
+}
