@@ -17,6 +17,7 @@ import {
   type IAuthorizationContext,
   type IDiscovery,
 } from "../discovery/discover.ts";
+import { isSendable } from "../token/_usable_token.ts";
 import {
   areRequestable,
   type INeed,
@@ -61,10 +62,13 @@ export async function loadSession(
   { store, resource, options: { dpop } }: IRenewal,
 ): Promise<ISession | undefined> {
   const session = await store.load();
-  return session && reaches(session.resource, resource) &&
-      session.dpopThumbprint === dpop?.thumbprint
+  const isUsable = session && reaches(session.resource, resource) &&
+    session.dpopThumbprint === dpop?.thumbprint;
+  if (!isUsable) return undefined;
+  const { token } = session;
+  return isSendable(token.access_token)
     ? session
-    : undefined;
+    : { ...session, token: { ...token, access_token: "" } };
 }
 
 /** The error of a session that belongs elsewhere. */
@@ -86,6 +90,12 @@ export function requireUsable(
 ): void {
   const isSession = typeof session?.token?.access_token === "string";
   requireArgument(isSession, "session", "an ISession");
+  const { access_token } = session.token;
+  requireArgument(
+    access_token === "" || isSendable(access_token),
+    "The access_token of the session",
+    "one that a header field can hold",
+  );
   const { issuer, resource, dpopThumbprint } = session;
   if (context && issuer !== context.issuer) {
     throw mismatch("issuer_mismatch", issuer, context.issuer);

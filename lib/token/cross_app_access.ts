@@ -23,6 +23,7 @@ import {
   fetchToken,
   type IFetchTokenOptions,
   type IToken,
+  requestToken,
   tokenOptionsOf,
 } from "./token.ts";
 
@@ -181,7 +182,11 @@ export async function fetchIdJag(
     requestedTokenType: TOKEN_TYPE_ID_JAG,
     audience: requireNonEmptyString("audience", audience),
   });
-  const token = await fetchToken(idpMetadata, body, tokenOptionsOf(options));
+  const { token } = await requestToken(
+    idpMetadata,
+    body,
+    tokenOptionsOf(options),
+  );
   const { access_token, issued_token_type, token_type, scope } = token;
   requireClaim("issued_token_type", issued_token_type, TOKEN_TYPE_ID_JAG);
   if (token_type.toLowerCase() !== "n_a") {

@@ -7,14 +7,15 @@
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
-import { TOKEN_TYPE_ACCESS_TOKEN } from "../core/constants.ts";
 import { decodeJwt } from "../core/_jwt.ts";
+import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
-import { responseError } from "../http/_response.ts";
+import { type IResponse, responseError } from "../http/_response.ts";
 import { formOptionsOf, postForm } from "./_form_post.ts";
 import { requestedOf } from "./_form.ts";
+import { problemOf } from "./_usable_token.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
 /** A token response in a uniform shape, plain JSON. */
@@ -33,16 +34,6 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
    * @default {Date.now}
    */
   now?: (() => number) | undefined;
-}
-
-/**
- * Checks whether a token is bound to a DPoP key, or is not an access token, whose
- * type is `N_A` (RFC 8693, section 2.2.1).
- */
-function isBound({ token_type, issued_token_type }: IToken): boolean {
-  const type = issued_token_type || TOKEN_TYPE_ACCESS_TOKEN;
-  return /^dpop$/i.test(token_type) ||
-    (/^n_a$/i.test(token_type) && type !== TOKEN_TYPE_ACCESS_TOKEN);
 }
 
 /** Creates a token from a response, and normalizes its members. */
@@ -66,6 +57,33 @@ function toToken(members: Members, now: () => number): IToken {
   return token as IToken;
 }
 
+/** The error of a token response. */
+function invalidToken(response: IResponse, problem: string): OAuthClientError {
+  const message = `Token response of ${quoteUrl(response.url)} ${problem}`;
+  return responseError(response, "invalid_response", message);
+}
+
+/** Requests a token that need not be an access token. */
+export async function requestToken(
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
+  body: URLSearchParams,
+  options: IFetchTokenOptions | undefined,
+): Promise<{ token: IToken; response: IResponse }> {
+  const { members, response } = await postForm(
+    serverMetadata,
+    "token_endpoint",
+    body,
+    formOptionsOf(options),
+  );
+  if (!stringMember(members, "access_token")) {
+    throw invalidToken(response, "has no access_token");
+  }
+  return { token: toToken(members, options?.now ?? Date.now), response };
+}
+
 /**
  * Sends a token request with the form of one of the `build...Body` functions.
  *
@@ -74,7 +92,11 @@ function toToken(members: Members, now: () => number): IToken {
  * form-encoded body is accepted; a missing `token_type` means `Bearer`;
  * `expires_in` may be a string of digits, is dropped if it is no number, and counts
  * as 0 if it is negative; members that are `null`, and `authorization_details` that are
- * no list of objects with a `type`, are dropped. Further members are kept. `expires_at` is set when the response arrives.
+ * no list of objects with a `type`, are dropped. Further members are kept. `expires_at`
+ * is set when the response arrives.
+ *
+ * A `token_type` must be `Bearer`, or `DPoP` with the option `dpop`, in any letter
+ * case; or `N_A`, if `issued_token_type` says that the token is not an access token.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
@@ -82,7 +104,8 @@ function toToken(members: Members, now: () => number): IToken {
  * @throws {OAuthClientError} `oauth_error`: the server returned an error; see
  * `error`, `error_description` and `errorResponse`. `unexpected_status`: the status
  * is not 2xx, and there is no error. `invalid_response`: no `access_token`, or one
- * that is not bound to the DPoP key. `issuer_mismatch`: the client is registered with
+ * that is not bound to the DPoP key, has another type, or does not fit into a header
+ * field. `issuer_mismatch`: the client is registered with
  * another issuer. `unsupported`: no `token_endpoint`. `url_refused`: the endpoint is
  * not https, nor http on loopback. `redirect_refused`. `network_error`, `timeout`,
  * `response_too_large`. `invalid_argument`: an argument is not valid.
@@ -122,27 +145,9 @@ export async function fetchToken(
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { members, response } = await postForm(
-    serverMetadata,
-    "token_endpoint",
-    body,
-    formOptionsOf(options),
-  );
-  const invalid = (problem: string) =>
-    responseError(
-      response,
-      "invalid_response",
-      `Token response of ${quoteUrl(response.url)} ${problem}`,
-    );
-  if (!stringMember(members, "access_token")) {
-    throw invalid("has no access_token");
-  }
-  const token = toToken(members, options?.now ?? Date.now);
-  // Without the binding, anyone who obtains the token could use it (RFC 9449,
-  // section 5).
-  if (options?.dpop && !isBound(token)) {
-    throw invalid("has a token that is not bound to the DPoP key");
-  }
+  const { token, response } = await requestToken(serverMetadata, body, options);
+  const problem = problemOf(token, Boolean(options?.dpop));
+  if (problem !== undefined) throw invalidToken(response, problem);
   return token;
 }
 

@@ -5,7 +5,11 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import { createDpop, fetchToken } from "../../../mod.ts";
+import {
+  createDpop,
+  fetchToken,
+  TOKEN_TYPE_ACCESS_TOKEN,
+} from "../../../mod.ts";
 import {
   assertInvalidArgument,
   assertRejectsCode,
@@ -94,10 +98,8 @@ Deno.test("fetchToken() sets expires_at when the response arrives", async () => 
 
 const TYPES: [token_type: unknown, expected: string][] = [
   ["bearer", "bearer"],
-  ["DPoP", "DPoP"],
-  ["N_A", "N_A"],
-  // Slack has types of its own; LinkedIn sends none.
-  ["user", "user"],
+  ["BEARER", "BEARER"],
+  // LinkedIn sends none.
   ["", "Bearer"],
   [null, "Bearer"],
   [7, "Bearer"],
@@ -110,6 +112,60 @@ for (const [token_type, expected] of TYPES) {
     assertEquals(await tokenOf(answer), token({ token_type: expected }));
   });
 }
+
+Deno.test("fetchToken() uses no token of a type that it does not support", async () => {
+  for (
+    const [members, message] of [
+      [{ token_type: "mac" }, "expected Bearer, got mac"],
+      [{ token_type: "user" }, "expected Bearer, got user"],
+      [{ token_type: "s3cret-or-not" }, "expected Bearer, got another one"],
+      [{ token_type: "DPoP" }, "is bound to a DPoP key (set dpop)"],
+      [{ token_type: "N_A" }, "expected Bearer, got N_A"],
+      [
+        { token_type: "N_A", issued_token_type: TOKEN_TYPE_ACCESS_TOKEN },
+        "expected Bearer, got N_A",
+      ],
+    ] as const
+  ) {
+    const answer = json({ access_token: "t0ken", ...members });
+    const error = await tokenErrorOf(answer);
+    assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
+    assert(error.message.endsWith(message), error.message);
+  }
+  const members = { token_type: "n_a", issued_token_type: "urn:other" };
+  const answer = json({ access_token: "\u00fc", ...members });
+  assertEquals(await tokenOf(answer), token({ access_token: "ü", ...members }));
+});
+
+Deno.test("fetchToken() uses no token that a header field cannot hold", async () => {
+  for (
+    const char of [
+      " ",
+      "\t",
+      "\n",
+      "\r\nX-Admin: 1",
+      "\0",
+      "\x7f",
+      "ü",
+      "\u2028",
+    ]
+  ) {
+    for (
+      const access_token of [
+        `t0ken${char}t0ken`,
+        `${char}t0ken`,
+        `t0ken${char}`,
+      ]
+    ) {
+      const error = await tokenErrorOf(json({ access_token }));
+      assertEquals(error.code, "invalid_response");
+      assert(
+        error.message.endsWith("an access_token that no header field can hold"),
+      );
+      assertFalse(error.message.includes("t0ken"));
+    }
+  }
+});
 
 const OK: [name: string, answer: Answer, members?: Record<string, unknown>][] =
   [
