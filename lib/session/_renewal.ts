@@ -119,7 +119,8 @@ export function requireUsable(
 function restOf(session: ISession, error: unknown): ISession | undefined {
   const { action } = adviceFor(error);
   const isResponse = isOAuthClientError(error) &&
-    (error.status !== undefined || error.code === "redirect_refused");
+    (error.status !== undefined ||
+      ["redirect_refused", "invalid_id_token"].includes(error.code));
   if (action === "retry" || !isResponse) throw error;
   if (action === "reregister") return undefined;
   if (action !== "reauthorize") return session;

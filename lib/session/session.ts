@@ -15,6 +15,8 @@ import type { IRequestOptions } from "../http/request_options.ts";
 import { revokeToken } from "../token/revocation.ts";
 import { type IToken, refreshToken } from "../token/token.ts";
 
+import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
+
 /** The members of server metadata that a session uses. */
 export type SessionServerMetadata = Pick<
   IAuthorizationServerMetadata,
@@ -111,7 +113,8 @@ function clientOf(
 /**
  * Refreshes the token of a session. What the response leaves out is kept: the
  * refresh token, the scope and the ID token. The scopes stay as they are, as a
- * refresh token cannot widen them.
+ * refresh token cannot widen them. An ID token of the response is checked, and compared
+ * with that of the session: it must be for the same user.
  *
  * Do not refresh one session twice at the same time, as the server may revoke it:
  * {@linkcode createAuthorizedFetch} takes care of it.
@@ -119,8 +122,9 @@ function clientOf(
  * @param session A session with a refresh token; it is not changed.
  * @param options The same `client` and `dpop` as for the session.
  * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
- * token is bound to another key than that of `dpop`. Further codes as for
- * {@linkcode refreshToken}; an `error` of `invalid_grant` means that the user has to
+ * token is bound to another key than that of `dpop`. `invalid_id_token`: the ID token
+ * of the response is not valid, or of another user; the refresh token may have been
+ * used up. Further codes as for {@linkcode refreshToken}; an `error` of `invalid_grant` means that the user has to
  * sign in again.
  * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
  *
@@ -155,12 +159,20 @@ export async function refreshSession(
     "options.dpop",
     "the key that the session is bound to",
   );
+  const client = clientOf(session, given);
   const fresh = await refreshToken(serverMetadata, token, {
     ...given,
-    client: clientOf(session, given),
+    client,
     resource: omitResource ? false : resource,
   });
   const { id_token } = token;
+  if (fresh.id_token !== undefined) {
+    await checkRefreshedIdToken(fresh.id_token, id_token, {
+      clientId: client.clientId,
+      accessToken: fresh.access_token,
+      now: given.now,
+    });
+  }
   return { ...session, token: { ...(id_token && { id_token }), ...fresh } };
 }
 

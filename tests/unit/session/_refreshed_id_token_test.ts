@@ -1,0 +1,141 @@
+import { assertEquals } from "@std/assert";
+import { type ISession, memoryStore, refreshSession } from "../../../mod.ts";
+import { encodeBase64Url } from "../../../lib/core/_base64.ts";
+import { AS, assertRejectsCode, MCP } from "../../support/fixtures.ts";
+import { resourceFetch, SESSION } from "../../support/resource.ts";
+
+const NOW = 1_000_000;
+const now = () => NOW * 1000;
+
+function jwt(claims: Record<string, unknown>): string {
+  const part = (value: unknown) =>
+    encodeBase64Url(new TextEncoder().encode(JSON.stringify(value)));
+  return `${part({ alg: "ES256" })}.${part(claims)}.c2ln`;
+}
+
+const CLAIMS = {
+  iss: AS,
+  sub: "ada",
+  aud: "c1",
+  iat: NOW - 5_000,
+  exp: NOW - 4_000,
+  auth_time: NOW - 5_100,
+  nonce: "n1",
+};
+const FRESH = { ...CLAIMS, iat: NOW, exp: NOW + 1_000, nonce: undefined };
+
+function sessionWith(id_token: string | undefined): ISession {
+  const token = { ...SESSION.token, ...(id_token && { id_token }) };
+  return { ...SESSION, token };
+}
+
+async function refresh(earlier: string | undefined, id_token: unknown) {
+  const answer = { access_token: "a2", id_token };
+  return await refreshSession(sessionWith(earlier), {
+    now,
+    fetch: () => Promise.resolve(Response.json(answer)),
+  });
+}
+
+Deno.test("refreshSession() accepts an ID token for the same user", async () => {
+  for (
+    const [original, fresh] of [
+      [{}, {}],
+      [{}, { nonce: "n1" }],
+      [{ auth_time: undefined, nonce: undefined }, { nonce: "n2" }],
+      [{}, { auth_time: undefined }],
+      [{}, { aud: ["c1"] }],
+      [{ aud: ["c1", "x"], azp: "c1" }, { aud: ["x", "c1"], azp: "c1" }],
+      [{}, { name: "Ada", email: "ada@as.example" }],
+    ]
+  ) {
+    const idToken = jwt({ ...FRESH, ...fresh });
+    const { token } = await refresh(jwt({ ...CLAIMS, ...original }), idToken);
+    assertEquals(token.id_token, idToken);
+  }
+});
+
+Deno.test("refreshSession() checks no ID token where there is nothing to compare it with", async () => {
+  for (
+    const [earlier, fresh] of [
+      // The same one again, which has expired.
+      [jwt(CLAIMS), jwt(CLAIMS)],
+      [undefined, jwt({ ...FRESH, sub: "eve" })],
+      ["opaque", "another"],
+      ["a.b.c.d.e", "f.g.h.i.j"],
+      [jwt({ sub: "ada" }), jwt(FRESH)],
+    ]
+  ) {
+    const { token } = await refresh(earlier, fresh);
+    assertEquals(token.id_token, fresh);
+  }
+});
+
+const REFUSED: [problem: string, claims: Record<string, unknown>][] = [
+  ["sub", { sub: "eve" }],
+  ["sub", { sub: undefined }],
+  ["sub", { sub: ["ada"] }],
+  ["iss", { iss: "https://evil.example" }],
+  ["aud", { aud: "c2" }],
+  ["aud", { aud: ["c1", "c2"], azp: "c1" }],
+  ["aud", { aud: undefined }],
+  ["azp", { azp: "c2" }],
+  ["auth_time", { auth_time: NOW }],
+  ["nonce", { nonce: "n2" }],
+  ["nonce", { nonce: ["n1", "n1"] }],
+  ["iat", { iat: NOW + 60 }],
+  ["iat", { iat: undefined }],
+  ["expired", { exp: NOW - 60 }],
+  ["at_hash", { at_hash: "x" }],
+];
+
+for (const [problem, claims] of REFUSED) {
+  Deno.test(`refreshSession() refuses an ID token by its ${problem}: ${JSON.stringify(claims)}`, async () => {
+    const idToken = jwt({ ...FRESH, ...claims });
+    await assertRejectsCode(
+      () => refresh(jwt(CLAIMS), idToken),
+      "invalid_id_token",
+      problem,
+    );
+  });
+}
+
+Deno.test("refreshSession() refuses an ID token that is no JWT, where the session has one", async () => {
+  await assertRejectsCode(
+    () => refresh(jwt(CLAIMS), "opaque"),
+    "invalid_id_token",
+  );
+});
+
+Deno.test("createAuthorizedFetch() has the user sign in after a refresh for another user, and uses none of its tokens", async () => {
+  const session = sessionWith(jwt(CLAIMS));
+  const store = memoryStore(session);
+  const answer = {
+    access_token: "a-token-of-eve",
+    refresh_token: "r2",
+    id_token: jwt({ ...FRESH, sub: "eve" }),
+  };
+  let stored: ISession | null | undefined;
+  const { api, received } = resourceFetch(
+    ({ url, headers }) =>
+      url.endsWith("/token")
+        ? Response.json(answer)
+        : url === MCP && headers.get("Authorization") !== "Bearer a3"
+        ? new Response(null, { status: 401 })
+        : undefined,
+    {
+      store,
+      now,
+      authorize: async () => {
+        stored = await store.load();
+        const token = { access_token: "a3", token_type: "Bearer" };
+        return { ...SESSION, token };
+      },
+    },
+  );
+  assertEquals((await api(MCP)).status, 200);
+  // It stays until there is another one.
+  assertEquals(stored, session);
+  const sent = received.map(({ headers }) => headers.get("Authorization"));
+  assertEquals(sent.includes("Bearer a-token-of-eve"), false);
+});
