@@ -1,23 +1,12 @@
 /** How a session is replaced: by that of another caller, a refresh, or the user. */
 
-import { requireArgument } from "../core/_arguments.ts";
-import { quoteUrl } from "../core/_url.ts";
 import { adviceFor } from "../core/advice.ts";
-import {
-  isOAuthClientError,
-  OAuthClientError,
-  type OAuthClientErrorCode,
-} from "../core/errors.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { cleanText } from "../http/_redact.ts";
 import { transportOf } from "../http/_transport.ts";
-import {
-  discover,
-  type IAuthorizationContext,
-  type IDiscovery,
-} from "../discovery/discover.ts";
-import { isSendable } from "../token/_usable_token.ts";
+import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import {
   areRequestable,
   type INeed,
@@ -25,91 +14,21 @@ import {
   tokenOf,
   tokensOf,
 } from "./_renewal_reason.ts";
-import type { SharedStore } from "./_shared_store.ts";
-import { reaches } from "./_covered_urls.ts";
-import type { Authorize } from "./flow.ts";
 import {
-  type ISession,
-  type ISessionOptions,
-  refreshSession,
-} from "./session.ts";
+  hasClient,
+  type IRenewal,
+  loadSession,
+  requireUsable,
+} from "./_usable_session.ts";
+import { type ISession, refreshSession } from "./session.ts";
 
 const MAX_SKEW_SECONDS = 30;
-
-/** What a renewal needs to know of the fetch that it is for. */
-export interface IRenewal {
-  readonly resource: URL;
-  readonly store: SharedStore;
-  readonly authorize: Authorize;
-  readonly discovery: IDiscovery;
-  /** The options of requests to the authorization server, without a signal. */
-  readonly options: ISessionOptions;
-}
 
 /** Why renewals end when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "Another session was saved",
   "AbortError",
 );
-
-/** Checks whether a session has a client that the server knows, or is given one. */
-export function hasClient(session: ISession, { options }: IRenewal): boolean {
-  return Boolean(options.client ?? session.client.client_id);
-}
-
-/** Returns the stored session, if it is for this resource and this key. */
-export async function loadSession(
-  { store, resource, options: { dpop } }: IRenewal,
-): Promise<ISession | undefined> {
-  const session = await store.load();
-  const isUsable = session && reaches(session.resource, resource) &&
-    session.dpopThumbprint === dpop?.thumbprint;
-  if (!isUsable) return undefined;
-  const { token } = session;
-  return isSendable(token.access_token)
-    ? session
-    : { ...session, token: { ...token, access_token: "" } };
-}
-
-/** The error of a session that belongs elsewhere. */
-function mismatch(
-  code: OAuthClientErrorCode,
-  found: string,
-  expected: string,
-): OAuthClientError {
-  const message = `The session is for ${quoteUrl(found)}, expected ` +
-    quoteUrl(expected);
-  return new OAuthClientError(code, message);
-}
-
-/** Fails unless a session may be used, and is for what was discovered, if given. */
-export function requireUsable(
-  session: ISession,
-  { resource: { href }, options: { dpop } }: IRenewal,
-  context?: IAuthorizationContext,
-): void {
-  const isSession = typeof session?.token?.access_token === "string";
-  requireArgument(isSession, "session", "an ISession");
-  const { access_token } = session.token;
-  requireArgument(
-    access_token === "" || isSendable(access_token),
-    "The access_token of the session",
-    "one that a header field can hold",
-  );
-  const { issuer, resource, dpopThumbprint } = session;
-  if (context && issuer !== context.issuer) {
-    throw mismatch("issuer_mismatch", issuer, context.issuer);
-  }
-  const expected = context?.resource ?? href;
-  if (!reaches(resource, href) || (context && resource !== expected)) {
-    throw mismatch("identifier_mismatch", resource, expected);
-  }
-  requireArgument(
-    dpopThumbprint === dpop?.thumbprint,
-    "session",
-    dpop ? "bound to the key of dpop" : "without a DPoP key",
-  );
-}
 
 /**
  * Returns what is left of a session that could not be refreshed: the start of the

@@ -21,20 +21,14 @@ import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { exchange } from "./_resource_exchange.ts";
 import { type IUsedSession, needOf, tokenOf } from "./_renewal_reason.ts";
-import {
-  hasClient,
-  loadSession,
-  prepare,
-  renew,
-  REPLACED,
-  requireUsable,
-} from "./_renewal.ts";
+import { prepare, renew, REPLACED } from "./_renewal.ts";
 import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
 } from "./_repeatable_request.ts";
 import { sharedStore } from "./_shared_store.ts";
+import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import { reaches } from "./_covered_urls.ts";
 import type { Authorize } from "./flow.ts";
 import { type ISession, revokeSession, sessionOptionsOf } from "./session.ts";

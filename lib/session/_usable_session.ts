@@ -1,0 +1,83 @@
+/** Which sessions a fetch may use. */
+
+import { requireArgument } from "../core/_arguments.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
+import type {
+  IAuthorizationContext,
+  IDiscovery,
+} from "../discovery/discover.ts";
+import { isSendable } from "../token/_usable_token.ts";
+import { reaches } from "./_covered_urls.ts";
+import type { SharedStore } from "./_shared_store.ts";
+import type { Authorize } from "./flow.ts";
+import type { ISession, ISessionOptions } from "./session.ts";
+
+/** What a renewal needs to know of the fetch that it is for. */
+export interface IRenewal {
+  readonly resource: URL;
+  readonly store: SharedStore;
+  readonly authorize: Authorize;
+  readonly discovery: IDiscovery;
+  /** The options of requests to the authorization server, without a signal. */
+  readonly options: ISessionOptions;
+}
+
+/** Checks whether a session has a client that the server knows, or is given one. */
+export function hasClient(session: ISession, { options }: IRenewal): boolean {
+  return Boolean(options.client ?? session.client.client_id);
+}
+
+/** Returns the stored session, if it is for this resource and this key. */
+export async function loadSession(
+  { store, resource, options: { dpop } }: IRenewal,
+): Promise<ISession | undefined> {
+  const session = await store.load();
+  const isUsable = session && reaches(session.resource, resource) &&
+    session.dpopThumbprint === dpop?.thumbprint;
+  if (!isUsable) return undefined;
+  const { token } = session;
+  return isSendable(token.access_token)
+    ? session
+    : { ...session, token: { ...token, access_token: "" } };
+}
+
+/** The error of a session that belongs elsewhere. */
+function mismatch(
+  code: OAuthClientErrorCode,
+  found: string,
+  expected: string,
+): OAuthClientError {
+  const message = `The session is for ${quoteUrl(found)}, expected ` +
+    quoteUrl(expected);
+  return new OAuthClientError(code, message);
+}
+
+/** Fails unless a session may be used, and is for what was discovered, if given. */
+export function requireUsable(
+  session: ISession,
+  { resource: { href }, options: { dpop } }: IRenewal,
+  context?: IAuthorizationContext,
+): void {
+  const isSession = typeof session?.token?.access_token === "string";
+  requireArgument(isSession, "session", "an ISession");
+  const { access_token } = session.token;
+  requireArgument(
+    access_token === "" || isSendable(access_token),
+    "The access_token of the session",
+    "one that a header field can hold",
+  );
+  const { issuer, resource, dpopThumbprint } = session;
+  if (context && issuer !== context.issuer) {
+    throw mismatch("issuer_mismatch", issuer, context.issuer);
+  }
+  const expected = context?.resource ?? href;
+  if (!reaches(resource, href) || (context && resource !== expected)) {
+    throw mismatch("identifier_mismatch", resource, expected);
+  }
+  requireArgument(
+    dpopThumbprint === dpop?.thumbprint,
+    "session",
+    dpop ? "bound to the key of dpop" : "without a DPoP key",
+  );
+}
