@@ -1,8 +1,9 @@
 /**
- * Four servers whose report is compared with a file. As a program, it writes the
- * files: `deno run -A tests/doctor/_snapshots.ts`.
+ * Four servers whose report is compared with a file, and the list of the rules. As a
+ * program, it writes the files: `deno run -A tests/doctor/_snapshots.ts`.
  */
 
+import type { IRule } from "../../lib/doctor/_rules.ts";
 import { runDoctor } from "../../lib/doctor/_command.ts";
 import {
   handle,
@@ -69,6 +70,22 @@ export async function report(
   return { text: `${lines.join("\n")}\n`, status };
 }
 
+/** Returns the rules of all files, with a line for each: identifier and standard. */
+export async function ruleLines(): Promise<string> {
+  const folder = new URL("../../lib/doctor/", import.meta.url);
+  const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+  const lines: string[] = [];
+  for (const name of names.filter((name) => name.startsWith("_rules_"))) {
+    const lists: (readonly IRule[])[] = Object.values(
+      await import(new URL(name, folder).href),
+    );
+    for (const { id, standard } of lists.filter(Array.isArray).flat()) {
+      lines.push(`${id}: ${standard}\n`);
+    }
+  }
+  return lines.join("");
+}
+
 /** Returns the file of a snapshot. */
 export function snapshotUrl(name: string): URL {
   return new URL(`snapshots/${name}.txt`, import.meta.url);
@@ -79,4 +96,5 @@ if (import.meta.main) {
     const { text } = await report(change);
     await Deno.writeTextFile(snapshotUrl(name), text);
   }
+  await Deno.writeTextFile(snapshotUrl("rules"), await ruleLines());
 }

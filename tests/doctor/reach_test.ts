@@ -11,6 +11,7 @@ import {
   handle,
   healthyModel,
   type IModel,
+  OPENID_PATH,
   ROOT_PATH,
   served,
   SERVER_PATH,
@@ -215,6 +216,35 @@ Deno.test("diagnose() finds a registration that is refused", async () => {
   });
   const diagnosis = await diagnose(world.target, { register: true });
   assertEquals(idsOf(diagnosis), ["error registration_failed"]);
+  assertEquals(
+    diagnosis.findings[0]?.message,
+    `Registration to ${world.model.origin}/as/register failed: ` +
+      "invalid_redirect_uri",
+  );
+});
+
+Deno.test("diagnose() finds nothing where two documents are equal", async () => {
+  await using world = startWorld((model) => {
+    model.documents[OPENID_PATH] = served({ ...model.serverMetadata });
+  });
+  assertEquals(idsOf(await diagnose(world.target)), []);
+});
+
+Deno.test("diagnose() names a client metadata document where there is no registration", async () => {
+  await using world = startWorld(({ serverMetadata }) => {
+    delete serverMetadata.registration_endpoint;
+    serverMetadata.client_id_metadata_document_supported = true;
+  });
+  const { summary, verdict, context } = await diagnose(world.target);
+  assertEquals([verdict, context?.client], [
+    "ready",
+    "client_metadata_document",
+  ]);
+  assertEquals(
+    summary,
+    "A client can use its metadata document at " +
+      `${world.model.origin}/as, and send the user there.`,
+  );
 });
 
 Deno.test("diagnose() leaves out an authentication method that is no string", async () => {

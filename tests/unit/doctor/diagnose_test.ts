@@ -94,6 +94,27 @@ Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => 
   ]);
 });
 
+Deno.test("diagnose() accepts a minimal response with status 2xx as success", async () => {
+  const statuses: [status: number, verdict: string][] = [
+    [199, "broken"],
+    [200, "open"],
+    [299, "open"],
+    [300, "broken"],
+  ];
+  for (const [status, expected] of statuses) {
+    const { verdict } = await diagnose("https://api.example/mcp", {
+      fetch: (url) =>
+        Promise.resolve({
+          status: url.endsWith("example/mcp") ? status : 404,
+          statusText: "",
+          json: () => Promise.reject(new SyntaxError("No JSON")),
+          text: () => Promise.resolve(""),
+        }),
+    });
+    assertEquals(verdict, expected, `${status}`);
+  }
+});
+
 Deno.test("diagnose() passes on no option that it does not have", async () => {
   // As of an object that is shared with discoverAuthorization().
   const options = {

@@ -1,0 +1,43 @@
+import { assertEquals } from "@std/assert";
+import { reportLines, wrap } from "../../../lib/doctor/_report.ts";
+import type { IDiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
+
+Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => {
+  const rows: [ms: number, text: string][] = [
+    [0, "0 ms"],
+    [999, "999 ms"],
+    [1_000, "1.0 s"],
+    [12_345, "12.3 s"],
+  ];
+  for (const [ms, text] of rows) {
+    const step: IDiagnosisStep = {
+      name: "resource",
+      method: "GET",
+      url: "https://api.example/mcp",
+      isExtra: false,
+      ms,
+      result: "challenge",
+      headers: {},
+    };
+    const lines = reportLines({
+      target: step.url,
+      verdict: "ready",
+      summary: "Fine.",
+      steps: [step],
+      findings: [],
+    }, { colour: false });
+    assertEquals(lines.at(-1)?.slice(-text.length - 1), ` ${text}`);
+  }
+});
+
+Deno.test("wrap() breaks lines at spaces, and a longer word at the width", () => {
+  const word = "x".repeat(50);
+  const rows: [text: string, lines: string[]][] = [
+    ["", []],
+    [`${word} ${word}`, [word, word]],
+    [`a ${"y".repeat(81)} b`, ["a", "y".repeat(80), "y b"]],
+    ["a\u001b\n\t b", ["a b"]],
+  ];
+  for (const [text, lines] of rows) assertEquals(wrap(text, ""), lines);
+  assertEquals(wrap(`${word} ${word}`, "  ", "- "), [`- ${word}`, `  ${word}`]);
+});
