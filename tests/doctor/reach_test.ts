@@ -159,25 +159,6 @@ Deno.test("diagnose() uses a named authorization server", async () => {
   assertEquals(diagnosis.context?.source, "option");
 });
 
-Deno.test("diagnose() writes nothing to a server unless it may register", async () => {
-  await using world = startWorld();
-  const { target, requests } = world;
-  const plain = await diagnose(target);
-  assertEquals(plain.registration, undefined);
-  assertEquals(requests.filter((line) => line.startsWith("POST")), []);
-  const seen: string[] = [];
-  const registered = await diagnose(target, {
-    register: true,
-    onRequest: ({ name, url }) => name === "registration" && seen.push(url),
-  });
-  assertEquals(requests.filter((line) => line.startsWith("POST")), [
-    "POST /as/register",
-  ]);
-  assertEquals(seen, [`${world.model.origin}/as/register`]);
-  assertEquals(registered.registration, { client_id: "c1" });
-  assert(!JSON.stringify(registered).includes("s3cret-of-client"));
-});
-
 Deno.test("diagnose() sends a POST without the caller's header fields, and only after a 405 without a challenge", async () => {
   const rows: [
     status: number,
@@ -209,57 +190,11 @@ Deno.test("diagnose() sends a POST without the caller's header fields, and only 
   }
 });
 
-Deno.test("diagnose() finds a registration that is refused", async () => {
-  await using world = startWorld(({ handlers }) => {
-    handlers["POST /as/register"] = () =>
-      Response.json({ error: "invalid_redirect_uri" }, { status: 400 });
-  });
-  const diagnosis = await diagnose(world.target, { register: true });
-  assertEquals(idsOf(diagnosis), ["error registration_failed"]);
-  assertEquals(
-    diagnosis.findings[0]?.message,
-    `Registration to ${world.model.origin}/as/register failed: ` +
-      "invalid_redirect_uri",
-  );
-});
-
 Deno.test("diagnose() finds nothing where two documents are equal", async () => {
   await using world = startWorld((model) => {
     model.documents[OPENID_PATH] = served({ ...model.serverMetadata });
   });
   assertEquals(idsOf(await diagnose(world.target)), []);
-});
-
-Deno.test("diagnose() names a client metadata document where there is no registration", async () => {
-  await using world = startWorld(({ serverMetadata }) => {
-    delete serverMetadata.registration_endpoint;
-    serverMetadata.client_id_metadata_document_supported = true;
-  });
-  const { summary, verdict, context } = await diagnose(world.target);
-  assertEquals([verdict, context?.client], [
-    "ready",
-    "client_metadata_document",
-  ]);
-  assertEquals(
-    summary,
-    "A client can use its metadata document at " +
-      `${world.model.origin}/as, and send the user there.`,
-  );
-});
-
-Deno.test("diagnose() leaves out an authentication method that is no string", async () => {
-  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
-  for (const method of ["7", "{}", deep]) {
-    await using world = startWorld(({ handlers }) => {
-      handlers["POST /as/register"] = () =>
-        new Response(
-          `{"client_id":"c1","token_endpoint_auth_method":${method}}`,
-          { status: 201 },
-        );
-    });
-    const { registration } = await diagnose(world.target, { register: true });
-    assertEquals(registration, { client_id: "c1" });
-  }
 });
 
 Deno.test("diagnose() makes few requests beside those of discovery", async () => {
