@@ -40,6 +40,7 @@ const STEPS: readonly IStep[] = [
   },
   ...documentation,
   { name: "layers", args: script("check_layers") },
+  { name: "options", args: script("check_options") },
   { name: "size", args: script("check_size") },
   { name: "tests", args: script("test"), option: "no-tests" },
   {

@@ -1,11 +1,11 @@
 /** The order in which client authentication methods are preferred. */
 
-/**
- * The methods of a client with a secret. The first is the default of servers and of
- * clients (RFC 8414, section 2; RFC 7591, section 2).
- */
+/** The default of servers and of clients (RFC 8414, section 2; RFC 7591, section 2). */
+export const DEFAULT_METHOD = "client_secret_basic";
+
+/** The methods of a client with a secret. */
 export const SECRET_METHODS: readonly string[] = [
-  "client_secret_basic",
+  DEFAULT_METHOD,
   "client_secret_post",
 ];
 

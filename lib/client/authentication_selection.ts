@@ -2,14 +2,18 @@
  * The choice of an authentication method for a registered client.
  */
 
-import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
 import { requireSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { SECRET_METHODS } from "./_authentication_methods.ts";
+import { DEFAULT_METHOD, SECRET_METHODS } from "./_authentication_methods.ts";
 import {
   clientSecretBasic,
   clientSecretPost,
@@ -28,6 +32,34 @@ export function isAuthentication(
 /** Returns the identifier of a client. */
 export function clientIdOf(client: Client): string {
   return isAuthentication(client) ? client.clientId : client.client_id;
+}
+
+/** Returns the registration of a client, without what only authenticates it. */
+export function registrationOf(client: Client, issuer: string): IKnownClient {
+  // Also checked when credentials are sent, but a user would have signed in by then.
+  requireSameIssuer(client.issuer, issuer);
+  if (!isAuthentication(client)) return { ...client, issuer };
+  const { clientId, method } = client;
+  return { issuer, client_id: clientId, token_endpoint_auth_method: method };
+}
+
+/**
+ * Fails unless a client may be used where a resource selects the server: credentials
+ * without an issuer would be sent to any. The identifier of a client metadata document
+ * is the same at every server, and its assertions are for one.
+ */
+export function requireBoundClient(client: Client | undefined): void {
+  if (client === undefined) return;
+  requireObject("client", client);
+  if (!isAuthentication(client)) return requireBound(client);
+  const { method, issuer, clientId } = client;
+  const isPortable = method === "none" ||
+    (method === "private_key_jwt" && /^https:/i.test(clientId));
+  requireArgument(
+    isPortable || typeof issuer === "string",
+    "client",
+    "bound to an issuer (set its option issuer)",
+  );
 }
 
 /** Fails if a client in plain JSON has a secret and names no issuer to send it to. */
@@ -61,24 +93,25 @@ export function authenticationOf(
   requireBound(client);
   const { client_id, client_secret = "" } = client;
   const listed = stringsIn(token_endpoint_auth_methods_supported) ?? [];
-  const [byDefault] = SECRET_METHODS;
   const method = client.token_endpoint_auth_method ??
     (client_secret
       ? SECRET_METHODS.find((one) => listed.includes(one)) ?? listed[0] ??
-        byDefault
+        DEFAULT_METHOD
       : "none");
-  switch (method) {
-    case "none":
-      return publicClient(client_id, { issuer });
-    case "client_secret_basic":
-      return clientSecretBasic(client_id, client_secret, { issuer });
-    case "client_secret_post":
-      return clientSecretPost(client_id, client_secret, { issuer });
+  const needsSecret = SECRET_METHODS.includes(method);
+  if (needsSecret && client_secret) {
+    return method === DEFAULT_METHOD
+      ? clientSecretBasic(client_id, client_secret, { issuer })
+      : clientSecretPost(client_id, client_secret, { issuer });
   }
+  if (method === "none") return publicClient(client_id, { issuer });
   throw new OAuthClientError(
     "unsupported",
     `Client authentication ${quoteJson(method)} at ${quoteUrl(issuer)} needs ` +
-      "more than a registration: set client to the result of privateKeyJwt or " +
-      "clientAssertion",
+      (needsSecret
+        ? "a client_secret, which the registration does not have: "
+        : "more than a registration: ") +
+      "set client to the result of clientSecretBasic, privateKeyJwt or the like " +
+      "(a function that wraps a flow must have its member client)",
   );
 }

@@ -32,7 +32,10 @@ import { mergeHeaders } from "../http/_request.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { postRegistration } from "./_registration_post.ts";
-import { REGISTERED_METHODS } from "./_authentication_methods.ts";
+import {
+  DEFAULT_METHOD,
+  REGISTERED_METHODS,
+} from "./_authentication_methods.ts";
 import type { IKnownClient } from "./known_client.ts";
 
 /** Options of {@linkcode fetchDynamicRegistration}. */
@@ -161,7 +164,7 @@ function applicationTypeOf(redirectUris: readonly string[] = []): string {
 /** Returns a method to register for, among those listed; none for the default. */
 function authMethodFor(listed: string[] = []): string | undefined {
   const method = REGISTERED_METHODS.find((one) => listed.includes(one));
-  return method === "client_secret_basic" ? undefined : method;
+  return method === DEFAULT_METHOD ? undefined : method;
 }
 
 /**

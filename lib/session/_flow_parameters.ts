@@ -1,14 +1,16 @@
 /** What a flow requests: its own options and those of the resource. */
 
-import { requireSameIssuer } from "../core/_issuer.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes } from "../core/scopes.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
-import type { IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type { Client } from "../client/known_client.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
-import { sessionOptionsOf } from "./session.ts";
+import {
+  type ISession,
+  type ISessionOptions,
+  sessionOptionsOf,
+} from "./session.ts";
 
 /** Returns the scopes of a flow, and those that the resource requires. */
 export function scopesOf(
@@ -37,31 +39,37 @@ export function parametersOf(
   };
 }
 
-/** Returns the registration of a client, without what only authenticates it. */
-export function clientOf(
-  client: Client,
-  { issuer }: Pick<IAuthorizationContext, "issuer">,
-): IKnownClient {
-  // Also checked when credentials are sent, but a user would have signed in by then.
-  requireSameIssuer(client.issuer, issuer);
-  if (!isAuthentication(client)) return { ...client, issuer };
-  const { clientId, method } = client;
-  return { issuer, client_id: clientId, token_endpoint_auth_method: method };
-}
-
-/** Returns the client of a flow: that of the credentials, a known one, a new one. */
-export async function clientFor(
-  request: IAuthorizeRequest,
-  { knownClients = [], clientMetadata, clientMetadataUrl }: IFlowOptions,
+/**
+ * Returns the client of a flow: that of the fetch, that of the flow, a known one, or a
+ * new one.
+ */
+export async function clientOf(
+  { context, session }: Pick<IAuthorizeRequest, "context" | "session">,
+  { client, knownClients = [], clientMetadata, clientMetadataUrl }:
+    IFlowOptions,
+  options: ISessionOptions,
   redirectUri?: string,
-): Promise<IKnownClient> {
-  const { context, session, client } = request;
-  if (client) return clientOf(client, context);
+): Promise<Client> {
+  const given = options.client ?? client;
+  if (given) return given;
   return await ensureClient(context.serverMetadata, {
-    ...sessionOptionsOf(request),
+    ...sessionOptionsOf(options),
     knownClients: session ? [...knownClients, session.client] : knownClients,
     clientMetadata,
     clientMetadataUrl,
     redirectUri,
   });
+}
+
+/**
+ * Makes a function that signs in carry a client that is not stored, where
+ * {@linkcode createAuthorizedFetch} finds it for refreshes.
+ */
+export function carrying(
+  client: Client | undefined,
+  authorize: (request: IAuthorizeRequest) => Promise<ISession>,
+): Authorize {
+  return client && isAuthentication(client)
+    ? Object.assign(authorize, { client })
+    : authorize;
 }

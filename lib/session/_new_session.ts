@@ -2,7 +2,7 @@
 
 import { scopesFrom } from "../core/_scope_values.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { IKnownClient } from "../client/selection.ts";
+import type { IKnownClient } from "../client/known_client.ts";
 import type { IToken } from "../token/token.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 

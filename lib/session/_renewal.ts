@@ -1,10 +1,10 @@
 /** How a session is replaced: by that of another caller, a refresh, or the user. */
 
+import { printableWithout } from "../core/_quote.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
-import { cleanText } from "../http/_redact.ts";
 import { transportOf } from "../http/_transport.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import {
@@ -20,7 +20,7 @@ import {
   loadSession,
   requireUsable,
 } from "./_usable_session.ts";
-import { type ISession, refreshSession } from "./session.ts";
+import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
 
 const MAX_SKEW_SECONDS = 30;
 
@@ -67,7 +67,7 @@ async function discoverFor(
   );
   // Else the token would be in every message that names the server.
   const repeats = Object.values(context.serverMetadata).some((value) =>
-    typeof value === "string" && cleanText(value, tokens) === undefined
+    typeof value === "string" && printableWithout(tokens, value) === undefined
   );
   if (!repeats) return context;
   const message = `The metadata of the authorization server for ${resource} ` +
@@ -97,15 +97,8 @@ async function authorizeAnew(
   try {
     next = await underSignal(signal, () =>
       authorize({
-        fetch: options.fetch,
+        ...sessionOptionsOf(options),
         signal,
-        timeoutMs: options.timeoutMs,
-        maxBytes: options.maxBytes,
-        allowUrl: options.allowUrl,
-        allowHttp: options.allowHttp,
-        client: options.client,
-        dpop: options.dpop,
-        now: options.now,
         context,
         scopes: needed.length === 0 || areRequestable(all) ? all : needed,
         requiredScopes: requiredScopes ? needed : undefined,
@@ -152,7 +145,7 @@ async function renewUnderLock(
   ) {
     try {
       // Without the signal: the server may have rotated the refresh token already.
-      const session = await refreshSession(stored, options);
+      const session = await refreshSession(stored, sessionOptionsOf(options));
       await store.keep(session);
       return { session, source: "refresh", need };
     } catch (error) {

@@ -1,8 +1,9 @@
 /** A request to a resource that can be sent again, and its redirects. */
 
+import { quote } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { redact, secretsOf } from "../http/_redact.ts";
+import { secretsOf } from "../http/_redact.ts";
 import { discard } from "../http/_response.ts";
 import { readBytes } from "../http/_stream.ts";
 import {
@@ -94,12 +95,12 @@ export class ResourceRequest {
   /** The error of a redirect, whose URL may repeat what was sent. */
   #redirectError({ problem, cause }: IRedirectRefusal): OAuthClientError {
     const { secrets } = this;
-    const url = redact(quoteUrl(this.url), secrets);
+    const url = quote(quoteUrl(this.url), secrets);
     const message = `Request to ${url} was redirected ${problem}`;
     const details = { url, cause };
     return new OAuthClientError(
       "redirect_refused",
-      redact(message, secrets),
+      quote(message, secrets),
       details,
     );
   }

@@ -11,8 +11,9 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
+import type { Client } from "../client/known_client.ts";
 import {
   discoveryOf,
   type IDiscoverAuthorizationOptions,
@@ -51,10 +52,10 @@ export interface IAuthorizedFetchOptions extends
    */
   store?: ISessionStore | undefined;
   /**
-   * Credentials that are not stored, such as a private key. They must name their
-   * issuer: the resource selects the server.
+   * The client of refreshes, and of `authorize` before its own; that of `authorize`
+   * when absent. Credentials name their issuer, as the resource selects the server.
    */
-  client?: IClientAuthentication | undefined;
+  client?: Client | undefined;
   /** Binds the tokens to a key. A session that is bound to another one is not used. */
   dpop?: IDpop | undefined;
   /**
@@ -198,14 +199,10 @@ export function createAuthorizedFetch(
     "options",
     options,
   );
-  const { fetch: given, client, dpop, allowUrl, allowHttp } = further;
+  const { fetch: given, dpop, allowUrl, allowHttp } = further;
   requireArgument(typeof authorize === "function", "authorize", "a function");
-  // Else any server that the resource names would receive the credentials.
-  requireArgument(
-    !client || client.method === "none" || typeof client.issuer === "string",
-    "client",
-    "bound to an issuer (set its option)",
-  );
+  const client = further.client ?? authorize.client;
+  requireBoundClient(client);
   const target = requireHttpUrl("resource", urlString(resource));
   requireSafeUrl("The resource", target, { allowHttp, allowLoopback: true });
   const store = sharedStore(kept);
@@ -215,7 +212,7 @@ export function createAuthorizedFetch(
     authorize,
     discovery: discoveryOf(options),
     // A refresh is finished, whatever signal the caller shares between calls.
-    options: { ...sessionOptionsOf(options), signal: undefined },
+    options: { ...sessionOptionsOf(options), client, signal: undefined },
   };
   const fetch: ResourceFetch = (input, init) =>
     (given ?? globalThis.fetch)(input, init);

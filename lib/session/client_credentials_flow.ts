@@ -4,12 +4,17 @@
  * @module
  */
 
-import { invalidArgument, requireObject } from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
+import {
+  registrationOf,
+  requireBoundClient,
+} from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
 import { fetchToken } from "../token/token.ts";
-import { clientOf, scopesOf } from "./_flow_parameters.ts";
+import { carrying, scopesOf } from "./_flow_parameters.ts";
 import { newSession } from "./_new_session.ts";
+import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
 import { sessionOptionsOf } from "./session.ts";
 
@@ -19,7 +24,7 @@ export interface IClientCredentialsFlowOptions extends
     IFlowOptions,
     "scopes" | "authorizationDetails" | "parameters" | "resource"
   > {
-  /** The client with its credentials and its `issuer`. */
+  /** The client with its credentials and the issuer that they belong to. */
   client: Client;
 }
 
@@ -58,18 +63,19 @@ export function clientCredentialsFlow(
     "options",
     options,
   );
-  if (typeof requireObject("client", client).issuer !== "string") {
-    throw invalidArgument(
-      "client",
-      "bound to an issuer (set the option issuer of the client)",
-    );
-  }
-  return async (request) => {
+  requireBoundClient(requireObject("client", client));
+  return carrying(client, async (request) => {
     const { resource, serverMetadata } = request.context;
     const scopes = scopesOf(request, options);
-    const target = options.resource ?? resource;
+    const grant = {
+      resource,
+      omitResource: options.resource === false || undefined,
+      serverMetadata,
+      client: registrationOf(client, serverMetadata.issuer),
+      scopes,
+    };
     const body = buildClientCredentialsBody({
-      resource: target,
+      resource: requestedResource(grant),
       scopes,
       authorizationDetails,
       parameters,
@@ -80,12 +86,6 @@ export function clientCredentialsFlow(
     });
     // A new token costs no more than a refresh (RFC 6749, section 4.4.3).
     delete token.refresh_token;
-    const known = clientOf(client, request.context);
-    const grant = { resource, serverMetadata, client: known, scopes };
-    return newSession(
-      { ...grant, ...(target === false && { omitResource: true }) },
-      token,
-      request.dpop,
-    );
-  };
+    return newSession(grant, token, request.dpop);
+  });
 }

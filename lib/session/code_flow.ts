@@ -5,7 +5,13 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import { clientFor, parametersOf, scopesOf } from "./_flow_parameters.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import {
+  carrying,
+  clientOf,
+  parametersOf,
+  scopesOf,
+} from "./_flow_parameters.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
 import { sessionOptionsOf } from "./session.ts";
 import {
@@ -82,15 +88,17 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   );
   const { offlineAccess, authorizationDetails, resource } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
-  return async (request) => {
-    const { context, signal, client } = request;
+  requireBoundClient(options.client);
+  return carrying(options.client, async (request) => {
+    const { context, session, signal } = request;
     const uri = typeof redirectUri === "function"
       ? await redirectUri()
       : redirectUri;
+    const given = sessionOptionsOf(request);
+    const client = await clientOf({ context, session }, options, given, uri);
+    const common = { ...given, client };
     const { url, pending } = await startAuthorization(context, {
-      ...sessionOptionsOf(request),
-      clientAuthentication: client,
-      client: await clientFor(request, options, uri),
+      ...common,
       redirectUri: uri,
       scopes: scopesOf(request, options),
       parameters: parametersOf(request, options),
@@ -102,6 +110,6 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     });
     signal?.throwIfAborted();
     const callback = await visit(url, { pending, signal });
-    return await finishAuthorization(callback, pending, request);
-  };
+    return await finishAuthorization(callback, pending, common);
+  });
 }

@@ -10,15 +10,24 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { selectScopes } from "../core/scopes.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import {
+  registrationOf,
+  requireBoundClient,
+} from "../client/authentication_selection.ts";
 import {
   fetchDeviceAuthorization,
   type IDeviceAuthorization,
   type IPollDeviceTokenOptions,
   pollDeviceToken,
 } from "../token/device_grant.ts";
-import { clientFor, parametersOf, scopesOf } from "./_flow_parameters.ts";
+import {
+  carrying,
+  clientOf,
+  parametersOf,
+  scopesOf,
+} from "./_flow_parameters.ts";
 import { newSession } from "./_new_session.ts";
+import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
 import { sessionOptionsOf } from "./session.ts";
 
@@ -58,20 +67,28 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);
-  return async (request) => {
-    const { resource, serverMetadata } = request.context;
-    const client = await clientFor(request, options);
+  requireBoundClient(options.client);
+  return carrying(options.client, async (request) => {
+    const { context, session } = request;
+    const { resource, serverMetadata } = context;
+    const given = sessionOptionsOf(request);
+    const client = await clientOf({ context, session }, options, given);
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },
       serverMetadata,
       offlineAccess: options.offlineAccess,
     }) ?? [];
-    const target = options.resource ?? resource;
+    const grant = {
+      resource,
+      omitResource: options.resource === false || undefined,
+      serverMetadata,
+      client: registrationOf(client, serverMetadata.issuer),
+      scopes,
+    };
     const common = {
-      ...sessionOptionsOf(request),
-      client: request.client ??
-        authenticationOf(client, serverMetadata),
-      resource: target,
+      ...given,
+      client,
+      resource: requestedResource(grant),
     };
     const authorization = await fetchDeviceAuthorization(serverMetadata, {
       ...common,
@@ -86,11 +103,6 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       onPending,
       delay,
     });
-    const grant = { resource, serverMetadata, client, scopes };
-    return newSession(
-      { ...grant, ...(target === false && { omitResource: true }) },
-      token,
-      request.dpop,
-    );
-  };
+    return newSession(grant, token, request.dpop);
+  });
 }

@@ -5,6 +5,7 @@
  */
 
 import { requireNonEmptyString } from "../core/_arguments.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
@@ -78,6 +79,36 @@ function completeMetadata(
   };
 }
 
+/** Returns the options by which a server can be given a client, the simplest first. */
+function waysToAClient(
+  { registration_endpoint, ...metadata }: ClientServerMetadata,
+): string[] {
+  return [
+    ...(registration_endpoint ? ["clientMetadata to register one"] : []),
+    ...(metadata.client_id_metadata_document_supported === true
+      ? ["clientMetadataUrl, as the server accepts client metadata documents"]
+      : []),
+    registration_endpoint
+      ? "client to one that you have"
+      : "client to one that you have, as the server offers no registration",
+  ];
+}
+
+/** Returns why no known client was used, if there are any. */
+function unfitReason(
+  issuer: string,
+  knownClients: readonly IKnownClient[] = [],
+): string {
+  const issuers = new Set(knownClients.map((client) => client.issuer));
+  if (issuers.size === 0) return "";
+  const hasSame = [...issuers].some((one) => isSameIssuer(one ?? "", issuer));
+  return hasSame
+    ? "the one in knownClients has another redirect URI, or an expired secret; "
+    : `knownClients has clients of ${
+      [...issuers].map(quoteUrl).join(", ")
+    } only; `;
+}
+
 /**
  * Returns a client for a server: a known one, your client metadata document, or one
  * that it registers. Known clients that were registered without the redirect URI are
@@ -126,16 +157,13 @@ export async function ensureClient(
     now,
   });
   if ("client" in selection) return selection.client;
-  const isOffered = selection.kind === "register";
-  if (!isOffered || !clientMetadata) {
+  if (selection.kind !== "register" || !clientMetadata) {
+    const ways = waysToAClient(serverMetadata).join(", or ");
     throw new OAuthClientError(
       "unsupported",
-      `No client for authorization server ${
-        quoteUrl(serverMetadata.issuer)
-      }, ` +
-        (isOffered
-          ? "which registers clients (set clientMetadata or knownClients)"
-          : "which offers no registration (set knownClients)"),
+      `No client for authorization server ${quoteUrl(serverMetadata.issuer)}: ${
+        unfitReason(serverMetadata.issuer, knownClients)
+      }set ${ways}`,
     );
   }
   requireNonEmptyString(

@@ -9,7 +9,8 @@ import type {
   IAuthorizationDynamicClientRegistrationRequest,
 } from "../core/types.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { IKnownClient } from "../client/selection.ts";
+import type { IClientAuthentication } from "../client/authentication.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
 /** What an {@linkcode Authorize} function is called with. */
@@ -33,11 +34,25 @@ export interface IAuthorizeRequest extends ISessionOptions {
  * aborts when no caller waits for the session any more, and when a session is saved or
  * revoked. What it throws is thrown by the call that needed the session.
  */
-export type Authorize = (request: IAuthorizeRequest) => Promise<ISession>;
+export type Authorize =
+  & ((request: IAuthorizeRequest) => Promise<ISession>)
+  & {
+    /**
+     * Credentials that are not stored, such as a private key, for the refreshes of
+     * {@linkcode createAuthorizedFetch}. A function that wraps a flow passes them on.
+     */
+    readonly client?: IClientAuthentication | undefined;
+  };
 
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
 export interface IFlowOptions {
-  /** Clients that were registered before, of any issuers. */
+  /**
+   * The client, if you have one already: an identifier, a secret and the issuer that
+   * they belong to, or the result of {@linkcode privateKeyJwt} and the like. The first
+   * is kept in the session, the second is not.
+   */
+  client?: Client | undefined;
+  /** Clients of several servers, with their issuers; the one that fits is used. */
   knownClients?: readonly IKnownClient[] | undefined;
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;

@@ -7,15 +7,14 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import { clientIdOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { IKnownClient } from "../client/selection.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { revokeToken } from "../token/revocation.ts";
 import { type IToken, refreshToken } from "../token/token.ts";
-
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
+import { requestedResource } from "./_requested_resource.ts";
 
 /** The members of server metadata that a session uses. */
 export type SessionServerMetadata = Pick<
@@ -62,7 +61,7 @@ export interface ISession {
 /** Options of every function that uses a session. */
 export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
   /** Credentials that are not stored, such as a private key. */
-  client?: IClientAuthentication | undefined;
+  client?: Client | undefined;
   /** The key that the token is bound to. */
   dpop?: IDpop | undefined;
   /** Accepts http endpoints that are not on loopback, and any on loopback. */
@@ -100,14 +99,6 @@ export function sessionOptionsOf(
     dpop,
     now,
   };
-}
-
-/** Returns the client authentication of a session. */
-function clientOf(
-  { serverMetadata, client }: ISession,
-  options: ISessionOptions,
-): IClientAuthentication {
-  return options.client ?? authenticationOf(client, serverMetadata);
 }
 
 /**
@@ -150,27 +141,28 @@ export async function refreshSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const given = sessionOptionsOf(options ?? {});
-  const { serverMetadata, token, resource, omitResource, dpopThumbprint } =
-    requireObject("session", session);
+  const { dpop, now, client = session.client } = options ?? {};
+  const { serverMetadata, token, dpopThumbprint } = requireObject(
+    "session",
+    session,
+  );
   // A token for another key would be of no use to those who hold this one.
   requireArgument(
-    given.dpop?.thumbprint === dpopThumbprint,
+    dpop?.thumbprint === dpopThumbprint,
     "options.dpop",
     "the key that the session is bound to",
   );
-  const client = clientOf(session, given);
   const fresh = await refreshToken(serverMetadata, token, {
-    ...given,
+    ...sessionOptionsOf(options ?? {}),
     client,
-    resource: omitResource ? false : resource,
+    resource: requestedResource(session),
   });
   const { id_token } = token;
   if (fresh.id_token !== undefined) {
     await checkRefreshedIdToken(fresh.id_token, id_token, {
-      clientId: client.clientId,
+      clientId: clientIdOf(client),
       accessToken: fresh.access_token,
-      now: given.now,
+      now,
     });
   }
   return { ...session, token: { ...(id_token && { id_token }), ...fresh } };
@@ -209,15 +201,14 @@ export async function revokeSession(
   options?: ISessionOptions,
 ): Promise<void> {
   const { serverMetadata, token } = requireObject("session", session);
-  const given = sessionOptionsOf(options ?? {});
-  const client = clientOf(session, given);
+  const { client = session.client } = options ?? {};
   const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
     const value = token[tokenTypeHint];
     if (!value) continue;
     try {
       await revokeToken(serverMetadata, value, {
-        ...given,
+        ...sessionOptionsOf(options ?? {}),
         client,
         tokenTypeHint,
       });

@@ -5,18 +5,16 @@
  * @module
  */
 
-import { requireSameIssuer } from "../core/_issuer.ts";
-import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import { registrationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { IKnownClient } from "../client/selection.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
 import { parseAuthorizationResponse } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
@@ -26,6 +24,7 @@ import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
 import { fetchToken } from "../token/token.ts";
 import { keptGrant, newSession } from "./_new_session.ts";
+import { requestedResource } from "./_requested_resource.ts";
 import {
   type ISession,
   type ISessionOptions,
@@ -65,8 +64,11 @@ export interface IPendingAuthorization {
 /** Options of {@linkcode startAuthorization}. */
 export interface IStartAuthorizationOptions
   extends Omit<IRequestOptions, "headers"> {
-  /** The client, for example from {@linkcode ensureClient}. */
-  client: IKnownClient;
+  /**
+   * The client, for example from {@linkcode ensureClient}. A client with its own
+   * authentication is passed to {@linkcode finishAuthorization} again.
+   */
+  client: Client;
   /** Redirect URI, which receives the authorization response. */
   redirectUri: string | URL;
   /** Scopes to request; those of the context when absent. */
@@ -83,11 +85,6 @@ export interface IStartAuthorizationOptions
    * @default {`require_pushed_authorization_requests` of the server metadata}
    */
   par?: boolean | undefined;
-  /**
-   * Authenticates a pushed request, if that needs more than the registration, such as
-   * a private key.
-   */
-  clientAuthentication?: IClientAuthentication | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
   /** Binds the authorization code to a key (RFC 9449, section 10). */
@@ -158,8 +155,8 @@ export async function startAuthorization(
     "options",
     options,
   );
-  requireSameIssuer(
-    requireNonEmptyString("options.client.issuer", client?.issuer),
+  const registration = registrationOf(
+    requireObject("options.client", client),
     serverMetadata.issuer,
   );
   const scopes = selectScopes({
@@ -183,12 +180,19 @@ export async function startAuthorization(
   const maxAge = Number(parameters.max_age || NaN);
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
+  const grant = {
+    resource,
+    omitResource: options.resource === false || undefined,
+    serverMetadata,
+    client: registration,
+    scopes,
+  };
   const request = {
     redirectUri: options.redirectUri,
     state,
     codeChallenge,
     scopes,
-    resource: options.resource ?? resource,
+    resource: requestedResource(grant),
     authorizationDetails: options.authorizationDetails,
     parameters,
   };
@@ -197,8 +201,7 @@ export async function startAuthorization(
   const { url } = isPushed
     ? await pushAuthorizationRequest(serverMetadata, request, {
       ...transportOf(options),
-      client: options.clientAuthentication ??
-        authenticationOf(client, serverMetadata),
+      client,
       dpop,
       assumePkce,
       allowHttp,
@@ -207,20 +210,14 @@ export async function startAuthorization(
     : {
       url: buildAuthorizationUrl(serverMetadata, {
         ...request,
-        clientId: client.client_id,
+        clientId: registration.client_id,
         parameters: boundParameters(parameters, dpop),
         assumePkce,
         allowHttp,
       }),
     };
   const pending: IPendingAuthorization = {
-    ...keptGrant({
-      resource,
-      omitResource: options.resource === false || undefined,
-      serverMetadata,
-      client,
-      scopes,
-    }),
+    ...keptGrant(grant),
     state,
     codeVerifier,
     redirectUri: String(options.redirectUri),
@@ -268,32 +265,29 @@ export async function finishAuthorization(
   pending: IPendingAuthorization,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const given = sessionOptionsOf(options ?? {});
-  const { now = Date.now } = given;
-  const { state, serverMetadata, client, resource, ...request } = requireObject(
-    "pending",
-    pending,
-  );
+  const { client, dpop, now = Date.now } = options ?? {};
+  const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
+    requireObject("pending", pending);
   const { code } = parseAuthorizationResponse(callback, {
     state,
     serverMetadata,
   });
   const body = buildAuthorizationCodeBody({
     code,
-    redirectUri: request.redirectUri,
-    codeVerifier: request.codeVerifier,
-    resource: request.omitResource ? false : resource,
+    redirectUri,
+    codeVerifier,
+    resource: requestedResource(pending),
   });
   const token = await fetchToken(serverMetadata, body, {
-    ...given,
-    client: given.client ?? authenticationOf(client, serverMetadata),
+    ...sessionOptionsOf(options ?? {}),
+    client: client ?? request.client,
   });
   // A server that is not an OpenID provider ignores the scope.
   if (token.id_token !== undefined && request.scopes.includes("openid")) {
     const { nonce, earliestAuthTime } = request;
     await checkIdToken(token.id_token, {
       issuer: serverMetadata.issuer,
-      clientId: client.client_id,
+      clientId: request.client.client_id,
       nonce,
       // The user may take any time between the authentication and the consent.
       maxAgeSeconds: earliestAuthTime === undefined
@@ -303,5 +297,5 @@ export async function finishAuthorization(
       now,
     });
   }
-  return newSession(pending, token, given.dpop);
+  return newSession(pending, token, dpop);
 }

@@ -145,7 +145,11 @@ export async function fetchToken(
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { token, response } = await requestToken(serverMetadata, body, options);
+  const { token, response } = await requestToken(
+    serverMetadata,
+    body,
+    tokenOptionsOf(options ?? {}),
+  );
   const problem = problemOf(token, Boolean(options?.dpop));
   if (problem !== undefined) throw invalidToken(response, problem);
   return token;

@@ -142,21 +142,19 @@ Deno.test("startAuthorization() and codeFlow() push with the client's own authen
   };
   const signing = privateKeyJwt("signing", privateKey, { keyId: "k1", issuer });
   for (const method of ["client_secret_basic", "client_secret_post", "key"]) {
-    const clientAuthentication = method === "key" ? signing : undefined;
-    const client = clientAuthentication
-      ? { issuer, client_id: "signing" }
+    const client = method === "key"
+      ? signing
       : await registerClient(serverMetadata, {
         ...registered,
         token_endpoint_auth_method: method,
       });
     const { url, pending } = await startAuthorization(context, {
       client,
-      clientAuthentication,
       redirectUri: REDIRECT_URI,
     });
     const callback = await createBrowser().authorize(url);
     const session = await finishAuthorization(callback, pending, {
-      client: clientAuthentication,
+      client,
     });
     assertEquals(await statusFor(context.resource, session.token), 200, method);
   }

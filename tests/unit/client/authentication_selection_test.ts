@@ -134,8 +134,9 @@ Deno.test("authenticationOf() rejects methods that need more than a registration
     assertEquals(
       error.message,
       `Client authentication ${shown} at https://as.example/t1 needs more than ` +
-        "a registration: set client to the result of privateKeyJwt or " +
-        "clientAssertion",
+        "a registration: set client to the result of clientSecretBasic, " +
+        "privateKeyJwt or the like (a function that wraps a flow must have its " +
+        "member client)",
     );
   }
 });
@@ -149,8 +150,8 @@ Deno.test("authenticationOf() rejects a method without its secret", () => {
             ...registration(method, false),
             client_secret,
           }, server()),
-        "invalid_argument",
-        "clientSecret must be a non-empty string",
+        "unsupported",
+        "needs a client_secret, which the registration does not have",
       );
     }
   }

@@ -128,8 +128,44 @@ Deno.test("ensureClient() prefers a client metadata document to a registration",
 Deno.test("ensureClient() fails if there is no client and none can be registered", async () => {
   for (
     const [server, options, code, message] of [
-      [{ issuer: ISSUER }, { clientMetadata }, "unsupported", "knownClients"],
-      [SERVER, {}, "unsupported", "clientMetadata"],
+      [
+        { issuer: ISSUER },
+        { clientMetadata },
+        "unsupported",
+        `No client for authorization server ${ISSUER}: set client to one that ` +
+        "you have, as the server offers no registration",
+      ],
+      [
+        { issuer: ISSUER, client_id_metadata_document_supported: true },
+        { clientMetadata },
+        "unsupported",
+        "set clientMetadataUrl, as the server accepts client metadata documents",
+      ],
+      [
+        { issuer: ISSUER },
+        { knownClients: [{ issuer: "https://x.example", client_id: "c1" }] },
+        "unsupported",
+        "knownClients has clients of https://x.example only; set client",
+      ],
+      [
+        { issuer: ISSUER },
+        {
+          knownClients: [{
+            issuer: `${ISSUER}/`,
+            client_id: "c1",
+            redirect_uris: ["https://app.example/other"],
+          }],
+          redirectUri: "https://app.example/callback",
+        },
+        "unsupported",
+        "the one in knownClients has another redirect URI",
+      ],
+      [
+        SERVER,
+        {},
+        "unsupported",
+        "set clientMetadata to register one, or client",
+      ],
       [SERVER, { clientMetadata: {} }, "invalid_argument", "client_name"],
     ] as const
   ) {

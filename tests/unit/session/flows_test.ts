@@ -1,13 +1,23 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import {
+  type Authorize,
+  clientAssertion,
   clientCredentialsFlow,
   clientSecretBasic,
   codeFlow,
+  createAuthorizedFetch,
   deviceFlow,
   type IAuthorizeRequest,
   memoryStore,
   OAuthClientError,
   publicClient,
+  refreshSession,
 } from "../../../mod.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
@@ -31,6 +41,9 @@ const CONTEXT: IAuthorizeRequest["context"] = {
   source: "resource_metadata",
   attempts: [],
 };
+const CODE = { redirectUri: REDIRECT_URI, visit: consent([]) };
+/** A secret that could be sent to any server. */
+const UNBOUND = { client_id: "c", client_secret: "s3cret" };
 const REQUEST: IAuthorizeRequest = { context: CONTEXT, scopes: ["read"] };
 const token = json({ access_token: "a1", refresh_token: "r1" });
 const device = json({
@@ -147,6 +160,74 @@ Deno.test("codeFlow() does not store the credentials of the caller, but uses the
     token_endpoint_auth_method: "client_secret_basic",
   });
   assert(stub.requests[0]!.headers.Authorization);
+});
+
+Deno.test("codeFlow() uses a client as JSON, and keeps it in the session for refreshes", async () => {
+  using stub = stubFetch({ [TOKEN]: token });
+  const client = { issuer: `${ISSUER}/`, client_id: "c1", client_secret: "s3" };
+  const authorize = codeFlow({ ...CODE, client });
+  assertEquals(authorize.client, undefined);
+  const session = await authorize({ ...REQUEST, fetch: stub.fetch });
+  assertEquals(session.client, { ...client, issuer: ISSUER });
+  await refreshSession(session, { fetch: stub.fetch });
+  assertEquals(
+    stub.requests.map(({ headers }) => headers.Authorization),
+    Array(2).fill(`Basic ${btoa("c1:s3")}`),
+  );
+});
+
+Deno.test("flows carry credentials that are not stored, and createAuthorizedFetch() refreshes with them", async () => {
+  const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
+  const flow = codeFlow({ ...CODE, client });
+  for (
+    const one of [
+      flow,
+      deviceFlow({ show() {}, client }),
+      clientCredentialsFlow({ client }),
+    ]
+  ) {
+    assertStrictEquals(one.client, client);
+  }
+  using stub = stubFetch({
+    [TOKEN]: token,
+    [CONTEXT.resource]: json({}),
+  });
+  const session = await flow({ ...REQUEST, fetch: stub.fetch });
+  assertEquals(session.client.client_secret, undefined);
+  session.token.expires_at = 1;
+  const api = (authorize: Authorize) =>
+    createAuthorizedFetch(CONTEXT.resource, {
+      authorize,
+      store: memoryStore(session),
+      fetch: untyped(stub.fetch),
+    });
+  await api(flow)(CONTEXT.resource);
+  assertEquals(
+    stub.requests.at(-2)?.headers.Authorization,
+    `Basic ${btoa("c1:s3cret")}`,
+  );
+  const error = await assertRejects(
+    () => api((request) => flow(request))(CONTEXT.resource),
+    OAuthClientError,
+    "must have its member client",
+  );
+  assertEquals(error.code, "unsupported");
+});
+
+Deno.test("createAuthorizedFetch() accepts the key of a client metadata document without an issuer", () => {
+  const authorize = codeFlow(CODE);
+  const document = "https://client.example/metadata.json";
+  const getJwt = () => "j1";
+  createAuthorizedFetch(CONTEXT.resource, {
+    authorize,
+    client: clientAssertion(document, getJwt),
+  });
+  const error = assertThrows(() =>
+    createAuthorizedFetch(CONTEXT.resource, {
+      authorize,
+      client: clientAssertion("c1", getJwt),
+    }), OAuthClientError);
+  assertEquals(error.code, "invalid_argument");
 });
 
 Deno.test("codeFlow() does not send the user away with credentials of another issuer", async () => {
@@ -281,6 +362,11 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       () => deviceFlow(untyped({ show() {}, delay: 5 })),
       () => clientCredentialsFlow(untyped({})),
       () => clientCredentialsFlow({ client: clientSecretBasic("c", "s") }),
+      () => clientCredentialsFlow(untyped({ client: UNBOUND })),
+      () => deviceFlow({ show() {}, client: untyped(UNBOUND) }),
+      () => codeFlow({ ...CODE, client: untyped(UNBOUND) }),
+      () => codeFlow({ ...CODE, client: clientSecretBasic("c", "s") }),
+      () => codeFlow({ ...CODE, client: clientAssertion("c", () => "j") }),
     ]
   ) {
     const error = assertThrows(create, OAuthClientError);

@@ -98,12 +98,7 @@ Deno.test("startAuthorization() sends the same parameters in both ways", async (
 
 Deno.test("startAuthorization() pushes with credentials that the registration does not hold", async () => {
   const { requests } = await start({
-    client: {
-      issuer: AS,
-      client_id: "c1",
-      token_endpoint_auth_method: "private_key_jwt",
-    },
-    clientAuthentication: clientAssertion("c1", () => "j1"),
+    client: clientAssertion("c1", () => "j1", { issuer: AS }),
     par: true,
   });
   const form = new URLSearchParams(requests[0]!.body);

@@ -1,0 +1,57 @@
+import { assertEquals } from "@std/assert";
+import {
+  createProgram,
+  findPassedOptions,
+} from "../../scripts/check_options.ts";
+
+const DECLARATIONS = `
+interface IOptions { headers?: string; signal?: string }
+interface IShapes extends IOptions { b?: string }
+declare function send(options: IOptions): void;
+declare function wrap(given: { options: object }): void;
+declare function signalOf(options: IOptions): string;
+function pick({ signal }: IOptions) { return signal; }
+function rest({ signal, ...others }: IOptions) { return [signal, others]; }
+`;
+
+/** Statements in a function with `options`, and whether they pass them on whole. */
+const ROWS: [statement: string, isPassed: boolean][] = [
+  ["send(options)", true],
+  ["send({ ...options })", true],
+  ["send({ signal: 'x', ...options })", true],
+  ["wrap({ options: { ...options } })", true],
+  ["send({ ...(options ?? {}) })", true],
+  ["const { signal, ...others } = options; send({ ...others })", true],
+  ["const { signal, ...others } = options; send(others)", true],
+  ["const part: Omit<IOptions, 'headers'> = options; send({ ...part })", true],
+  ["rest(options)", true],
+  ["send({ signal: options.signal })", false],
+  ["const { signal } = options; send({ signal })", false],
+  ["signalOf(options)", false],
+  ["pick(options)", false],
+  ["const copy = { ...options }", false],
+];
+
+Deno.test("findPassedOptions() finds options that cross the boundary of a function whole", async () => {
+  const directory = await Deno.makeTempDir();
+  try {
+    const file = `${directory}/rows.ts`;
+    const functions = ROWS.map(([statement], index) =>
+      `export function f${index}(options: IOptions) { ${statement}; }`
+    );
+    await Deno.writeTextFile(file, [DECLARATIONS, ...functions].join("\n"));
+    const problems = findPassedOptions(
+      createProgram([file]),
+      (path) => path === file,
+    );
+    const first = DECLARATIONS.split("\n").length + 1;
+    const lines = problems.map((problem) =>
+      Number(/rows\.ts:(\d+)/.exec(problem)?.[1]) - first
+    );
+    for (const [index, [statement, isPassed]] of ROWS.entries()) {
+      assertEquals(lines.includes(index), isPassed, statement);
+    }
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
