@@ -82,7 +82,7 @@ function requestError(
   code: OAuthClientErrorCode,
   url: string,
   { headers, body }: IRequest,
-  transport: ITransport,
+  transport: Pick<ITransport, "secrets">,
   problem: string,
   details?: IOAuthClientErrorDetails,
 ): OAuthClientError {
@@ -93,10 +93,10 @@ function requestError(
 }
 
 /** Fails unless the caller allows a request to this URL. */
-async function requirePermission(
+export async function requirePermission(
   url: string,
   request: IRequest,
-  transport: ITransport,
+  transport: Pick<ITransport, "allowUrl" | "secrets">,
 ): Promise<void> {
   let cause: unknown;
   try {

@@ -3,14 +3,14 @@
 import { quote } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import { underSignal } from "../http/_clock.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { discard } from "../http/_response.ts";
 import { readBytes } from "../http/_stream.ts";
 import {
-  type IRedirectRefusal,
   type IRedirectRules,
-  redirectRefusal,
   removePrivateFields,
+  requireRedirect,
 } from "./_redirect_rules.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
@@ -93,7 +93,7 @@ export class ResourceRequest {
   }
 
   /** The error of a redirect, whose URL may repeat what was sent. */
-  #redirectError({ problem, cause }: IRedirectRefusal): OAuthClientError {
+  #redirectError(problem: string, cause?: unknown): OAuthClientError {
     const { secrets } = this;
     const url = quote(quoteUrl(this.url), secrets);
     const message = `Request to ${url} was redirected ${problem}`;
@@ -121,25 +121,30 @@ export class ResourceRequest {
     discard(response);
     const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
     if (isHidden || !target) {
-      const problem = "to a URL that is invalid or hidden by this runtime";
-      throw this.#redirectError({ problem });
+      throw this.#redirectError(
+        "to a URL that is invalid or hidden by this runtime",
+      );
     }
     if (++this.#redirects > MAX_REDIRECTS) {
-      const problem = `more than ${MAX_REDIRECTS} times`;
-      throw this.#redirectError({ problem });
+      throw this.#redirectError(`more than ${MAX_REDIRECTS} times`);
     }
     const becomesGet = status === 303
       ? !/^(GET|HEAD)$/i.test(this.method)
       : status < 303 && /^POST$/i.test(this.method);
     this.hasLeft ||= target.origin !== this.url.origin;
     if (this.hasLeft) {
-      const refusal = await redirectRefusal(
-        target,
-        becomesGet ? "GET" : this.method,
-        rules,
-        this.signal,
-      );
-      if (refusal) throw this.#redirectError(refusal);
+      const { signal } = this;
+      const method = becomesGet ? "GET" : this.method;
+      try {
+        await underSignal(
+          signal,
+          () => requireRedirect(target, method, rules),
+        );
+      } catch (error) {
+        signal?.throwIfAborted();
+        const { message, cause } = error as OAuthClientError;
+        throw this.#redirectError(`to another origin: ${message}`, cause);
+      }
       removePrivateFields(this.#headers);
     }
     if (becomesGet) {
@@ -151,7 +156,7 @@ export class ResourceRequest {
         this.#headers.delete(`Content-${name}`);
       }
     } else if (this.isSentOnce) {
-      throw this.#redirectError({ problem: "and its body is a stream" });
+      throw this.#redirectError("and its body is a stream");
     } else if (this.#request) {
       // The URL of a `Request` cannot be changed.
       this.#replaceBody(await this.#readBody(this.#request));

@@ -59,13 +59,11 @@ export function requireUsable(
   { resource: { href }, options: { dpop } }: IRenewal,
   context?: IAuthorizationContext,
 ): void {
-  const isSession = typeof session?.token?.access_token === "string";
-  requireArgument(isSession, "session", "an ISession");
-  const { access_token } = session.token;
+  const { access_token } = session?.token ?? {};
   requireArgument(
-    access_token === "" || isSendable(access_token),
-    "The access_token of the session",
-    "one that a header field can hold",
+    typeof access_token === "string" && isSendable(access_token),
+    "session",
+    "an ISession, and its access_token one that a header field can hold",
   );
   const { issuer, resource, dpopThumbprint } = session;
   if (context && issuer !== context.issuer) {

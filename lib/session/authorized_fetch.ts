@@ -216,7 +216,12 @@ export function createAuthorizedFetch(
   };
   const fetch: ResourceFetch = (input, init) =>
     (given ?? globalThis.fetch)(input, init);
-  const redirects = { allowUrl, allowHttp, allowLoopback: isLoopback(target) };
+  const redirects = {
+    allowUrl,
+    allowHttp,
+    allowLoopback: isLoopback(target),
+    secrets: [],
+  };
   const sending = { resource: target, fetch, dpop, redirects };
   /** The session that each response was requested with, if it is of the resource. */
   const usedFor = new WeakMap<Response, IUsedSession | undefined>();

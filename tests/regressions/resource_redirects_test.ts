@@ -91,9 +91,9 @@ const REDIRECTS: [
   options: Partial<IAuthorizedFetchOptions>,
   message?: string,
 ][] = [
-  ["POST", OTHER, {}, "which a POST does not follow"],
-  ["put", OTHER, {}, "which a put does not follow"],
-  ["OPTIONS", OTHER, {}, "which a OPTIONS does not follow"],
+  ["POST", OTHER, {}, "a POST does not follow it to"],
+  ["put", OTHER, {}, "a put does not follow it to"],
+  ["OPTIONS", OTHER, {}, "a OPTIONS does not follow it to"],
   ["GET", "http://other.example/file", {}, "expected an https URL"],
   ["GET", "http://api.example/mcp", {}, "expected an https URL"],
   ["GET", "http://127.0.0.1:6379/", {}, "expected a URL that is not on"],
@@ -101,7 +101,7 @@ const REDIRECTS: [
   ["HEAD", "https://[::1]/", {}, "expected a URL that is not on"],
   ["GET", "http://other.example/file", { allowHttp: true }],
   ["GET", "http://127.0.0.1:6379/", { allowHttp: true }],
-  ["POST", OTHER, { allowHttp: true }, "which a POST does not follow"],
+  ["POST", OTHER, { allowHttp: true }, "a POST does not follow it to"],
   ["GET", OTHER, { allowUrl: () => false }, "allowUrl did not return true"],
   ["GET", "https://u:p@other.example/", {}, "invalid or hidden"],
 ];

@@ -119,7 +119,7 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
       [{ token_type: "mac" }, "expected Bearer, got mac"],
       [{ token_type: "user" }, "expected Bearer, got user"],
       [{ token_type: "s3cret-or-not" }, "expected Bearer, got another one"],
-      [{ token_type: "DPoP" }, "is bound to a DPoP key (set dpop)"],
+      [{ token_type: "DPoP" }, "expected Bearer, got DPoP (set dpop)"],
       [{ token_type: "N_A" }, "expected Bearer, got N_A"],
       [
         { token_type: "N_A", issued_token_type: TOKEN_TYPE_ACCESS_TOKEN },
@@ -385,7 +385,7 @@ Deno.test("fetchToken() requires a token that is bound to the DPoP key", async (
     const answer = json({ access_token: "t0ken", ...members });
     const error = await tokenErrorOf(answer, { dpop });
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
-    assert(error.message.includes("not bound"), error.message);
+    assert(error.message.includes("expected DPoP, got "), error.message);
     assertFalse(error.message.includes("t0ken"));
   }
 });
