@@ -367,6 +367,33 @@ Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews befor
   assertEquals(servers.grants("refresh_token").length, 1);
 });
 
+Deno.test("createAuthorizedFetch() keeps the session after any other status, for a stream and for authorize()", async () => {
+  await using servers = startSessionServers();
+  await using other = startSessionServers();
+  const { api, bearer } = await signedIn(servers);
+  const leaving = () => Response.redirect(`${other.resource}/back`, 307);
+  other.handler = () => new Response(null, { status: 401 });
+  for (
+    const [respond, status] of [
+      [() => new Response(), 200],
+      [() => new Response(null, { status: 403 }), 403],
+      [() => new Response(null, { status: 404 }), 404],
+      // The 401 of another server, which has not seen the token.
+      [leaving, 401],
+    ] as const
+  ) {
+    servers.handler = respond;
+    assertEquals(await statusOf(await api(servers.resource)), status);
+    servers.handler = () => undefined;
+    const stream = await api(servers.resource, streamOf("once").init);
+    assertEquals((await stream.json()).authorization, bearer);
+    const { token } = await api.authorize();
+    assertEquals(`Bearer ${token.access_token}`, bearer);
+  }
+  assertEquals(servers.grants("refresh_token").length, 0);
+  assertEquals(servers.visits.length, 1);
+});
+
 Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stream", async () => {
   await using servers = startSessionServers();
   const { api, bearer } = await signedIn(servers);
