@@ -415,7 +415,9 @@ Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 10
 });
 
 Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token lacks a required scope", async () => {
-  for (const [granted, renewals] of [["read", 1], ["read s1", 3]] as const) {
+  for (
+    const [granted, renewals] of [["read", 1], ["", 1], ["read s1", 3]] as const
+  ) {
     let count = 0;
     const { api } = create(() => insufficientScope(`s${count + 1}`), {
       store: memoryStore(SESSION),

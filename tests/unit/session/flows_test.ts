@@ -149,6 +149,38 @@ Deno.test("codeFlow() prefers the caller's client to that of the session, and cr
   assertEquals(await clientOf({}, { ...request, client }), "credentials");
 });
 
+Deno.test("codeFlow() registers anew once the client secret of a stored session has expired", async () => {
+  const registration_endpoint = `${ISSUER}/register`;
+  using stub = stubFetch({
+    [registration_endpoint]: json({
+      client_id: "c1",
+      client_secret: "s3cret",
+      client_secret_expires_at: 5_000,
+    }, { status: 201 }),
+    [TOKEN]: token,
+  });
+  const authorize = codeFlow({
+    clientMetadata: { client_name: "Test" },
+    redirectUri: REDIRECT_URI,
+    visit: consent([]),
+  });
+  const { serverMetadata } = CONTEXT;
+  const context = {
+    ...CONTEXT,
+    serverMetadata: { ...serverMetadata, registration_endpoint },
+  };
+  let seconds = 1_000;
+  const now = () => seconds * 1_000;
+  const request = { ...REQUEST, context, fetch: stub.fetch, now };
+  const stored = JSON.stringify(await authorize(request));
+  for (const [later, registrations] of [[2_000, 1], [6_000, 2]] as const) {
+    seconds = later;
+    await authorize({ ...request, session: JSON.parse(stored) });
+    const { length } = stub.urls.filter((url) => url === registration_endpoint);
+    assertEquals(length, registrations);
+  }
+});
+
 Deno.test("codeFlow() does not store the credentials of the caller, but uses them", async () => {
   using stub = stubFetch({ [TOKEN]: token });
   const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
