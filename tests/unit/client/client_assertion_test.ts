@@ -346,13 +346,16 @@ Deno.test("privateKeyJwt() rejects anything but a private key for signing", asyn
     { kty: "RSA", n: SECRET, e: "AQAB" },
     { kty: "RSA", d: SECRET, alg: "RSA-OAEP-256" },
     { kty: "RSA", d: SECRET, alg: "RS1" },
+    { kty: "RSA", d: SECRET, alg: "" },
     { kty: "EC", d: SECRET },
     { kty: "EC", d: SECRET, crv: "secp256k1" },
     { kty: "EC", d: SECRET, crv: "toString" },
     { ...jwk, alg: "ES384" },
     { ...jwk, alg: "ECDH-ES" },
+    { ...jwk, alg: "" },
     { kty: "OKP", d: SECRET, crv: "X25519" },
     { kty: "OKP", d: SECRET, crv: "Ed25519", alg: "ES256" },
+    { kty: "OKP", d: SECRET, crv: "Ed25519", alg: "" },
     { ...jwk, d: 7 },
   ];
   for (const key of keys.map(untyped)) {
