@@ -42,7 +42,9 @@ export interface IDiscoverAuthorizationOptions
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * Which `resource` the metadata may have: the target, or also a parent path
-   * that publishes the metadata at its own well-known URL.
+   * that publishes the metadata at its own well-known URL. Set `exact` where several
+   * tenants share a host: with `parent`, a tenant whose challenge names the document of
+   * the host receives a token that is valid for all of the host.
    *
    * @default {"parent"}
    */

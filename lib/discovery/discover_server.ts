@@ -16,7 +16,11 @@ import { searchServer } from "./_strict_search.ts";
 /** Options of {@linkcode discoverAuthorizationServer}. */
 export interface IDiscoverAuthorizationServerOptions
   extends Omit<IRequestOptions, "headers"> {
-  /** Header fields for requests to the authorization server. */
+  /**
+   * Header fields for the metadata of the authorization server. In
+   * {@linkcode discoverAuthorization} the resource names that server: whichever it
+   * names receives them, unless `authorizationServer` or `allowUrl` restricts it.
+   */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * For servers whose metadata is known to have another issuer: the `issuer` that

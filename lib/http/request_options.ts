@@ -53,14 +53,14 @@ export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
  * redirect of the resource to another origin, in {@linkcode createAuthorizedFetch}.
  */
 export type RequestPurpose =
-  | "resource"
   | "resource_metadata"
   | "authorization_server_metadata"
   | "registration"
   | "pushed_authorization"
   | "device_authorization"
   | "token"
-  | "revocation";
+  | "revocation"
+  | "resource";
 
 /** Options of every network call of this library. */
 export interface IRequestOptions {
