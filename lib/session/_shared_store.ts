@@ -5,6 +5,9 @@ import { tokenOf } from "./_renewal_reason.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
+/** How long a result waits for the lock to be released. */
+const RELEASE_MS = 1_000;
+
 /** A running task. */
 interface IFlight {
   readonly result: Promise<unknown>;
@@ -95,19 +98,25 @@ export class SharedStore {
       }
       return await task();
     };
-    const underLock = () =>
-      new Promise<T>((resolve, reject) => {
-        // A lock whose release hangs or fails does not hold back the result.
-        const start = () => {
-          const running = run();
-          running.then(resolve, reject);
-          return running;
-        };
-        store.lock!(start, signal).then(
-          (value) => hasStarted || resolve(value),
-          (error) => hasStarted || reject(error),
-        );
-      });
+    const underLock = async () => {
+      let running: Promise<T> | undefined;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let hasEnded = () => {};
+      const late = new Promise<void>((resolve) =>
+        hasEnded = () => timer = setTimeout(resolve, RELEASE_MS)
+      );
+      const start = () => {
+        running = run();
+        running.finally(() => hasEnded()).catch(() => {});
+        return running;
+      };
+      const held = store.lock!(start, signal);
+      // A lock that is lost or cannot be released does not hold back the result.
+      await Promise.race([held, late]).catch(() => {});
+      hasEnded = () => {};
+      clearTimeout(timer);
+      return await (running ?? held);
+    };
     // Tasks also wait for each other where there is a lock, because a store need not
     // grant it in the order of the requests.
     const result = this.#queue.then(store.lock ? underLock : run);

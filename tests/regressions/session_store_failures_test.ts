@@ -10,6 +10,7 @@ import {
 import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { type IReceived, resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
+import { skipWaits } from "../support/timers.ts";
 
 /** A server that rotates refresh tokens, and a resource that accepts the last token. */
 function rotating() {
@@ -156,7 +157,8 @@ Deno.test("createAuthorizedFetch() remembers that a refresh token is invalid whe
   }
 });
 
-Deno.test("createAuthorizedFetch() does not wait until a lock is released", async () => {
+Deno.test("createAuthorizedFetch() does not wait for long until a lock is released", async () => {
+  using _waits = skipWaits();
   for (const release of [fail, () => never<never>()]) {
     const server = rotating();
     const store: ISessionStore = {
@@ -181,6 +183,45 @@ Deno.test("createAuthorizedFetch() does not wait until a lock is released", asyn
     await api.revoke().catch(() => {});
     assertEquals(await api.session(), undefined);
   }
+});
+
+Deno.test(
+  "createAuthorizedFetch() waits for a lock that is released, and leaves no timer",
+  { sanitizeOps: true },
+  async () => {
+    const server = rotating();
+    const released = deferred<void>();
+    let isReleased = false;
+    const store: ISessionStore = {
+      ...memoryStore(START),
+      async lock(task) {
+        const result = await task();
+        await released.promise;
+        isReleased = true;
+        return result;
+      },
+    };
+    const { api, urls } = resourceFetch((one) => {
+      if (one.url === TOKEN_ENDPOINT) setTimeout(() => released.resolve());
+      return server.respond(one);
+    }, { store });
+    assertEquals(await statusOf(await api(MCP)), 200);
+    assertEquals([isReleased, urls.length], [true, 3]);
+  },
+);
+
+Deno.test("createAuthorizedFetch() finishes a refresh whose lock is lost", async () => {
+  const server = rotating();
+  const store: ISessionStore = {
+    ...memoryStore(START),
+    lock(task) {
+      task().catch(() => {});
+      return Promise.reject(new Error("The lock is lost"));
+    },
+  };
+  const { api } = resourceFetch((one) => server.respond(one), { store });
+  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals((await store.load())!.token.refresh_token, "r2");
 });
 
 Deno.test("createAuthorizedFetch() fails with what the lock throws before the task", async () => {

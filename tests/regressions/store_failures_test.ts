@@ -9,6 +9,7 @@ import {
 } from "../../lib/stores/mod.ts";
 import { AS, MCP } from "../support/fixtures.ts";
 import { deferred, never } from "../support/stub_fetch.ts";
+import { skipWaits } from "../support/timers.ts";
 import {
   fakeKv,
   fakeLocks,
@@ -55,22 +56,6 @@ const ENGINES: Record<string, () => (write: Write) => ISessionStore> = {
 };
 
 const noFailure: Write = (run) => run();
-
-/** Makes timers of a second and more fire at once. */
-function skipWaits(): Disposable {
-  const { setTimeout, setInterval } = globalThis;
-  type Timer = (handler: () => void, ms?: number) => unknown;
-  const skip = (start: Timer): Timer => (handler, ms = 0) =>
-    start(handler, ms < 1_000 ? ms : 0);
-  Object.assign(globalThis, {
-    setTimeout: skip(setTimeout),
-    setInterval: skip(setInterval),
-  });
-  return {
-    [Symbol.dispose]: () =>
-      void Object.assign(globalThis, { setTimeout, setInterval }),
-  };
-}
 
 /** Checks that the lock of a store is free. */
 async function assertFree(store: ISessionStore): Promise<void> {

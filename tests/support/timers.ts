@@ -1,0 +1,17 @@
+/** Timers for tests, which do not wait. */
+
+/** Makes timers of a second and more fire at once. */
+export function skipWaits(): Disposable {
+  const { setTimeout, setInterval } = globalThis;
+  type Timer = (handler: () => void, ms?: number) => unknown;
+  const skip = (start: Timer): Timer => (handler, ms = 0) =>
+    start(handler, ms < 1_000 ? ms : 0);
+  Object.assign(globalThis, {
+    setTimeout: skip(setTimeout),
+    setInterval: skip(setInterval),
+  });
+  return {
+    [Symbol.dispose]: () =>
+      void Object.assign(globalThis, { setTimeout, setInterval }),
+  };
+}
