@@ -11,8 +11,8 @@ import {
   areRequestable,
   type INeed,
   type IUsedSession,
+  secretTokens,
   tokenOf,
-  tokensOf,
 } from "./_renewal_reason.ts";
 import {
   hasClient,
@@ -49,19 +49,20 @@ function restOf(session: ISession, error: unknown): ISession | undefined {
 
 /** Discovers the authorization server; the resource may repeat what it received. */
 async function discoverFor(
-  { challenge, secrets = [] }: INeed,
+  need: INeed,
   earlier: ISession | undefined,
   { resource, discovery, options }: IRenewal,
   signal: AbortSignal,
 ): Promise<IAuthorizationContext> {
-  const tokens = earlier ? tokensOf(earlier) : [];
-  const { fetch, timeoutMs, maxBytes, allowUrl } = options;
+  const { challenge, secrets = [] } = need;
+  const tokens = secretTokens(earlier, need);
   const context = await discover(
     resource,
     // Whether to request a refresh token is up to the flow.
     { ...discovery, challenge, offlineAccess: undefined },
     {
-      ...transportOf({ fetch, timeoutMs, maxBytes, allowUrl, signal }),
+      ...transportOf(options),
+      signal,
       secrets: [...secrets, ...tokens],
     },
   );

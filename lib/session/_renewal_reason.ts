@@ -43,10 +43,14 @@ export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
 
-/** Returns the tokens of a session, which errors must not repeat. */
-export function tokensOf({ token }: ISession): string[] {
-  const { access_token, refresh_token = "", id_token = "" } = token;
-  return secretsOf({ access_token, refresh_token, id_token });
+/** Returns tokens that a resource may repeat, and errors must not. */
+export function secretTokens(
+  session: ISession | undefined,
+  { refused = "" }: INeed,
+): string[] {
+  const { access_token = "", refresh_token = "", id_token = "" } =
+    session?.token ?? {};
+  return secretsOf({ access_token, refresh_token, id_token, refused });
 }
 
 /** Checks whether scopes are few enough to be requested at once. */

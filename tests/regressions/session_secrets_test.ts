@@ -115,6 +115,26 @@ Deno.test("createAuthorizedFetch().renew() repeats no token of the session", asy
   assertHides(error, "discovery_failed", [access_token]);
 });
 
+Deno.test("createAuthorizedFetch().renew() repeats no token that has been replaced since", async () => {
+  const store = memoryStore({ ...SESSION, token });
+  const { api } = resourceFetch(({ url, headers }) => {
+    const sent = headers.get("Authorization")?.slice(7);
+    const challenge =
+      `Bearer error="insufficient_scope", scope="write", resource_metadata="${OTHER}/${sent}"`;
+    return new Response(null, {
+      status: url === MCP ? 403 : 404,
+      headers: { "WWW-Authenticate": challenge },
+    });
+  }, { store });
+  const body = new Blob(["once"]).stream();
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  const response = await api(MCP, init);
+  const fresh = { access_token: "a-token-that-is-new", token_type: "Bearer" };
+  await store.save({ ...SESSION, token: fresh });
+  const error = await assertRejects(() => api.renew(response));
+  assertHides(error, "discovery_failed", [access_token]);
+});
+
 Deno.test("createAuthorizedFetch() uses no authorization server whose metadata repeats the token", async () => {
   for (
     const [issuer, endpoint] of [
