@@ -14,6 +14,7 @@ import {
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, until, within } from "../support/within.ts";
 
 /** A sign-in that waits until the test lets it go on. */
 function waiting(flow: Authorize) {
@@ -22,10 +23,8 @@ function waiting(flow: Authorize) {
   let called = deferred<void>();
   return {
     requests,
-    /** Resolves when the flow has been called. */
-    get called() {
-      return called.promise;
-    },
+    /** Waits until the flow has been called. */
+    called: () => within(LIMIT_MS, called.promise),
     release: () => resolve(),
     reset() {
       ({ promise, resolve } = deferred<void>());
@@ -42,7 +41,7 @@ function waiting(flow: Authorize) {
 
 async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
-    await promise;
+    await within(LIMIT_MS, promise);
   } catch (error) {
     return error;
   }
@@ -59,8 +58,8 @@ Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others w
     new Request(servers.resource, { signal: controller.signal }),
   );
   const staying = api(servers.resource);
-  await flow.called;
-  while (servers.calls.length < 3) await tick();
+  await flow.called();
+  await until(LIMIT_MS, () => servers.calls.length === 3);
   await tick();
   const reason = new Error("enough");
   controller.abort(reason);
@@ -68,7 +67,7 @@ Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others w
   assertEquals(await rejection(leavingRequest), reason);
   assertEquals(flow.requests[0]!.signal!.aborted, false);
   flow.release();
-  assertEquals(await statusOf(await staying), 200);
+  assertEquals(await statusOf(staying), 200);
   assertEquals(flow.requests.length, 1);
   assertEquals(flow.requests[0]!.signal!.aborted, false);
 });
@@ -82,7 +81,7 @@ Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the la
   const controller = new AbortController();
   const { signal } = controller;
   const calls = [1, 2, 3].map(() => api(servers.resource, { signal }));
-  await flow.called;
+  await flow.called();
   await tick();
   const reason = new Error("enough");
   controller.abort(reason);
@@ -93,9 +92,9 @@ Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the la
 
   flow.reset();
   const next = api(servers.resource);
-  await flow.called;
+  await flow.called();
   flow.release();
-  assertEquals(await statusOf(await next), 200);
+  assertEquals(await statusOf(next), 200);
   assertEquals(flow.requests.length, 2);
 });
 
@@ -111,7 +110,7 @@ Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends afte
   });
   const controller = new AbortController();
   const call = api.authorize({ signal: controller.signal });
-  await called.promise;
+  await within(LIMIT_MS, called.promise);
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   late.resolve({} as ISession);
@@ -151,14 +150,14 @@ Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, 
   servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
-  await refresh.received;
+  await refresh.received();
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   // The next caller waits for that refresh, and finds what it has stored.
   const next = api(servers.resource);
   await tick();
   refresh.release();
-  assertEquals(await statusOf(await next), 200);
+  assertEquals(await statusOf(next), 200);
   assertEquals(servers.grants("refresh_token").length, 1);
   const session = await store.load();
   assert(session!.token.access_token !== token.access_token);
@@ -175,11 +174,14 @@ Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails af
   servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
-  await refresh.received;
+  await refresh.received();
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   refresh.release();
-  while ((await api.session())?.token.access_token) await tick();
+  await until(
+    LIMIT_MS,
+    async () => !(await api.session())?.token.access_token,
+  );
   await tick();
   assertEquals(servers.visits.length, 1);
 });
@@ -197,14 +199,14 @@ Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller wa
   servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
-  await refresh.received;
+  await refresh.received();
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   const next = api(servers.resource);
-  while (servers.calls.length < 2) await tick();
+  await until(LIMIT_MS, () => servers.calls.length === 2);
   await tick();
   refresh.release();
-  assertEquals(await statusOf(await next), 200);
+  assertEquals(await statusOf(next), 200);
   assertEquals(servers.visits.length, 2);
 });
 
@@ -358,7 +360,7 @@ Deno.test("createAuthorizedFetch() stops reading the body of a redirected Reques
   const init = { method: "POST", body, duplex: "half" } as RequestInit;
   const { signal } = controller;
   const call = api(new Request(servers.resource, { ...init, signal }));
-  await reading.promise;
+  await within(LIMIT_MS, reading.promise);
   const reason = new Error("enough");
   controller.abort(reason);
   assertEquals(await rejection(call), reason);

@@ -123,9 +123,9 @@ Deno.test("createAuthorizedFetch() loses no scope when two calls step up at the 
 Deno.test("createAuthorizedFetch() keeps the scopes of a step-up for the next sign-in", async () => {
   await using servers = startSessionServers();
   const { api } = await signedIn(servers);
-  await statusOf(await api(`${servers.resource}/write`));
+  await statusOf(api(`${servers.resource}/write`));
   servers.revoke(true);
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits[1]!.searchParams.get("scope"), "read write");
 });
 
@@ -184,7 +184,7 @@ Deno.test("createAuthorizedFetch() authorizes when a refreshed token is refused 
       servers.visits.length === 0
       ? new Response(null, { status: 401 })
       : undefined;
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.grants("refresh_token").length, 1);
   assertEquals(servers.visits.length, 1);
 });
@@ -201,7 +201,7 @@ Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and 
       },
     });
   servers.handler = () => servers.visits.length ? undefined : refusal();
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.grants("refresh_token").length, 0);
   const { searchParams } = servers.visits[0]!;
   assertEquals(searchParams.get("acr_values"), "mfa");
@@ -265,7 +265,7 @@ for (
     assertEquals(servers.visits.length, 0);
     assertEquals(await api.session(), session);
     servers.server = () => undefined;
-    assertEquals(await statusOf(await api(servers.resource)), 200);
+    assertEquals(await statusOf(api(servers.resource)), 200);
   });
 }
 
@@ -274,7 +274,7 @@ Deno.test("createAuthorizedFetch() uses a token that is still valid when its ref
   const { api, clock } = await signedIn(servers);
   servers.server = () => new Response(null, { status: 503 });
   clock.now += 3_580_000;
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.received("/token").length, 1);
   clock.now += 20_000;
   await assertRejects(() => api(servers.resource), OAuthClientError, "503");
@@ -285,10 +285,10 @@ Deno.test("createAuthorizedFetch() refreshes a short-lived token in the last qua
   servers.lifetime = 20;
   const { api, clock } = await signedIn(servers);
   clock.now += 14_000;
-  await statusOf(await api(servers.resource));
+  await statusOf(api(servers.resource));
   assertEquals(servers.received("/token").length, 0);
   clock.now += 2_000;
-  await statusOf(await api(servers.resource));
+  await statusOf(api(servers.resource));
   assertEquals(servers.received("/token").length, 1);
 });
 
@@ -318,7 +318,7 @@ Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds d
   assertEquals(error.error, "invalid_client");
   assertEquals(servers.visits.length, 1);
   assertEquals(await api.session(), undefined);
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.received("/register").length, 1);
 });
 
@@ -349,10 +349,10 @@ Deno.test("createAuthorizedFetch() drops a registration that a step-up finds del
   const kept = await api.session();
   const client = { issuer: session.issuer, client_id: "" };
   assertEquals(kept, { ...session, client });
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits.length, 1);
   // The next step-up has a registration of its own.
-  assertEquals(await statusOf(await api(url)), 200);
+  assertEquals(await statusOf(api(url)), 200);
   assertEquals(servers.visits[1]!.searchParams.get("scope"), "read write");
   assertEquals(servers.received("/register").length, 1);
 });
@@ -363,7 +363,7 @@ Deno.test("createAuthorizedFetch() neither refreshes nor revokes with a client t
   const client = { issuer: session.issuer, client_id: "" };
   await store.save({ ...session, client });
   servers.tokens.clear();
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.grants("refresh_token"), []);
   assertEquals(servers.received("/register").length, 1);
   await store.save({ ...session, client });
@@ -391,7 +391,7 @@ Deno.test("createAuthorizedFetch() keeps a client without tokens when the sign-i
   // No request is made with the tokens again.
   servers.requests.length = servers.calls.length = 0;
   isWilling = true;
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(
     servers.calls.map(({ authorization }) => authorization)[0],
     null,
@@ -412,7 +412,7 @@ Deno.test("createAuthorizedFetch() uses what another process has stored in the m
     await store.save({ ...session, token });
     return undefined;
   };
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.received("/token").length, 0);
 });
 
@@ -499,7 +499,7 @@ Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a 
       ? Response.json({ error: "invalid_scope" }, { status: 400 })
       : undefined;
   };
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits.length, 1);
   assertEquals(stored, session);
 });

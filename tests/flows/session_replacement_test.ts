@@ -12,6 +12,7 @@ import {
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 
 /** A user who signs in once, and then leaves the next sign-in open. */
 async function withOpenSignIn(servers: ISessionServers) {
@@ -27,19 +28,24 @@ async function withOpenSignIn(servers: ISessionServers) {
   });
   const session = await api.authorize();
   servers.revoke(true);
-  return { api, session, requests, opened: opened.promise };
+  return {
+    api,
+    session,
+    requests,
+    opened: () => within(LIMIT_MS, opened.promise),
+  };
 }
 
 Deno.test("createAuthorizedFetch().save() ends a sign-in, and the calls that wait for it use the saved session", async () => {
   await using servers = startSessionServers();
   const { api, session, requests, opened } = await withOpenSignIn(servers);
   const calls = [1, 2, 3].map(() => api(servers.resource));
-  await opened;
+  await opened();
   servers.tokens.set("saved", ["read"]);
   const token = { access_token: "saved", token_type: "Bearer" };
-  await api.save({ ...session, token });
+  await within(LIMIT_MS, api.save({ ...session, token }));
   assert(requests[1]!.signal!.aborted);
-  for (const call of calls) assertEquals(await statusOf(await call), 200);
+  for (const call of calls) assertEquals(await statusOf(call), 200);
   assertEquals(requests.length, 2);
   assertEquals((await api.session())!.token, token);
 });
@@ -51,9 +57,11 @@ Deno.test("createAuthorizedFetch().revoke() ends a sign-in, and the calls that w
   const failures = Promise.all(
     calls.map((call) => assertRejects(() => call, DOMException, "was revoked")),
   );
-  await opened;
-  await api.revoke();
-  for (const { name } of await failures) assertEquals(name, "AbortError");
+  await opened();
+  await within(LIMIT_MS, api.revoke());
+  for (const { name } of await within(LIMIT_MS, failures)) {
+    assertEquals(name, "AbortError");
+  }
   assert(requests[1]!.signal!.aborted);
   assertEquals(requests.length, 2);
   assertEquals(await api.session(), undefined);
@@ -69,13 +77,13 @@ Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its
   const refresh = hold(({ body }) => body.includes("grant_type=refresh_token"));
   servers.server = refresh.handler;
   const call = api(servers.resource);
-  await refresh.received;
+  await refresh.received();
   const revoked = api.revoke();
   refresh.release();
-  await revoked;
+  await within(LIMIT_MS, revoked);
   assertEquals([...servers.tokens], []);
   // The call has the refreshed token, which may have been revoked on the way.
-  assert([200, 401].includes(await statusOf(await call)));
+  assert([200, 401].includes(await statusOf(call)));
   assertEquals(servers.visits.length, 1);
   assertEquals(await api.session(), undefined);
 });
@@ -89,14 +97,14 @@ Deno.test("createAuthorizedFetch().revoke() lets no call that is under way sign 
   const request = hold(() => true);
   servers.handler = request.handler;
   const call = api(servers.resource);
-  await request.received;
-  await api.revoke();
+  await request.received();
+  await within(LIMIT_MS, api.revoke());
   request.release();
-  const response = await call;
+  const response = await within(LIMIT_MS, call);
   assertEquals([response.status, await response.text()], [401, "refused"]);
   assertEquals(servers.visits.length, 1);
   // A later call does.
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits.length, 2);
 });
 
@@ -128,15 +136,16 @@ Deno.test("createAuthorizedFetch() deletes and stores nothing once the signal of
     ]
   ) {
     const aborted = AbortSignal.abort(reason);
-    assertEquals(await assertRejects(() => act(aborted)), reason);
+    const rejected = assertRejects(() => act(aborted));
+    assertEquals(await within(LIMIT_MS, rejected), reason);
     const controller = new AbortController();
     const waiting = assertRejects(() => act(controller.signal));
     controller.abort(reason);
-    assertEquals(await waiting, reason);
+    assertEquals(await within(LIMIT_MS, waiting), reason);
   }
   release();
   // Runs after the tasks above.
-  await api.save(session);
+  await within(LIMIT_MS, api.save(session));
   assertEquals(await api.session(), session);
   assertEquals(servers.received("/revoke").length, 0);
 });
@@ -169,16 +178,16 @@ Deno.test("createAuthorizedFetch() goes on with a refreshed session that the sto
   for (const round of [1, 2]) {
     servers.tokens.clear();
     const calls = [1, 2, 3].map(() => api(servers.resource));
-    for (const call of calls) assertEquals(await statusOf(await call), 200);
+    for (const call of calls) assertEquals(await statusOf(call), 200);
     assertEquals(servers.grants("refresh_token").length, round);
     assertEquals(await inner.load(), first);
   }
   const session = await api.session();
   state.isFull = false;
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(await inner.load(), session);
   const { saves } = state;
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(state.saves, saves);
   // No refresh token was sent twice.
   const sent = servers.grants("refresh_token")
@@ -197,14 +206,14 @@ Deno.test("createAuthorizedFetch() saves a session that the store failed to save
   await api.authorize();
   state.isFull = true;
   servers.tokens.clear();
-  await statusOf(await api(servers.resource));
+  await statusOf(api(servers.resource));
   const session = await api.session();
   state.isFull = false;
   const response = await fetch(servers.resource);
   await response.body?.cancel();
   servers.server = ({ path }) =>
     path === "/token" ? new Response(null, { status: 503 }) : undefined;
-  await assertRejects(() => api.renew(response));
+  await within(LIMIT_MS, assertRejects(() => api.renew(response)));
   assertEquals(await inner.load(), session);
 });
 
@@ -218,13 +227,13 @@ Deno.test("createAuthorizedFetch() prefers what is stored to a session that it f
   const first = await api.authorize();
   state.isFull = true;
   servers.tokens.clear();
-  await statusOf(await api(servers.resource));
+  await statusOf(api(servers.resource));
   servers.tokens.set("other", ["read"]);
   const token = { access_token: "other", token_type: "Bearer" };
   await inner.save({ ...first, token });
   state.isFull = false;
   servers.calls.length = 0;
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.calls[0]!.authorization, "Bearer other");
   assertEquals((await inner.load())!.token, token);
 });
@@ -239,9 +248,9 @@ Deno.test("createAuthorizedFetch().revoke() revokes a session that could not be 
   await api.authorize();
   state.isFull = true;
   servers.tokens.clear();
-  await statusOf(await api(servers.resource));
+  await statusOf(api(servers.resource));
   state.isFull = false;
-  await api.revoke();
+  await within(LIMIT_MS, api.revoke());
   assertEquals([...servers.tokens], []);
   assertEquals(await api.session(), undefined);
 });

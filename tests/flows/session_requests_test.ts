@@ -57,7 +57,7 @@ Deno.test("createAuthorizedFetch() sends the token to the resource and below it 
     ] as const
   ) {
     servers.calls.length = other.calls.length = 0;
-    assertEquals(await statusOf(await api(url)), 200, url);
+    assertEquals(await statusOf(api(url)), 200, url);
     const [call] = [...servers.calls, ...other.calls];
     assertEquals(call!.authorization, isSent ? bearer : null, url);
   }
@@ -93,7 +93,7 @@ Deno.test("createAuthorizedFetch() leaves an Authorization of the caller alone",
     ]
   ) {
     servers.calls.length = 0;
-    assertEquals(await statusOf(await call()), 401);
+    assertEquals(await statusOf(call()), 401);
     assertEquals(servers.calls.map((one) => one.authorization), ["Basic b3du"]);
   }
   assertEquals(servers.visits.length, 1);
@@ -142,7 +142,7 @@ Deno.test("createAuthorizedFetch() sends no token again after a redirect to anot
     received.path.endsWith("/back")
       ? new Response(null, { status: 401 })
       : handler(received);
-  assertEquals(await statusOf(await api(`${servers.resource}/go/307`)), 401);
+  assertEquals(await statusOf(api(`${servers.resource}/go/307`)), 401);
   assertEquals(other.calls.map((one) => one.authorization), [null]);
   assertEquals(servers.calls.map((one) => one.authorization), [bearer, null]);
   assertEquals([servers.visits.length, servers.grants("refresh_token")], [
@@ -153,7 +153,7 @@ Deno.test("createAuthorizedFetch() sends no token again after a redirect to anot
   // The next call has the token, also after a redirect within the origin.
   servers.calls.length = 0;
   location = `${servers.resource}/there`;
-  assertEquals(await statusOf(await api(`${servers.resource}/go/307`)), 200);
+  assertEquals(await statusOf(api(`${servers.resource}/go/307`)), 200);
   const sent = servers.calls.map((one) => one.authorization);
   assertEquals(sent, [bearer, bearer]);
 });
@@ -254,7 +254,7 @@ Deno.test("createAuthorizedFetch() leaves redirects to a caller who handles them
   const response = await api(url, { redirect: "manual" });
   assertEquals(await statusOf(response), 302);
   const request = new Request(url, { redirect: "manual" });
-  assertEquals(await statusOf(await api(request)), 302);
+  assertEquals(await statusOf(api(request)), 302);
   await assertRejects(() => api(url, { redirect: "error" }), TypeError);
 });
 
@@ -357,7 +357,7 @@ Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews befor
   const { api } = await signedIn(servers);
   servers.revoke();
   const first = streamOf("once");
-  assertEquals(await statusOf(await api(servers.resource, first.init)), 401);
+  assertEquals(await statusOf(api(servers.resource, first.init)), 401);
   assertEquals(first.state.pulls, 1);
   assertEquals(servers.grants("refresh_token").length, 0);
   const second = streamOf("again");
@@ -383,7 +383,7 @@ Deno.test("createAuthorizedFetch() keeps the session after any other status, for
     ] as const
   ) {
     servers.handler = respond;
-    assertEquals(await statusOf(await api(servers.resource)), status);
+    assertEquals(await statusOf(api(servers.resource)), status);
     servers.handler = () => undefined;
     const stream = await api(servers.resource, streamOf("once").init);
     assertEquals((await stream.json()).authorization, bearer);
@@ -436,9 +436,9 @@ Deno.test("createAuthorizedFetch() keeps an event stream open while other calls 
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
   assertEquals((await reader.read()).value, "data: 1\n\n");
   servers.revoke();
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   servers.revoke(true);
-  assertEquals(await statusOf(await api(servers.resource)), 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   push("2");
   assertEquals((await reader.read()).value, "data: 2\n\n");
   await reader.cancel();

@@ -51,7 +51,7 @@ Deno.test("createAuthorizedFetch() signs in, refreshes and revokes at oidc-provi
   const api = createAuthorizedFetch(resource, { authorize, now: () => now });
   const calls = (count: number) =>
     Promise.all(
-      Array.from({ length: count }, async () => statusOf(await api(resource))),
+      Array.from({ length: count }, () => statusOf(api(resource))),
     );
   assertEquals(new Set(await calls(20)), new Set([200]));
   assertEquals(visits.length, 1);
@@ -86,7 +86,7 @@ Deno.test("createAuthorizedFetch() signs in, refreshes and revokes at oidc-provi
   await api.save(last);
   visits.length = 0;
   now += 3_600_000;
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
   assertEquals(visits.length, 1);
 });
 
@@ -104,7 +104,7 @@ for (const dpopNonce of [false, true]) {
     const { authorize, visits } = userFlow();
     const options = { authorize, store, now: () => now };
     const api = createAuthorizedFetch(resource, { ...options, dpop });
-    assertEquals(await statusOf(await api(resource)), 200);
+    assertEquals(await statusOf(api(resource)), 200);
     assertEquals(visits[0]!.searchParams.get("dpop_jkt"), dpop.thumbprint);
     const session = (await api.session())!;
     assertEquals(session.dpopThumbprint, dpop.thumbprint);
@@ -117,11 +117,11 @@ for (const dpopNonce of [false, true]) {
       method: "POST",
       body: "b",
     });
-    assertEquals(await statusOf(await api(request)), 200);
+    assertEquals(await statusOf(api(request)), 200);
     assertEquals(requests, ["POST /mcp"]);
     now += 3_600_000;
     server.requests.length = 0;
-    assertEquals(await statusOf(await api(resource)), 200);
+    assertEquals(await statusOf(api(resource)), 200);
     assertEquals(server.requests, ["POST /token"]);
 
     // The session counts as none for another key, and for a fetch without one.
@@ -131,11 +131,11 @@ for (const dpopNonce of [false, true]) {
       dpop: other,
     });
     visits.length = 0;
-    assertEquals(await statusOf(await foreign(resource)), 200);
+    assertEquals(await statusOf(foreign(resource)), 200);
     assertEquals(visits.length, 1);
     assertEquals((await store.load())!.dpopThumbprint, other.thumbprint);
     const unbound = createAuthorizedFetch(resource, options);
-    assertEquals(await statusOf(await unbound(resource)), 401);
+    assertEquals(await statusOf(unbound(resource)), 401);
     assertEquals(visits.length, 2);
   });
 }
@@ -146,9 +146,9 @@ Deno.test("createAuthorizedFetch() sends a DPoP request twice at most when the r
   const dpop = await createDpop();
   const { authorize, visits } = userFlow();
   const api = createAuthorizedFetch(resource, { authorize, dpop });
-  await statusOf(await api(resource));
+  await statusOf(api(resource));
   // Another client uses the nonce that this one has.
-  await statusOf(await fetch(resource));
+  await statusOf(fetch(resource));
   const other = await createDpop();
   const { access_token } = (await api.session())!.token;
   for (const _ of [1, 2]) {
@@ -162,7 +162,7 @@ Deno.test("createAuthorizedFetch() sends a DPoP request twice at most when the r
     await response.body?.cancel();
   }
   requests.length = 0;
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
   assertEquals(requests, ["GET /mcp", "GET /mcp"]);
   assertEquals(visits.length, 1);
 });
@@ -197,7 +197,7 @@ Deno.test("startAuthorization() and finishAuthorization() work through JSON, wit
     authorize: () => Promise.reject(new Error("not asked")),
   });
   await api.save(JSON.parse(JSON.stringify(session)));
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
 });
 
 Deno.test("deviceFlow() signs in at oidc-provider, and keeps the client", async () => {
@@ -213,14 +213,14 @@ Deno.test("deviceFlow() signs in at oidc-provider, and keeps the client", async 
   });
   const store = memoryStore();
   const api = createAuthorizedFetch(resource, { authorize, store });
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
   const session = (await api.session())!;
   assert(session.token.refresh_token);
   await store.save({
     ...session,
     token: { access_token: "", token_type: "Bearer" },
   });
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
   assertEquals(server.requests.filter((one) => one === "POST /reg").length, 1);
 });
 
@@ -245,11 +245,11 @@ Deno.test("clientCredentialsFlow() calls as a service, and only at its own issue
     authorize: flow(server.issuer),
     now: () => now,
   });
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
   const session = (await api.session())!;
   assertEquals(JSON.stringify(session).includes(service.client_secret), false);
   now += 3_600_000;
-  assertEquals(await statusOf(await api(resource)), 200);
+  assertEquals(await statusOf(api(resource)), 200);
 
   server.requests.length = 0;
   const foreign = createAuthorizedFetch(resource, {
@@ -304,7 +304,7 @@ Deno.test("codeFlow() serves a web server, whose visit throws its redirect", asy
     authorize: () => Promise.reject(new Error("not asked")),
   });
   await api.save(await finishAuthorization(callback, pending));
-  assertEquals(await statusOf(await serve()), 200);
+  assertEquals(await statusOf(serve()), 200);
 });
 
 Deno.test("codeFlow() leaves the resource parameter out for good with resource: false", async () => {
@@ -316,7 +316,7 @@ Deno.test("codeFlow() leaves the resource parameter out for good with resource: 
   });
   const api = createAuthorizedFetch(resource, { authorize });
   // Without the parameter, oidc-provider issues a token for another audience.
-  assertEquals(await statusOf(await api(resource)), 401);
+  assertEquals(await statusOf(api(resource)), 401);
   assertEquals(visits[0]!.searchParams.get("resource"), null);
   assertEquals((await api.session())!.omitResource, true);
   const context = await discoverAuthorization(resource);

@@ -1,3 +1,5 @@
+import { LIMIT_MS, within } from "../support/within.ts";
+
 /** Starts a server on a free loopback port that prints nothing. */
 export function serve(handler: (request: Request) => Promise<Response>) {
   const server = Deno.serve(
@@ -7,6 +9,7 @@ export function serve(handler: (request: Request) => Promise<Response>) {
   return {
     /** `http://127.0.0.1:<port>`, without a slash at the end. */
     origin: `http://127.0.0.1:${server.addr.port}`,
-    close: () => server.shutdown(),
+    /** Waits for requests under way, but not for those that a failed test holds. */
+    close: () => within(LIMIT_MS, server.shutdown()).catch(() => {}),
   };
 }

@@ -5,6 +5,7 @@
  */
 import { codeFlow, type ICodeFlowOptions } from "../../mod.ts";
 import { deferred } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 import { serve } from "./_serve.ts";
 
 /** A request that one of the servers received. */
@@ -58,8 +59,8 @@ export function hold(matches: (received: IReceived) => boolean) {
   const received = deferred<void>();
   const released = deferred<void>();
   return {
-    /** Resolves when the first of them was received. */
-    received: received.promise,
+    /** Waits until the first of them was received. */
+    received: () => within(LIMIT_MS, received.promise),
     release: () => released.resolve(),
     async handler(request: IReceived): Promise<undefined> {
       if (!matches(request)) return;

@@ -1,6 +1,7 @@
 /** A fetch function for tests: responds from a table and records the requests. */
 
 import type { IFetch, IFetchInit, IFetchResponse } from "../../mod.ts";
+import { LIMIT_MS, within } from "./within.ts";
 
 /** One recorded request. */
 export interface IStubRequest {
@@ -130,10 +131,13 @@ export function deferred<T>() {
   return { promise, resolve, reject };
 }
 
-/** Returns the status of a response, and closes its body. */
-export async function statusOf(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
+/** Waits for a response, closes its body and returns its status. */
+export async function statusOf(
+  response: Response | Promise<Response>,
+): Promise<number> {
+  const { body, status } = await within(LIMIT_MS, Promise.resolve(response));
+  await body?.cancel();
+  return status;
 }
 
 /** A value of the wrong type, as callers without a type checker pass it. */
