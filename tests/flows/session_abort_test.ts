@@ -303,7 +303,7 @@ for (
       },
     });
     const error = await assertRejects(
-      () => api(servers.resource),
+      () => within(LIMIT_MS, api(servers.resource)),
       OAuthClientError,
     );
     assertEquals(error.code, code);

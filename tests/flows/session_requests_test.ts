@@ -11,13 +11,19 @@ import {
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 
 async function signedIn(servers: ISessionServers) {
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  const { token } = await api.authorize();
+  const { token } = await within(LIMIT_MS, api.authorize());
   return { api, bearer: `Bearer ${token.access_token}` };
+}
+
+/** Waits for a response, and returns the JSON in its body. */
+async function jsonOf(response: Promise<Response>) {
+  return await (await within(LIMIT_MS, response)).json();
 }
 
 /** Makes a resource that answers every request, and redirects `/mcp/go/<status>`. */
@@ -117,10 +123,9 @@ Deno.test("createAuthorizedFetch() follows redirects with the token within the r
     location = target;
     for (const status of [301, 302, 303, 307, 308]) {
       servers.calls.length = other.calls.length = 0;
-      const response = await api(`${servers.resource}/go/${status}`, {
-        headers: { Cookie: "c=1" },
-      });
-      assertEquals(await statusOf(response), 200);
+      const headers = { Cookie: "c=1" };
+      const call = api(`${servers.resource}/go/${status}`, { headers });
+      assertEquals(await statusOf(call), 200);
       assertEquals(servers.calls[0]!.authorization, bearer);
       const last = at.calls.at(-1)!;
       assertEquals(last.authorization, expected, `${target} ${status}`);
@@ -205,11 +210,10 @@ Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect 
   for (const status of [301, 302, 303, 307, 308]) {
     const url = `${servers.resource}/go/${status}`;
     const expected = status < 304 ? dropped : kept;
-    const plain = await fetch(url, init);
-    assertEquals(await plain.json(), expected);
-    assertEquals(await (await api(url, init)).json(), expected);
+    assertEquals(await jsonOf(fetch(url, init)), expected);
+    assertEquals(await jsonOf(api(url, init)), expected);
     const request = new Request(url, init);
-    assertEquals(await (await api(request)).json(), expected);
+    assertEquals(await jsonOf(api(request)), expected);
   }
 });
 
@@ -221,8 +225,10 @@ Deno.test("createAuthorizedFetch() renews after a 401 behind a redirect", async 
       ? Response.redirect(`${servers.resource}/`, 307)
       : undefined;
   servers.revoke();
-  const response = await api(servers.resource, { method: "POST", body: "b" });
-  const { method, body, authorization } = await response.json();
+  const init = { method: "POST", body: "b" };
+  const { method, body, authorization } = await jsonOf(
+    api(servers.resource, init),
+  );
   assertEquals([method, body], ["POST", "b"]);
   assert(authorization !== bearer);
 });
@@ -234,7 +240,10 @@ Deno.test("createAuthorizedFetch() fails for redirects that cannot be followed",
   redirectTo(servers, () => location);
   const url = `${servers.resource}/go/307`;
   const rejects = async (init: RequestInit, message: string) => {
-    const error = await assertRejects(() => api(url, init), OAuthClientError);
+    const error = await assertRejects(
+      () => within(LIMIT_MS, api(url, init)),
+      OAuthClientError,
+    );
     assertEquals([error.code, error.url], ["redirect_refused", url]);
     assert(error.message.endsWith(message), error.message);
   };
@@ -251,11 +260,13 @@ Deno.test("createAuthorizedFetch() leaves redirects to a caller who handles them
   const { api } = await signedIn(servers);
   redirectTo(servers, () => "/elsewhere");
   const url = `${servers.resource}/go/302`;
-  const response = await api(url, { redirect: "manual" });
-  assertEquals(await statusOf(response), 302);
+  assertEquals(await statusOf(api(url, { redirect: "manual" })), 302);
   const request = new Request(url, { redirect: "manual" });
   assertEquals(await statusOf(api(request)), 302);
-  await assertRejects(() => api(url, { redirect: "error" }), TypeError);
+  await assertRejects(
+    () => within(LIMIT_MS, api(url, { redirect: "error" })),
+    TypeError,
+  );
 });
 
 const form = new FormData();
@@ -276,12 +287,8 @@ for (
     const { api } = await signedIn(servers);
     servers.revoke();
     const headers = new Headers({ "X-Test": "1" });
-    const response = await api(new URL(servers.resource), {
-      method: "PUT",
-      headers,
-      body,
-    });
-    const received = await response.json();
+    const init = { method: "PUT", headers, body };
+    const received = await jsonOf(api(new URL(servers.resource), init));
     assertEquals(received.method, "PUT");
     assert(received.body.includes(expected), received.body);
     assertEquals(servers.calls.map((one) => one.headers.get("X-Test")), [
@@ -310,7 +317,7 @@ Deno.test("createAuthorizedFetch() sends a Request again after a 401, also with 
       headers: { "X-Test": "request" },
     });
     servers.calls.length = 0;
-    const { body } = await (await api(request, init)).json();
+    const { body } = await jsonOf(api(request, init));
     assertEquals(body, init?.body ?? "request");
     assertEquals(servers.calls.length, 2);
     for (const call of servers.calls) {
@@ -344,8 +351,7 @@ Deno.test("createAuthorizedFetch() renews a missing or expired session before it
   for (const grant of ["authorization_code", "refresh_token"]) {
     const { init, state } = streamOf("once");
     servers.requests.length = servers.calls.length = 0;
-    const response = await api(servers.resource, init);
-    assertEquals((await response.json()).body, "once");
+    assertEquals((await jsonOf(api(servers.resource, init))).body, "once");
     assertEquals([servers.calls.length, state.pulls], [1, 1]);
     assertEquals(servers.grants(grant).length, 1);
     now += 3_600_000;
@@ -361,8 +367,8 @@ Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews befor
   assertEquals(first.state.pulls, 1);
   assertEquals(servers.grants("refresh_token").length, 0);
   const second = streamOf("again");
-  const response = await api(servers.resource, second.init);
-  assertEquals((await response.json()).body, "again");
+  const { body } = await jsonOf(api(servers.resource, second.init));
+  assertEquals(body, "again");
   assertEquals(servers.calls.length, 2);
   assertEquals(servers.grants("refresh_token").length, 1);
 });
@@ -385,9 +391,9 @@ Deno.test("createAuthorizedFetch() keeps the session after any other status, for
     servers.handler = respond;
     assertEquals(await statusOf(api(servers.resource)), status);
     servers.handler = () => undefined;
-    const stream = await api(servers.resource, streamOf("once").init);
-    assertEquals((await stream.json()).authorization, bearer);
-    const { token } = await api.authorize();
+    const stream = await jsonOf(api(servers.resource, streamOf("once").init));
+    assertEquals(stream.authorization, bearer);
+    const { token } = await within(LIMIT_MS, api.authorize());
     assertEquals(`Bearer ${token.access_token}`, bearer);
   }
   assertEquals(servers.grants("refresh_token").length, 0);
@@ -398,18 +404,17 @@ Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stre
   await using servers = startSessionServers();
   const { api, bearer } = await signedIn(servers);
   servers.revoke();
-  const response = await api(servers.resource, streamOf("once").init);
-  const sessions = await Promise.all([
-    api.renew(response),
-    api.renew(response),
-  ]);
+  const { init } = streamOf("once");
+  const response = await within(LIMIT_MS, api(servers.resource, init));
+  const renew = () => within(LIMIT_MS, api.renew(response));
+  const sessions = await Promise.all([renew(), renew()]);
   await response.body?.cancel();
   assertEquals(sessions[0], sessions[1]);
   assert(bearer !== `Bearer ${sessions[0]!.token.access_token}`);
   // Also a call that comes later does not refresh what has been renewed.
-  assertEquals(await api.renew(response), sessions[0]);
+  assertEquals(await renew(), sessions[0]);
   assertEquals(servers.grants("refresh_token").length, 1);
-  const ok = await api(servers.resource);
+  const ok = await within(LIMIT_MS, api(servers.resource));
   await assertRejects(
     () => api.renew(ok),
     OAuthClientError,
@@ -432,15 +437,15 @@ Deno.test("createAuthorizedFetch() keeps an event stream open while other calls 
     });
     return new Response(body.pipeThrough(new TextEncoderStream()));
   };
-  const events = await api(`${servers.resource}/events`);
+  const events = await within(LIMIT_MS, api(`${servers.resource}/events`));
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
-  assertEquals((await reader.read()).value, "data: 1\n\n");
+  assertEquals((await within(LIMIT_MS, reader.read())).value, "data: 1\n\n");
   servers.revoke();
   assertEquals(await statusOf(api(servers.resource)), 200);
   servers.revoke(true);
   assertEquals(await statusOf(api(servers.resource)), 200);
   push("2");
-  assertEquals((await reader.read()).value, "data: 2\n\n");
+  assertEquals((await within(LIMIT_MS, reader.read())).value, "data: 2\n\n");
   await reader.cancel();
 });
 
