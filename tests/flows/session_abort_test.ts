@@ -144,7 +144,7 @@ Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, 
     authorize: servers.flow(),
     store,
   });
-  const { token } = await api.authorize();
+  const { token } = await within(LIMIT_MS, api.authorize());
   servers.revoke();
   const refresh = hold(({ path }) => path === "/token");
   servers.server = refresh.handler;
@@ -168,7 +168,7 @@ Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails af
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   servers.revoke(true);
   const refresh = hold(({ path }) => path === "/token");
   servers.server = refresh.handler;
@@ -191,7 +191,7 @@ Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller wa
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   servers.revoke(true);
   const refresh = hold(({ path, body }) =>
     path === "/token" && body.includes("refresh_token=")
@@ -228,7 +228,7 @@ Deno.test("createAuthorizedFetch() passes the signal to the request, also for it
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   const arrived = deferred<void>();
   servers.handler = () => {
     arrived.resolve();

@@ -2,6 +2,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
+import { statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 
 for (
   const { error, registrations, client } of [
@@ -17,16 +19,14 @@ for (
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
-    await api.authorize();
+    await within(LIMIT_MS, api.authorize());
     servers.tokens.clear();
     servers.visits.length = servers.requests.length = 0;
     servers.server = ({ path, body }) =>
       path === "/token" && body.includes("grant_type=refresh_token")
         ? Response.json({ error }, { status: 400 })
         : undefined;
-    const response = await api(servers.resource);
-    await response.body?.cancel();
-    assertEquals(response.status, 200);
+    assertEquals(await statusOf(api(servers.resource)), 200);
     assertEquals(servers.visits.length, 1);
     assertEquals(servers.received("/register").length, registrations);
   });
@@ -42,15 +42,15 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, also while the 
     authorize: (request) => isWilling ? flow(request) : Promise.reject(refusal),
     now: () => now,
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   servers.server = ({ path }) =>
     path === "/token"
       ? Response.json({ error: "invalid_scope" }, { status: 400 })
       : undefined;
   isWilling = false;
   now += 3_580_000;
-  const thrown = await api(servers.resource).catch((error) => error);
-  assertEquals(thrown, refusal);
+  const call = within(LIMIT_MS, api(servers.resource));
+  assertEquals(await assertRejects(() => call), refusal);
 });
 
 for (
@@ -67,16 +67,14 @@ for (
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
-    const { client } = await api.authorize();
+    const { client } = await within(LIMIT_MS, api.authorize());
     servers.tokens.clear();
     servers.visits.length = servers.requests.length = 0;
     servers.server = ({ path, body }) =>
       path === "/token" && body.includes("grant_type=refresh_token")
         ? respond()
         : undefined;
-    const response = await api(servers.resource);
-    await response.body?.cancel();
-    assertEquals(response.status, 200);
+    assertEquals(await statusOf(api(servers.resource)), 200);
     assertEquals(servers.visits.length, 1);
     assertEquals((await api.session())!.client, client);
   });
@@ -88,11 +86,11 @@ for (const status of [408, 425, 429]) {
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
-    const session = await api.authorize();
+    const session = await within(LIMIT_MS, api.authorize());
     servers.tokens.clear();
     servers.server = () => new Response(null, { status });
     await assertRejects(
-      () => api(servers.resource),
+      () => within(LIMIT_MS, api(servers.resource)),
       OAuthClientError,
       String(status),
     );
@@ -113,15 +111,13 @@ Deno.test("createAuthorizedFetch() uses a token that is still valid when the dis
         ? Promise.resolve(new Response(null, { status: 503 }))
         : fetch(input, init),
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   servers.server = ({ path, body }) =>
     path === "/token" && body.includes("grant_type=refresh_token")
       ? Response.json({ error: "invalid_scope" }, { status: 400 })
       : undefined;
   isDown = true;
   now += 3_580_000;
-  const response = await api(servers.resource);
-  await response.body?.cancel();
-  assertEquals(response.status, 200);
+  assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits.length, 1);
 });

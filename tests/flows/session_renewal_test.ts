@@ -11,6 +11,7 @@ import {
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 
 const CALLERS = 20;
 
@@ -21,8 +22,7 @@ async function callAll(
   const statuses: Record<number, number> = {};
   await Promise.all(
     Array.from({ length: CALLERS }, async (_, n) => {
-      const { status, body } = await call(n);
-      await body?.cancel();
+      const status = await statusOf(call(n));
       statuses[status] = (statuses[status] ?? 0) + 1;
     }),
   );
@@ -39,7 +39,7 @@ async function signedIn(servers: ISessionServers, options = {}) {
     now: () => clock.now,
     ...options,
   });
-  const session = await api.authorize();
+  const session = await within(LIMIT_MS, api.authorize());
   servers.requests.length = 0;
   servers.visits.length = 0;
   return { api, store, clock, session };
@@ -139,7 +139,7 @@ Deno.test("createAuthorizedFetch() returns a 403 that names scopes already reque
         "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="read"',
       },
     });
-  const response = await api(servers.resource);
+  const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([response.status, await response.text()], [403, "no"]);
   assertEquals([servers.calls.length, servers.visits.length], [1, 0]);
 });
@@ -156,7 +156,7 @@ Deno.test("createAuthorizedFetch() returns the fourth refusal as it is", async (
           `Bearer error="insufficient_scope", scope="s${calls}"`,
       },
     });
-  const response = await api(servers.resource);
+  const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([response.status, await response.text()], [403, "no 4"]);
   assertEquals([calls, servers.visits.length], [4, 3]);
   assertEquals(
@@ -171,7 +171,7 @@ Deno.test("createAuthorizedFetch() returns the 401 of a token fresh from authori
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  const response = await api(servers.resource);
+  const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([response.status, await response.text()], [401, "never"]);
   assertEquals([servers.calls.length, servers.visits.length], [2, 1]);
 });
@@ -209,7 +209,7 @@ Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and 
   assertEquals(searchParams.get("scope"), "read");
 
   servers.handler = refusal;
-  const response = await api(servers.resource);
+  const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals(await response.text(), "sign in again");
   assertEquals(servers.visits.length, 2);
 });
@@ -254,7 +254,9 @@ for (
     await Promise.all(
       Array.from(
         { length: CALLERS },
-        () => api(servers.resource).catch((error) => errors.add(error)),
+        () =>
+          within(LIMIT_MS, api(servers.resource))
+            .catch((error) => errors.add(error)),
       ),
     );
     assertEquals(errors.size, 1);
@@ -277,7 +279,11 @@ Deno.test("createAuthorizedFetch() uses a token that is still valid when its ref
   assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.received("/token").length, 1);
   clock.now += 20_000;
-  await assertRejects(() => api(servers.resource), OAuthClientError, "503");
+  await assertRejects(
+    () => within(LIMIT_MS, api(servers.resource)),
+    OAuthClientError,
+    "503",
+  );
 });
 
 Deno.test("createAuthorizedFetch() refreshes a short-lived token in the last quarter of its lifetime", async () => {
@@ -312,7 +318,7 @@ Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds d
   servers.revoke(true);
   servers.forgetClients();
   const error = await assertRejects(
-    () => api(servers.resource),
+    () => within(LIMIT_MS, api(servers.resource)),
     OAuthClientError,
   );
   assertEquals(error.error, "invalid_client");
@@ -331,7 +337,7 @@ Deno.test("createAuthorizedFetch() drops a registration that is deleted, if the 
     return undefined;
   };
   const error = await assertRejects(
-    () => api(servers.resource),
+    () => within(LIMIT_MS, api(servers.resource)),
     OAuthClientError,
   );
   assertEquals(error.error, "invalid_client");
@@ -344,7 +350,10 @@ Deno.test("createAuthorizedFetch() drops a registration that a step-up finds del
   const { api, session } = await signedIn(servers);
   servers.forgetClients();
   const url = `${servers.resource}/write`;
-  const error = await assertRejects(() => api(url), OAuthClientError);
+  const error = await assertRejects(
+    () => within(LIMIT_MS, api(url)),
+    OAuthClientError,
+  );
   assertEquals(error.error, "invalid_client");
   const kept = await api.session();
   const client = { issuer: session.issuer, client_id: "" };
@@ -383,7 +392,9 @@ Deno.test("createAuthorizedFetch() keeps a client without tokens when the sign-i
   });
   servers.revoke(true);
   isWilling = false;
-  const error = await assertRejects(() => api(servers.resource));
+  const error = await assertRejects(() =>
+    within(LIMIT_MS, api(servers.resource))
+  );
   assertEquals(error, refusal);
   const kept = await api.session();
   assertEquals(kept!.token, { access_token: "", token_type: "Bearer" });
@@ -440,7 +451,7 @@ Deno.test("createAuthorizedFetch() renews under the lock of the store, which no 
     authorize: servers.flow(),
     store,
   });
-  const response = await api(servers.resource);
+  const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([locked, most], [0, 1]);
   await response.body?.cancel();
 });
@@ -485,7 +496,10 @@ Deno.test("createAuthorizedFetch() throws an error of authorize also while the t
       ? Response.json({ error: "invalid_grant" }, { status: 400 })
       : undefined;
   clock.now += 3_580_000;
-  assertEquals(await assertRejects(() => api(servers.resource)), refusal);
+  assertEquals(
+    await assertRejects(() => within(LIMIT_MS, api(servers.resource))),
+    refusal,
+  );
 });
 
 Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a refresh is refused for another reason", async () => {

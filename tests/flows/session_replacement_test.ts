@@ -26,7 +26,7 @@ async function withOpenSignIn(servers: ISessionServers) {
       return never();
     },
   });
-  const session = await api.authorize();
+  const session = await within(LIMIT_MS, api.authorize());
   servers.revoke(true);
   return {
     api,
@@ -72,7 +72,7 @@ Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   servers.tokens.clear();
   const refresh = hold(({ body }) => body.includes("grant_type=refresh_token"));
   servers.server = refresh.handler;
@@ -93,7 +93,7 @@ Deno.test("createAuthorizedFetch().revoke() lets no call that is under way sign 
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   const request = hold(() => true);
   servers.handler = request.handler;
   const call = api(servers.resource);
@@ -124,8 +124,8 @@ function lockedStore(session: ISession) {
 Deno.test("createAuthorizedFetch() deletes and stores nothing once the signal of revoke() or save() has aborted", async () => {
   await using servers = startSessionServers();
   const authorize = servers.flow();
-  const session = await createAuthorizedFetch(servers.resource, { authorize })
-    .authorize();
+  const signedIn = createAuthorizedFetch(servers.resource, { authorize });
+  const session = await within(LIMIT_MS, signedIn.authorize());
   const { store, release } = lockedStore(session);
   const api = createAuthorizedFetch(servers.resource, { authorize, store });
   const reason = new Error("enough");
@@ -173,7 +173,7 @@ Deno.test("createAuthorizedFetch() goes on with a refreshed session that the sto
     authorize: servers.flow(),
     store,
   });
-  const first = await api.authorize();
+  const first = await within(LIMIT_MS, api.authorize());
   state.isFull = true;
   for (const round of [1, 2]) {
     servers.tokens.clear();
@@ -203,7 +203,7 @@ Deno.test("createAuthorizedFetch() saves a session that the store failed to save
     authorize: servers.flow(),
     store,
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   state.isFull = true;
   servers.tokens.clear();
   await statusOf(api(servers.resource));
@@ -224,7 +224,7 @@ Deno.test("createAuthorizedFetch() prefers what is stored to a session that it f
     authorize: servers.flow(),
     store,
   });
-  const first = await api.authorize();
+  const first = await within(LIMIT_MS, api.authorize());
   state.isFull = true;
   servers.tokens.clear();
   await statusOf(api(servers.resource));
@@ -245,7 +245,7 @@ Deno.test("createAuthorizedFetch().revoke() revokes a session that could not be 
     authorize: servers.flow(),
     store,
   });
-  await api.authorize();
+  await within(LIMIT_MS, api.authorize());
   state.isFull = true;
   servers.tokens.clear();
   await statusOf(api(servers.resource));
