@@ -4,6 +4,7 @@ import {
   createLoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
+import { LIMIT_MS, until } from "../../support/within.ts";
 
 const STATE = "s1";
 const AUTHORIZATION_URL = new URL("https://as.example/authorize?client_id=c1");
@@ -78,9 +79,7 @@ Deno.test("createLoopbackReceiver() responds to other requests with 404 and goes
   });
   assertEquals((await visit).searchParams.get("code"), "c2");
   // The browser may receive the page after the visit has ended.
-  while (statuses.length < 10) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
+  await until(LIMIT_MS, () => statuses.length === 10);
   assertEquals(statuses, [...Array(9).fill(404), 200]);
   await assertClosed(redirectUri);
 });
@@ -112,9 +111,7 @@ Deno.test("createLoopbackReceiver() shows an escaped page that can load nothing"
     );
     await visit.catch((reason) => assertEquals(reason, "seen"));
   }
-  while (pages.length < 3) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
+  await until(LIMIT_MS, () => pages.length === 3);
   for (const { response, text } of pages) {
     const fields = Object.entries(PAGE_FIELDS)
       .map(([name]) => [name, response.headers.get(name)]);
