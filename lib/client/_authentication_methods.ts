@@ -11,6 +11,7 @@ export const SECRET_METHODS: readonly string[] = [
 
 /** The methods that need no more than a registration. */
 export const REGISTERED_METHODS: readonly string[] = [
-  ...SECRET_METHODS,
+  DEFAULT_METHOD,
+  "client_secret_post",
   "none",
 ];
