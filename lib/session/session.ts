@@ -115,8 +115,8 @@ export function sessionOptionsOf(
  * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
  * token is bound to another key than that of `dpop`. `invalid_id_token`: the ID token
  * of the response is not valid, or of another user; the refresh token may have been
- * used up. Further codes as for {@linkcode refreshToken}; an `error` of `invalid_grant` means that the user has to
- * sign in again.
+ * used up. Further codes as for {@linkcode refreshToken}; an `error` of
+ * `invalid_grant` means that the user has to sign in again.
  * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
  *
  * @example Keep a stored session alive

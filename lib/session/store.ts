@@ -19,8 +19,8 @@ export interface ISessionStore {
    * Runs a task while no other process runs one, and returns its result. The lock
    * is held while a user signs in, so a lock that expires has to be extended. It
    * must be released if the task fails; the result of a task waits for that for one
-   * second at most. An abort of `signal` ends the wait for the
-   * lock with the reason of the signal; it must not end a task that has started.
+   * second at most. An abort of `signal` ends the wait for the lock with the reason of
+   * the signal; it must not end a task that has started.
    *
    * Without this method, tasks run one at a time for each store object, and two
    * processes may refresh a token at the same time. A server that rotates refresh
