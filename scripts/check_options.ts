@@ -4,7 +4,7 @@
  * type has, so that a spread passes on what nobody asked for, such as header fields
  * for another server.
  *
- * An options object may be passed to a function that destructures it in its
+ * An options object, or a copy of it, may be passed to a function that destructures it in its
  * parameters, or whose name ends in `Of` or is `requireObject`: it takes members out.
  */
 
@@ -62,7 +62,10 @@ export function findPassedOptions(
   /** Checks whether an object literal is an argument, or within one. */
   function isInArgument(node: ts.Node): boolean {
     const { parent } = node;
-    if (ts.isCallExpression(parent)) return node !== parent.expression;
+    if (ts.isCallExpression(parent)) {
+      const index = parent.arguments.findIndex((one) => one === node);
+      return index >= 0 && !takesOut(parent, index);
+    }
     return (ts.isObjectLiteralExpression(parent) ||
       ts.isPropertyAssignment(parent) || ts.isSpreadAssignment(parent) ||
       ts.isConditionalExpression(parent) ||

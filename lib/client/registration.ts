@@ -9,7 +9,13 @@ import {
   requireString,
   requireStrings,
 } from "../core/_arguments.ts";
-import { stringsIn, withoutNulls } from "../core/_members.ts";
+import {
+  type Members,
+  numberMember,
+  stringMember,
+  stringsIn,
+  withoutNulls,
+} from "../core/_members.ts";
 import {
   quoteUrl,
   requireEndpoint,
@@ -168,6 +174,36 @@ function authMethodFor(listed: string[] = []): string | undefined {
 }
 
 /**
+ * Returns the client of a registration; undefined without a usable `client_id`. Members
+ * of the wrong type that later steps read are left out.
+ */
+function clientIn(
+  registration: IAuthorizationDynamicClientRegistrationResponse,
+  issuer: string,
+): IKnownClient | undefined {
+  const members = withoutNulls({ ...registration, issuer }) as Members;
+  const read: Members = {
+    client_id: stringMember(members, "client_id"),
+    client_secret: stringMember(members, "client_secret"),
+    client_secret_expires_at: numberMember(members, "client_secret_expires_at"),
+    redirect_uris: stringsIn(members.redirect_uris),
+    grant_types: stringsIn(members.grant_types),
+    response_types: stringsIn(members.response_types),
+    token_endpoint_auth_method: stringMember(
+      members,
+      "token_endpoint_auth_method",
+    ),
+  };
+  for (const name of Object.keys(read)) {
+    if (read[name] === undefined) delete members[name];
+    else members[name] = read[name];
+  }
+  return members.client_id === undefined
+    ? undefined
+    : members as unknown as IKnownClient;
+}
+
+/**
  * Registers a client with your metadata.
  *
  * Two members are added if they are absent: `application_type`, which is `web` if
@@ -183,7 +219,7 @@ function authMethodFor(listed: string[] = []): string | undefined {
  * `grant_types`.
  * @param options The options of every request.
  * @returns The registration with the `issuer` of the server. `client_id` is a
- * non-empty string; members that are `null` are left out.
+ * non-empty string; members that are `null` are left out, and those of the wrong type.
  * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
  * `url_refused`: the endpoint must not be used. `oauth_error`: the server returned an
  * error code. `unexpected_status`: the status is not 2xx, and there is no error code.
@@ -252,8 +288,8 @@ export async function registerClient(
     metadata,
     transport,
   );
-  const client = withoutNulls({ ...registration, issuer }) as IKnownClient;
-  if (typeof client.client_id === "string" && client.client_id) return client;
+  const client = clientIn(registration, issuer);
+  if (client) return client;
   throw new OAuthClientError(
     "invalid_response",
     `Registration at ${quoteUrl(url)} returned no client_id that is a ` +

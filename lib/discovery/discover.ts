@@ -204,57 +204,36 @@ export async function discoverAuthorization(
 ): Promise<IAuthorizationContext> {
   const transport = transportOf(options);
   const target = requireHttpUrl("targetResource", urlString(targetResource));
-  return await discover(target, discoveryOf(options ?? {}), transport);
+  return await discover(target, options ?? {}, transport);
 }
 
 /** What a discovery uses of a caller's options, beside the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof ITransport>;
 
-/** Takes out what a discovery uses of a caller's options, beside the transport. */
-export function discoveryOf(
+/** Discovers the authorization server of a resource, by a transport. */
+export async function discover(
+  target: URL,
   {
-    challenge,
+    challenge: received,
+    authorizationServer,
     sameOriginHeaders,
     additionalHeaders,
     resourceMatch,
-    authorizationServer,
     selectAuthorizationServer,
     trustedIssuers,
     preferredServerMetadataUrl,
     offlineAccess,
     allowHttp,
   }: IDiscovery,
-): IDiscovery {
-  return {
-    challenge,
-    sameOriginHeaders,
-    additionalHeaders,
-    resourceMatch,
-    authorizationServer,
-    selectAuthorizationServer,
-    trustedIssuers,
-    preferredServerMetadataUrl,
-    offlineAccess,
-    allowHttp,
-  };
-}
-
-/** Discovers the authorization server of a resource, by a transport. */
-export async function discover(
-  target: URL,
-  discovery: IDiscovery,
   transport: ITransport,
 ): Promise<IAuthorizationContext> {
-  const { allowHttp, authorizationServer, sameOriginHeaders } = discovery;
   const rules = {
     allowHttp,
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
       isLoopback(requireHttpUrl("authorizationServer", authorizationServer))),
   };
   requireSafeUrl("targetResource", target, rules);
-  const challenges = discovery.challenge === undefined
-    ? []
-    : findChallenges(discovery.challenge);
+  const challenges = received === undefined ? [] : findChallenges(received);
   const challenge = challenges.find(({ params }) => params.resource_metadata) ??
     challenges[0];
   const resourceMetadataUrl = challenge?.params.resource_metadata;
@@ -264,7 +243,7 @@ export async function discover(
       target,
       rules,
       resourceMetadataUrl,
-      resourceMatch: discovery.resourceMatch,
+      resourceMatch,
       sameOriginHeaders,
     }, transport)
     : { attempts: [] };
@@ -280,7 +259,7 @@ export async function discover(
     throw discoveryError(problem, attempts);
   }
   const named = authorizationServer === undefined
-    ? selectServer(servers, discovery.selectAuthorizationServer)
+    ? selectServer(servers, selectAuthorizationServer)
     : String(authorizationServer);
   const issuer = named ?? target.origin;
   // The resource may have named a URL that repeats what it received.
@@ -291,9 +270,9 @@ export async function discover(
   const server = await searchServer({
     issuer,
     rules,
-    trustedIssuers: discovery.trustedIssuers,
-    preferredUrl: discovery.preferredServerMetadataUrl,
-    additionalHeaders: discovery.additionalHeaders,
+    trustedIssuers,
+    preferredUrl: preferredServerMetadataUrl,
+    additionalHeaders,
   }, { ...transport, secrets });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
@@ -309,7 +288,7 @@ export async function discover(
     challenge,
     resourceMetadata,
     serverMetadata,
-    offlineAccess: discovery.offlineAccess,
+    offlineAccess,
   });
   return {
     resource: resourceMetadata?.resource ?? canonicalResource(target),

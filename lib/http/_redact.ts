@@ -11,7 +11,7 @@ const PUBLIC_PARAMETER =
   /^(scope|resource|audience|contacts|redirect_uris?|\w+_types?(_hint)?|(client|software)_(id|name|version)|(client|logo|tos|policy|jwks)_uri|token_endpoint_auth_method)$/;
 /** Header fields that are public. */
 const PUBLIC_HEADER =
-  /^(accept(-.*)?|content-type|user-agent|mcp-protocol-version)$/i;
+  /^(accept(-.*)?|content-type|host|origin|user-agent|mcp-protocol-version)$/i;
 /** Members of a response that hold tokens. */
 const TOKEN_MEMBER = /^(access|refresh|id)_token$/;
 

@@ -14,10 +14,7 @@ import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
-import {
-  discoveryOf,
-  type IDiscoverAuthorizationOptions,
-} from "../discovery/discover.ts";
+import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
 import { exchange } from "./_resource_exchange.ts";
@@ -210,7 +207,7 @@ export function createAuthorizedFetch(
     resource: target,
     store,
     authorize,
-    discovery: discoveryOf(options),
+    discovery: options,
     // A refresh is finished, whatever signal the caller shares between calls.
     options: { ...sessionOptionsOf(options), client, signal: undefined },
   };

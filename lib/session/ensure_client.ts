@@ -151,7 +151,7 @@ export async function ensureClient(
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   const selection = selectClient(serverMetadata, {
     knownClients: knownClients?.filter(({ redirect_uris }) =>
-      uri === undefined || !redirect_uris || redirect_uris.includes(uri)
+      uri === undefined || (stringsIn(redirect_uris)?.includes(uri) ?? true)
     ),
     clientMetadataUrl,
     now,

@@ -1,9 +1,17 @@
 import {
   clientCredentialsFlow,
-  clientSecretBasic,
+  codeFlow,
   deviceFlow,
   privateKeyJwt,
 } from "@oauth-helper/client";
+import { createLoopbackReceiver } from "@oauth-helper/client/native";
+
+// The client that the server's console gave you, in place of a registration.
+const issuer = "https://as.example";
+export const known = codeFlow({
+  ...createLoopbackReceiver(),
+  client: { issuer, client_id: "my-tool", client_secret: "s3cret" },
+});
 
 // The device flow: the user signs in on another device.
 export const device = deviceFlow({
@@ -13,12 +21,11 @@ export const device = deviceFlow({
 });
 
 // Client credentials: a service acts for itself.
-const issuer = "https://as.example";
 export const service = clientCredentialsFlow({
-  client: clientSecretBasic("service", "s3cret", { issuer }),
+  client: { issuer, client_id: "service", client_secret: "s3cret" },
   scopes: ["reports"],
 });
 
-// The same with a signed assertion in place of a secret.
-export const signed = (key: CryptoKey) =>
+// The same with a signed assertion in place of a secret; the key in PEM, or a JWK.
+export const signed = (key: string) =>
   clientCredentialsFlow({ client: privateKeyJwt("service", key, { issuer }) });

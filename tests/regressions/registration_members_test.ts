@@ -1,0 +1,90 @@
+/** Registrations whose members have the wrong type, or are nested deeply. */
+
+import { assertEquals } from "@std/assert";
+import {
+  codeFlow,
+  ensureClient,
+  type IAuthorizationContext,
+  registerClient,
+} from "../../mod.ts";
+import { stubFetch } from "../support/stub_fetch.ts";
+
+const AS = "https://as.example";
+const REDIRECT_URI = "http://127.0.0.1:8123/";
+const SERVER = {
+  issuer: AS,
+  authorization_endpoint: `${AS}/authorize`,
+  token_endpoint: `${AS}/token`,
+  registration_endpoint: `${AS}/register`,
+  response_types_supported: ["code"],
+  code_challenge_methods_supported: ["S256"],
+};
+const nested = "[".repeat(20_000) + "]".repeat(20_000);
+
+/** Answers a registration with one more member, as JSON. */
+function registering(member: string, value: string) {
+  return stubFetch({
+    [SERVER.registration_endpoint]: () =>
+      new Response(`{"client_id":"c1","${member}":${value}}`, { status: 201 }),
+    [SERVER.token_endpoint]: () =>
+      Response.json({ access_token: "a1", token_type: "Bearer" }),
+  });
+}
+
+const MEMBERS = [
+  "redirect_uris",
+  "grant_types",
+  "response_types",
+  "client_secret",
+  "client_secret_expires_at",
+  "token_endpoint_auth_method",
+];
+
+for (const member of MEMBERS) {
+  Deno.test(`registerClient() leaves out a ${member} of the wrong type`, async () => {
+    for (const value of ["-1", "{}", nested, `[${nested}]`]) {
+      using stub = registering(member, value);
+      const client = await registerClient(SERVER, {}, stub);
+      const { [member]: kept, ...rest } = { ...client } as Record<
+        string,
+        unknown
+      >;
+      assertEquals(rest, { client_id: "c1", issuer: AS });
+      const isEmpty = kept === undefined || kept === -1 ||
+        (Array.isArray(kept) && kept.length === 0);
+      assertEquals(isEmpty, true, value.slice(0, 5));
+    }
+  });
+
+  Deno.test(`codeFlow() signs in again after a registration with a ${member} of the wrong type`, async () => {
+    for (const value of ["-1", "{}", nested]) {
+      using stub = registering(member, value);
+      const context: IAuthorizationContext = {
+        issuer: AS,
+        resource: "https://api.example/mcp",
+        serverMetadata: SERVER,
+        source: "option",
+        attempts: [],
+      };
+      const authorize = codeFlow({
+        redirectUri: REDIRECT_URI,
+        clientMetadata: { client_name: "x" },
+        visit: (_url, { pending: { state } }) =>
+          Promise.resolve(new URLSearchParams({ code: "c", state })),
+      });
+      const { fetch } = stub;
+      const session = await authorize({ context, scopes: [], fetch });
+      await authorize({ context, scopes: [], fetch, session });
+      // A client that an earlier version has stored.
+      await ensureClient(SERVER, {
+        knownClients: [JSON.parse(
+          `{"issuer":"${AS}","client_id":"c1",` +
+            `"${member}":${value}}`,
+        )],
+        clientMetadata: { client_name: "x" },
+        redirectUri: REDIRECT_URI,
+        fetch,
+      });
+    }
+  });
+}
