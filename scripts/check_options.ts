@@ -100,19 +100,30 @@ export function findPassedOptions(
   return problems;
 }
 
-/** Creates a program of TypeScript files. */
-export function createProgram(files: readonly string[]): ts.Program {
-  return ts.createProgram(files, {
-    allowImportingTsExtensions: true,
-    exactOptionalPropertyTypes: true,
-    lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    noEmit: true,
-    strict: true,
-    target: ts.ScriptTarget.ESNext,
-    types: [],
-  });
+const OPTIONS: ts.CompilerOptions = {
+  allowImportingTsExtensions: true,
+  exactOptionalPropertyTypes: true,
+  lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  noEmit: true,
+  strict: true,
+  target: ts.ScriptTarget.ESNext,
+  types: [],
+};
+
+/** Creates a program of TypeScript files, which may be given as text. */
+export function createProgram(
+  files: readonly string[],
+  texts: Readonly<Record<string, string>> = {},
+): ts.Program {
+  const host = ts.createCompilerHost(OPTIONS);
+  const { getSourceFile } = host;
+  host.getSourceFile = (path, options, ...further) =>
+    texts[path] === undefined
+      ? getSourceFile(path, options, ...further)
+      : ts.createSourceFile(path, texts[path], options, true);
+  return ts.createProgram(files, OPTIONS, host);
 }
 
 if (import.meta.main) {

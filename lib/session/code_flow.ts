@@ -5,7 +5,10 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import {
+  registrationOf,
+  requireBoundClient,
+} from "../client/authentication_selection.ts";
 import {
   carrying,
   clientOf,
@@ -91,6 +94,9 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   requireBoundClient(options.client);
   return carrying(options.client, async (request) => {
     const { context, session, signal } = request;
+    const named = request.client ?? options.client;
+    // Before a receiver listens, or a user signs in.
+    if (named) registrationOf(named, context.issuer);
     const uri = typeof redirectUri === "function"
       ? await redirectUri()
       : redirectUri;

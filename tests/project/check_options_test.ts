@@ -32,26 +32,19 @@ const ROWS: [statement: string, isPassed: boolean][] = [
   ["const copy = { ...options }", false],
 ];
 
-Deno.test("findPassedOptions() finds options that cross the boundary of a function whole", async () => {
-  const directory = await Deno.makeTempDir();
-  try {
-    const file = `${directory}/rows.ts`;
-    const functions = ROWS.map(([statement], index) =>
-      `export function f${index}(options: IOptions) { ${statement}; }`
-    );
-    await Deno.writeTextFile(file, [DECLARATIONS, ...functions].join("\n"));
-    const problems = findPassedOptions(
-      createProgram([file]),
-      (path) => path === file,
-    );
-    const first = DECLARATIONS.split("\n").length + 1;
-    const lines = problems.map((problem) =>
-      Number(/rows\.ts:(\d+)/.exec(problem)?.[1]) - first
-    );
-    for (const [index, [statement, isPassed]] of ROWS.entries()) {
-      assertEquals(lines.includes(index), isPassed, statement);
-    }
-  } finally {
-    await Deno.remove(directory, { recursive: true });
+Deno.test("findPassedOptions() finds options that cross the boundary of a function whole", () => {
+  const functions = ROWS.map(([statement], index) =>
+    `export function f${index}(options: IOptions) { ${statement}; }`
+  );
+  const path = "/rows.ts";
+  const text = [DECLARATIONS, ...functions].join("\n");
+  const program = createProgram([path], { [path]: text });
+  const problems = findPassedOptions(program, (one) => one === path);
+  const first = DECLARATIONS.split("\n").length + 1;
+  const found = problems.map((problem) =>
+    Number(/rows\.ts:(\d+)/.exec(problem)?.[1]) - first
+  );
+  for (const [index, [statement, isPassed]] of ROWS.entries()) {
+    assertEquals(found.includes(index), isPassed, statement);
   }
 });
