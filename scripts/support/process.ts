@@ -56,11 +56,12 @@ export async function outputOf(
 
 /**
  * Creates a project in this directory and installs packages: versions by name, or
- * paths of tarballs.
+ * paths of tarballs. The options are those of `npm install`.
  */
 export async function install(
   directory: string,
   dependencies: Readonly<Record<string, string>>,
+  options: readonly string[] = [],
 ): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
   await Deno.writeTextFile(
@@ -68,7 +69,8 @@ export async function install(
     JSON.stringify({ private: true, type: "module", dependencies }),
   );
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-  await outputOf("npm", ["install", "--prefer-offline", ...quiet], {
+  const args = ["install", "--prefer-offline", ...quiet, ...options];
+  await outputOf("npm", args, {
     cwd: directory,
     seconds: 150,
   });

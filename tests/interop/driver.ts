@@ -1,0 +1,88 @@
+/** Plays the steps of a server. */
+import { start } from "./running.ts";
+import { type IServer, type Step, stepsOf } from "./server.ts";
+import { type IStage, PLAY } from "./steps.ts";
+
+const STEP_MS = 60_000;
+
+/** What became of a step. */
+export interface IOutcome {
+  readonly step: Step;
+  /** The first words of the error; undefined if the step held. */
+  readonly failure?: string;
+  /** The row of the road map that says why it fails. */
+  readonly mark?: string;
+}
+
+/** What became of a server. */
+export interface IResult {
+  readonly server: IServer;
+  readonly outcomes: readonly IOutcome[];
+  /** Why nothing was played. */
+  readonly missing?: string;
+  readonly seconds: number;
+}
+
+/** Where the folders of the servers are. */
+export const SERVERS = new URL("servers/", import.meta.url);
+
+/** Returns all servers, each with its folder. */
+export async function readServers(): Promise<Map<IServer, URL>> {
+  const servers = new Map<IServer, URL>();
+  const names = [...Deno.readDirSync(SERVERS)]
+    .filter(({ isDirectory }) => isDirectory)
+    .map(({ name }) => name).sort();
+  for (const name of names) {
+    const folder = new URL(`${name}/`, SERVERS);
+    const { default: list } = await import(`${folder}about.ts`);
+    for (const server of list as IServer[]) servers.set(server, folder);
+  }
+  return servers;
+}
+
+function firstWords(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s+/g, " ").slice(0, 240);
+}
+
+async function playStep(stage: IStage, step: Step): Promise<IOutcome> {
+  const { fails = {} } = stage.server;
+  const mark = fails[step] ?? fails.all;
+  const common = { step, ...mark !== undefined && { mark } };
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => timeout.reject(new Error(`no end after ${STEP_MS / 1000} s`)),
+    STEP_MS,
+  );
+  try {
+    await Promise.race([PLAY[step](stage), timeout.promise]);
+    return common;
+  } catch (error) {
+    return { ...common, failure: firstWords(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Starts a server, plays its steps, and ends it. */
+export async function play(
+  server: IServer,
+  folder: URL,
+  steps: readonly Step[] = stepsOf(server),
+): Promise<IResult> {
+  const begin = performance.now();
+  const outcomes: IOutcome[] = [];
+  const result = (missing?: string): IResult => ({
+    server,
+    outcomes,
+    seconds: (performance.now() - begin) / 1000,
+    ...missing !== undefined && { missing },
+  });
+  const missing = await server.missing?.();
+  if (missing !== undefined) return result(missing);
+  await using running = await start(server, folder);
+  const options = await server.options?.(running) ?? {};
+  const stage: IStage = { server, running, options };
+  for (const step of steps) outcomes.push(await playStep(stage, step));
+  return result();
+}

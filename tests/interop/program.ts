@@ -1,0 +1,143 @@
+/**
+ * A program that uses the library with its plain options, on behalf of the scripted
+ * user. It can be ended at any time, as by Ctrl-C; what it has stored stays.
+ */
+import {
+  type Authorize,
+  codeFlow,
+  createAuthorizedFetch,
+  type IAuthorizedFetch,
+  type ISession,
+  type ISessionStore,
+} from "../../mod.ts";
+import { type IClientOptions, REDIRECT_URI } from "./server.ts";
+import { createUser, type IUser } from "./user.ts";
+
+/** Where programs keep the session: it survives them. */
+export interface IDisk {
+  session?: ISession | undefined;
+}
+
+/** A request that the library has made, and the status of its response. */
+export interface IExchange {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly form: URLSearchParams;
+  status?: number;
+}
+
+/** A program that runs. */
+export interface IProgram {
+  readonly api: IAuthorizedFetch;
+  /** Everything that was requested so far, but by the user's browser. */
+  readonly exchanges: IExchange[];
+  /** The authorization requests that the user was sent to. */
+  readonly visits: URL[];
+  /** Calls the resource, and fails unless that succeeds. */
+  call(path?: string): Promise<Response>;
+  /** Runs an operation until the user is left with a page that leads nowhere. */
+  run<T>(operation: Promise<T>): Promise<T>;
+  /** Ends the program: it stores nothing more. */
+  end(): void;
+}
+
+/** How a program is started. */
+export interface IProgramOptions {
+  readonly resource: string;
+  readonly disk?: IDisk;
+  readonly user?: IUser;
+  readonly options?: IClientOptions;
+  /** Replaces the code flow. */
+  readonly authorize?: Authorize;
+}
+
+/** A request that a server of MCP answers, as would any other. */
+const INITIALIZE = {
+  method: "POST",
+  headers: {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+  },
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "Interop", version: "1.0.0" },
+    },
+  }),
+};
+
+/** Starts a program. */
+export function createProgram(
+  { resource, disk = {}, user = createUser(), options = {}, authorize }:
+    IProgramOptions,
+): IProgram {
+  const exchanges: IExchange[] = [];
+  const visits: URL[] = [];
+  const stuck = Promise.withResolvers<never>();
+  stuck.promise.catch(() => {});
+  let hasEnded = false;
+
+  const store: ISessionStore = {
+    load: () => Promise.resolve(structuredClone(disk.session)),
+    save(session) {
+      if (!hasEnded) disk.session = structuredClone(session);
+      return Promise.resolve();
+    },
+  };
+  const visit = async (url: URL) => {
+    visits.push(url);
+    const ending = await user.visit(url, REDIRECT_URI);
+    if ("left" in ending) return ending.left;
+    // A user who sees an error page does not come back: the program waits.
+    stuck.reject(new Error(`The user was left with the page: ${ending.page}`));
+    return await new Promise<never>(() => {});
+  };
+  const api = createAuthorizedFetch(resource, {
+    store,
+    authorize: authorize ?? codeFlow({
+      clientMetadata: { client_name: "Interop" },
+      redirectUri: REDIRECT_URI,
+      offlineAccess: true,
+      visit,
+      ...options.flow,
+    }),
+    ...options.fetch,
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      const { method, headers } = request;
+      const text = await request.clone().text();
+      const exchange: IExchange = {
+        method,
+        url: new URL(request.url),
+        headers,
+        form: new URLSearchParams(/[{[]/.test(text) ? "" : text),
+      };
+      exchanges.push(exchange);
+      const response = await fetch(request);
+      exchange.status = response.status;
+      return response;
+    },
+  });
+  const run = <T>(operation: Promise<T>) =>
+    Promise.race([operation, stuck.promise]);
+  return {
+    api,
+    exchanges,
+    visits,
+    run,
+    async call(path = "") {
+      const response = await run(api(resource + path, INITIALIZE));
+      const text = (await response.text()).slice(0, 200);
+      if (response.ok) return response;
+      throw new Error(`The call ended with status ${response.status}: ${text}`);
+    },
+    end() {
+      hasEnded = true;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/** What a server folder declares, and what the driver needs to know of it. */
+import type {
+  IAuthorizedFetchOptions,
+  ICodeFlowOptions,
+  OAuthClientErrorCode,
+} from "../../mod.ts";
+import type { DiagnosisVerdict } from "../../lib/doctor/api.ts";
+
+/** The steps in the order of the table; `restart` comes last, as it forgets everything. */
+export const STEPS = {
+  challenge: "a call receives a 401 and becomes a 200, with one sign-in",
+  authorize: "authorize() first, then a call",
+  offline: "a refresh token, after the second sign-in at the latest",
+  expiry: "eight calls at the expiry make one refresh",
+  dead: "dead refresh token, refused access token: one sign-in, no more scopes",
+  step_up: "a 403 that requires a scope leads to a 200",
+  sign_out: "revoke() resolves, and revokes where the server can",
+  refuse: "the user refuses: access_denied, and no second question",
+  device: "device flow",
+  credentials: "client credentials with the secret of `SERVICE`",
+  dpop: "the token is bound to a key",
+  par: "the authorization request is pushed",
+  private_key_jwt: "the client signs assertions",
+  advice: "without the option that this server needs, the error names it",
+  doctor: "the doctor's verdict agrees with what happened",
+  deleted: "operator deletes the client: the second sign-in succeeds",
+  restart: "server forgets everything: the second sign-in succeeds",
+} as const;
+
+/** A step that the driver plays. */
+export type Step = keyof typeof STEPS;
+
+/** Played everywhere, unless a server lacks it. */
+export const USUAL: readonly Step[] = [
+  "challenge",
+  "authorize",
+  "offline",
+  "expiry",
+  "dead",
+  "sign_out",
+  "doctor",
+  "restart",
+];
+
+/** The user's browser does not request this URL. */
+export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+
+/** The client of `credentials`, which such a server knows. */
+export const SERVICE = { client_id: "service", client_secret: "s3cret/+ %" };
+
+/** Where a server runs, and what it was started with. */
+export interface IPlace {
+  /** URL of the resource, as the server has printed it. */
+  readonly resource: string;
+  /** `http://127.0.0.1:<UPSTREAM_PORT>`, for servers behind others. */
+  readonly upstream: string;
+  /** The key whose public JWK the server received as `CLIENT_JWK`. */
+  readonly key: CryptoKey;
+}
+
+/** Options of the library that a server needs beside the plain ones. */
+export interface IClientOptions {
+  flow?: Partial<ICodeFlowOptions>;
+  fetch?: Partial<IAuthorizedFetchOptions>;
+}
+
+/** One configuration of a server: the default export of `about.ts` is a list of them. */
+export interface IServer {
+  /** Unique; the row of the table. */
+  readonly name: string;
+  /** Packages of npm with exact versions. The first one is the server. */
+  readonly packages?: Readonly<Record<string, string>>;
+  /** What the table shows. @default {the version of the first package} */
+  readonly version?: string;
+  /**
+   * Starts the server, in a copy of the folder. `node` runs with the packages. The
+   * variables PORT, UPSTREAM_PORT, REDIRECT_URI and CLIENT_JWK are set. It prints the
+   * URL of the resource when it listens.
+   */
+  readonly command: readonly string[];
+  /** The version of Node, where the one on the path is too old. */
+  readonly node?: string;
+  /** Whether it installs and starts fast enough for the gate. */
+  readonly isLight?: boolean;
+  /** Why it cannot run on this machine; undefined if it can. */
+  readonly missing?: () => string | undefined | Promise<string | undefined>;
+  /** Options without which no client can sign in. */
+  readonly options?: (
+    place: IPlace,
+  ) => IClientOptions | Promise<IClientOptions>;
+  /** What the error without `options` has to contain, for `advice`. */
+  readonly advice?: RegExp;
+  /** The verdict of the doctor, if the sign-in works. @default "ready" */
+  readonly verdict?: DiagnosisVerdict;
+  /** The path that requires another scope, for `step_up`. */
+  readonly stepUpPath?: string;
+  /** Codes of the error after `refuse`, if not those of RFC 6749. */
+  readonly refusal?: { code: OAuthClientErrorCode; error?: string };
+  /** Steps beyond the usual ones. */
+  readonly plays?: readonly Step[];
+  /** Usual steps that this server cannot play. */
+  readonly lacks?: readonly Step[];
+  /**
+   * Steps that fail today, with the row of the road map that is about it. `all` is for
+   * a server at which no user can sign in.
+   */
+  readonly fails?: Readonly<Partial<Record<Step | "all", string>>>;
+}
+
+/** Returns the steps of a server, in order. */
+export function stepsOf({ plays = [], lacks = [] }: IServer): Step[] {
+  return (Object.keys(STEPS) as Step[]).filter((step) =>
+    plays.includes(step) || (USUAL.includes(step) && !lacks.includes(step))
+  );
+}

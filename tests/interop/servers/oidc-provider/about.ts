@@ -1,0 +1,49 @@
+import { createDpop, privateKeyJwt } from "../../../../mod.ts";
+import type { IServer } from "../../server.ts";
+
+const packages = { "oidc-provider": "9.13.3" };
+
+const servers: IServer[] = [
+  {
+    name: "oidc-provider",
+    packages,
+    command: ["node", "plain.mjs"],
+    isLight: true,
+    plays: ["refuse", "deleted"],
+    fails: { offline: "S3", expiry: "S3", deleted: "S4", restart: "S4" },
+  },
+  {
+    name: "oidc-provider, resource indicators",
+    packages,
+    command: ["node", "resource_indicators.mjs"],
+    isLight: true,
+    stepUpPath: "/admin",
+    plays: ["refuse", "step_up", "device", "credentials", "deleted"],
+  },
+  {
+    name: "oidc-provider, PAR with DPoP and nonces",
+    packages,
+    command: ["node", "par_dpop.mjs"],
+    isLight: true,
+    options: async () => ({ fetch: { dpop: await createDpop() } }),
+    plays: ["refuse", "par", "dpop", "deleted"],
+  },
+  {
+    name: "oidc-provider, FAPI 2.0",
+    packages,
+    command: ["node", "fapi.mjs"],
+    isLight: true,
+    options: async ({ resource, key }) => ({
+      fetch: {
+        client: privateKeyJwt("fapi", key, {
+          issuer: new URL(resource).origin,
+        }),
+        dpop: await createDpop(),
+      },
+    }),
+    verdict: "needs_client",
+    plays: ["refuse", "par", "dpop", "private_key_jwt"],
+  },
+];
+
+export default servers;

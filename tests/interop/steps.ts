@@ -1,0 +1,316 @@
+/** What the driver plays at a server; each step throws if it does not hold. */
+import {
+  adviceFor,
+  clientCredentialsFlow,
+  clientSecretBasic,
+  deviceFlow,
+  discoverAuthorization,
+  isOAuthClientError,
+} from "../../mod.ts";
+import { diagnose } from "../../lib/doctor/api.ts";
+import {
+  createProgram,
+  type IDisk,
+  type IProgram,
+  type IProgramOptions,
+} from "./program.ts";
+import type { IRunning } from "./running.ts";
+import {
+  type IClientOptions,
+  type IServer,
+  SERVICE,
+  type Step,
+} from "./server.ts";
+import { createUser } from "./user.ts";
+
+/** A server that runs, and the options that it needs. */
+export interface IStage {
+  readonly server: IServer;
+  readonly running: IRunning;
+  readonly options: IClientOptions;
+  /** Whether a user has signed in by a challenge; undefined if not yet tried. */
+  hasSignedIn?: boolean;
+}
+
+function expect(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}
+
+function program(
+  { running: { resource }, options }: IStage,
+  given: Omit<IProgramOptions, "resource"> = {},
+): IProgram {
+  return createProgram({ resource, options, ...given });
+}
+
+/** Returns the requests with this grant. */
+function grants({ exchanges }: IProgram, type: string) {
+  return exchanges.filter(({ form }) => form.get("grant_type") === type);
+}
+
+/** Calls the resource as a new user would; returns the program after that. */
+async function signIn(stage: IStage, disk: IDisk = {}): Promise<IProgram> {
+  const first = program(stage, { disk });
+  await first.call();
+  expect(first.visits.length === 1, `${first.visits.length} sign-ins`);
+  return first;
+}
+
+function spoil(token: string): string {
+  const middle = token.length >> 1;
+  const wrong = token[middle] === "x" ? "yyyy" : "xxxx";
+  return token.slice(0, middle) + wrong + token.slice(middle + 4);
+}
+
+/** Makes tokens of a stored session invalid. */
+function spoilTokens({ session }: IDisk, ...names: string[]): void {
+  for (const name of names) {
+    const token = session?.token[name];
+    if (session && typeof token === "string") {
+      session.token[name] = spoil(token);
+    }
+  }
+}
+
+/** Signs in; a second time if the first one brought no refresh token. */
+async function signInToStay(stage: IStage, disk: IDisk): Promise<IProgram> {
+  let current = await signIn(stage, disk);
+  if (!disk.session?.token.refresh_token) {
+    spoilTokens(disk, "access_token");
+    current = program(stage, { disk });
+    await current.call();
+  }
+  expect(
+    disk.session?.token.refresh_token,
+    "no refresh token after two sign-ins",
+  );
+  return current;
+}
+
+/** Calls with a session that the server has lost: the second sign-in succeeds. */
+async function recover(stage: IStage, disk: IDisk): Promise<void> {
+  let failure: unknown;
+  for (let tries = 0; tries < 2; tries++) {
+    const again = program(stage, { disk });
+    try {
+      return void await again.call();
+    } catch (error) {
+      failure = error;
+      // A user who is stuck ends the program.
+      again.end();
+    }
+  }
+  throw failure;
+}
+
+/** The scopes of the authorization requests, wherever they were sent. */
+function requestedScopes({ visits, exchanges }: IProgram): string[] {
+  const pushed = exchanges.map(({ form }) => form)
+    .filter((form) => form.get("response_type"));
+  return [...visits.map(({ searchParams }) => searchParams), ...pushed]
+    .flatMap((params) => params.get("scope")?.split(" ") ?? []);
+}
+
+/** Fails unless a request of the sign-in matches. */
+async function expectRequest(
+  stage: IStage,
+  what: string,
+  matches: (exchange: IProgram["exchanges"][number]) => unknown,
+): Promise<IDisk> {
+  const disk: IDisk = {};
+  const { exchanges } = await signIn(stage, disk);
+  expect(exchanges.some(matches), `no request with ${what}`);
+  return disk;
+}
+
+/** The steps by name. */
+export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
+  {
+    async challenge(stage) {
+      stage.hasSignedIn = false;
+      const { exchanges: [first] } = await signIn(stage);
+      expect(
+        first?.status === 401,
+        `the first call ended with ${first?.status}`,
+      );
+      stage.hasSignedIn = true;
+    },
+
+    async authorize(stage) {
+      const early = program(stage);
+      await early.run(early.api.authorize());
+      await early.call();
+      expect(early.visits.length === 1, `${early.visits.length} sign-ins`);
+    },
+
+    async offline(stage) {
+      await signInToStay(stage, {});
+    },
+
+    async expiry(stage) {
+      const disk: IDisk = {};
+      await signInToStay(stage, disk);
+      if (disk.session) disk.session.token.expires_at = 0;
+      const later = program(stage, { disk });
+      await Promise.all(Array.from({ length: 8 }, () => later.call()));
+      // A server may require a nonce first.
+      const count = grants(later, "refresh_token")
+        .filter(({ status = 0 }) => status < 300).length;
+      expect(count === 1, `${count} refreshes`);
+      expect(later.visits.length === 0, "the user had to sign in");
+    },
+
+    async dead(stage) {
+      const disk: IDisk = {};
+      const before = requestedScopes(await signIn(stage, disk));
+      spoilTokens(disk, "access_token", "refresh_token");
+      const again = program(stage, { disk });
+      await again.call();
+      expect(again.visits.length === 1, `${again.visits.length} sign-ins`);
+      const more = requestedScopes(again)
+        .filter((scope) => ![...before, "offline_access"].includes(scope));
+      expect(more.length === 0, `more scopes requested: ${more.join(" ")}`);
+    },
+
+    async step_up(stage) {
+      const current = await signIn(stage);
+      await current.call(stage.server.stepUpPath);
+      const count = current.visits.length - 1;
+      expect(count === 1, `${count} further sign-ins`);
+    },
+
+    async sign_out(stage) {
+      const disk: IDisk = {};
+      const current = await signIn(stage, disk);
+      const endpoint = disk.session?.serverMetadata.revocation_endpoint;
+      await current.api.revoke();
+      expect(!disk.session, "there still is a session");
+      const revocations = current.exchanges
+        .filter(({ url, status }) => url.href === endpoint && status === 200);
+      expect(!endpoint || revocations.length > 0, "no token was revoked");
+      await current.call();
+      expect(current.visits.length === 2, "the user did not have to sign in");
+    },
+
+    async refuse(stage) {
+      const refusing = program(stage, { user: createUser({ refuses: true }) });
+      const error = await refusing.call().then(
+        () => undefined,
+        (error) => error,
+      );
+      expect(error, "the call succeeded");
+      const { code = "oauth_error", error: name = "access_denied" } =
+        stage.server.refusal ?? {};
+      const isRefusal = isOAuthClientError(error) && error.code === code &&
+        error.error === name && adviceFor(error).action === "ask_user";
+      if (!isRefusal) throw error;
+      expect(
+        refusing.visits.length === 1,
+        `${refusing.visits.length} sign-ins`,
+      );
+    },
+
+    async device(stage) {
+      const flow = deviceFlow({
+        clientMetadata: { client_name: "Interop" },
+        offlineAccess: true,
+        delay: () => Promise.resolve(),
+        async show({ verification_uri, verification_uri_complete, user_code }) {
+          const user = createUser({ userCode: user_code });
+          await user.visit(verification_uri_complete ?? verification_uri);
+        },
+      });
+      await program(stage, { authorize: flow }).call();
+    },
+
+    async credentials(stage) {
+      const { resource } = stage.running;
+      const challenge = await fetch(resource, { method: "POST" });
+      await challenge.body?.cancel();
+      const { issuer } = await discoverAuthorization(resource, {
+        challenge,
+        ...stage.options.fetch,
+      });
+      const { client_id, client_secret } = SERVICE;
+      const client = clientSecretBasic(client_id, client_secret, { issuer });
+      const service = program(stage, {
+        authorize: clientCredentialsFlow({ client }),
+      });
+      await service.call();
+      const count = grants(service, "client_credentials").length;
+      expect(count > 0, "no request with the client credentials");
+    },
+
+    async dpop(stage) {
+      const disk = await expectRequest(
+        stage,
+        "DPoP and a nonce",
+        ({ headers }) => {
+          const proof = headers.get("DPoP")?.split(".")[1];
+          return proof &&
+            "nonce" in
+              JSON.parse(atob(proof.replace(/-/g, "+").replace(/_/g, "/")));
+        },
+      );
+      const type = disk.session?.token.token_type;
+      expect(/^dpop$/i.test(type ?? ""), `token_type is ${type}`);
+    },
+
+    async par(stage) {
+      await expectRequest(
+        stage,
+        "PAR",
+        ({ form, status }) => form.has("code_challenge") && status === 201,
+      );
+    },
+
+    async private_key_jwt(stage) {
+      await expectRequest(
+        stage,
+        "an assertion",
+        ({ form, status }) => form.has("client_assertion") && status === 200,
+      );
+    },
+
+    async advice(stage) {
+      const { advice = /$^/ } = stage.server;
+      const bare = program({ ...stage, options: {} });
+      const error = await bare.call().then(() => undefined, (error) => error);
+      expect(error, "the call succeeded without the option");
+      if (!advice.test(error.message)) throw error;
+    },
+
+    async doctor(stage) {
+      const { running: { resource }, server, options } = stage;
+      const { verdict, summary } = await diagnose(resource, {
+        trustedIssuers: options.fetch?.trustedIssuers,
+        assumePkce: options.flow?.assumePkce,
+      });
+      const expected = stage.hasSignedIn ? server.verdict ?? "ready" : "broken";
+      expect(
+        verdict === expected,
+        `${verdict}, expected ${expected}: ${summary}`,
+      );
+    },
+
+    async deleted(stage) {
+      const disk: IDisk = {};
+      await signIn(stage, disk);
+      const id = disk.session?.client.client_id ?? "";
+      const url = new URL(
+        `/operator/clients?id=${encodeURIComponent(id)}`,
+        stage.running.resource,
+      );
+      const { ok, status } = await fetch(url, { method: "DELETE" });
+      expect(ok, `the operator cannot delete a client: ${status}`);
+      spoilTokens(disk, "access_token");
+      await recover(stage, disk);
+    },
+
+    async restart(stage) {
+      const disk: IDisk = {};
+      await signIn(stage, disk);
+      await stage.running.restart();
+      await recover(stage, disk);
+    },
+  };

@@ -1,0 +1,59 @@
+/** The results as a table of Markdown, and what failed in words. */
+import type { IOutcome, IResult } from "./driver.ts";
+import { type Step, STEPS } from "./server.ts";
+
+const NAMES = Object.keys(STEPS) as Step[];
+
+/** Returns the version that was run. */
+function versionOf({ server: { version, packages = {} } }: IResult): string {
+  return version ?? Object.values(packages)[0] ?? "";
+}
+
+function cellOf({ failure, mark }: IOutcome): string {
+  return failure === undefined ? "yes" : mark ?? "FAILED";
+}
+
+/** Checks whether a step failed that was expected to hold. */
+export function isUnexpected({ failure, mark }: IOutcome): boolean {
+  return failure !== undefined && mark === undefined;
+}
+
+/** Returns the table: what held, what failed, and what is not possible there. */
+export function toTable(results: readonly IResult[]): string {
+  const rows = results.map((result) => [
+    result.server.name,
+    versionOf(result),
+    ...NAMES.map((name) => {
+      const outcome = result.outcomes.find(({ step }) => step === name);
+      return outcome ? cellOf(outcome) : "";
+    }),
+  ]);
+  const all = [["server", "version", ...NAMES], ...rows];
+  const widths = all[0]!.map((_, column) =>
+    Math.max(...all.map((row) => row[column]!.length), 3)
+  );
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;
+  const [head = [], ...body] = all;
+  return [
+    line(head),
+    line(widths.map((width) => "-".repeat(width))),
+    ...body.map(line),
+  ].join("\n");
+}
+
+/** Says in words what failed, and which marks are no longer needed. */
+export function explain({ server, outcomes, missing }: IResult): string[] {
+  if (missing !== undefined) return [`${server.name}: left out, ${missing}`];
+  const byWords = new Map<string, string[]>();
+  for (const outcome of outcomes) {
+    const { step, failure, mark } = outcome;
+    const words = failure !== undefined
+      ? `${mark ? `(${mark}) ` : "FAILED "}${failure}`
+      : mark && `holds now: remove the mark ${mark}`;
+    if (words) byWords.set(words, [...byWords.get(words) ?? [], step]);
+  }
+  return [...byWords].map(([words, steps]) =>
+    `${server.name}: ${steps.join(", ")}: ${words}`
+  );
+}

@@ -1,0 +1,223 @@
+/**
+ * A user with a browser: follows redirects with cookies, and fills in the forms for
+ * signing in and for consent that servers have of their own.
+ */
+
+/** The end of a visit: a redirect to the client, or a page without a way on. */
+export type Ending = { left: URL } | { page: string };
+
+/** A user whose browser keeps its cookies. */
+export interface IUser {
+  /** Goes on until a redirect leads to `home`, which is not requested. */
+  visit(url: string | URL, home?: string): Promise<Ending>;
+}
+
+/** What the user does. */
+export interface IUserOptions {
+  /** @default false */
+  refuses?: boolean;
+  /** Typed where a page has a field for it. */
+  userCode?: string;
+}
+
+/** What a page offers to click. */
+interface IChoice {
+  readonly label: string;
+  readonly url: URL;
+  /** The form to send; a link has none. */
+  readonly body?: URLSearchParams | undefined;
+}
+
+const MAX_PAGES = 20;
+const REFUSES = /\b(deny|denied|refuse|reject|cancel|abort|decline)\b/i;
+const GOES_ON =
+  /\b(continue|authorize|approve|allow|accept|sign in|log ?in)\b/i;
+
+export const LOGIN = { email: "alice@example.com", login: "alice" };
+export const PASSWORD = "correct horse battery";
+
+function decode(text: string): string {
+  return text
+    .replace(
+      /&#x([0-9a-f]+);/gi,
+      (_, hex) => String.fromCharCode(parseInt(hex, 16)),
+    )
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
+}
+
+/** Returns the value of an attribute of a tag; an empty string for one without. */
+function attribute(tag: string, name: string): string | undefined {
+  const [found, ...values] = new RegExp(
+    `\\s${name}(?:\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+)))?(?=[\\s/>])`,
+    "i",
+  ).exec(tag) ?? [];
+  if (found === undefined) return undefined;
+  return decode(values.find((value) => value !== undefined) ?? "");
+}
+
+function textOf(html: string): string {
+  const body = html.replace(/<(style|script|title)\b.*?<\/\1>/gis, " ");
+  return decode(body.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ").trim();
+}
+
+/** Returns what the user types into a field. */
+function typed(tag: string, name: string, userCode: string): string {
+  const given = attribute(tag, "value") ?? "";
+  const type = attribute(tag, "type")?.toLowerCase() ?? "text";
+  if (type === "password") return PASSWORD;
+  if (type === "email" || /email/i.test(name)) return given || LOGIN.email;
+  if (/code/i.test(name) && type === "text") return given || userCode;
+  return type === "text" ? given || LOGIN.login : given;
+}
+
+/** Returns the buttons of a form, each with what it sends. */
+function choicesOf(form: string, page: URL, userCode: string): IChoice[] {
+  const [opening = ""] = /<form\b[^>]*>/i.exec(form) ?? [];
+  const fields = new URLSearchParams();
+  for (const [tag] of form.matchAll(/<(?:input|textarea|select)\b[^>]*>/gi)) {
+    const name = attribute(tag, "name");
+    const type = attribute(tag, "type")?.toLowerCase() ?? "";
+    if (!name || ["submit", "button", "image", "reset"].includes(type)) {
+      continue;
+    }
+    const isSwitch = type === "checkbox" || type === "radio";
+    const isOff = isSwitch && attribute(tag, "checked") === undefined;
+    // A radio button that is not the chosen one; a user ticks every box.
+    if (isOff && (type === "radio" || REFUSES.test(tag))) continue;
+    fields.append(
+      name,
+      isSwitch ? attribute(tag, "value") ?? "on" : typed(tag, name, userCode),
+    );
+  }
+  const buttons = [
+    ...form.matchAll(/(<button\b[^>]*>)(.*?)<\/button>/gis),
+    ...form.matchAll(/(<input\b[^>]*type=["']?submit\b[^>]*>)()/gi),
+  ];
+  return (buttons.length > 0 ? buttons : [["", "", ""]]).map(
+    ([, tag = "", inner = ""]) => {
+      const action = attribute(tag, "formaction") ??
+        attribute(opening, "action");
+      const url = new URL(action || page, page);
+      const name = attribute(tag, "name");
+      const value = attribute(tag, "value") ?? "";
+      const body = new URLSearchParams(fields);
+      if (name) body.append(name, value);
+      const label = textOf(inner) || value;
+      if (/^post$/i.test(attribute(opening, "method") ?? "")) {
+        return {
+          label,
+          url,
+          body,
+        };
+      }
+      for (const [key, text] of body) url.searchParams.append(key, text);
+      return { label, url };
+    },
+  );
+}
+
+/** Returns everything that a page offers, its forms first. */
+function readPage(html: string, page: URL, userCode: string): IChoice[] {
+  const forms = [...html.matchAll(/<form\b.*?<\/form>/gis)].map(([form]) => {
+    // A button may stand outside of its form.
+    const id = attribute(/<form\b[^>]*>/i.exec(form)?.[0] ?? "", "id");
+    const others = [...html.matchAll(/<button\b[^>]*>.*?<\/button>/gis)]
+      .map(([button]) => button)
+      .filter((button) => id && attribute(button, "form") === id);
+    return form + others.join("");
+  });
+  const links = [...html.matchAll(/(<a\b[^>]*>)(.*?)<\/a>/gis)]
+    .map(([, tag = "", inner = ""]) => ({
+      label: textOf(inner),
+      href: attribute(tag, "href"),
+    }))
+    .flatMap(({ label, href }) =>
+      href ? [{ label, url: new URL(href, page) }] : []
+    );
+  return [
+    ...forms.flatMap((form) => choicesOf(form, page, userCode)),
+    ...links,
+  ];
+}
+
+/** Returns what the user clicks; undefined if there is no way on. */
+function choose(choices: IChoice[], refuses: boolean): IChoice | undefined {
+  const refusal = choices.find(({ label }) => REFUSES.test(label));
+  if (refuses && refusal) return refusal;
+  const others = choices.filter(({ label }) => !REFUSES.test(label));
+  return others.find(({ body }) => body) ??
+    others.find(({ label }) => GOES_ON.test(label));
+}
+
+/** Creates a user, with an empty browser. */
+export function createUser(options: IUserOptions = {}): IUser {
+  const { refuses = false, userCode = "" } = options;
+  const cookies = new Map<string, { pair: string; scope: string }>();
+
+  function keepCookies({ origin }: URL, headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      const [pair = "", name = "", value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      const path = /;\s*path=([^;]+)/i.exec(line)?.[1] ?? "/";
+      const scope = origin + path.replace(/\/?$/, "/");
+      const isDeleted = !value || /;\s*max-age=0\b/i.test(line);
+      if (isDeleted) cookies.delete(`${scope} ${name}`);
+      else cookies.set(`${scope} ${name}`, { pair, scope });
+    }
+  }
+
+  async function request(
+    { url, body }: Omit<IChoice, "label">,
+  ): Promise<Response> {
+    const pairs = [...cookies.values()]
+      .filter(({ scope }) => `${url.origin}${url.pathname}/`.startsWith(scope))
+      .map(({ pair }) => pair);
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: {
+        Accept: "text/html",
+        ...pairs.length > 0 && { Cookie: pairs.join("; ") },
+        ...body && { Origin: url.origin },
+      },
+      ...body && { method: "POST", body },
+    });
+    keepCookies(url, response.headers);
+    return response;
+  }
+
+  return {
+    async visit(start, home) {
+      let next: Omit<IChoice, "label"> = { url: new URL(start) };
+      let hasRefused = false;
+      for (let pages = 0; pages < MAX_PAGES; pages++) {
+        const { url } = next;
+        const response = await request(next);
+        const html = await response.text();
+        const location = response.headers.get("Location") ??
+          /url=(.*)/i.exec(response.headers.get("Refresh") ?? "")?.[1];
+        if (location !== undefined) {
+          const left = new URL(location, url);
+          if (home && left.href.startsWith(home)) return { left };
+          next = { url: left };
+          continue;
+        }
+        const choices = readPage(html, url, userCode);
+        // Some servers send the form for signing in with a 401.
+        const isForm = response.ok || /type=["']?password/i.test(html);
+        const choice: IChoice | undefined = isForm && !hasRefused
+          ? choose(choices, refuses)
+          : undefined;
+        if (!choice) {
+          return { page: `${response.status} ${textOf(html).slice(0, 300)}` };
+        }
+        if (home && choice.url.href.startsWith(home)) {
+          return { left: choice.url };
+        }
+        hasRefused = refuses && REFUSES.test(choice.label);
+        next = choice;
+      }
+      return { page: `more than ${MAX_PAGES} pages, the last at ${next.url}` };
+    },
+  };
+}
