@@ -111,6 +111,20 @@ function requestedScopes({ visits, exchanges }: IProgram): string[] {
     .flatMap((params) => params.get("scope")?.split(" ") ?? []);
 }
 
+/** Fails unless a user whose tokens are dead signs in once, for the same scopes. */
+async function loseTokens(stage: IStage, members = {}): Promise<void> {
+  const disk: IDisk = {};
+  const before = requestedScopes(await signIn(stage, disk));
+  spoilTokens(disk, "access_token", "refresh_token");
+  Object.assign(disk.session?.token ?? {}, members);
+  const again = program(stage, { disk });
+  await again.call();
+  expect(again.visits.length === 1, `${again.visits.length} sign-ins`);
+  const more = requestedScopes(again)
+    .filter((scope) => ![...before, "offline_access"].includes(scope));
+  expect(more.length === 0, `more scopes requested: ${more.join(" ")}`);
+}
+
 /** Fails unless a request of the sign-in matches. */
 async function expectRequest(
   stage: IStage,
@@ -161,15 +175,11 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async dead(stage) {
-      const disk: IDisk = {};
-      const before = requestedScopes(await signIn(stage, disk));
-      spoilTokens(disk, "access_token", "refresh_token");
-      const again = program(stage, { disk });
-      await again.call();
-      expect(again.visits.length === 1, `${again.visits.length} sign-ins`);
-      const more = requestedScopes(again)
-        .filter((scope) => ![...before, "offline_access"].includes(scope));
-      expect(more.length === 0, `more scopes requested: ${more.join(" ")}`);
+      await loseTokens(stage);
+    },
+
+    async lost(stage) {
+      await loseTokens(stage, { expires_at: 0 });
     },
 
     async step_up(stage) {

@@ -1,0 +1,78 @@
+import type { IServer } from "../../server.ts";
+
+const sdk = { "@modelcontextprotocol/sdk": "1.32.2", "express": "5.3.0" };
+
+const servers: IServer[] = [
+  {
+    name: "@modelcontextprotocol/sdk, mcpAuthRouter",
+    packages: sdk,
+    command: ["node", "router.mjs", "sdk"],
+    isLight: true,
+    stepUpPath: "/admin",
+    plays: ["refuse", "step_up", "deleted"],
+    fails: { lost: "S11" },
+  },
+  {
+    name: "@modelcontextprotocol/sdk, mcpAuthRouter of 1.17",
+    packages: { ...sdk, "@modelcontextprotocol/sdk": "1.17.5" },
+    command: ["node", "router.mjs", "sdk"],
+    stepUpPath: "/admin",
+    plays: ["refuse", "step_up", "deleted"],
+    fails: { all: "S1" },
+  },
+  {
+    name: "@modelcontextprotocol/sdk, demo provider",
+    packages: sdk,
+    command: ["node", "demo.mjs"],
+    isLight: true,
+    // It issues no refresh tokens, and a token that it does not know is a 500.
+    lacks: ["offline", "expiry", "dead", "restart"],
+    fails: { lost: "S8", sign_out: "S12" },
+  },
+  {
+    name: "@modelcontextprotocol/sdk, ProxyOAuthServerProvider",
+    packages: sdk,
+    command: ["node", "proxy.mjs"],
+    isLight: true,
+    plays: ["refuse", "deleted"],
+    fails: { dead: "S5", lost: "S5" },
+  },
+  {
+    name: "@modelcontextprotocol/sdk, ProxyOAuthServerProvider and iss",
+    packages: sdk,
+    command: ["node", "proxy.mjs", "iss"],
+    options: ({ resource, upstream }) => ({
+      fetch: { trustedIssuers: { [new URL("/", resource).href]: upstream } },
+    }),
+    advice: /trustedIssuers/,
+    plays: ["refuse", "advice", "deleted"],
+    fails: { all: "S9" },
+  },
+  {
+    name: "@modelcontextprotocol/server-legacy",
+    packages: {
+      "@modelcontextprotocol/server-legacy": "2.3.1",
+      "express": "5.3.0",
+    },
+    command: ["node", "router.mjs", "legacy"],
+    stepUpPath: "/admin",
+    plays: ["refuse", "step_up", "deleted"],
+    fails: { lost: "S11" },
+  },
+  {
+    name: "@hono/mcp",
+    packages: {
+      "@hono/mcp": "0.3.2",
+      "@hono/node-server": "2.1.8",
+      "@modelcontextprotocol/sdk": "1.32.2",
+      "hono": "4.13.19",
+      "hono-rate-limiter": "0.5.4",
+    },
+    command: ["node", "hono.mjs"],
+    isLight: true,
+    plays: ["refuse", "deleted"],
+    fails: { all: "S1" },
+  },
+];
+
+export default servers;
