@@ -76,8 +76,8 @@ export interface IServer {
   readonly version?: string;
   /**
    * Starts the server, in a copy of the folder. `node` runs with the packages. The
-   * variables PORT, UPSTREAM_PORT, REDIRECT_URI and CLIENT_JWK are set. It prints the
-   * URL of the resource when it listens.
+   * variables PORT, UPSTREAM_PORT, REDIRECT_URI, CLIENT_JWK, and the user's EMAIL and
+   * PASSWORD are set. It prints the URL of the resource when it listens.
    */
   readonly command: readonly string[];
   /** The version of Node, where the one on the path is too old. */

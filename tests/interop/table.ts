@@ -1,6 +1,6 @@
 /** The results as a table of Markdown, and what failed in words. */
 import type { IOutcome, IResult } from "./driver.ts";
-import { type Step, STEPS } from "./server.ts";
+import { type IServer, type Step, STEPS } from "./server.ts";
 
 const NAMES = Object.keys(STEPS) as Step[];
 
@@ -42,6 +42,12 @@ export function toTable(results: readonly IResult[]): string {
   ].join("\n");
 }
 
+/** Checks whether a mark is meant for this step. */
+function isMarked({ fails = {} }: IServer, step: Step): boolean {
+  return fails[step] !== undefined ||
+    (step === "challenge" && fails.all !== undefined);
+}
+
 /** Says in words what failed, and which marks are no longer needed. */
 export function explain({ server, outcomes, missing }: IResult): string[] {
   if (missing !== undefined) return [`${server.name}: left out, ${missing}`];
@@ -50,7 +56,7 @@ export function explain({ server, outcomes, missing }: IResult): string[] {
     const { step, failure, mark } = outcome;
     const words = failure !== undefined
       ? `${mark ? `(${mark}) ` : "FAILED "}${failure}`
-      : mark && `holds now: remove the mark ${mark}`;
+      : isMarked(server, step) && `holds now: remove the mark ${mark}`;
     if (words) byWords.set(words, [...byWords.get(words) ?? [], step]);
   }
   return [...byWords].map(([words, steps]) =>

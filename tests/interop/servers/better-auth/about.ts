@@ -1,0 +1,27 @@
+import type { IServer } from "../../server.ts";
+
+const servers: IServer[] = [
+  {
+    name: "better-auth 1.6, mcp()",
+    packages: { "better-auth": "1.6.34" },
+    command: ["node", "mcp_1_6.mjs"],
+    plays: ["deleted"],
+    fails: { all: "S2", authorize: "S6", sign_out: "S12", restart: "S4" },
+  },
+  {
+    name: "better-auth 1.7, @better-auth/mcp",
+    packages: {
+      "better-auth": "1.7.5",
+      "@better-auth/core": "1.7.5",
+      "@better-auth/mcp": "1.7.5",
+      "@better-auth/oauth-provider": "1.7.5",
+      "better-call": "1.4.0",
+    },
+    command: ["node", "mcp_1_7.mjs"],
+    stepUpPath: "/admin",
+    plays: ["refuse", "step_up", "deleted"],
+    fails: { lost: "S11", restart: "S4" },
+  },
+];
+
+export default servers;
