@@ -1,6 +1,11 @@
 /** A server as a process: its packages, its start, its restart and its end. */
 import { install } from "../../scripts/support/process.ts";
-import { type IPlace, type IServer, REDIRECT_URI } from "./server.ts";
+import {
+  CLIENT_URL,
+  type IPlace,
+  type IServer,
+  REDIRECT_URI,
+} from "./server.ts";
 import { LOGIN, PASSWORD } from "./user.ts";
 
 const START_MS = 60_000;
@@ -93,6 +98,7 @@ export async function start(server: IServer, source: URL): Promise<IRunning> {
     PORT: String(freePort()),
     UPSTREAM_PORT: String(upstreamPort),
     REDIRECT_URI,
+    CLIENT_URL,
     EMAIL: LOGIN.email,
     PASSWORD,
     CLIENT_JWK: JSON.stringify(await crypto.subtle.exportKey("jwk", publicKey)),

@@ -47,6 +47,9 @@ export const USUAL: readonly Step[] = [
 /** The user's browser does not request this URL. */
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
+/** The client metadata document, which servers of `documents` are given. */
+export const CLIENT_URL = "https://client.example/interop.json";
+
 /** The client of `credentials`, which such a server knows. */
 export const SERVICE = { client_id: "service", client_secret: "s3cret/+ %" };
 
@@ -76,7 +79,7 @@ export interface IServer {
   readonly version?: string;
   /**
    * Starts the server, in a copy of the folder. `node` runs with the packages. The
-   * variables PORT, UPSTREAM_PORT, REDIRECT_URI, CLIENT_JWK, and the user's EMAIL and
+   * variables PORT, UPSTREAM_PORT, REDIRECT_URI, CLIENT_URL, CLIENT_JWK, and the user's EMAIL and
    * PASSWORD are set. It prints the URL of the resource when it listens.
    */
   readonly command: readonly string[];
