@@ -1,0 +1,24 @@
+import type { IServer } from "../../server.ts";
+
+const servers: IServer[] = [{
+  name: "@node-oauth/oauth2-server",
+  packages: { "@node-oauth/oauth2-server": "5.3.0", "express": "5.3.0" },
+  command: ["node", "server.mjs"],
+  isLight: true,
+  options: ({ resource }) => ({
+    flow: {
+      assumePkce: true,
+      knownClients: [{
+        issuer: new URL(resource).origin,
+        client_id: "interop",
+        client_secret: "s3cret/+ %",
+        token_endpoint_auth_method: "client_secret_basic",
+      }],
+    },
+  }),
+  verdict: "needs_client",
+  plays: ["refuse", "credentials"],
+  fails: { all: "B1", sign_out: "S12", doctor: "19.3" },
+}];
+
+export default servers;
