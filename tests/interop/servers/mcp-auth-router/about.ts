@@ -13,12 +13,21 @@ const servers: IServer[] = [
     fails: { lost: "S11" },
   },
   {
+    name: "mcp-use, imitation of its registration",
+    packages: sdk,
+    version: "-",
+    command: ["node", "router.mjs", "sdk", "no-secret"],
+    isLight: true,
+    plays: ["refuse"],
+    fails: { all: "S7", lost: "S11" },
+  },
+  {
     name: "@modelcontextprotocol/sdk, mcpAuthRouter of 1.17",
     packages: { ...sdk, "@modelcontextprotocol/sdk": "1.17.5" },
     command: ["node", "router.mjs", "sdk"],
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "deleted"],
-    fails: { all: "S1" },
+    fails: { all: "S1", lost: "S11" },
   },
   {
     name: "@modelcontextprotocol/sdk, demo provider",

@@ -15,6 +15,14 @@ const auth = Object.assign(
 const origin = `http://127.0.0.1:${process.env.PORT}`;
 const resourceServerUrl = new URL(`${origin}/mcp`);
 const provider = new MemoryProvider(auth);
+if (process.argv[3] === "no-secret") {
+  // What the proxy of mcp-use registers: a method that needs a secret, and none.
+  const { registerClient } = provider.clientsStore;
+  provider.clientsStore.registerClient = (client) => ({
+    ...registerClient(client),
+    token_endpoint_auth_method: "client_secret_post",
+  });
+}
 const app = express();
 
 app.use(auth.mcpAuthRouter({

@@ -1,0 +1,23 @@
+import type { IServer } from "../../server.ts";
+
+const servers: IServer[] = [{
+  name: "@jmondi/oauth2-server",
+  packages: { "@jmondi/oauth2-server": "4.3.7", "express": "5.3.0" },
+  command: ["node", "server.mjs"],
+  isLight: true,
+  options: ({ resource }) => ({
+    flow: {
+      knownClients: [{
+        issuer: new URL(resource).origin,
+        client_id: "interop",
+        token_endpoint_auth_method: "none",
+      }],
+    },
+  }),
+  advice: /knownClients/,
+  verdict: "needs_client",
+  plays: ["advice", "credentials"],
+  fails: { credentials: "B1", restart: "S5" },
+}];
+
+export default servers;
