@@ -25,9 +25,9 @@ const servers: IServer[] = [
     name: "@modelcontextprotocol/sdk, mcpAuthRouter of 1.17",
     packages: { ...sdk, "@modelcontextprotocol/sdk": "1.17.5" },
     command: ["node", "router.mjs", "sdk"],
-    stepUpPath: "/admin",
-    plays: ["refuse", "step_up", "deleted"],
-    fails: { all: "S1", lost: "S11" },
+    // Its challenges name no scopes, so that all of them are requested at once.
+    plays: ["refuse", "deleted"],
+    fails: { all: "S1" },
   },
   {
     name: "@modelcontextprotocol/sdk, demo provider",
@@ -80,7 +80,8 @@ const servers: IServer[] = [
     command: ["node", "hono.mjs"],
     isLight: true,
     plays: ["refuse", "deleted"],
-    fails: { all: "S1" },
+    // After S1: its revocation endpoint is 500, as it reads every form as JSON.
+    fails: { all: "S1", sign_out: "S12" },
   },
 ];
 
