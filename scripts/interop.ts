@@ -7,8 +7,13 @@
  */
 import { parseArgs } from "node:util";
 import { type IResult, play, readServers } from "../tests/interop/driver.ts";
-import { type Step, STEPS } from "../tests/interop/server.ts";
-import { explain, isUnexpected, toTable } from "../tests/interop/table.ts";
+import { STEPS } from "../tests/interop/server.ts";
+import {
+  explain,
+  isUnexpected,
+  toPeerTable,
+  toTable,
+} from "../tests/interop/table.ts";
 
 const HELP = `\
 Signs in to real servers, and prints what held.
@@ -17,6 +22,7 @@ Signs in to real servers, and prints what held.
 
   --light       only the servers that install and start fast
   --step NAME   play this step only; repeatable
+  --peers       the clients of the MCP SDK sign in as well, where they can
   --list        print the names of the servers and steps
   --help        print this
 
@@ -31,6 +37,7 @@ async function main(): Promise<number> {
     options: {
       light: { type: "boolean" },
       step: { type: "string", multiple: true },
+      peers: { type: "boolean" },
       list: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -65,8 +72,10 @@ async function main(): Promise<number> {
   let failures = 0;
   for (const [server, folder] of servers) {
     try {
-      const steps = values.step as Step[] | undefined;
-      const result = await play(server, folder, steps);
+      const result = await play(server, folder, {
+        only: values.step,
+        hasPeers: values.peers,
+      });
       results.push(result);
       failures += result.outcomes.filter(isUnexpected).length;
       console.log(`${server.name}: ${result.seconds.toFixed(1)} s`);
@@ -84,6 +93,7 @@ async function main(): Promise<number> {
     `\n${toTable(results)}\n\n${results.length} servers in ${seconds} s: ` +
       `${held} steps held, ${known} fail as is known, ${failures} failed.`,
   );
+  if (values.peers) console.log(`\n${toPeerTable(results)}`);
   return failures === 0 ? 0 : 1;
 }
 

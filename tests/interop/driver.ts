@@ -1,4 +1,5 @@
 /** Plays the steps of a server. */
+import { type IPeerResult, playPeers } from "./peers.ts";
 import { start } from "./running.ts";
 import { type IServer, type Step, stepsOf } from "./server.ts";
 import { type IStage, PLAY } from "./steps.ts";
@@ -21,6 +22,8 @@ export interface IResult {
   /** Why nothing was played. */
   readonly missing?: string;
   readonly seconds: number;
+  /** What became of the clients of the MCP SDK, if they were to play. */
+  readonly peers?: readonly IPeerResult[];
 }
 
 /** Where the folders of the servers are. */
@@ -64,11 +67,19 @@ async function playStep(stage: IStage, step: Step): Promise<IOutcome> {
   }
 }
 
+/** What is played. */
+export interface IPlayOptions {
+  /** Of the steps that the server can play. @default {all of them} */
+  readonly only?: readonly string[] | undefined;
+  /** Whether the clients of the MCP SDK play as well. @default false */
+  readonly hasPeers?: boolean | undefined;
+}
+
 /** Starts a server, plays its steps, and ends it. */
 export async function play(
   server: IServer,
   folder: URL,
-  steps: readonly Step[] = stepsOf(server),
+  { only, hasPeers = false }: IPlayOptions = {},
 ): Promise<IResult> {
   const begin = performance.now();
   const outcomes: IOutcome[] = [];
@@ -83,6 +94,8 @@ export async function play(
   await using running = await start(server, folder);
   const options = await server.options?.(running) ?? {};
   const stage: IStage = { server, running, options };
+  const steps = stepsOf(server).filter((step) => only?.includes(step) ?? true);
   for (const step of steps) outcomes.push(await playStep(stage, step));
-  return result();
+  const peers = hasPeers ? await playPeers(server, running) : undefined;
+  return { ...result(), ...peers && { peers } };
 }

@@ -53,7 +53,7 @@ export interface IProgramOptions {
 }
 
 /** A request that a server of MCP answers, as would any other. */
-const INITIALIZE = {
+export const INITIALIZE = {
   method: "POST",
   headers: {
     "Content-Type": "application/json",

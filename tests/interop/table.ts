@@ -1,5 +1,6 @@
 /** The results as a table of Markdown, and what failed in words. */
 import type { IOutcome, IResult } from "./driver.ts";
+import { PEERS } from "./peers.ts";
 import { type IServer, type Step, STEPS } from "./server.ts";
 
 const NAMES = Object.keys(STEPS) as Step[];
@@ -18,17 +19,8 @@ export function isUnexpected({ failure, mark }: IOutcome): boolean {
   return failure !== undefined && mark === undefined;
 }
 
-/** Returns the table: what held, what failed, and what is not possible there. */
-export function toTable(results: readonly IResult[]): string {
-  const rows = results.map((result) => [
-    result.server.name,
-    versionOf(result),
-    ...NAMES.map((name) => {
-      const outcome = result.outcomes.find(({ step }) => step === name);
-      return outcome ? cellOf(outcome) : "";
-    }),
-  ]);
-  const all = [["server", "version", ...NAMES], ...rows];
+/** Aligns the cells of a table of Markdown. */
+function format(all: readonly string[][]): string {
   const widths = all[0]!.map((_, column) =>
     Math.max(...all.map((row) => row[column]!.length), 3)
   );
@@ -42,6 +34,36 @@ export function toTable(results: readonly IResult[]): string {
   ].join("\n");
 }
 
+/** Returns the table: what held, what failed, and what is not possible there. */
+export function toTable(results: readonly IResult[]): string {
+  const rows = results.map((result) => [
+    result.server.name,
+    versionOf(result),
+    ...NAMES.map((name) => {
+      const outcome = result.outcomes.find(({ step }) => step === name);
+      return outcome ? cellOf(outcome) : "";
+    }),
+  ]);
+  return format([["server", "version", ...NAMES], ...rows]);
+}
+
+/** Returns the table of a sign-in and a refresh, by this library and by others. */
+export function toPeerTable(results: readonly IResult[]): string {
+  const heads = ["this library", ...Object.keys(PEERS)]
+    .flatMap((name) => [`${name}: challenge`, "refresh"]);
+  const rows = results.filter(({ peers }) => peers).map((result) => {
+    const ours = (["challenge", "expiry"] as const).map((name) => {
+      const outcome = result.outcomes.find(({ step }) => step === name);
+      return outcome ? cellOf(outcome) : "";
+    });
+    const theirs = result.peers!.flatMap(({ challenge, refresh }) =>
+      [challenge, refresh].map((failure) => failure ? "no" : "yes")
+    );
+    return [result.server.name, versionOf(result), ...ours, ...theirs];
+  });
+  return format([["server", "version", ...heads], ...rows]);
+}
+
 /** Checks whether a mark is meant for this step. */
 function isMarked({ fails = {} }: IServer, step: Step): boolean {
   return fails[step] !== undefined ||
@@ -49,8 +71,10 @@ function isMarked({ fails = {} }: IServer, step: Step): boolean {
 }
 
 /** Says in words what failed, and which marks are no longer needed. */
-export function explain({ server, outcomes, missing }: IResult): string[] {
-  if (missing !== undefined) return [`${server.name}: left out, ${missing}`];
+export function explain(
+  { server, outcomes, missing, peers = [] }: IResult,
+): string[] {
+  if (missing !== undefined) return [`left out: ${missing}`];
   const byWords = new Map<string, string[]>();
   for (const outcome of outcomes) {
     const { step, failure, mark } = outcome;
@@ -59,7 +83,11 @@ export function explain({ server, outcomes, missing }: IResult): string[] {
       : isMarked(server, step) && `holds now: remove the mark ${mark}`;
     if (words) byWords.set(words, [...byWords.get(words) ?? [], step]);
   }
-  return [...byWords].map(([words, steps]) =>
-    `${server.name}: ${steps.join(", ")}: ${words}`
+  const theirs = peers.map(({ name, challenge, refresh = challenge }) =>
+    refresh && `${name}: ${challenge ? "challenge" : "refresh"}: ${refresh}`
   );
+  return [
+    ...[...byWords].map(([words, steps]) => `${steps.join(", ")}: ${words}`),
+    ...theirs.filter((words) => words !== undefined),
+  ];
 }

@@ -50,6 +50,7 @@ const servers: IServer[] = [
     name: "@modelcontextprotocol/sdk, ProxyOAuthServerProvider and iss",
     packages: sdk,
     command: ["node", "proxy.mjs", "iss"],
+    isLight: true,
     options: ({ resource, upstream }) => ({
       fetch: { trustedIssuers: { [new URL("/", resource).href]: upstream } },
     }),

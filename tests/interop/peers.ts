@@ -1,0 +1,124 @@
+/** The clients of the MCP SDK at the same servers, as far as they can play. */
+import * as client from "@modelcontextprotocol/client";
+// @ts-types="@modelcontextprotocol/sdk/client/auth"
+import * as sdk from "@modelcontextprotocol/sdk/client/auth.js";
+import { INITIALIZE } from "./program.ts";
+import { type IPlace, type IServer, REDIRECT_URI } from "./server.ts";
+import { createUser } from "./user.ts";
+
+/** What became of a peer: the first words of an error, or undefined where it held. */
+export interface IPeerResult {
+  readonly name: string;
+  readonly challenge?: string | undefined;
+  readonly refresh?: string | undefined;
+}
+
+/** What both packages export. */
+interface IPeer {
+  auth(
+    provider: client.OAuthClientProvider,
+    options: Record<string, unknown>,
+  ): Promise<string>;
+  extractWWWAuthenticateParams(response: Response): Record<string, unknown>;
+}
+
+/** The peers by the headings of their columns. */
+export const PEERS = {
+  "client 2.4.0": client,
+  "sdk 1.32.2": sdk,
+} as unknown as Readonly<Record<string, IPeer>>;
+
+/** Keeps everything in memory, as the examples of the packages do. */
+function createProvider(
+  known: Pick<client.OAuthClientInformationMixed, "client_id"> | undefined,
+  clientMetadataUrl: string | undefined,
+) {
+  const kept: Record<string, unknown> = { client: known };
+  const provider = {
+    redirectUrl: REDIRECT_URI,
+    clientMetadata: {
+      client_name: "Interop",
+      redirect_uris: [REDIRECT_URI],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    },
+    ...clientMetadataUrl && { clientMetadataUrl },
+    clientInformation: () => kept.client,
+    saveClientInformation: (value: unknown) => void (kept.client = value),
+    tokens: () => kept.tokens,
+    saveTokens: (value: unknown) => void (kept.tokens = value),
+    redirectToAuthorization: (value: URL) => void (kept.url = value),
+    saveCodeVerifier: (value: string) => void (kept.verifier = value),
+    codeVerifier: () => kept.verifier,
+    state: () => crypto.randomUUID(),
+    saveDiscoveryState: (value: unknown) => void (kept.discovery = value),
+    discoveryState: () => kept.discovery,
+  } as client.OAuthClientProvider;
+  return { provider, kept: kept as { tokens?: client.OAuthTokens; url?: URL } };
+}
+
+/** Signs in after a challenge, calls the resource, then refreshes the token. */
+async function playPeer(
+  { auth, extractWWWAuthenticateParams }: IPeer,
+  resource: string,
+  { provider, kept }: ReturnType<typeof createProvider>,
+): Promise<() => Promise<void>> {
+  const call = (headers = {}) =>
+    fetch(resource, {
+      ...INITIALIZE,
+      headers: { ...INITIALIZE.headers, ...headers },
+    });
+  const challenge = await call();
+  await challenge.body?.cancel();
+  const options = {
+    serverUrl: resource,
+    ...extractWWWAuthenticateParams(challenge),
+  };
+  if (await auth(provider, options) === "REDIRECT") {
+    const ending = await createUser().visit(kept.url ?? "", REDIRECT_URI);
+    if (!("left" in ending)) throw new Error(ending.page);
+    const params = ending.left.searchParams;
+    const authorizationCode = params.get("code");
+    if (!authorizationCode) throw new Error(ending.left.search);
+    const iss = params.get("iss") ?? undefined;
+    await auth(provider, { ...options, authorizationCode, iss });
+  }
+  const { access_token } = kept.tokens ?? {};
+  const response = await call({ Authorization: `Bearer ${access_token}` });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`The call ended with ${response.status}`);
+
+  return async () => {
+    if (!kept.tokens?.refresh_token) throw new Error("no refresh token");
+    const result = await auth(provider, options);
+    const isNew = kept.tokens.access_token !== access_token;
+    if (result !== "AUTHORIZED" || !isNew) throw new Error("not refreshed");
+  };
+}
+
+/** Plays both peers; undefined where they lack what the server requires. */
+export async function playPeers(
+  server: IServer,
+  place: IPlace,
+): Promise<IPeerResult[] | undefined> {
+  const { fetch, flow } = await server.options?.(place) ?? {};
+  if (fetch?.dpop || fetch?.client) return undefined;
+  const results: IPeerResult[] = [];
+  for (const [name, peer] of Object.entries(PEERS)) {
+    const provider = createProvider(
+      flow?.knownClients?.[0],
+      flow?.clientMetadataUrl?.toString(),
+    );
+    const wordsOf = (error: unknown) => String(error).slice(0, 200);
+    try {
+      const refresh = await playPeer(peer, place.resource, provider);
+      const failure = await refresh().then(() => undefined, wordsOf);
+      results.push({ name, refresh: failure });
+    } catch (error) {
+      const failure = wordsOf(error);
+      results.push({ name, challenge: failure, refresh: failure });
+    }
+  }
+  return results;
+}
