@@ -14,10 +14,21 @@ function parseResource(resource: string): URL | undefined {
 }
 
 /**
+ * Returns the own well-known URL of a resource that is a parent path of the target;
+ * undefined if it is none. A document of the parent counts there only: another URL
+ * could belong to a tenant, who must not obtain tokens for the whole host.
+ */
+export function parentUrlOf(resource: string, target: URL): string | undefined {
+  const url = parseResource(resource);
+  const isParent = url?.origin === target.origin && !url.search &&
+    `${target.pathname}/`.startsWith(`${withoutSlash(url.pathname)}/`);
+  return isParent ? resourceMetadataUrls(url)[0] : undefined;
+}
+
+/**
  * Checks whether the `resource` of a metadata document is for the target
- * (RFC 9728, section 3.3): the target itself or, unless the match is `exact`, a
- * parent path whose own well-known URL is where the document was found. Another
- * URL could belong to a tenant, who must not obtain tokens for the whole host.
+ * (RFC 9728, section 3.3): the target itself, but for one slash at the end of its path;
+ * or, unless the match is `exact`, a parent path that the document stands at.
  */
 export function coversTarget(
   resource: string,
@@ -31,17 +42,13 @@ export function coversTarget(
   if (url.pathname + url.search === target.pathname + target.search) {
     return true;
   }
-  const path = withoutSlash(url.pathname);
   if (match === "exact" || url.search) return false;
-  if (`${target.pathname}/`.startsWith(`${path}/`)) {
-    const [wellKnownUrl] = resourceMetadataUrls(url);
-    const isSlashOnly = !target.search &&
-      path === withoutSlash(target.pathname);
-    return isSlashOnly ||
-      withoutSlash(parseUrl(metadataUrl)?.href ?? "") ===
-        withoutSlash(wellKnownUrl);
-  }
-  return false;
+  const isSlashOnly = !target.search &&
+    withoutSlash(url.pathname) === withoutSlash(target.pathname);
+  const parentUrl = parentUrlOf(resource, target);
+  return isSlashOnly || (parentUrl !== undefined &&
+    withoutSlash(parseUrl(metadataUrl)?.href ?? "") ===
+      withoutSlash(parentUrl));
 }
 
 /** Returns the identifier of a target: no fragment, no slash for an empty path. */

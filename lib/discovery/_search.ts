@@ -20,8 +20,10 @@ export interface IVerdict<Metadata> {
   readonly code?: OAuthClientErrorCode;
   readonly problem?: string;
   readonly cause?: unknown;
-  /** Whether no further URL may be requested after this document. */
+  /** Whether no further URL of the search may be requested after this document. */
   readonly isFinal?: boolean;
+  /** The URL whose document counts in place of this one. */
+  readonly otherUrl?: string | undefined;
 }
 
 /** A URL where metadata may be, and the check of a document found there. */
@@ -39,8 +41,8 @@ export interface ISearchResult<Metadata> {
   /** The URL of the metadata, as it was requested. */
   readonly url?: string;
   readonly attempts: IDiscoveryAttempt[];
-  /** The error of the document that ended the search. */
-  readonly ended?: OAuthClientError;
+  /** The error of the document that ended the search, and the URL to go on with. */
+  readonly ended?: { error: OAuthClientError; otherUrl: string | undefined };
 }
 
 const wordsOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
@@ -84,20 +86,19 @@ export async function search<Metadata>(
     const secrets = [...transport.secrets, ...secretsOf(headers)];
     const shown = quote(quoteUrl(url), secrets);
     let error: OAuthClientError;
-    let isFinal = false;
+    let verdict: IVerdict<Metadata> = {};
     try {
       if (rules) {
         requireSafeUrl(`The URL of ${wordsOf(purpose)}`, url, rules, shown);
       }
       const response = await request({ url, purpose, headers }, transport);
       const { status, json, failure, finalUrl } = response;
-      const verdict = status === 200 && !failure ? check(json, finalUrl) : {};
+      if (status === 200 && !failure) verdict = check(json, finalUrl);
       if (verdict.metadata) {
         attempts.push({ url: shown });
         return { metadata: verdict.metadata, url, attempts };
       }
       error = attemptError(purpose, shown, response, verdict, secrets);
-      isFinal = verdict.isFinal ?? false;
     } catch (thrown) {
       // An abort ends the search with the caller's own reason.
       transport.signal?.throwIfAborted();
@@ -107,7 +108,8 @@ export async function search<Metadata>(
       error = thrown;
     }
     attempts.push({ url: shown, error });
-    if (isFinal) return { attempts, ended: error };
+    const { isFinal, otherUrl } = verdict;
+    if (isFinal) return { attempts, ended: { error, otherUrl } };
   }
   return { attempts };
 }

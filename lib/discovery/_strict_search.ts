@@ -21,7 +21,7 @@ import type {
 } from "../core/metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { ITransport } from "../http/_transport.ts";
-import { coversTarget } from "./_identifiers.ts";
+import { coversTarget, parentUrlOf } from "./_identifiers.ts";
 import {
   type ICandidate,
   type ISearchResult,
@@ -95,6 +95,9 @@ function checkResource(
   return {
     code: "identifier_mismatch",
     isFinal: true,
+    otherUrl: resourceMatch === "exact"
+      ? undefined
+      : parentUrlOf(resource, target),
     problem: `The resource of the metadata from ${quoteUrl(url)} is ` +
       `"${quoteUrl(resource)}", expected "${target.href}"` +
       (resourceMatch === "exact"
@@ -104,35 +107,55 @@ function checkResource(
   };
 }
 
+/** Returns a URL where the metadata of a resource may be, with its check. */
+function resourceCandidate(
+  url: string,
+  options: IResourceSearch,
+): ICandidate<IAuthorizationProtectedResourceMetadata> {
+  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
+  const isSameOrigin = parseUrl(url)?.origin === target.origin;
+  return {
+    url,
+    headers: mergeHeaders(ACCEPT, isSameOrigin ? sameOriginHeaders : undefined),
+    rules: url === resourceMetadataUrl ? rules : undefined,
+    check: (document, finalUrl) =>
+      checkResource(document, url, finalUrl, options),
+  };
+}
+
 /** Returns the URLs where the metadata of a resource may be, with their checks. */
 export function resourceCandidates(
   options: IResourceSearch,
 ): ICandidate<IAuthorizationProtectedResourceMetadata>[] {
-  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
+  const { target, resourceMetadataUrl } = options;
   const [ofPath, ofOrigin] = resourceMetadataUrls(target);
   // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
-  const urls = new Set([ofPath + target.search, ofOrigin]);
-  const ordered = resourceMetadataUrl
-    ? new Set([resourceMetadataUrl, ...urls])
-    : urls;
-  const sameOrigin = mergeHeaders(ACCEPT, sameOriginHeaders);
-  return [...ordered].map((url) => ({
-    url,
-    headers: sameOriginHeaders && parseUrl(url)?.origin === target.origin
-      ? sameOrigin
-      : ACCEPT,
-    rules: url === resourceMetadataUrl ? rules : undefined,
-    check: (document, finalUrl) =>
-      checkResource(document, url, finalUrl, options),
-  }));
+  const urls = [ofPath + target.search, ofOrigin];
+  if (resourceMetadataUrl) urls.unshift(resourceMetadataUrl);
+  return [...new Set(urls)].map((url) => resourceCandidate(url, options));
 }
 
-/** Searches for the metadata of a resource; that of another one ends the search. */
-export function searchResource(
+/**
+ * Searches for the metadata of a resource; that of another one ends the search. For a
+ * document of a parent path, the own well-known URL of the parent is requested: servers
+ * publish one document under the names of others.
+ */
+export async function searchResource(
   options: IResourceSearch,
   transport: ITransport,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
-  return search("resource_metadata", resourceCandidates(options), transport);
+  const purpose = "resource_metadata";
+  const first = await search(purpose, resourceCandidates(options), transport);
+  const { attempts, ended } = first;
+  const url = ended?.otherUrl;
+  if (url === undefined || attempts.some((one) => one.url === url)) {
+    return first;
+  }
+  const candidates = [resourceCandidate(url, options)];
+  const second = await search(purpose, candidates, transport);
+  attempts.push(...second.attempts);
+  // Without such a document, the mismatch stays the result.
+  return second.metadata ? { ...second, attempts } : first;
 }
 
 /** How the metadata of an authorization server is searched for. */

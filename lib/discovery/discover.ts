@@ -250,7 +250,7 @@ export async function discover(
   const { metadata: resourceMetadata, attempts, ended } = found;
   if (ended) {
     const problem = `${target.href} is not the resource of its metadata`;
-    throw discoveryError(problem, attempts, ended);
+    throw discoveryError(problem, attempts, ended.error);
   }
   const servers = serversOf(resourceMetadata);
   if (!servers) {

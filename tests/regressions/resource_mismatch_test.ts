@@ -41,19 +41,61 @@ for (const [target, url, resource] of ACCEPTED) {
   });
 }
 
+/** Documents of a parent at another URL, which can belong to a tenant, and its own URL. */
+const ELSEWHERE: [
+  target: string,
+  url: string,
+  resource: string,
+  ownUrl: string,
+][] = [
+  [MCP, `${PRM}/mcp`, API, PRM],
+  [`${API}/tenant/mcp`, `${API}/tenant/meta`, API, PRM],
+  [`${API}/tenant/mcp`, `${PRM}/tenant`, API, PRM],
+  [`${MCP}/v1`, PRM, MCP, `${PRM}/mcp`],
+  [MCP, "https://evil.example/.well-known/oauth-protected-resource", API, PRM],
+  [MCP, `${PRM}?x`, API, PRM],
+  [`${MCP}?tenant=a`, `${API}/anywhere`, MCP, `${PRM}/mcp`],
+];
+const OTHER_AS = "https://tenant-as.example";
+
+for (const [target, url, resource, ownUrl] of ELSEWHERE) {
+  Deno.test(`discoverAuthorization() goes on with the parent's own document for ${resource} at ${url} for ${target}`, async () => {
+    const challenge = `Bearer resource_metadata="${url}"`;
+    const tenant = prm({ resource, authorization_servers: [OTHER_AS] });
+    const found = await discovered(
+      { [url]: tenant, [ownUrl]: prm({ resource }), [OAUTH]: asm() },
+      { challenge },
+      target,
+    );
+    assertEquals([found.resource, found.issuer], [resource, AS]);
+    assertEquals(codes(found.attempts).slice(0, 1), ["identifier_mismatch"]);
+
+    // Nothing is assumed if it is missing, or if it is that of another resource.
+    for (
+      const answer of [
+        text("Not found", 404),
+        prm({ resource: "https://evil.example" }),
+        text("No JSON", 200),
+      ]
+    ) {
+      const { error, code, urls } = await undiscovered(
+        { [url]: tenant, [ownUrl]: answer },
+        { challenge },
+        target,
+      );
+      assertEquals([code, urls], ["discovery_failed", [url, ownUrl]]);
+      const { cause } = error as { cause?: { code?: string } };
+      assertEquals(cause?.code, "identifier_mismatch");
+      assertStringIncludes(error.message, `is "${resource}", expected`);
+    }
+  });
+}
+
 const REFUSED: [target: string, url: string, resource: string][] = [
-  // Another URL can belong to a tenant, who must not act for the whole host.
-  [MCP, `${PRM}/mcp`, API],
-  [`${API}/tenant/mcp`, `${API}/tenant/meta`, API],
-  [`${API}/tenant/mcp`, `${PRM}/tenant`, API],
-  [`${MCP}/v1`, PRM, MCP],
-  [MCP, "https://evil.example/.well-known/oauth-protected-resource", API],
-  [MCP, `${PRM}?x`, API],
   [MCP, `${PRM}/mcp`, `${MCP}#part`],
   [MCP, PRM, `${API}#part`],
   [MCP, `${PRM}/mcp`, "https://evil.example/mcp"],
   [MCP, `${PRM}/mcp`, "https://user:pa55word@api.example/mcp"],
-  [`${MCP}?tenant=a`, `${API}/anywhere`, MCP],
 ];
 
 for (const [target, url, resource] of REFUSED) {
