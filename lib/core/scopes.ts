@@ -16,7 +16,8 @@ import type {
 } from "./metadata.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
-const OFFLINE_ACCESS = "offline_access";
+/** The scope of a refresh token (OpenID Connect Core 1.0, section 11). */
+export const OFFLINE_ACCESS = "offline_access";
 
 /**
  * Checks whether two scope lists are equal in any order. Prefer

@@ -5,6 +5,7 @@
  */
 
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
 import {
@@ -71,6 +72,11 @@ export interface IAuthorizationContext {
   resource: string;
   /** Issuer of the server's metadata: bind what you store to it. */
   issuer: string;
+  /**
+   * Another issuer that authorization responses may name, by `trustedIssuers`: that of
+   * the server behind a proxy.
+   */
+  responseIssuer?: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
   serverMetadata: IAuthorizationServerMetadata;
   /** URL of that metadata; undefined if the endpoints are assumed. */
@@ -290,9 +296,16 @@ export async function discover(
     serverMetadata,
     offlineAccess,
   });
+  const trusted = Object.entries(trustedIssuers ?? {})
+    .find(([named]) =>
+      isSameIssuer(named, issuer) || named === serverMetadata.issuer
+    )?.[1];
   return {
     resource: resourceMetadata?.resource ?? canonicalResource(target),
     issuer: serverMetadata.issuer,
+    ...(trusted !== undefined && trusted !== serverMetadata.issuer && {
+      responseIssuer: trusted,
+    }),
     serverMetadata,
     ...(server.url !== undefined && { serverMetadataUrl: server.url }),
     source: authorizationServer !== undefined

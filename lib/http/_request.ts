@@ -150,6 +150,24 @@ async function callFetch(
 }
 
 /**
+ * Makes a `GET` and returns its header fields, whatever the status. The body is not
+ * read, as it may be an endless stream, and no redirect is followed.
+ */
+export function requestHead(
+  request: IRequest,
+  transport: ITransport,
+): Promise<Pick<IResponse, "status" | "headers">> {
+  const { url } = request;
+  return underClock(url, transport, async (signal) => {
+    if (transport.allowUrl) await requirePermission(url, request, transport);
+    const response = await callFetch(url, "GET", request, transport, signal);
+    discard(response);
+    const { status, headers } = response;
+    return { status, headers: { get: (name) => fieldOf(headers, name) } };
+  });
+}
+
+/**
  * Returns the URL that a redirect leads to, or the reason why it must not be
  * followed; neither if the response is not a redirect.
  */

@@ -3,7 +3,9 @@
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
-import type { Client } from "../client/known_client.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
+import { transportOf } from "../http/_transport.ts";
+import { isClientKnown } from "../token/client_check.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
 import {
@@ -39,26 +41,50 @@ export function parametersOf(
   };
 }
 
+/** The client of a flow. */
+export interface IFlowClient {
+  readonly client: Client;
+  /** Whether it is the registration of the session, which the caller has not named. */
+  readonly isReused: boolean;
+}
+
 /**
- * Returns the client of a flow: that of the fetch, that of the flow, a known one, or a
- * new one.
+ * Returns the client of a flow: that of the fetch, that of the flow, a known one, that of
+ * the session, or a new one.
  */
 export async function clientOf(
-  { context, session }: Pick<IAuthorizeRequest, "context" | "session">,
+  { context: { serverMetadata }, session }: Pick<
+    IAuthorizeRequest,
+    "context" | "session"
+  >,
   { client, knownClients = [], clientMetadata, clientMetadataUrl }:
     IFlowOptions,
   options: ISessionOptions,
   redirectUri?: string,
-): Promise<Client> {
+): Promise<IFlowClient> {
   const given = options.client ?? client;
-  if (given) return given;
-  return await ensureClient(context.serverMetadata, {
-    ...sessionOptionsOf(options),
-    knownClients: session ? [...knownClients, session.client] : knownClients,
-    clientMetadata,
-    clientMetadataUrl,
-    redirectUri,
-  });
+  if (given) return { client: given, isReused: false };
+  const ensure = (...further: IKnownClient[]) =>
+    ensureClient(serverMetadata, {
+      ...sessionOptionsOf(options),
+      knownClients: [...knownClients, ...further],
+      clientMetadata,
+      clientMetadataUrl,
+      redirectUri,
+    });
+  if (!session) return { client: await ensure(), isReused: false };
+  const own = { ...session.client };
+  const found = await ensure(own);
+  const isReused = found === own;
+  // A server that has forgotten the registration may show that to the user alone.
+  const isForgotten = isReused && redirectUri !== undefined &&
+    await isClientKnown(serverMetadata, found, {
+        ...transportOf(options),
+        allowHttp: options.allowHttp,
+      }) === false;
+  return isForgotten
+    ? { client: await ensure(), isReused: false }
+    : { client: found, isReused };
 }
 
 /**

@@ -19,7 +19,7 @@ export interface IGrant {
 /** All members of a type: one that is left out is an error of the compiler. */
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
-type Kept = Omit<ISession, "token" | "dpopThumbprint">;
+type Kept = Omit<ISession, "token" | "dpopThumbprint" | "isUserAway">;
 
 /** Returns what is kept of a grant, as plain JSON. */
 export function keptGrant(

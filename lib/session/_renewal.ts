@@ -1,25 +1,17 @@
 /** How a session is replaced: by that of another caller, a refresh, or the user. */
 
-import { printableWithout } from "../core/_quote.ts";
 import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
-import { transportOf } from "../http/_transport.ts";
-import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import {
   areRequestable,
   type INeed,
   type IUsedSession,
-  secretTokens,
   tokenOf,
 } from "./_renewal_reason.ts";
-import {
-  hasClient,
-  type IRenewal,
-  loadSession,
-  requireUsable,
-} from "./_usable_session.ts";
+import { signInAnew } from "./_new_sign_in.ts";
+import { hasClient, type IRenewal, loadSession } from "./_usable_session.ts";
 import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
 
 const MAX_SKEW_SECONDS = 30;
@@ -30,13 +22,25 @@ export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "AbortError",
 );
 
+/** Checks whether a server has failed, other than for a while. */
+function isServerError(error: unknown): boolean {
+  return isOAuthClientError(error) && error.status === 500 &&
+    error.error === "server_error";
+}
+
 /**
  * Returns what is left of a session that could not be refreshed: the start of the
  * next sign-in. A failure that may be gone later, or that is not a response of the
  * server, is thrown. After any other one, the endpoint may have moved.
  */
-function restOf(session: ISession, error: unknown): ISession | undefined {
+function restOf(
+  session: ISession,
+  error: unknown,
+  isNeeded: boolean,
+): ISession | undefined {
   const { action } = adviceFor(error);
+  // Servers that fail on a dead refresh token respond like this for ever.
+  if (isNeeded && isServerError(error)) return session;
   const isResponse = isOAuthClientError(error) &&
     (error.status !== undefined ||
       ["redirect_refused", "invalid_id_token"].includes(error.code));
@@ -47,78 +51,16 @@ function restOf(session: ISession, error: unknown): ISession | undefined {
   return { ...session, token: { access_token: "", token_type } };
 }
 
-/** Discovers the authorization server; the resource may repeat what it received. */
-async function discoverFor(
-  need: INeed,
-  earlier: ISession | undefined,
-  { resource, discovery, options }: IRenewal,
-  signal: AbortSignal,
-): Promise<IAuthorizationContext> {
-  const { challenge, secrets = [] } = need;
-  const tokens = secretTokens(earlier, need);
-  const context = await discover(
-    resource,
-    // Whether to request a refresh token is up to the flow.
-    { ...discovery, challenge, offlineAccess: undefined },
-    {
-      ...transportOf(options),
-      signal,
-      secrets: [...secrets, ...tokens],
-    },
-  );
-  // Else the token would be in every message that names the server.
-  const repeats = Object.values(context.serverMetadata).some((value) =>
-    typeof value === "string" && printableWithout(tokens, value) === undefined
-  );
-  if (!repeats) return context;
-  const message = `The metadata of the authorization server for ${resource} ` +
-    "is not used: it repeats a token of the session";
-  throw new OAuthClientError("discovery_failed", message);
-}
-
-/** Discovers the authorization server, asks for a session, and stores it. */
-async function authorizeAnew(
-  need: INeed,
-  session: ISession | undefined,
-  earlier: ISession | undefined,
-  renewal: IRenewal,
-  signal: AbortSignal,
-): Promise<ISession> {
-  const { store, authorize, options } = renewal;
-  const { requiredScopes, acrValues, maxAge } = need;
-  const context = await discoverFor(need, earlier, renewal, signal);
-  const { issuer } = context;
-  const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
-  const needed = mergeScopes(earlierScopes, requiredScopes);
-  const all = mergeScopes(needed, context.scopes);
-  const known = session?.issuer === issuer && session.client.client_id
-    ? session
-    : undefined;
-  let next: ISession;
-  try {
-    next = await underSignal(signal, () =>
-      authorize({
-        ...sessionOptionsOf(options),
-        signal,
-        context,
-        scopes: needed.length === 0 || areRequestable(all) ? all : needed,
-        requiredScopes: requiredScopes ? needed : undefined,
-        session: known,
-        acrValues,
-        maxAge,
-      }));
-  } catch (error) {
-    // The next call registers anew: this one must not ask the user twice.
-    if (known && adviceFor(error).action === "reregister") {
-      // After a step-up, the token is still valid for other requests.
-      const client = { issuer, client_id: "" };
-      await store.keep(need.isStepUp ? { ...known, client } : undefined);
-    }
-    throw error;
-  }
-  requireUsable(next, renewal, context);
-  await store.keep(next);
-  return next;
+/** Checks whether a token expires soon, or within a quarter of its lifetime. */
+function expires(
+  { token }: ISession,
+  maxSkewSeconds: number,
+  { options: { now = Date.now } }: IRenewal,
+): boolean {
+  const { expires_at, expires_in } = token;
+  const skewSeconds = Math.min(maxSkewSeconds, (expires_in ?? Infinity) / 4);
+  // A token of unknown lifetime is used until the resource refuses it.
+  return now() / 1000 >= (expires_at ?? Infinity) - skewSeconds;
 }
 
 /** Replaces a session, under the lock. */
@@ -140,6 +82,8 @@ async function renewUnderLock(
   if (isRenewed || isTooMuch) {
     return { session: stored, source: "store", need };
   }
+  const isNeeded = need.challenge !== undefined ||
+    (stored !== undefined && expires(stored, 0, renewal));
   let rest = stored;
   if (
     need.mayRefresh && stored?.token.refresh_token && hasClient(stored, renewal)
@@ -150,11 +94,11 @@ async function renewUnderLock(
       await store.keep(session);
       return { session, source: "refresh", need };
     } catch (error) {
-      rest = restOf(stored, error);
+      rest = restOf(stored, error, isNeeded);
       if (rest !== stored) await store.keep(rest);
     }
   }
-  const session = await authorizeAnew(need, rest, stored, renewal, signal);
+  const session = await signInAnew(need, rest, stored, renewal, signal);
   return { session, source: "authorize", need };
 }
 
@@ -182,18 +126,6 @@ export async function renew(
   }
 }
 
-/** Checks whether a token expires soon, or within a quarter of its lifetime. */
-function expires(
-  { token }: ISession,
-  maxSkewSeconds: number,
-  { options: { now = Date.now } }: IRenewal,
-): boolean {
-  const { expires_at, expires_in } = token;
-  const skewSeconds = Math.min(maxSkewSeconds, (expires_in ?? Infinity) / 4);
-  // A token of unknown lifetime is used until the resource refuses it.
-  return now() / 1000 >= (expires_at ?? Infinity) - skewSeconds;
-}
-
 /** How a call begins. */
 export interface IStart {
   /** Whether the call needs a session that is valid. */
@@ -211,9 +143,10 @@ export async function prepare(
   renewal.store.saveAgain();
   const session = await underSignal(signal, () => loadSession(renewal));
   const refused = tokenOf(session);
+  const mayWait = !isRequired && !session?.token.refresh_token;
+  // Without a refresh token, a token is used to the end of its lifetime.
   const isExpiring = session && refused &&
-    (isRequired || session.token.refresh_token) &&
-    expires(session, MAX_SKEW_SECONDS, renewal);
+    expires(session, mayWait ? 0 : MAX_SKEW_SECONDS, renewal);
   const isUseless = isRequired && (!refused || refused === refusedToken);
   if (isExpiring || isUseless) {
     try {

@@ -11,6 +11,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
@@ -108,8 +109,11 @@ export interface IAuthorizedFetch {
    * `AbortError`. Calls that are under way do not lead to another sign-in: if they
    * receive a `401` or `403`, they return it. Once the session is deleted, a signal
    * that aborts does not bring it back.
+   *
+   * @returns Whether the server has revoked the tokens. Many servers have no revocation
+   * endpoint: {@linkcode revokeSession} says why.
    */
-  revoke(options?: IAuthorizedFetchSignal): Promise<void>;
+  revoke(options?: IAuthorizedFetchSignal): Promise<boolean>;
 }
 
 /**
@@ -308,8 +312,17 @@ export function createAuthorizedFetch(
         signal,
         () => store.locked(remove, signal),
       );
-      if (session && tokenOf(session) && hasClient(session, renewal)) {
+      const mayRevoke = session && tokenOf(session) &&
+        hasClient(session, renewal);
+      if (!mayRevoke) return false;
+      try {
         await revokeSession(session, { ...renewal.options, signal });
+        return true;
+      } catch (error) {
+        signal?.throwIfAborted();
+        // The session is deleted; many servers revoke nothing.
+        if (isOAuthClientError(error)) return false;
+        throw error;
       }
     },
   });

@@ -5,6 +5,8 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import {
   registrationOf,
   requireBoundClient,
@@ -16,7 +18,7 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionOptionsOf } from "./session.ts";
+import { type ISession, sessionOptionsOf } from "./session.ts";
 import {
   finishAuthorization,
   type IPendingAuthorization,
@@ -51,6 +53,24 @@ export interface IVisit {
   pending: IPendingAuthorization;
   /** Aborts when no caller waits any more, and when a session is saved or revoked. */
   signal?: AbortSignal | undefined;
+}
+
+/**
+ * Some servers issue a refresh token only after this prompt (OpenID Connect Core 1.0,
+ * section 11). Others let administrators alone answer it, so that it is never sent at
+ * first.
+ */
+const CONSENT = { prompt: "consent" };
+
+/** Checks whether a session was to have a refresh token, and has none. */
+function lacksRefreshToken(session: ISession | undefined): boolean {
+  return session !== undefined && session.scopes.includes(OFFLINE_ACCESS) &&
+    session.token.access_token !== "" && !session.token.refresh_token;
+}
+
+/** Checks whether a server requires the consent of the user. */
+function requiresConsent(error: unknown): boolean {
+  return isOAuthClientError(error) && error.error === "consent_required";
 }
 
 /**
@@ -89,11 +109,11 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "options",
     options,
   );
-  const { offlineAccess, authorizationDetails, resource } = options;
+  const { offlineAccess = true, authorizationDetails, resource } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireBoundClient(options.client);
   return carrying(options.client, async (request) => {
-    const { context, session, signal } = request;
+    const { context, session, signal, whileAway } = request;
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
     if (named) registrationOf(named, context.issuer);
@@ -101,21 +121,39 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       ? await redirectUri()
       : redirectUri;
     const given = sessionOptionsOf(request);
-    const client = await clientOf({ context, session }, options, given, uri);
+    const { client, isReused } = await clientOf(
+      { context, session },
+      options,
+      given,
+      uri,
+    );
     const common = { ...given, client };
-    const { url, pending } = await startAuthorization(context, {
-      ...common,
-      redirectUri: uri,
-      scopes: scopesOf(request, options),
-      parameters: parametersOf(request, options),
-      offlineAccess,
-      authorizationDetails,
-      resource,
-      assumePkce,
-      par,
-    });
-    signal?.throwIfAborted();
-    const callback = await visit(url, { pending, signal });
-    return await finishAuthorization(callback, pending, common);
+    const signIn = async (prompt: Record<string, string>) => {
+      const { url, pending } = await startAuthorization(context, {
+        ...common,
+        redirectUri: uri,
+        scopes: scopesOf(request, options),
+        parameters: { ...parametersOf(request, options), ...prompt },
+        offlineAccess,
+        authorizationDetails,
+        resource,
+        assumePkce,
+        par,
+      });
+      signal?.throwIfAborted();
+      const go = () => visit(url, { pending, signal });
+      const callback = await (isReused && whileAway ? whileAway(go) : go());
+      return await finishAuthorization(callback, pending, common);
+    };
+    const hasPrompt = options.parameters?.prompt !== undefined;
+    const isRefused = lacksRefreshToken(session);
+    try {
+      return await signIn(!hasPrompt && isRefused ? CONSENT : {});
+    } catch (error) {
+      if (hasPrompt || isRefused || !offlineAccess || !requiresConsent(error)) {
+        throw error;
+      }
+      return await signIn(CONSENT);
+    }
   });
 }

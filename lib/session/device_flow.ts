@@ -72,11 +72,11 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const { context, session } = request;
     const { resource, serverMetadata } = context;
     const given = sessionOptionsOf(request);
-    const client = await clientOf({ context, session }, options, given);
+    const { client } = await clientOf({ context, session }, options, given);
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },
       serverMetadata,
-      offlineAccess: options.offlineAccess,
+      offlineAccess: options.offlineAccess ?? true,
     }) ?? [];
     const grant = {
       resource,

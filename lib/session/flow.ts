@@ -19,10 +19,16 @@ export interface IAuthorizeRequest extends ISessionOptions {
   context: IAuthorizationContext;
   /** Scopes to request, those of the session included. */
   scopes: string[];
-  /** Scopes that the resource requires after a `403`, those of the session included. */
+  /** Scopes that a challenge requires, those of the session included. */
   requiredScopes?: string[] | undefined;
   /** The session so far, if it is of the same issuer; its client can be used again. */
   session?: ISession | undefined;
+  /**
+   * Runs the visit of a user who is sent away with the client of `session`. If the user
+   * does not come back, because the server has forgotten that client, the next sign-in
+   * is without it.
+   */
+  whileAway?: (<T>(visit: () => Promise<T>) => Promise<T>) | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
   /** Seconds since the user's authentication that the resource accepts (RFC 9470). */
@@ -60,7 +66,11 @@ export interface IFlowOptions {
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
   /** Scopes to request; what the resource names when absent. */
   scopes?: readonly string[] | undefined;
-  /** Adds the scope `offline_access` if the server lists it. */
+  /**
+   * Adds the scope `offline_access` if the server lists it.
+   *
+   * @default true
+   */
   offlineAccess?: boolean | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;

@@ -54,6 +54,11 @@ export interface ISession {
    * has the granted ones.
    */
   scopes: string[];
+  /**
+   * Set while a user is at the server with the client of this session, which the server
+   * may have forgotten.
+   */
+  isUserAway?: true;
   /** JWK thumbprint of the key that the token is bound to. */
   dpopThumbprint?: string;
 }

@@ -42,6 +42,8 @@ export interface IPendingAuthorization {
   redirectUri: string;
   /** Issuer that the user was sent to. */
   issuer: string;
+  /** Another issuer that the authorization response may name. */
+  responseIssuer?: string;
   /** Identifier of the resource that the token is for. */
   resource: string;
   /** Set if the server is never sent the `resource` parameter. */
@@ -104,7 +106,7 @@ export interface IStartAuthorizationOptions
 /** What {@linkcode startAuthorization} uses of a discovery. */
 export type AuthorizationStart =
   & Pick<IAuthorizationContext, "resource" | "serverMetadata">
-  & Partial<Pick<IAuthorizationContext, "scopes">>;
+  & Partial<Pick<IAuthorizationContext, "scopes" | "responseIssuer">>;
 
 /**
  * Starts the code flow: returns the URL to send the user to, and what has to be kept
@@ -221,6 +223,9 @@ export async function startAuthorization(
     state,
     codeVerifier,
     redirectUri: String(options.redirectUri),
+    ...(context.responseIssuer !== undefined && {
+      responseIssuer: context.responseIssuer,
+    }),
     ...(nonce && { nonce }),
     ...(nonce && maxAge >= 0 && {
       earliestAuthTime: Math.floor(now() / 1000) - maxAge,
@@ -271,6 +276,7 @@ export async function finishAuthorization(
   const { code } = parseAuthorizationResponse(callback, {
     state,
     serverMetadata,
+    responseIssuer: request.responseIssuer,
   });
   const body = buildAuthorizationCodeBody({
     code,

@@ -20,6 +20,8 @@ export interface IExpectedAuthorizationResponse {
     IAuthorizationServerMetadata,
     "issuer" | "authorization_response_iss_parameter_supported"
   >;
+  /** Another issuer that the response may name: `responseIssuer` of the discovery. */
+  responseIssuer?: string | undefined;
 }
 
 /**
@@ -28,13 +30,17 @@ export interface IExpectedAuthorizationResponse {
  */
 function requireIssuer(
   iss: string | undefined,
-  { issuer, ...metadata }: IExpectedAuthorizationResponse["serverMetadata"],
+  { serverMetadata, responseIssuer }: IExpectedAuthorizationResponse,
 ): void {
+  const { issuer, ...metadata } = serverMetadata;
   // Servers publish "true" in place of true; only false means unsupported.
   const isAnnounced =
     (metadata.authorization_response_iss_parameter_supported ?? false) !==
       false;
-  if (iss === issuer || (iss === undefined && !isAnnounced)) return;
+  const isExpected = iss === undefined
+    ? !isAnnounced
+    : iss === issuer || iss === responseIssuer;
+  if (isExpected) return;
   throw new OAuthClientError(
     "issuer_mismatch",
     `Authorization response is not from ${quoteUrl(issuer)}: its iss is ` +
@@ -106,7 +112,7 @@ export function parseAuthorizationResponse(
   if (state !== expected.state) {
     throw invalid(state ? "has another state" : "has no state");
   }
-  requireIssuer(members.iss, serverMetadata);
+  requireIssuer(members.iss, expected);
   if (members.error) {
     const details = errorMembers(members, []);
     const problem = [details.error, details.error_description];

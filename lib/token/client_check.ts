@@ -10,7 +10,7 @@ import type { IFormRequestOptions } from "./form_options.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { formOptionsOf } from "./_form_post.ts";
-import { buildRefreshTokenBody } from "./grant_body.ts";
+import { buildAuthorizationCodeBody } from "./grant_body.ts";
 import { createState } from "./pkce.ts";
 import { fetchToken } from "./token.ts";
 
@@ -30,17 +30,18 @@ const LOCAL_CODES = [
  * Checks whether a server still knows a registered client, before a user is sent to
  * it: an authorization endpoint can report an unknown client to the user only.
  *
- * Sends a token request with a random string as refresh token. A server
+ * Sends a token request with a random string as authorization code. A server
  * authenticates the client first, so that `invalid_client` and `unauthorized_client`
  * mean that the client is unknown, and `invalid_grant` that it is known. Many servers
- * delete registrations that are not used.
+ * delete registrations that are not used. More servers distinguish the two by a code
+ * than by a refresh token; some do not at all, and say that the client is known.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param client The registration, or a client with its own authentication.
  * @param options The options of every request.
  * @returns Undefined if it remains unclear: the request failed, or the server
  * returned something else, also `unauthorized_client` for a client whose registration
- * has `grant_types` without `refresh_token`.
+ * has `grant_types` without `authorization_code`.
  * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
  * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
  * more than a registration. `url_refused`: the endpoint is not https, nor http on
@@ -77,7 +78,14 @@ export async function isClientKnown(
   options?: IIsClientKnownOptions,
 ): Promise<boolean | undefined> {
   const grants = isAuthentication(client) ? undefined : client.grant_types;
-  const body = buildRefreshTokenBody({ refreshToken: createState() });
+  const [redirectUri = "http://127.0.0.1/"] = isAuthentication(client)
+    ? []
+    : client.redirect_uris ?? [];
+  const body = buildAuthorizationCodeBody({
+    code: createState(),
+    codeVerifier: createState(),
+    redirectUri,
+  });
   try {
     await fetchToken(serverMetadata, body, {
       ...formOptionsOf(options),
@@ -96,7 +104,9 @@ export async function isClientKnown(
         return false;
       case "unauthorized_client":
         // The grant type of this request, not the client, may be the reason.
-        return grants?.includes("refresh_token") === false ? undefined : false;
+        return grants?.includes("authorization_code") === false
+          ? undefined
+          : false;
     }
     return undefined;
   }

@@ -65,7 +65,9 @@ async function parseAndBuild(client) {
     ["sign", "verify"],
   );
   const body = client.buildClientCredentialsBody({ scopes: ["read"] });
-  await client.privateKeyJwt("c1", privateKey).authenticate({
+  await client.privateKeyJwt("c1", privateKey, {
+    issuer: "https://as.example",
+  }).authenticate({
     serverMetadata: { issuer: "https://as.example" },
     body,
     headers: {},

@@ -66,7 +66,13 @@ export async function authorize(target: string): Promise<IToken> {
     false,
     ["sign", "verify"],
   );
-  const authentication: IClientAuthentication = privateKeyJwt("c1", privateKey);
+  const authentication: IClientAuthentication = privateKeyJwt(
+    "c1",
+    privateKey,
+    {
+      issuer: "https://as.example",
+    },
+  );
   return await fetchToken(context.serverMetadata, new URLSearchParams(), {
     client: authentication,
     dpop: await createDpop(),

@@ -221,7 +221,9 @@ Deno.test("isClientKnown() knows a registered client from one that was deleted",
   // This server has an error code for a grant type that the client may not use.
   const other = await registerClient(serverMetadata, {
     ...metadata,
-    grant_types: ["authorization_code"],
+    redirect_uris: [],
+    response_types: [],
+    grant_types: ["client_credentials"],
   });
   assertEquals(await isClientKnown(serverMetadata, other), undefined);
 });

@@ -10,7 +10,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { statusOf } from "../support/stub_fetch.ts";
+import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
 const CALLERS = 20;
@@ -40,8 +40,7 @@ async function signedIn(servers: ISessionServers, options = {}) {
     ...options,
   });
   const session = await within(LIMIT_MS, api.authorize());
-  servers.requests.length = 0;
-  servers.visits.length = 0;
+  servers.calls.length = servers.requests.length = servers.visits.length = 0;
   return { api, store, clock, session };
 }
 
@@ -310,9 +309,134 @@ Deno.test("createAuthorizedFetch() registers anew, once, when the server no long
   assert(client.client_id !== session.client.client_id);
 });
 
+Deno.test("createAuthorizedFetch() registers anew before it sends the user to a server that has forgotten the client", async () => {
+  await using servers = startSessionServers();
+  const { api, store, session } = await signedIn(servers);
+  const { refresh_token: _, ...token } = session.token;
+  await store.save({ ...session, token });
+  servers.revoke(true);
+  servers.forgetClients();
+  assertEquals(await statusOf(api(servers.resource)), 200);
+  assertEquals(servers.visits.length, 1);
+  assertEquals(servers.received("/register").length, 1);
+});
+
+/** Has the token endpoint say that it knows every client, where the code is made up. */
+function claimsToKnow(servers: ISessionServers): void {
+  servers.server = ({ path, body }) => {
+    const code = new URLSearchParams(body).get("code");
+    return path === "/token" && code && !code.startsWith("code")
+      ? Response.json({ error: "invalid_grant" }, { status: 400 })
+      : undefined;
+  };
+}
+
+/** What ends the first visit with a registration that the server has forgotten. */
+const LOST_VISITS: [
+  name: string,
+  end: () => Promise<string>,
+  isMarked: boolean,
+][] = [
+  ["never ends", () => never(), true],
+  [
+    "ends with an error of a receiver",
+    () => Promise.reject(new OAuthClientError("timeout", "No response")),
+    true,
+  ],
+  [
+    "goes on in a web server",
+    () => Promise.reject(new Error("redirect")),
+    false,
+  ],
+  [
+    "comes back with a refusal",
+    () => Promise.reject(new Error("unused")),
+    false,
+  ],
+];
+
+for (const [name, end, isMarked] of LOST_VISITS) {
+  Deno.test(`createAuthorizedFetch() ${isMarked ? "registers anew" : "keeps the registration"} after a visit that ${name}`, async () => {
+    await using servers = startSessionServers();
+    const { store, session } = await signedIn(servers);
+    claimsToKnow(servers);
+    servers.tokens.clear();
+    const { refresh_token: _, ...token } = session.token;
+    await store.save({ ...session, token });
+    const left = deferred<void>();
+    let mark: boolean | undefined;
+    const first = createAuthorizedFetch(servers.resource, {
+      store,
+      authorize: servers.flow({
+        visit: async (url) => {
+          mark = (await store.load())?.isUserAway;
+          left.resolve();
+          const query = { error: "access_denied", iss: servers.issuer };
+          const state = url.searchParams.get("state")!;
+          return name.startsWith("comes back")
+            ? new URLSearchParams({ ...query, state })
+            : await end();
+        },
+      }),
+    });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const call = first(servers.resource, { signal }).catch(() => {});
+    await within(LIMIT_MS, left.promise);
+    assertEquals(mark, true);
+    // The program ends while its user is away.
+    if (name === "never ends") controller.abort();
+    await within(LIMIT_MS, call);
+    assertEquals((await store.load())?.isUserAway, isMarked || undefined);
+
+    const second = createAuthorizedFetch(servers.resource, {
+      store,
+      authorize: servers.flow(),
+    });
+    assertEquals(await statusOf(second(servers.resource)), 200);
+    const count = isMarked ? 1 : 0;
+    assertEquals(servers.received("/register").length, count);
+    assertEquals((await store.load())?.isUserAway, undefined);
+  });
+}
+
+Deno.test("createAuthorizedFetch() never drops or marks a client that the caller has named", async () => {
+  await using servers = startSessionServers();
+  const { store, session } = await signedIn(servers);
+  servers.tokens.clear();
+  const { refresh_token: _, ...token } = session.token;
+  await store.save({ ...session, token });
+  for (
+    const named of [{ client: session.client }, {
+      knownClients: [session.client],
+    }]
+  ) {
+    const left = deferred<void>();
+    const api = createAuthorizedFetch(servers.resource, {
+      store,
+      authorize: servers.flow({
+        ...named,
+        visit: () => {
+          left.resolve();
+          return never();
+        },
+      }),
+    });
+    const controller = new AbortController();
+    const call = api(servers.resource, { signal: controller.signal })
+      .catch(() => {});
+    await within(LIMIT_MS, left.promise);
+    assertEquals((await store.load())?.isUserAway, undefined);
+    controller.abort();
+    await within(LIMIT_MS, call);
+  }
+  assertEquals(servers.received("/register").length, 0);
+});
+
 Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds deleted", async () => {
   await using servers = startSessionServers();
   const { api, store, session } = await signedIn(servers);
+  claimsToKnow(servers);
   const { refresh_token: _, ...token } = session.token;
   await store.save({ ...session, token });
   servers.revoke(true);
@@ -331,6 +455,7 @@ Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds d
 Deno.test("createAuthorizedFetch() drops a registration that is deleted, if the refreshed token was refused", async () => {
   await using servers = startSessionServers();
   const { api } = await signedIn(servers);
+  claimsToKnow(servers);
   servers.handler = () => {
     servers.tokens.clear();
     if (servers.grants("refresh_token").length > 0) servers.forgetClients();
@@ -348,6 +473,7 @@ Deno.test("createAuthorizedFetch() drops a registration that is deleted, if the 
 Deno.test("createAuthorizedFetch() drops a registration that a step-up finds deleted, and keeps the token", async () => {
   await using servers = startSessionServers();
   const { api, session } = await signedIn(servers);
+  claimsToKnow(servers);
   servers.forgetClients();
   const url = `${servers.resource}/write`;
   const error = await assertRejects(
@@ -515,5 +641,5 @@ Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a 
   };
   assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits.length, 1);
-  assertEquals(stored, session);
+  assertEquals(stored, { ...session, isUserAway: true });
 });

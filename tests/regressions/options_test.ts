@@ -225,5 +225,6 @@ Deno.test("createAuthorizedFetch() gives authorize no option that it does not na
     "session",
     "signal",
     "timeoutMs",
+    "whileAway",
   ]);
 });

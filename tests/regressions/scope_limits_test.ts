@@ -65,12 +65,11 @@ for (
   });
 }
 
-Deno.test("createAuthorizedFetch() adds no scopes of the metadata beyond the limit", async () => {
+Deno.test("createAuthorizedFetch() adds no scopes of the metadata to those of a challenge", async () => {
   const { requested, authorize } = grantsAll();
   let documents = 0;
   const { api } = resourceFetch(({ url }) => {
     if (url === MCP) {
-      // The first challenge names no scopes: those of the metadata count.
       const headers = {
         "WWW-Authenticate": `Bearer resource_metadata="${PRM}/mcp", ` +
           `Bearer error="insufficient_scope", scope="s${documents}"`,
@@ -86,7 +85,7 @@ Deno.test("createAuthorizedFetch() adds no scopes of the metadata beyond the lim
       : undefined;
   }, { authorize });
   assertEquals(await (await api(MCP)).text(), "no");
-  assertEquals(requested.map(({ length }) => length), [62, 63, 64]);
+  assertEquals(requested.map(({ length }) => length), [2, 3, 4]);
   assertWithinLimits(requested);
 });
 

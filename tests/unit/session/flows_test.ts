@@ -14,6 +14,7 @@ import {
   createAuthorizedFetch,
   deviceFlow,
   type IAuthorizeRequest,
+  type ISession,
   memoryStore,
   OAuthClientError,
   publicClient,
@@ -88,10 +89,92 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
       [["own"], ["own", "write"], "own write"],
     ] as const
   ) {
-    const url = await visited({ scopes }, {
+    const url = await visited({ scopes, offlineAccess: false }, {
       requiredScopes: requiredScopes && [...requiredScopes],
     });
     assertEquals(url.searchParams.get("scope"), expected);
+  }
+});
+
+Deno.test("flows request offline_access where the server lists it, unless told not to", async () => {
+  const scopeOf = async (
+    offlineAccess: boolean | undefined,
+    scopes_supported = ["offline_access"],
+  ) => {
+    const serverMetadata = { ...CONTEXT.serverMetadata, scopes_supported };
+    const context = { ...CONTEXT, serverMetadata };
+    const url = await visited({ offlineAccess }, { context });
+    return url.searchParams.get("scope");
+  };
+  assertEquals(await scopeOf(undefined), "read offline_access");
+  assertEquals(await scopeOf(true), "read offline_access");
+  assertEquals(await scopeOf(false), "read");
+  assertEquals(await scopeOf(undefined, ["read"]), "read");
+});
+
+/** The prompts of the visits of a sign-in with a session, and its failure. */
+async function prompts(
+  { session, parameters, refusal, offlineAccess }: {
+    session?: Partial<ISession["token"]> & { scopes?: string[] };
+    parameters?: Record<string, string>;
+    refusal?: string;
+    offlineAccess?: boolean;
+  },
+) {
+  using stub = stubFetch({
+    [TOKEN]: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+  });
+  const found: (string | null)[] = [];
+  const authorize = codeFlow({
+    redirectUri: REDIRECT_URI,
+    knownClients: [KNOWN],
+    parameters,
+    offlineAccess,
+    visit: (url) => {
+      found.push(url.searchParams.get("prompt"));
+      const state = url.searchParams.get("state")!;
+      const error = refusal ?? "access_denied";
+      return Promise.resolve(new URLSearchParams({ error, state }));
+    },
+  });
+  const { scopes = ["read", "offline_access"], ...members } = session ?? {};
+  const failure = await assertRejects(() =>
+    authorize({
+      ...REQUEST,
+      fetch: stub.fetch,
+      session: session && untyped({
+        client: { ...KNOWN, client_id: "session" },
+        scopes,
+        token: { access_token: "a1", token_type: "Bearer", ...members },
+      }),
+    }), OAuthClientError);
+  return [found, failure.error];
+}
+
+Deno.test("codeFlow() requires consent where a session was to have a refresh token and has none, never at first", async () => {
+  const denied = "access_denied";
+  const consent = "consent_required";
+  const rows: [
+    given: Parameters<typeof prompts>[0],
+    expected: [(string | null)[], string],
+  ][] = [
+    [{}, [[null], denied]],
+    [{ session: {} }, [["consent"], denied]],
+    [{ session: { refresh_token: "r1" } }, [[null], denied]],
+    // The refresh token was refused: the user has consented before.
+    [{ session: { access_token: "" } }, [[null], denied]],
+    [{ session: { scopes: ["read"] } }, [[null], denied]],
+    [{ session: {}, parameters: { prompt: "login" } }, [["login"], denied]],
+    [{ refusal: consent }, [[null, "consent"], consent]],
+    [{ refusal: consent, session: {} }, [["consent"], consent]],
+    [{ refusal: consent, offlineAccess: false }, [[null], consent]],
+    [
+      { refusal: consent, parameters: { prompt: "none" } },
+      [["none"], consent],
+    ],
+  ];
+  for (const [given, expected] of rows) {
+    assertEquals(await prompts(given), expected, JSON.stringify(given));
   }
 });
 
@@ -137,7 +220,11 @@ Deno.test("codeFlow() sends the smaller max_age, and its own acr_values unless t
 });
 
 Deno.test("codeFlow() prefers the caller's client to that of the session, and credentials to both", async () => {
-  const session = { client: { ...KNOWN, client_id: "session" } };
+  const session = {
+    client: { ...KNOWN, client_id: "session" },
+    scopes: [],
+    token: { access_token: "" },
+  };
   const clientOf = async (
     options: Partial<Parameters<typeof codeFlow>[0]>,
     request: Partial<IAuthorizeRequest>,

@@ -34,18 +34,19 @@ function refusal(error: string, status = 400): Answer {
   return json({ error }, { status });
 }
 
-Deno.test("isClientKnown() redeems a refresh token that cannot exist, another one each time", async () => {
-  const tokens = new Set<string | null>();
+Deno.test("isClientKnown() redeems a code that cannot exist, another one each time", async () => {
+  const codes = new Set<string | null>();
   for (let index = 0; index < 2; index++) {
     const { known, requests } = await check(refusal("invalid_grant"));
     assertEquals(known, true);
     const form = new URLSearchParams(requests[0]!.body);
-    assertEquals(form.get("grant_type"), "refresh_token");
+    assertEquals(form.get("grant_type"), "authorization_code");
+    assertEquals(form.get("redirect_uri"), "http://127.0.0.1/");
     assertEquals(form.get("client_id"), "c1");
-    assertEquals(form.get("refresh_token")?.length, 43);
-    tokens.add(form.get("refresh_token"));
+    assertEquals(form.get("code")?.length, 43);
+    codes.add(form.get("code"));
   }
-  assertEquals(tokens.size, 2);
+  assertEquals(codes.size, 2);
 });
 
 Deno.test("isClientKnown() reads the error code of the server, and returns undefined for anything else", async () => {
@@ -70,9 +71,9 @@ Deno.test("isClientKnown() reads the error code of the server, and returns undef
   }
 });
 
-Deno.test("isClientKnown() takes unauthorized_client for the grant type of a client without refresh_token", async () => {
+Deno.test("isClientKnown() takes unauthorized_client for the grant type of a client without authorization_code", async () => {
   const rows: [grant_types: string[] | undefined, known?: boolean][] = [
-    [["authorization_code"]],
+    [["refresh_token"]],
     [["authorization_code", "refresh_token"], false],
     [undefined, false],
   ];

@@ -6,7 +6,7 @@ const servers: IServer[] = [
     packages: { "better-auth": "1.6.34" },
     command: ["node", "mcp_1_6.mjs"],
     plays: ["deleted"],
-    fails: { all: "S2", authorize: "S6", sign_out: "S12", restart: "S4" },
+    fails: { all: "S6" },
   },
   {
     name: "better-auth 1.7, @better-auth/mcp",
@@ -20,7 +20,6 @@ const servers: IServer[] = [
     command: ["node", "mcp_1_7.mjs"],
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "deleted"],
-    fails: { lost: "S11", restart: "S4" },
   },
 ];
 

@@ -14,10 +14,10 @@ const servers: IServer[] = [{
       }],
     },
   }),
-  advice: /knownClients/,
+  advice: /set client to one that you have/,
   verdict: "needs_client",
   plays: ["advice", "credentials"],
-  fails: { credentials: "B1", restart: "S5" },
+  fails: { credentials: "B1" },
 }];
 
 export default servers;

@@ -10,7 +10,6 @@ const servers: IServer[] = [
     isLight: true,
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "deleted"],
-    fails: { lost: "S11" },
   },
   {
     name: "mcp-use, imitation of its registration",
@@ -19,7 +18,7 @@ const servers: IServer[] = [
     command: ["node", "router.mjs", "sdk", "no-secret"],
     isLight: true,
     plays: ["refuse"],
-    fails: { all: "S7", lost: "S11" },
+    fails: { all: "S7" },
   },
   {
     name: "@modelcontextprotocol/sdk, mcpAuthRouter of 1.17",
@@ -36,7 +35,6 @@ const servers: IServer[] = [
     isLight: true,
     // It issues no refresh tokens, and a token that it does not know is a 500.
     lacks: ["offline", "expiry", "dead", "restart"],
-    fails: { lost: "S8", sign_out: "S12" },
   },
   {
     name: "@modelcontextprotocol/sdk, ProxyOAuthServerProvider",
@@ -44,7 +42,6 @@ const servers: IServer[] = [
     command: ["node", "proxy.mjs"],
     isLight: true,
     plays: ["refuse", "deleted"],
-    fails: { dead: "S5", lost: "S5" },
   },
   {
     name: "@modelcontextprotocol/sdk, ProxyOAuthServerProvider and iss",
@@ -56,7 +53,7 @@ const servers: IServer[] = [
     }),
     advice: /trustedIssuers/,
     plays: ["refuse", "advice", "deleted"],
-    fails: { all: "S9" },
+    fails: { advice: "S9" },
   },
   {
     name: "@modelcontextprotocol/server-legacy",
@@ -67,7 +64,6 @@ const servers: IServer[] = [
     command: ["node", "router.mjs", "legacy"],
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "deleted"],
-    fails: { lost: "S11" },
   },
   {
     name: "@hono/mcp",
@@ -82,7 +78,7 @@ const servers: IServer[] = [
     isLight: true,
     plays: ["refuse", "deleted"],
     // After S1: its revocation endpoint is 500, as it reads every form as JSON.
-    fails: { all: "S1", sign_out: "S12" },
+    fails: { all: "S1" },
   },
 ];
 

@@ -13,7 +13,6 @@ const servers: IServer[] = [{
   isLight: true,
   stepUpPath: "/admin",
   plays: ["refuse", "step_up", "deleted"],
-  fails: { authorize: "S2" },
 }];
 
 export default servers;

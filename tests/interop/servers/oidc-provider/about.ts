@@ -10,7 +10,6 @@ const servers: IServer[] = [
     command: ["node", "plain.mjs"],
     isLight: true,
     plays: ["refuse", "deleted"],
-    fails: { offline: "S3", expiry: "S3", deleted: "S4", restart: "S4" },
   },
   {
     name: "oidc-provider, resource indicators",

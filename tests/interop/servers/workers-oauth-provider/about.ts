@@ -23,7 +23,6 @@ const servers: IServer[] = [
     options: () => ({ flow: { clientMetadataUrl: CLIENT_URL } }),
     advice: /clientMetadataUrl/,
     plays: ["refuse", "step_up", "advice"],
-    fails: { advice: "S10" },
   },
 ];
 

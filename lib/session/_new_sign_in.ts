@@ -1,0 +1,150 @@
+/** How a session is obtained anew: a challenge, the discovery, and `authorize`. */
+
+import { printableWithout } from "../core/_quote.ts";
+import { adviceFor } from "../core/advice.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { mergeScopes } from "../core/scopes.ts";
+import { underSignal } from "../http/_clock.ts";
+import { mergeHeaders, requestHead } from "../http/_request.ts";
+import type { IResponse } from "../http/_response.ts";
+import { type ITransport, transportOf } from "../http/_transport.ts";
+import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
+import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
+import { type IRenewal, requireUsable } from "./_usable_session.ts";
+import { type ISession, sessionOptionsOf } from "./session.ts";
+
+/**
+ * Requests the resource without a token, for its challenge: many servers name their
+ * metadata and scopes there alone. That there is no response is left to the discovery
+ * to report.
+ */
+async function obtainChallenge(
+  { resource, discovery }: IRenewal,
+  transport: ITransport,
+): Promise<IResponse["headers"] | undefined> {
+  // The caller has named the server.
+  if (discovery.authorizationServer !== undefined) return undefined;
+  const headers = mergeHeaders({ Accept: "*/*" }, discovery.sameOriginHeaders);
+  const purpose = "resource";
+  try {
+    const request = { url: resource.href, purpose, headers } as const;
+    return (await requestHead(request, transport)).headers;
+  } catch (error) {
+    if (isOAuthClientError(error) && error.code === "network_error") {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Discovers the authorization server; the resource may repeat what it received. */
+async function discoverFor(
+  need: INeed,
+  earlier: ISession | undefined,
+  renewal: IRenewal,
+  signal: AbortSignal,
+): Promise<IAuthorizationContext> {
+  const { resource, discovery, options } = renewal;
+  const { secrets = [] } = need;
+  const tokens = secretTokens(earlier, need);
+  const transport = {
+    ...transportOf(options),
+    signal,
+    secrets: [...secrets, ...tokens],
+  };
+  const challenge = need.challenge ??
+    await obtainChallenge(renewal, transport);
+  const context = await discover(
+    resource,
+    // Whether to request a refresh token is up to the flow.
+    { ...discovery, challenge, offlineAccess: undefined },
+    transport,
+  );
+  // Else the token would be in every message that names the server.
+  const repeats = Object.values(context.serverMetadata).some((value) =>
+    typeof value === "string" && printableWithout(tokens, value) === undefined
+  );
+  if (!repeats) return context;
+  const message = `The metadata of the authorization server for ${resource} ` +
+    "is not used: it repeats a token of the session";
+  throw new OAuthClientError("discovery_failed", message);
+}
+
+/**
+ * Returns a function that runs the visit of a user with a mark in the store: a server
+ * that has forgotten the registration may send the user to the same error page each
+ * time. The next sign-in that finds the mark, also of another process, registers anew.
+ */
+function markingVisits(
+  session: ISession,
+  { store }: IRenewal,
+  signal: AbortSignal,
+) {
+  return async <T>(visit: () => Promise<T>): Promise<T> => {
+    await store.keep({ ...session, isUserAway: true });
+    const unmark = () => store.keep(session);
+    let result: T;
+    try {
+      result = await visit();
+    } catch (error) {
+      // A web server redirects its user by an error of its own: the visit goes on.
+      if (!signal.aborted && !isOAuthClientError(error)) await unmark();
+      throw error;
+    }
+    await unmark();
+    return result;
+  };
+}
+
+/** Discovers the authorization server, asks for a session, and stores it. */
+export async function signInAnew(
+  need: INeed,
+  session: ISession | undefined,
+  earlier: ISession | undefined,
+  renewal: IRenewal,
+  signal: AbortSignal,
+): Promise<ISession> {
+  const { store, authorize, options } = renewal;
+  const { requiredScopes, acrValues, maxAge } = need;
+  const context = await discoverFor(need, earlier, renewal, signal);
+  const { issuer } = context;
+  const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
+  const challenged = mergeScopes(
+    requiredScopes,
+    context.challenge?.params.scope,
+  );
+  const all = mergeScopes(earlierScopes, challenged);
+  const needed = areRequestable(all)
+    ? all
+    : mergeScopes(earlierScopes, requiredScopes);
+  const isKnown = session?.issuer === issuer &&
+    session.client.client_id !== "" && !session.isUserAway;
+  const known = isKnown ? session : undefined;
+  let next: ISession;
+  try {
+    next = await underSignal(signal, () =>
+      authorize({
+        ...sessionOptionsOf(options),
+        signal,
+        context,
+        // Not more than before: the user has agreed to those.
+        scopes: needed.length > 0 ? needed : context.scopes ?? [],
+        requiredScopes: challenged.length > 0 ? needed : undefined,
+        session: known,
+        whileAway: known && markingVisits(known, renewal, signal),
+        acrValues,
+        maxAge,
+      }));
+  } catch (error) {
+    // The next call registers anew: this one must not ask the user twice.
+    if (known && adviceFor(error).action === "reregister") {
+      // After a step-up, the token is still valid for other requests.
+      const client = { issuer, client_id: "" };
+      await store.keep(need.isStepUp ? { ...known, client } : undefined);
+    }
+    throw error;
+  }
+  requireUsable(next, renewal, context);
+  await store.keep(next);
+  return next;
+}
