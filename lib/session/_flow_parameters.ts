@@ -4,8 +4,6 @@ import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
-import { transportOf } from "../http/_transport.ts";
-import { isClientKnown } from "../token/client_check.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
 import {
@@ -75,16 +73,7 @@ export async function clientOf(
   if (!session) return { client: await ensure(), isReused: false };
   const own = { ...session.client };
   const found = await ensure(own);
-  const isReused = found === own;
-  // A server that has forgotten the registration may show that to the user alone.
-  const isForgotten = isReused && redirectUri !== undefined &&
-    await isClientKnown(serverMetadata, found, {
-        ...transportOf(options),
-        allowHttp: options.allowHttp,
-      }) === false;
-  return isForgotten
-    ? { client: await ensure(), isReused: false }
-    : { client: found, isReused };
+  return { client: found, isReused: found === own };
 }
 
 /**

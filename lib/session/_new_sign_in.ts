@@ -9,6 +9,7 @@ import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
+import { isClientKnown } from "../token/client_check.ts";
 import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
@@ -96,6 +97,32 @@ function markingVisits(
   };
 }
 
+/**
+ * Checks whether the client of a session may be used for a sign-in. A server that has
+ * forgotten it may show that to the user alone, unless its token endpoint says so.
+ */
+async function mayReuseClient(
+  { isStepUp }: INeed,
+  { client, serverMetadata, isUserAway }: ISession,
+  { options }: IRenewal,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (client.client_id === "" || isUserAway) return false;
+  // Its token has just been accepted, or the caller has named the client.
+  if (isStepUp || options.client) return true;
+  try {
+    return await isClientKnown(serverMetadata, client, {
+      ...transportOf(options),
+      signal,
+      allowHttp: options.allowHttp,
+    }) !== false;
+  } catch {
+    signal.throwIfAborted();
+    // It cannot be used without more, which the flow may have.
+    return true;
+  }
+}
+
 /** Discovers the authorization server, asks for a session, and stores it. */
 export async function signInAnew(
   need: INeed,
@@ -117,9 +144,9 @@ export async function signInAnew(
   const needed = areRequestable(all)
     ? all
     : mergeScopes(earlierScopes, requiredScopes);
-  const isKnown = session?.issuer === issuer &&
-    session.client.client_id !== "" && !session.isUserAway;
-  const known = isKnown ? session : undefined;
+  const isReusable = session?.issuer === issuer &&
+    await mayReuseClient(need, session, renewal, signal);
+  const known = isReusable ? session : undefined;
   let next: ISession;
   try {
     next = await underSignal(signal, () =>

@@ -31,8 +31,8 @@ const LOCAL_CODES = [
  * it: an authorization endpoint can report an unknown client to the user only.
  *
  * Sends a token request with a random string as authorization code. A server
- * authenticates the client first, so that `invalid_client` and `unauthorized_client`
- * mean that the client is unknown, and `invalid_grant` that it is known. Many servers
+ * authenticates the client first, so that `invalid_client` means that the client is
+ * unknown, and `invalid_grant` that it is known. Many servers
  * delete registrations that are not used. More servers distinguish the two by a code
  * than by a refresh token; some do not at all, and say that the client is known.
  *
@@ -40,8 +40,7 @@ const LOCAL_CODES = [
  * @param client The registration, or a client with its own authentication.
  * @param options The options of every request.
  * @returns Undefined if it remains unclear: the request failed, or the server
- * returned something else, also `unauthorized_client` for a client whose registration
- * has `grant_types` without `authorization_code`.
+ * returned something else, such as `unauthorized_client`.
  * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
  * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
  * more than a registration. `url_refused`: the endpoint is not https, nor http on
@@ -77,7 +76,6 @@ export async function isClientKnown(
   client: Client,
   options?: IIsClientKnownOptions,
 ): Promise<boolean | undefined> {
-  const grants = isAuthentication(client) ? undefined : client.grant_types;
   const [redirectUri = "http://127.0.0.1/"] = isAuthentication(client)
     ? []
     : client.redirect_uris ?? [];
@@ -102,11 +100,6 @@ export async function isClientKnown(
         return true;
       case "invalid_client":
         return false;
-      case "unauthorized_client":
-        // The grant type of this request, not the client, may be the reason.
-        return grants?.includes("authorization_code") === false
-          ? undefined
-          : false;
     }
     return undefined;
   }

@@ -78,8 +78,7 @@ for (const [version, connect] of clients) {
     assertEquals([visits.length, tokens()], [1, 3]);
 
     await call("write");
-    // One of them checks whether the server still knows the client.
-    assertEquals([visits.length, tokens()], [2, 5]);
+    assertEquals([visits.length, tokens()], [2, 4]);
     const scopes = visits[1]!.searchParams.get("scope")?.split(" ");
     assertEquals(scopes?.toSorted(), [
       "mcp:read",

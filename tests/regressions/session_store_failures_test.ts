@@ -145,15 +145,15 @@ Deno.test("createAuthorizedFetch() remembers that a refresh token is invalid whe
   const { store, faults } = faulty(START);
   faults.save = fail;
   const refusal = new Error("not now");
-  const { api, urls } = resourceFetch((one) => server.respond(one), {
-    store,
-    authorize: () => Promise.reject(refusal),
-  });
+  let sent = 0;
+  const { api } = resourceFetch((one) => {
+    if (one.body.includes("grant_type=refresh_token")) sent++;
+    return server.respond(one);
+  }, { store, authorize: () => Promise.reject(refusal) });
   for (const refreshes of [1, 0]) {
-    urls.length = 0;
+    sent = 0;
     assertEquals(await assertRejects(() => api(MCP)), refusal);
-    const sent = urls.filter((url) => url === TOKEN_ENDPOINT);
-    assertEquals(sent.length, refreshes);
+    assertEquals(sent, refreshes);
   }
 });
 

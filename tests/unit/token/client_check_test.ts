@@ -55,7 +55,8 @@ Deno.test("isClientKnown() reads the error code of the server, and returns undef
     [refusal("invalid_grant", 401), true],
     [refusal("invalid_client", 401), false],
     [refusal("invalid_client", 200), false],
-    [refusal("unauthorized_client"), false],
+    [refusal("unauthorized_client"), undefined],
+    [refusal("unauthorized_client", 403), undefined],
     [refusal("invalid_request"), undefined],
     [refusal("unsupported_grant_type"), undefined],
     [refusal("server_error", 500), undefined],
@@ -68,19 +69,6 @@ Deno.test("isClientKnown() reads the error code of the server, and returns undef
   ];
   for (const [answer, known] of rows) {
     assertEquals((await check(answer)).known, known);
-  }
-});
-
-Deno.test("isClientKnown() takes unauthorized_client for the grant type of a client without authorization_code", async () => {
-  const rows: [grant_types: string[] | undefined, known?: boolean][] = [
-    [["refresh_token"]],
-    [["authorization_code", "refresh_token"], false],
-    [undefined, false],
-  ];
-  for (const [grant_types, known] of rows) {
-    const client = { ...CLIENT, grant_types };
-    const checked = await check(refusal("unauthorized_client"), client);
-    assertEquals(checked.known, known);
   }
 });
 
