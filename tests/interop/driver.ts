@@ -1,4 +1,5 @@
 /** Plays the steps of a server. */
+import { installDebian, versionOfDebian } from "./debian.ts";
 import { type IPeerResult, playPeers } from "./peers.ts";
 import { start } from "./running.ts";
 import { type IServer, type Step, stepsOf } from "./server.ts";
@@ -19,6 +20,8 @@ export interface IOutcome {
 export interface IResult {
   readonly server: IServer;
   readonly outcomes: readonly IOutcome[];
+  /** What is installed, of a server of Debian. */
+  readonly version?: string;
   /** Why nothing was played. */
   readonly missing?: string;
   readonly seconds: number;
@@ -89,13 +92,15 @@ export async function play(
     seconds: (performance.now() - begin) / 1000,
     ...missing !== undefined && { missing },
   });
-  const missing = await server.missing?.();
+  const { debian = [] } = server;
+  const missing = await server.missing?.() ?? await installDebian(debian);
   if (missing !== undefined) return result(missing);
+  const version = debian[0] && await versionOfDebian(debian[0]);
   await using running = await start(server, folder);
   const options = await server.options?.(running) ?? {};
   const stage: IStage = { server, running, options };
   const steps = stepsOf(server).filter((step) => only?.includes(step) ?? true);
   for (const step of steps) outcomes.push(await playStep(stage, step));
   const peers = hasPeers ? await playPeers(server, running) : undefined;
-  return { ...result(), ...peers && { peers } };
+  return { ...result(), ...peers && { peers }, ...version && { version } };
 }

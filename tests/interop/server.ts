@@ -75,6 +75,8 @@ export interface IServer {
   readonly name: string;
   /** Packages of npm with exact versions. The first one is the server. */
   readonly packages?: Readonly<Record<string, string>>;
+  /** Packages of Debian, without which it is left out. The first one is the server. */
+  readonly debian?: readonly string[];
   /** What the table shows. @default {the version of the first package} */
   readonly version?: string;
   /**

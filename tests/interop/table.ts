@@ -6,8 +6,9 @@ import { type IServer, type Step, STEPS } from "./server.ts";
 const NAMES = Object.keys(STEPS) as Step[];
 
 /** Returns the version that was run. */
-function versionOf({ server: { version, packages = {} } }: IResult): string {
-  return version ?? Object.values(packages)[0] ?? "";
+function versionOf({ server, version }: IResult): string {
+  const { packages = {} } = server;
+  return server.version ?? version ?? Object.values(packages)[0] ?? "";
 }
 
 function cellOf({ failure, mark }: IOutcome): string {
