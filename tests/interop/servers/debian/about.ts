@@ -13,6 +13,20 @@ const known = (path: string) => ({ upstream }: IPlace): IClientOptions => ({
   },
 });
 
+const doorkeeper = {
+  debian: [
+    "ruby-doorkeeper",
+    "ruby-doorkeeper-openid-connect",
+    "ruby-rails",
+    "ruby-sqlite3",
+    "puma",
+  ],
+  options: known(""),
+  verdict: "needs_client",
+  stepUpPath: "/admin",
+  plays: ["refuse", "step_up", "credentials"],
+} as const;
+
 const servers: IServer[] = [
   {
     name: "Authlib with Flask (Debian)",
@@ -34,6 +48,19 @@ const servers: IServer[] = [
     plays: ["refuse", "step_up", "credentials"],
     // It publishes no revocation endpoint.
     fails: { sign_out: "S12" },
+  },
+  {
+    ...doorkeeper,
+    name: "Doorkeeper (Debian)",
+    command: ["node", "doorkeeper.mjs", "read"],
+    fails: { credentials: "B1" },
+  },
+  {
+    ...doorkeeper,
+    name: "Doorkeeper, openid (Debian)",
+    command: ["node", "doorkeeper.mjs", "openid", "read"],
+    // Its page for consent loses the nonce.
+    fails: { all: "S6", credentials: "B1" },
   },
 ];
 
