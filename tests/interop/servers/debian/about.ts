@@ -27,6 +27,16 @@ const doorkeeper = {
   plays: ["refuse", "step_up", "credentials"],
 } as const;
 
+const lemonldap = {
+  debian: [
+    "liblemonldap-ng-portal-perl",
+    "libcrypt-openssl-bignum-perl",
+    "libio-string-perl",
+    "libstring-random-perl",
+  ],
+  refusal: { code: "oauth_error", error: "consent_required" },
+} as const;
+
 const servers: IServer[] = [
   {
     name: "Authlib with Flask (Debian)",
@@ -61,6 +71,24 @@ const servers: IServer[] = [
     command: ["node", "doorkeeper.mjs", "openid", "read"],
     // Its page for consent loses the nonce.
     fails: { all: "S6", credentials: "B1" },
+  },
+  {
+    ...lemonldap,
+    name: "LemonLDAP::NG (Debian)",
+    command: ["node", "lemonldap.mjs"],
+    options: known("/"),
+    verdict: "needs_client",
+    plays: ["refuse", "credentials"],
+    fails: { refuse: "B2", credentials: "B1", sign_out: "S12" },
+  },
+  {
+    ...lemonldap,
+    name: "LemonLDAP::NG, registration (Debian)",
+    command: ["node", "lemonldap.mjs", "registration"],
+    plays: ["refuse"],
+    // Clients that have registered receive no refresh tokens.
+    lacks: ["offline", "expiry"],
+    fails: { all: "B1", refuse: "B2", sign_out: "S12" },
   },
 ];
 
