@@ -1,6 +1,9 @@
 /** Packages of Debian: installed by apt-get where that is possible, and kept. */
 import { run } from "../../scripts/support/process.ts";
 
+/** Asked by packages whether their services may start. */
+const POLICY = "/usr/sbin/policy-rc.d";
+
 /** The result of a program; none where there is no such program. */
 async function tried(program: string, args: readonly string[], seconds = 60) {
   try {
@@ -21,6 +24,18 @@ export async function versionOfDebian(
   return code === 0 ? version : undefined;
 }
 
+/** Runs an operation while no package may start a service. */
+async function withoutServices<T>(operation: () => Promise<T>): Promise<T> {
+  const options = { mode: 0o755, createNew: true };
+  try {
+    await Deno.writeTextFile(POLICY, "#!/bin/sh\nexit 101\n", options);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    return await operation();
+  }
+  return await operation().finally(() => Deno.remove(POLICY));
+}
+
 /** Installs packages; returns why that cannot be done, or undefined. */
 export async function installDebian(
   names: readonly string[],
@@ -29,20 +44,20 @@ export async function installDebian(
   const absent = names.filter((_, i) => versions[i] === undefined);
   if (absent.length === 0) return undefined;
   const words = `needs ${absent.join(", ")} of Debian`;
-  if (Deno.build.os !== "linux" || Deno.uid() !== 0) return words;
-  const args = ["install", "-y", "-q", "--no-install-recommends", ...absent];
-  // Services of the packages are not wanted: the runlevel of a rescue has none.
+  const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
+  if (!isRoot || !await tried("apt-get", ["--version"])) return words;
   const install = () =>
     tried("env", [
       "DEBIAN_FRONTEND=noninteractive",
-      "RUNLEVEL=1",
-      "apt-get",
-      ...args,
+      ...["apt-get", "install", "-q", "-y", "--no-remove"],
+      ...["--no-install-recommends", "-o", "DPkg::Lock::Timeout=60"],
+      ...absent,
     ], 300);
-  if ((await install())?.code === 0) return undefined;
-  await tried("apt-get", ["update", "-q"], 120);
-  const last = await install();
-  if (last?.code === 0) return undefined;
-  const reason = last?.stderr.trim().split("\n").at(-1);
-  return reason ? `${words}: ${reason}` : words;
+  let result = await withoutServices(install);
+  if (result?.code !== 0) {
+    await tried("apt-get", ["update", "-q"], 120);
+    result = await withoutServices(install);
+  }
+  if (result?.code === 0) return undefined;
+  return `${words}: ${result?.stderr.trim().split("\n").at(-1)}`;
 }

@@ -37,6 +37,12 @@ const lemonldap = {
   refusal: { code: "oauth_error", error: "consent_required" },
 } as const;
 
+const glewlwyd = {
+  debian: ["glewlwyd", "dbconfig-sqlite3"],
+  // Clients that have registered are public, and may not revoke.
+  fails: { expiry: "B3", sign_out: "S12", deleted: "S4", restart: "S4" },
+} as const;
+
 const servers: IServer[] = [
   {
     name: "Authlib with Flask (Debian)",
@@ -88,7 +94,24 @@ const servers: IServer[] = [
     plays: ["refuse"],
     // Clients that have registered receive no refresh tokens.
     lacks: ["offline", "expiry"],
-    fails: { all: "B1", refuse: "B2", sign_out: "S12" },
+    fails: { all: "B1", refuse: "B2", sign_out: "S12", restart: "S4" },
+  },
+  {
+    ...glewlwyd,
+    name: "glewlwyd (Debian)",
+    command: ["node", "glewlwyd.mjs"],
+    plays: ["credentials", "deleted"],
+    fails: { ...glewlwyd.fails, credentials: "B1" },
+  },
+  {
+    ...glewlwyd,
+    name: "glewlwyd, PAR (Debian)",
+    command: ["node", "glewlwyd.mjs", "par"],
+    // It refuses a pushed request with a resource: 403 without a body.
+    options: () => ({ flow: { resource: false } }),
+    advice: /resource: false/,
+    plays: ["par", "advice", "deleted"],
+    fails: { ...glewlwyd.fails, advice: "B3" },
   },
 ];
 
