@@ -12,7 +12,9 @@ const database = `${data}/glewlwyd.db`;
 const modules = "/usr/lib/glewlwyd";
 
 execFileSync("/usr/bin/sqlite3", [database], {
-  input: readFileSync("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3"),
+  input: readFileSync(
+    "/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3",
+  ),
 });
 writeFileSync(
   `${data}/glewlwyd.conf`,
@@ -147,10 +149,14 @@ serve({
   async handle(request, response) {
     if (request.url.startsWith("/login")) return await login(request, response);
     const { url, method, headers } = request;
-    const forwarded = send(`${upstream}${url}`, { method, headers }, (given) => {
-      response.writeHead(given.statusCode, given.rawHeaders);
-      given.pipe(response);
-    });
+    const forwarded = send(
+      `${upstream}${url}`,
+      { method, headers },
+      (given) => {
+        response.writeHead(given.statusCode, given.rawHeaders);
+        given.pipe(response);
+      },
+    );
     request.pipe(forwarded);
   },
 });
