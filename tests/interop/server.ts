@@ -95,7 +95,9 @@ export interface IServer {
   readonly options?: (
     place: IPlace,
   ) => IClientOptions | Promise<IClientOptions>;
-  /** What the error without `options` has to contain, for `advice`. */
+  /** The options without the one that `advice` is about. @default {none} */
+  readonly bare?: (place: IPlace) => IClientOptions;
+  /** What the error with `bare` has to contain, for `advice`. */
   readonly advice?: RegExp;
   /** The verdict of the doctor, if the sign-in works. @default "ready" */
   readonly verdict?: DiagnosisVerdict;

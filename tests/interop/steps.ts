@@ -283,9 +283,13 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async advice(stage) {
-      const { advice = /$^/ } = stage.server;
-      const bare = program({ ...stage, options: {} });
-      const error = await bare.call().then(() => undefined, (error) => error);
+      const { advice = /$^/, bare } = stage.server;
+      const options = bare?.(stage.running) ?? {};
+      const lacking = program({ ...stage, options });
+      const error = await lacking.call().then(
+        () => undefined,
+        (error) => error,
+      );
       expect(error, "the call succeeded without the option");
       if (!advice.test(error.message)) throw error;
     },

@@ -1,9 +1,8 @@
 import type { IClientOptions, IPlace, IServer } from "../../server.ts";
 
-/** The options for a client that the operator has registered, without PKCE listed. */
-const known = (path: string) => ({ upstream }: IPlace): IClientOptions => ({
+/** The options for a client that the operator has registered. */
+const known = (path = "") => ({ upstream }: IPlace): IClientOptions => ({
   flow: {
-    assumePkce: true,
     knownClients: [{
       issuer: upstream + path,
       client_id: "interop",
@@ -11,6 +10,15 @@ const known = (path: string) => ({ upstream }: IPlace): IClientOptions => ({
       token_endpoint_auth_method: "client_secret_basic",
     }],
   },
+});
+
+/** The options where PKCE is supported, but not listed. */
+const assuming = (path?: string) => ({
+  options: (place: IPlace): IClientOptions => ({
+    flow: { ...known(path)(place).flow, assumePkce: true },
+  }),
+  bare: known(path),
+  advice: /assumePkce/,
 });
 
 const doorkeeper = {
@@ -21,10 +29,10 @@ const doorkeeper = {
     "ruby-sqlite3",
     "puma",
   ],
-  options: known(""),
+  ...assuming(),
   verdict: "needs_client",
   stepUpPath: "/admin",
-  plays: ["refuse", "step_up", "credentials"],
+  plays: ["refuse", "step_up", "credentials", "advice"],
 } as const;
 
 const lemonldap = {
@@ -58,10 +66,10 @@ const servers: IServer[] = [
     name: "django-oauth-toolkit (Debian)",
     debian: ["python3-django-oauth-toolkit"],
     command: ["node", "django.mjs"],
-    options: known("/o"),
+    ...assuming("/o"),
     verdict: "needs_client",
     stepUpPath: "/admin",
-    plays: ["refuse", "step_up", "credentials"],
+    plays: ["refuse", "step_up", "credentials", "advice"],
     // It publishes no revocation endpoint.
     fails: { sign_out: "S12" },
   },
