@@ -12,7 +12,7 @@ require "doorkeeper/openid_connect"
 
 port = ENV.fetch("UPSTREAM_PORT").to_i
 origin = "http://127.0.0.1:#{port}"
-ENV["DATABASE_URL"] = "sqlite3:data/doorkeeper.sqlite3"
+ENV["DATABASE_URL"] = "sqlite3:data/doorkeeper.sqlite3?timeout=5000"
 
 class User < ActiveRecord::Base; end
 
@@ -101,5 +101,5 @@ redirect_uri = ENV.fetch("REDIRECT_URI")
 
 require "rack/handler/puma"
 Rack::Handler::Puma.run(
-  Application, Host: "127.0.0.1", Port: port, Threads: "1:1", Silent: true
+  Application, Host: "127.0.0.1", Port: port, Threads: "5:5", Silent: true
 )
