@@ -50,6 +50,12 @@ const STEPS: readonly IStep[] = [
     option: "no-packages",
   },
   { name: "conformance", args: script("conformance") },
+  // The servers that install and start fast; the hosted workflow plays all.
+  {
+    name: "interop",
+    args: script("interop", "--light"),
+    option: "no-packages",
+  },
   { name: "publishing", args: ["publish", "--dry-run", "--allow-dirty"] },
   { name: "exports", args: script("check_exports"), option: "no-packages" },
   {
