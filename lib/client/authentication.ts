@@ -22,6 +22,11 @@ export interface IClientAuthentication {
   readonly method: string;
   /** The only issuer that the credentials may be sent to; any when undefined. */
   readonly issuer?: string | undefined;
+  /**
+   * Whether what each request sends is of use to its own server only, so that the client
+   * needs no issuer where a resource selects the server.
+   */
+  readonly isPortable?: boolean | undefined;
   /** Adds the credentials to a request before it is sent. */
   authenticate(request: IAuthenticatedRequest): void | Promise<void>;
 }

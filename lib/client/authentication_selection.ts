@@ -45,18 +45,15 @@ export function registrationOf(client: Client, issuer: string): IKnownClient {
 
 /**
  * Fails unless a client may be used where a resource selects the server: credentials
- * without an issuer would be sent to any. The identifier of a client metadata document
- * is the same at every server, and its assertions are for one.
+ * without an issuer would be sent to any.
  */
 export function requireBoundClient(client: Client | undefined): void {
   if (client === undefined) return;
   requireObject("client", client);
   if (!isAuthentication(client)) return requireBound(client);
-  const { method, issuer, clientId } = client;
-  const isPortable = method === "none" ||
-    (method === "private_key_jwt" && /^https:/i.test(clientId));
+  const { method, issuer, isPortable } = client;
   requireArgument(
-    isPortable || typeof issuer === "string",
+    method === "none" || isPortable || typeof issuer === "string",
     "client",
     "bound to an issuer (set its option issuer)",
   );

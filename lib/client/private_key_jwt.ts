@@ -147,6 +147,8 @@ export function privateKeyJwt(
     "lifetimeSeconds",
     "a positive number of seconds",
   );
+  // The identifier of a client metadata document is the same at every server. What
+  // `clientAssertion` sends could be for another audience.
   const isPortable = audience === "issuer" &&
     parseUrl(clientId)?.protocol === "https:";
   requireArgument(
@@ -173,5 +175,5 @@ export function privateKeyJwt(
       await getKey(),
     );
   };
-  return clientAssertion(clientId, getJwt, { issuer });
+  return { ...clientAssertion(clientId, getJwt, { issuer }), isPortable };
 }

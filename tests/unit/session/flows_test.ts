@@ -17,9 +17,11 @@ import {
   type ISession,
   memoryStore,
   OAuthClientError,
+  privateKeyJwt,
   publicClient,
   refreshSession,
 } from "../../../mod.ts";
+import { PRIVATE_JWK } from "../../support/keys.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 const ISSUER = "https://as.example";
@@ -333,20 +335,30 @@ Deno.test("flows carry credentials that are not stored, and createAuthorizedFetc
   assertEquals(error.code, "unsupported");
 });
 
-Deno.test("createAuthorizedFetch() accepts the key of a client metadata document without an issuer", () => {
+Deno.test("createAuthorizedFetch() accepts the key of a client metadata document without an issuer, but no assertion made elsewhere", () => {
   const authorize = codeFlow(CODE);
   const document = "https://client.example/metadata.json";
-  const getJwt = () => "j1";
   createAuthorizedFetch(CONTEXT.resource, {
     authorize,
-    client: clientAssertion(document, getJwt),
+    client: privateKeyJwt(document, PRIVATE_JWK),
   });
-  const error = assertThrows(() =>
-    createAuthorizedFetch(CONTEXT.resource, {
-      authorize,
-      client: clientAssertion("c1", getJwt),
-    }), OAuthClientError);
-  assertEquals(error.code, "invalid_argument");
+  // Its audience is unknown: a server that the resource names could use it elsewhere.
+  for (const clientId of [document, "c1"]) {
+    const client = clientAssertion(clientId, () => "j1");
+    for (
+      const create of [
+        () => createAuthorizedFetch(CONTEXT.resource, { authorize, client }),
+        () => clientCredentialsFlow({ client }),
+      ]
+    ) {
+      const error = assertThrows(
+        create,
+        OAuthClientError,
+        "bound to an issuer",
+      );
+      assertEquals(error.code, "invalid_argument");
+    }
+  }
 });
 
 Deno.test("codeFlow() does not send the user away with credentials of another issuer", async () => {
