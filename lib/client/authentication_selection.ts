@@ -38,7 +38,10 @@ export function clientIdOf(client: Client): string {
 export function registrationOf(client: Client, issuer: string): IKnownClient {
   // Also checked when credentials are sent, but a user would have signed in by then.
   requireSameIssuer(client.issuer, issuer);
-  if (!isAuthentication(client)) return { ...client, issuer };
+  if (!isAuthentication(client)) {
+    requireBound(client);
+    return { ...client, issuer };
+  }
   const { clientId, method } = client;
   return { issuer, client_id: clientId, token_endpoint_auth_method: method };
 }

@@ -7,7 +7,7 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import { json, stubFetch } from "../../support/stub_fetch.ts";
+import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 const ISSUER = "https://as.example";
 const TOKEN = `${ISSUER}/token`;
@@ -127,6 +127,10 @@ Deno.test("startAuthorization() refuses what must not be requested", async () =>
       [
         { client: { ...CLIENT, issuer: "https://x.example" } },
         "issuer_mismatch",
+      ],
+      [
+        { client: untyped({ client_id: "c1", client_secret: "s3cret" }) },
+        "invalid_argument",
       ],
       [{ scopes: ["a b"] }, "invalid_argument"],
       [{ parameters: { state: "own" } }, "invalid_argument"],
