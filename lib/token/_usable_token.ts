@@ -1,7 +1,10 @@
 /** Whether an access token can be used for requests. */
 
 import { quote } from "../core/_quote.ts";
-import { TOKEN_TYPE_ACCESS_TOKEN } from "../core/constants.ts";
+import {
+  GRANT_TYPE_TOKEN_EXCHANGE,
+  TOKEN_TYPE_ACCESS_TOKEN,
+} from "../core/constants.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 
 /** Checks whether a token can be a part of a header field (RFC 6749, appendix A.12). */
@@ -12,14 +15,17 @@ export function isSendable(accessToken: string): boolean {
 /** Returns why a token must not be used (RFC 6749, section 7.1); undefined if it may be. */
 export function problemOf(
   token: IAuthorizationTokenResponse & { issued_token_type?: unknown },
+  form: URLSearchParams,
   isBound: boolean,
 ): string | undefined {
   const { access_token, token_type, issued_token_type } = token;
   const isAccessToken = !issued_token_type ||
     issued_token_type === TOKEN_TYPE_ACCESS_TOKEN;
   const type = token_type.toLowerCase();
-  // The type of what is no access token (RFC 8693, section 2.2.1).
-  if (type === "n_a" && !isAccessToken) return undefined;
+  const isExchange = form.get("grant_type") === GRANT_TYPE_TOKEN_EXCHANGE;
+  // The type of what is no access token (RFC 8693, section 2.2.1). From any other grant
+  // it would become that of a session.
+  if (type === "n_a" && !isAccessToken && isExchange) return undefined;
   if (!isSendable(access_token)) {
     return "has an access_token that no header field can hold";
   }

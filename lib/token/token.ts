@@ -96,7 +96,8 @@ export async function requestToken(
  * is set when the response arrives.
  *
  * A `token_type` must be `Bearer`, or `DPoP` with the option `dpop`, in any letter
- * case; or `N_A`, if `issued_token_type` says that the token is not an access token.
+ * case; or `N_A` in a token exchange, if `issued_token_type` says that the token is not
+ * an access token.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
@@ -150,7 +151,7 @@ export async function fetchToken(
     body,
     tokenOptionsOf(options ?? {}),
   );
-  const problem = problemOf(token, Boolean(options?.dpop));
+  const problem = problemOf(token, body, Boolean(options?.dpop));
   if (problem !== undefined) throw invalidToken(response, problem);
   return token;
 }

@@ -8,6 +8,7 @@ import { stub } from "@std/testing/mock";
 import {
   createDpop,
   fetchToken,
+  GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ACCESS_TOKEN,
 } from "../../../mod.ts";
 import {
@@ -34,6 +35,9 @@ const token = (members: Record<string, unknown> = {}) => ({
   token_type: "Bearer",
   ...members,
 });
+
+/** The form of a request for which a token need not be an access token. */
+const EXCHANGE = new URLSearchParams({ grant_type: GRANT_TYPE_TOKEN_EXCHANGE });
 
 const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
   [3600, 3600],
@@ -125,6 +129,11 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
         { token_type: "N_A", issued_token_type: TOKEN_TYPE_ACCESS_TOKEN },
         "expected Bearer, got N_A",
       ],
+      // It would become the access token of a session.
+      [
+        { token_type: "N_A", issued_token_type: "urn:other" },
+        "expected Bearer, got N_A",
+      ],
     ] as const
   ) {
     const answer = json({ access_token: "t0ken", ...members });
@@ -134,7 +143,10 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
   }
   const members = { token_type: "n_a", issued_token_type: "urn:other" };
   const answer = json({ access_token: "\u00fc", ...members });
-  assertEquals(await tokenOf(answer), token({ access_token: "ü", ...members }));
+  assertEquals(
+    await tokenOf(answer, {}, EXCHANGE),
+    token({ access_token: "ü", ...members }),
+  );
 });
 
 Deno.test("fetchToken() uses no token that a header field cannot hold", async () => {
@@ -368,7 +380,8 @@ Deno.test("fetchToken() requires a token that is bound to the DPoP key", async (
   for (const issued_token_type of [`${urn}:id-jag`, `${urn}:jwt`, "x"]) {
     const members = { token_type: "N_A", issued_token_type };
     const answer = json({ access_token: "t", ...members });
-    assertEquals((await tokenOf(answer, { dpop })).token_type, "N_A");
+    const exchanged = await tokenOf(answer, { dpop }, EXCHANGE);
+    assertEquals(exchanged.token_type, "N_A");
   }
   const rows: [token_type?: string, issued_token_type?: string][] = [
     ["N_A"],
@@ -383,7 +396,7 @@ Deno.test("fetchToken() requires a token that is bound to the DPoP key", async (
   for (const [token_type, issued_token_type] of rows) {
     const members = { token_type, issued_token_type };
     const answer = json({ access_token: "t0ken", ...members });
-    const error = await tokenErrorOf(answer, { dpop });
+    const error = await tokenErrorOf(answer, { dpop }, EXCHANGE);
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
     assert(error.message.includes("expected DPoP, got "), error.message);
     assertFalse(error.message.includes("t0ken"));
