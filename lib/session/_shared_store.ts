@@ -30,15 +30,24 @@ export class SharedStore {
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
   #unsaved: IUnsaved | undefined;
+  /** The access token of the session that the store had last, as far as is known. */
+  #storedToken: string | undefined;
   #isSavingAgain = false;
 
   constructor(store: ISessionStore) {
     this.#store = store;
   }
 
+  /** Returns what is stored. */
+  async #read(): Promise<ISession | undefined> {
+    const stored = await this.#store.load() ?? undefined;
+    this.#storedToken = tokenOf(stored);
+    return stored;
+  }
+
   /** Returns the session that is in use: the stored one, or one that replaces it. */
   async load(): Promise<ISession | undefined> {
-    const stored = await this.#store.load() ?? undefined;
+    const stored = await this.#read();
     const unsaved = this.#unsaved;
     // Another process may have stored a session in the meantime.
     return unsaved && unsaved.replaced === tokenOf(stored)
@@ -49,6 +58,7 @@ export class SharedStore {
   /** Stores a session, or deletes it. */
   async save(session: ISession | undefined): Promise<void> {
     await this.#store.save(session);
+    this.#storedToken = tokenOf(session);
     this.#unsaved = undefined;
   }
 
@@ -62,8 +72,20 @@ export class SharedStore {
     try {
       await this.save(session);
     } catch {
-      const stored = await this.#store.load().catch(() => undefined);
-      this.#unsaved = { session, replaced: tokenOf(stored ?? undefined) };
+      // A store that cannot be read either has what it had before.
+      await this.#read().catch(() => {});
+      this.#unsaved = { session, replaced: this.#storedToken };
+    }
+  }
+
+  /** Saves a session that could not be saved, unless another one is stored by now. */
+  async #saveUnsaved(): Promise<void> {
+    const unsaved = this.#unsaved;
+    const stored = await this.#read();
+    if (unsaved && unsaved.replaced === tokenOf(stored)) {
+      await this.save(unsaved.session);
+    } else {
+      this.#unsaved = undefined;
     }
   }
 
@@ -94,7 +116,7 @@ export class SharedStore {
       hasStarted = true;
       if (this.#unsaved) {
         // Saved first: another process could use the refresh token that it replaces.
-        await this.load().then((kept) => this.save(kept)).catch(() => {});
+        await this.#saveUnsaved().catch(() => {});
       }
       return await task();
     };

@@ -92,6 +92,36 @@ async function callAll(api: IAuthorizedFetch, count: number) {
   assertEquals(await Promise.all(calls), Array(count).fill(200));
 }
 
+Deno.test("createAuthorizedFetch() keeps a refreshed session while the store can be neither written nor read", async () => {
+  const server = rotating();
+  const { store, faults, inner } = faulty(START);
+  const { api, received } = resourceFetch((one) => {
+    if (one.url === TOKEN_ENDPOINT) faults.save = faults.load = fail;
+    return server.respond(one);
+  }, { store });
+  assertEquals(await statusOf(await api(MCP)), 200);
+  delete faults.save;
+  delete faults.load;
+  received.length = 0;
+  // A second use of the former refresh token could revoke all tokens of the user.
+  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals(received.map(({ url }) => url), [MCP]);
+  await api.save((await api.session())!);
+  assertEquals((await inner.load())!.token.refresh_token, "r2");
+});
+
+Deno.test("createAuthorizedFetch() writes nothing over a session that another process has stored", async () => {
+  const { api, counts, faults, inner } = await withUnsaved();
+  delete faults.save;
+  const token = { access_token: "other", token_type: "Bearer" };
+  await inner.save({ ...START, token });
+  // A process that writes without the lock may store the next one at any moment.
+  await api.authorize();
+  await api.authorize();
+  assertEquals([counts.lock, counts.save], [1, 0]);
+  assertEquals((await inner.load())!.token, token);
+});
+
 Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session that could not be saved", async () => {
   const { api, received, counts, faults, inner } = await withUnsaved();
   await callAll(api, 100);
