@@ -28,10 +28,18 @@ function isServerError(error: unknown): boolean {
     error.error === "server_error";
 }
 
+/** Codes of failed refreshes that have no status, and that a sign-in may mend. */
+const MENDED_CODES: readonly string[] = [
+  "redirect_refused",
+  "invalid_id_token",
+  // The client is registered with another server than the one of the session.
+  "issuer_mismatch",
+];
+
 /**
  * Returns what is left of a session that could not be refreshed: the start of the
- * next sign-in. A failure that may be gone later, or that is not a response of the
- * server, is thrown. After any other one, the endpoint may have moved.
+ * next sign-in. A failure that may be gone later, or that a sign-in does not mend, is
+ * thrown. After any other one, the endpoint may have moved.
  */
 function restOf(
   session: ISession,
@@ -41,10 +49,9 @@ function restOf(
   const { action } = adviceFor(error);
   // Servers that fail on a dead refresh token respond like this for ever.
   if (isNeeded && isServerError(error)) return session;
-  const isResponse = isOAuthClientError(error) &&
-    (error.status !== undefined ||
-      ["redirect_refused", "invalid_id_token"].includes(error.code));
-  if (action === "retry" || !isResponse) throw error;
+  const isMended = isOAuthClientError(error) &&
+    (error.status !== undefined || MENDED_CODES.includes(error.code));
+  if (action === "retry" || !isMended) throw error;
   if (action === "reregister") return undefined;
   if (action !== "reauthorize") return session;
   const { token_type } = session.token;

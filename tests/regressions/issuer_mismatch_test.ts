@@ -9,9 +9,11 @@ import {
 } from "@std/assert";
 import {
   buildRefreshTokenBody,
+  clientCredentialsFlow,
   clientSecretPost,
   discoverAuthorizationServer,
   fetchToken,
+  memoryStore,
   OAuthClientError,
   parseAuthorizationResponse,
 } from "../../mod.ts";
@@ -26,10 +28,13 @@ import {
 import {
   AS,
   assertThrowsCode,
+  MCP,
   OAUTH,
   OPENID,
   PRM,
+  TOKEN_ENDPOINT,
 } from "../support/fixtures.ts";
+import { resourceFetch, SESSION } from "../support/resource.ts";
 import { type Answer, stubFetch } from "../support/stub_fetch.ts";
 
 const OTHER = "https://other.example";
@@ -179,4 +184,26 @@ Deno.test("client credentials for one issuer are not sent to another", async () 
       `Client credentials for issuer ${issuer} must not be sent to issuer ${AS}`,
     );
   }
+});
+
+Deno.test("createAuthorizedFetch() signs in at the server of its client, whatever issuer a stored session has", async () => {
+  const token = { ...SESSION.token, expires_at: 1 };
+  const store = memoryStore({
+    ...SESSION,
+    issuer: OTHER,
+    serverMetadata: { issuer: OTHER, token_endpoint: `${OTHER}/token` },
+    client: { ...SESSION.client, issuer: OTHER },
+    token,
+  });
+  const client = clientSecretPost("c1", "s3cret-of-c1", { issuer: AS });
+  const { api, urls } = resourceFetch(
+    ({ url }) =>
+      url === TOKEN_ENDPOINT
+        ? Response.json({ access_token: "a2", expires_in: 60 })
+        : undefined,
+    { store, authorize: clientCredentialsFlow({ client }) },
+  );
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals((await store.load())!.issuer, AS);
+  assert(!urls.some((url) => url.startsWith(OTHER)));
 });
