@@ -6,6 +6,12 @@ import { MIN_SECRET_LENGTH, printableWithout } from "../core/_quote.ts";
 /** An error response with a larger body is not repeated as an object. */
 const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
 
+/**
+ * The most parts of a header field that are looked for. A server may issue a token of a
+ * megabyte with a hundred thousand of them.
+ */
+const MAX_PARTS = 1_000;
+
 /** Parameters of a form, or members of a client registration, that are public. */
 const PUBLIC_PARAMETER =
   /^(scope|resource|audience|contacts|redirect_uris?|\w+_types?(_hint)?|(client|software)_(id|name|version)|(client|logo|tos|policy|jwks)_uri|token_endpoint_auth_method)$/;
@@ -17,7 +23,7 @@ const TOKEN_MEMBER = /^(access|refresh|id)_token$/;
 
 /** The values of a header field: the whole, its parts, decoded Basic credentials. */
 function headerValues(value: string): string[] {
-  const parts = value.split(/[\s;,]+/).flatMap((part) => [
+  const parts = value.split(/[\s;,]+/, MAX_PARTS).flatMap((part) => [
     part,
     part.slice(part.indexOf("=") + 1),
   ]);

@@ -191,3 +191,16 @@ Deno.test("quote() needs no long time for many secrets, or text that nearly hold
     assert(performance.now() - start < 1_000);
   }
 });
+
+Deno.test("secretsOf() returns few values for a token that has many parts", () => {
+  const parts = Array.from(
+    { length: 100_000 },
+    (_, index) => `part${1e6 + index}`,
+  );
+  const token = parts.join(",");
+  const secrets = secretsOf({ Authorization: `Bearer ${token}` });
+  assert(secrets.length < 10_000, `${secrets.length} values`);
+  for (const value of [`Bearer ${token}`, parts[0]!, parts[900]!]) {
+    assert(secrets.includes(value));
+  }
+});
