@@ -47,7 +47,7 @@ async function discoverFor(
 ): Promise<IAuthorizationContext> {
   const { resource, discovery, options } = renewal;
   const { secrets = [] } = need;
-  const tokens = secretTokens(earlier, need);
+  const tokens = secretTokens(earlier, need.refused);
   const transport = {
     ...transportOf(options),
     signal,

@@ -46,7 +46,7 @@ export function tokenOf(session: ISession | undefined): string | undefined {
 /** Returns tokens that a resource may repeat, and errors must not. */
 export function secretTokens(
   session: ISession | undefined,
-  { refused = "" }: INeed,
+  refused = "",
 ): string[] {
   const { access_token = "", refresh_token = "", id_token = "" } =
     session?.token ?? {};

@@ -7,11 +7,13 @@ import { underSignal } from "../http/_clock.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { discard } from "../http/_response.ts";
 import { readBytes } from "../http/_stream.ts";
+import { secretTokens } from "./_renewal_reason.ts";
 import {
   type IRedirectRules,
   removePrivateFields,
   requireRedirect,
 } from "./_redirect_rules.ts";
+import type { ISession } from "./session.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (
@@ -35,6 +37,8 @@ export class ResourceRequest {
   url: URL;
   method: string;
   readonly signal: AbortSignal | undefined;
+  /** The session that the request is sent with. */
+  session: ISession | undefined;
   /** Whether a redirect has led to another origin, which selects all later URLs. */
   hasLeft = false;
   /** Whether the body is a stream, which cannot be sent again. */
@@ -85,11 +89,12 @@ export class ResourceRequest {
     return await fetch(new Request(request, { headers, redirect }));
   }
 
-  /** Returns what has been sent, and what errors must not repeat. */
+  /** Returns what errors must not repeat: what has been sent, and the tokens. */
   get secrets(): string[] {
-    return this.#sent.flatMap((headers) =>
+    const sent = this.#sent.flatMap((headers) =>
       secretsOf(Object.fromEntries(headers))
     );
+    return [...sent, ...secretTokens(this.session)];
   }
 
   /** The error of a redirect, whose URL may repeat what was sent. */

@@ -236,6 +236,7 @@ export function createAuthorizedFetch(
     const start = { isRequired: isSentOnce, refusedToken };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
+      request.session = used.session;
       const token = tokenOf(used.session);
       const { response, isOfResource } = await exchange(
         request,

@@ -38,6 +38,15 @@ const { refresh_token: _, ...token } = SESSION.token;
 const store = () => memoryStore({ ...SESSION, token });
 const { access_token } = token;
 
+Deno.test("createAuthorizedFetch() repeats no refresh token from Location, which its server may have passed on", async () => {
+  const refreshToken = SESSION.token.refresh_token!;
+  const { api } = resourceFetch(() =>
+    redirection(`http://127.0.0.1/?${refreshToken}`)
+  );
+  const error = await assertRejects(() => api(MCP));
+  assertHides(error, "redirect_refused", [refreshToken]);
+});
+
 for (const [name, encode] of ENCODINGS) {
   Deno.test(`createAuthorizedFetch() repeats no token from resource_metadata, ${name}`, async () => {
     for (const origin of [OTHER, API]) {
