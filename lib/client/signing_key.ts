@@ -113,17 +113,12 @@ function decodePem(pem: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Imports a key for signing. */
-async function importKey(
-  ...[format, data, parameters]:
-    | ["jwk", JsonWebKey, ImportParameters]
-    | ["pkcs8", Uint8Array<ArrayBuffer>, ImportParameters]
+/** Waits for an import, and describes its failure. */
+async function imported(
+  importing: Promise<WebCryptoKey>,
 ): Promise<WebCryptoKey> {
-  const { subtle } = crypto;
   try {
-    return format === "jwk"
-      ? await subtle.importKey(format, data, parameters, false, ["sign"])
-      : await subtle.importKey(format, data, parameters, false, ["sign"]);
+    return await importing;
   } catch (cause) {
     throw new OAuthClientError(
       "invalid_argument",
@@ -138,16 +133,21 @@ function importOf(
   key: IPrivateJwk | string,
   alg: string | undefined,
 ): (() => Promise<WebCryptoKey>) | undefined {
+  const { subtle } = crypto;
   if (typeof key === "string") {
     const der = decodePem(key);
     const parameters = der && pkcs8ParametersOf(der, alg);
-    return der && parameters && (() => importKey("pkcs8", der, parameters));
+    return der && parameters &&
+      (() =>
+        imported(subtle.importKey("pkcs8", der, parameters, false, ["sign"])));
   }
   const parameters = importParametersOf(key);
   // Runtimes differ in the `alg` that they accept for Ed25519.
   const { alg: _, ...jwk } = key;
-  return parameters &&
-    (() => importKey("jwk", jwk as JsonWebKey, parameters));
+  return parameters && (() =>
+    imported(
+      subtle.importKey("jwk", jwk as JsonWebKey, parameters, false, ["sign"]),
+    ));
 }
 
 /**
@@ -171,6 +171,6 @@ export function requireSigningKey(
     ? importOf(key, alg)
     : undefined;
   requireArgument(load !== undefined, "key", expected);
-  let imported: Promise<WebCryptoKey> | undefined;
-  return () => imported ??= load();
+  let loading: Promise<WebCryptoKey> | undefined;
+  return () => loading ??= load();
 }
