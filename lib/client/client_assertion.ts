@@ -1,5 +1,5 @@
 /**
- * Client authentication by a JWT that somebody else signs (RFC 7523).
+ * Client authentication by a JWT that is signed elsewhere (RFC 7523).
  *
  * @module
  */

@@ -5,7 +5,6 @@
  */
 
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
-
 import type { IClientAuthentication } from "./authentication.ts";
 
 /** A registered client, with the issuer that it is registered with. */

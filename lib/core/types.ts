@@ -11,8 +11,8 @@ import type {
   AuthorizationRegistrationErrorType,
 } from "./constants.ts";
 
-// `string & Record<never, never>` is any string; unlike `string`, it leaves an editor
-// the literals beside it to suggest.
+// `string & Record<never, never>` is any string. With `string`, editors would not suggest
+// the literals beside it.
 
 /** Client metadata sent to a registration endpoint (RFC 7591, section 2). */
 export interface IAuthorizationDynamicClientRegistrationRequest {

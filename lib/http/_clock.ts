@@ -29,7 +29,7 @@ function listen(signal: AbortSignal, listener: Listener): void {
   listeners.set(signal, set.add(listener));
 }
 
-/** Ends what `listen()` began. Nothing is left on a signal that is not in use. */
+/** Removes a listener, and with the last one the handler of its signal. */
 function unlisten(signal: AbortSignal, listener: Listener): void {
   const set = listeners.get(signal);
   set?.delete(listener);

@@ -1,5 +1,5 @@
 /**
- * A `fetch` for one resource that comes with its token.
+ * A `fetch` for one resource, which adds its token.
  *
  * @module
  */
@@ -172,8 +172,8 @@ export interface IAuthorizedFetch {
  * `authorize` do, and as `fetch` does.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `client` has credentials and no `issuer`. `url_refused`: the resource is not https,
- * nor http on loopback. `issuer_mismatch`, `identifier_mismatch` (in a call): `authorize` returned a session for another server
- * or resource. `redirect_refused` (in a call).
+ * nor http on loopback. In a call, `issuer_mismatch` and `identifier_mismatch`:
+ * `authorize` returned a session for another server or resource; `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
  * @example Call an MCP server, and sign in when it requires it

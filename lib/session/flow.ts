@@ -1,5 +1,5 @@
 /**
- * How {@linkcode createAuthorizedFetch} asks for a session.
+ * How {@linkcode createAuthorizedFetch} obtains a session.
  *
  * @module
  */

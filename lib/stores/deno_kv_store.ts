@@ -72,8 +72,8 @@ async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The first part of the key of a lock. At its end, the last part of the key of a
- * session could make that key the one of another session's lock.
+ * The first part of the key of a lock. As the last part, it could also be that of the
+ * key of a session, which would then be the lock of another one.
  */
 const LOCK_PART = "oauth-helper:lock";
 

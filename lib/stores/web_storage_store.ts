@@ -34,8 +34,9 @@ const POLL_MS = 5;
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * What the keys of numbers of changes begin with, and the locks that have them. At
- * their end, a user name in a key could make it the one of another user's number.
+ * Prefix of the keys under which changes are counted, and of the names of locks that
+ * contain such a number. With a suffix, a key that ends with a user name could be that
+ * of another user's number.
  */
 const VERSION_PREFIX = "oauth-helper:version:";
 
