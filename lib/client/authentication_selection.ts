@@ -26,7 +26,9 @@ import type { Client, IKnownClient } from "./known_client.ts";
 export function isAuthentication(
   client: Client,
 ): client is IClientAuthentication {
-  return "authenticate" in client;
+  // A server may put a member of this name into a registration.
+  return typeof (client as Partial<IClientAuthentication>).authenticate ===
+    "function";
 }
 
 /** Returns the identifier of a client. */

@@ -55,7 +55,10 @@ for (const member of MEMBERS) {
       assertEquals(isEmpty, true, value.slice(0, 5));
     }
   });
+}
 
+// By `authenticate`, clients are told apart from those with their own authentication.
+for (const member of [...MEMBERS, "authenticate"]) {
   Deno.test(`codeFlow() signs in again after a registration with a ${member} of the wrong type`, async () => {
     for (const value of ["-1", "{}", nested]) {
       using stub = registering(member, value);
