@@ -133,6 +133,7 @@ export {
   OAuthClientError,
   type OAuthClientErrorCode,
   type OAuthClientErrorReason,
+  type OAuthClientErrorRequest,
 } from "./lib/core/errors.ts";
 export {
   type AdviceAction,

@@ -66,6 +66,7 @@ export async function postRegistration(
   const message = start + quote(problemOf(response), secrets);
   throw responseError(response, code, message, {
     ...(isError && errorMembers(json, secrets)),
+    request: "registration",
     cause: failure?.cause ?? failure,
   });
 }

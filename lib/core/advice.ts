@@ -4,7 +4,12 @@
  * @module
  */
 
-import { isOAuthClientError, type OAuthClientErrorCode } from "./errors.ts";
+import {
+  isOAuthClientError,
+  type OAuthClientError,
+  type OAuthClientErrorCode,
+  type OAuthClientErrorRequest,
+} from "./errors.ts";
 
 /** The actions of {@linkcode adviceFor}. */
 export type AdviceAction =
@@ -25,7 +30,24 @@ export interface IAdvice {
 /** Actions, each with the codes that lead to it. */
 type ActionTable = readonly (readonly [AdviceAction, readonly string[]])[];
 
-/** Error codes of servers, at any status. */
+/** Error codes of servers that mean something else after some requests. */
+const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
+  refresh: [
+    ["reauthorize", [
+      // GitHub sends the first, and LemonLDAP::NG the last.
+      "bad_refresh_token",
+      "invalid_refresh_token",
+      "invalid_request",
+    ]],
+  ],
+  // Neither the user nor a client that is known has been refused.
+  registration: [
+    ["give_up", ["access_denied", "invalid_client", "unauthorized_client"]],
+  ],
+  silent_authorization: [["reauthorize", ["consent_required"]]],
+};
+
+/** Error codes of servers, after any other request. */
 const BY_ERROR: ActionTable = [
   ["retry", [
     "authorization_pending",
@@ -36,7 +58,6 @@ const BY_ERROR: ActionTable = [
   ]],
   ["reauthorize", [
     "account_selection_required",
-    "consent_required",
     "expired_token",
     "insufficient_user_authentication",
     "interaction_required",
@@ -44,7 +65,11 @@ const BY_ERROR: ActionTable = [
     "login_required",
   ]],
   ["reregister", ["invalid_client", "unauthorized_client"]],
-  ["ask_user", ["access_denied", "unmet_authentication_requirements"]],
+  ["ask_user", [
+    "access_denied",
+    "consent_required",
+    "unmet_authentication_requirements",
+  ]],
 ];
 
 /** Codes of errors without an error code of a server. */
@@ -61,8 +86,11 @@ const BY_CODE: ActionTable = [
   ],
 ];
 
-function actionIn(table: ActionTable, code = ""): AdviceAction | undefined {
-  return table.find(([, codes]) => codes.includes(code))?.[0];
+function actionIn(
+  table: ActionTable | undefined,
+  code = "",
+): AdviceAction | undefined {
+  return table?.find(([, codes]) => codes.includes(code))?.[0];
 }
 
 /** Checks whether a status says that the same request may succeed later. */
@@ -71,16 +99,31 @@ function isTemporary(status = 0): boolean {
   return status >= 500 || [408, 425, 429].includes(status);
 }
 
+/** Returns the action that only the request decides, if there is one. */
+function actionByRequest(
+  { request, error, status = 0 }: OAuthClientError,
+): AdviceAction | undefined {
+  if (!request) return undefined;
+  // glewlwyd responds to a dead refresh token with 400 and no body.
+  const isBare = request === "refresh" && error === undefined &&
+    [400, 401].includes(status);
+  return isBare ? "reauthorize" : actionIn(BY_REQUEST[request], error);
+}
+
 /**
  * Returns what to do after a failure, by the first line of this table that applies:
  *
  * | failure                                                        | action        |
  * | -------------------------------------------------------------- | ------------- |
+ * | `status` is 408, 425, 429 or 5xx, whatever the `error` is      | `retry`       |
+ * | `request` is `refresh`, and `error` is `bad_refresh_token`, `invalid_refresh_token` or `invalid_request` | `reauthorize` |
+ * | `request` is `refresh`, and `status` is 400 or 401 without an `error` | `reauthorize` |
+ * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or `unauthorized_client` | `give_up` |
+ * | `request` is `silent_authorization`, and `error` is `consent_required` | `reauthorize` |
  * | `error` is `authorization_pending`, `slow_down`, `server_error`, `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
- * | `error` is `invalid_grant`, `expired_token`, `login_required`, `consent_required`, `interaction_required`, `account_selection_required` or `insufficient_user_authentication` | `reauthorize` |
+ * | `error` is `invalid_grant`, `expired_token`, `login_required`, `interaction_required`, `account_selection_required` or `insufficient_user_authentication` | `reauthorize` |
  * | `error` is `invalid_client` or `unauthorized_client`           | `reregister`  |
- * | `error` is `access_denied` or `unmet_authentication_requirements` | `ask_user` |
- * | `status` is 408, 425, 429 or 5xx                               | `retry`       |
+ * | `error` is `access_denied`, `consent_required` or `unmet_authentication_requirements` | `ask_user` |
  * | `code` is `network_error` or `timeout`                         | `retry`       |
  * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
@@ -128,8 +171,8 @@ function isTemporary(status = 0): boolean {
 export function adviceFor(error: unknown): IAdvice {
   if (!isOAuthClientError(error)) return { action: "give_up" };
   const { code, status, attempts = [], retryAfter } = error;
-  const action = actionIn(BY_ERROR, error.error) ??
-    (isTemporary(status) ? "retry" : actionIn(BY_CODE, code)) ??
+  const action = (isTemporary(status) ? "retry" : actionByRequest(error)) ??
+    actionIn(BY_ERROR, error.error) ?? actionIn(BY_CODE, code) ??
     (attempts.some((one) => adviceFor(one.error).action === "retry")
       ? "retry"
       : "give_up");

@@ -76,6 +76,18 @@ export type OAuthClientErrorReason =
   | "certificate"
   | "certificate_expired";
 
+/**
+ * Which request the server refused, where {@linkcode adviceFor} depends on it.
+ *
+ * - `refresh`: a token request with a refresh token.
+ * - `registration`: the registration of a client.
+ * - `silent_authorization`: an authorization request with `prompt=none`.
+ */
+export type OAuthClientErrorRequest =
+  | "refresh"
+  | "registration"
+  | "silent_authorization";
+
 /** The details of an {@linkcode OAuthClientError}. */
 export interface IOAuthClientErrorDetails {
   /** URL of the request, without credentials. */
@@ -84,6 +96,8 @@ export interface IOAuthClientErrorDetails {
   readonly status?: number | undefined;
   /** Why there was no response, where that is known. */
   readonly reason?: OAuthClientErrorReason | undefined;
+  /** Which request the server refused, if it is one of these. */
+  readonly request?: OAuthClientErrorRequest | undefined;
   /** Error code of the server (RFC 6749, section 5.2). */
   readonly error?: string | undefined;
   /** Description of the error code by the server. */
@@ -154,6 +168,8 @@ export class OAuthClientError extends Error {
   declare readonly status?: number;
   /** Why there was no response: of a `network_error`, where the runtime says so. */
   declare readonly reason?: OAuthClientErrorReason;
+  /** Which request the server refused, if it is one of these. */
+  declare readonly request?: OAuthClientErrorRequest;
   /** Error code of the server (RFC 6749, section 5.2). */
   declare readonly error?: string;
   /** Description of the error code by the server. */

@@ -54,6 +54,8 @@ export interface IPendingAuthorization {
   client: IKnownClient;
   /** The requested scopes. */
   scopes: string[];
+  /** The `prompt` of the request, if it had one. */
+  prompt?: string;
   /** The `nonce` that the ID token must have. */
   nonce?: string;
   /**
@@ -226,6 +228,7 @@ export async function startAuthorization(
     ...(context.responseIssuer !== undefined && {
       responseIssuer: context.responseIssuer,
     }),
+    ...(parameters.prompt && { prompt: parameters.prompt }),
     ...(nonce && { nonce }),
     ...(nonce && maxAge >= 0 && {
       earliestAuthTime: Math.floor(now() / 1000) - maxAge,
@@ -277,6 +280,7 @@ export async function finishAuthorization(
     state,
     serverMetadata,
     responseIssuer: request.responseIssuer,
+    prompt: request.prompt,
   });
   const body = buildAuthorizationCodeBody({
     code,

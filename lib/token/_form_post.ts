@@ -27,6 +27,7 @@ import {
   isForm,
   responseError,
 } from "../http/_response.ts";
+import { requestOf } from "./_refused_form.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
@@ -75,6 +76,7 @@ function requireSuccess(
   purpose: RequestPurpose,
 ): void {
   const { url, status, ok, text, failure } = response;
+  const request = requestOf({ ...requests.at(-1) });
   const failed = () =>
     `The ${purpose.replaceAll("_", " ")} request to ${quoteUrl(url)} failed:`;
   if (stringMember(members, "error")) {
@@ -87,6 +89,7 @@ function requireSuccess(
     const message = `${failed()} ${status} ${problem}`.trimEnd();
     throw responseError(response, "oauth_error", message, {
       ...details,
+      request,
       errorResponse: cleanErrorResponse(members, text, secrets),
     });
   }
@@ -94,7 +97,7 @@ function requireSuccess(
   if (failure && !(ok && purpose === "revocation")) throw failure;
   if (!ok) {
     const message = `${failed()} expected status 2xx, got ${status}`;
-    throw responseError(response, "unexpected_status", message);
+    throw responseError(response, "unexpected_status", message, { request });
   }
 }
 

@@ -22,6 +22,8 @@ export interface IExpectedAuthorizationResponse {
   >;
   /** Another issuer that the response may name: `responseIssuer` of the discovery. */
   responseIssuer?: string | undefined;
+  /** The `prompt` of the request, if it had one. */
+  prompt?: string | undefined;
 }
 
 /**
@@ -120,7 +122,12 @@ export function parseAuthorizationResponse(
       "oauth_error",
       `Authorization at ${quoteUrl(serverMetadata.issuer)} failed: ` +
         problem.filter(Boolean).join(": "),
-      details,
+      {
+        ...details,
+        request: expected.prompt === "none"
+          ? "silent_authorization"
+          : undefined,
+      },
     );
   }
   if (!code) throw invalid("has neither code nor error");

@@ -211,9 +211,9 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
  * Polls for the token until the user has signed in.
  *
  * Each poll is preceded by a wait of `interval` seconds, which every `slow_down`
- * makes 5 seconds longer. A poll after whose failure {@linkcode adviceFor} returns
- * `retry`, such as a network error or a status of 5xx or 429, doubles the wait, up to 60
- * seconds, until a poll succeeds.
+ * makes 5 seconds longer. The error codes of RFC 8628 count at any status. Any other
+ * failure for which {@linkcode adviceFor} returns `retry`, such as a network error or a
+ * status of 5xx or 429, doubles the wait, up to 60 seconds, until a poll succeeds.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
@@ -296,8 +296,10 @@ export async function pollDeviceToken(
       const { error } = failure;
       const isPending = error === "authorization_pending" ||
         error === "slow_down";
-      // Such a failure says nothing about the grant.
-      const isLost = !isPending && adviceFor(failure).action === "retry";
+      // The codes of RFC 8628 hold at any status. Any other failure that may be gone
+      // later says nothing about the grant.
+      const isLost = !isPending && error !== "access_denied" &&
+        adviceFor(failure).action === "retry";
       if (error === "expired_token") throw expired(failure);
       if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
       if (!isPending && !isLost) throw failure;

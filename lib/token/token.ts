@@ -172,9 +172,9 @@ export interface IRefreshTokenOptions
  * server that does not rotate refresh tokens returns none, and the old one stays in
  * use.
  *
- * An `invalid_grant` in the `error` of the failure means that the refresh token can
- * no longer be used; a `network_error`, a `timeout` or an `unexpected_status` says
- * nothing about it. Two refreshes with one refresh token at the same time can revoke
+ * If {@linkcode adviceFor} returns `reauthorize` for the failure, as for an `error` of
+ * `invalid_grant`, the refresh token can no longer be used; `retry` says nothing about
+ * it. Two refreshes with one refresh token at the same time can revoke
  * all tokens of the user: {@linkcode createAuthorizedFetch} makes one at a time.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.

@@ -55,6 +55,35 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, also while the 
 
 for (
   const [name, respond] of [
+    ["bad_refresh_token", () => Response.json({ error: "bad_refresh_token" })],
+    ["a 400 without a body", () => new Response(null, { status: 400 })],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() uses a refresh token no more after ${name}, also when the user does not sign in`, async () => {
+    await using servers = startSessionServers();
+    let isWilling = true;
+    const flow = servers.flow();
+    const api = createAuthorizedFetch(servers.resource, {
+      authorize: (request) =>
+        isWilling ? flow(request) : Promise.reject(new Error("not now")),
+    });
+    await within(LIMIT_MS, api.authorize());
+    servers.tokens.clear();
+    servers.server = ({ path, body }) =>
+      path === "/token" && body.includes("grant_type=refresh_token")
+        ? respond()
+        : undefined;
+    isWilling = false;
+    for (let calls = 0; calls < 2; calls++) {
+      const call = within(LIMIT_MS, api(servers.resource));
+      await assertRejects(() => call, Error, "not now");
+    }
+    assertEquals(servers.grants("refresh_token").length, 1);
+  });
+}
+
+for (
+  const [name, respond] of [
     ["a 404", () => new Response("<h1>gone", { status: 404 })],
     ["a 403 of a firewall", () => new Response("no", { status: 403 })],
     ["a 401 without a body", () => new Response(null, { status: 401 })],
@@ -80,15 +109,27 @@ for (
   });
 }
 
-for (const status of [408, 425, 429]) {
-  Deno.test(`createAuthorizedFetch() keeps the session when a refresh fails with a ${status}`, async () => {
+for (
+  const [status, error] of [
+    [408, undefined],
+    [425, undefined],
+    [429, undefined],
+    [429, "invalid_client"],
+    [503, "invalid_grant"],
+  ] as const
+) {
+  const what = error ? `${status} and ${error}` : status;
+  Deno.test(`createAuthorizedFetch() keeps the session when a refresh fails with a ${what}`, async () => {
     await using servers = startSessionServers();
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
     const session = await within(LIMIT_MS, api.authorize());
     servers.tokens.clear();
-    servers.server = () => new Response(null, { status });
+    servers.server = () =>
+      error
+        ? Response.json({ error }, { status })
+        : new Response(null, { status });
     await assertRejects(
       () => within(LIMIT_MS, api(servers.resource)),
       OAuthClientError,

@@ -74,6 +74,7 @@ Deno.test("fetchDynamicRegistration() reports error and error_description of an 
       assertEquals(error.message, FAILED + details);
       assertEquals([error.code, error.status], ["oauth_error", status]);
       assertEquals([error.error, error.error_description], members);
+      assertEquals(error.request, "registration");
     }
   }
 });

@@ -5,7 +5,9 @@ import {
   type IOAuthClientErrorDetails,
   OAuthClientError,
   type OAuthClientErrorCode,
+  type OAuthClientErrorRequest,
 } from "../../../mod.ts";
+import { untyped } from "../../support/stub_fetch.ts";
 
 function actionOf(
   code: OAuthClientErrorCode,
@@ -14,7 +16,7 @@ function actionOf(
   return adviceFor(new OAuthClientError(code, "Failed", details)).action;
 }
 
-Deno.test("adviceFor() decides by the error code of the server, at any status", () => {
+Deno.test("adviceFor() decides by the error code of the server", () => {
   const table: Record<AdviceAction, string[]> = {
     retry: [
       "authorization_pending",
@@ -24,17 +26,24 @@ Deno.test("adviceFor() decides by the error code of the server, at any status", 
       "use_dpop_nonce",
     ],
     reauthorize: [
-      ...["account_selection_required", "consent_required", "expired_token"],
+      ...["account_selection_required", "expired_token", "invalid_grant"],
       ...["insufficient_user_authentication", "interaction_required"],
-      ...["invalid_grant", "login_required"],
+      "login_required",
     ],
     reregister: ["invalid_client", "unauthorized_client"],
-    ask_user: ["access_denied", "unmet_authentication_requirements"],
-    give_up: [],
+    ask_user: [
+      ...["access_denied", "consent_required"],
+      "unmet_authentication_requirements",
+    ],
+    give_up: [
+      ...["bad_refresh_token", "invalid_refresh_token", "invalid_request"],
+      ...["invalid_scope", "invalid_target", "unsupported_grant_type"],
+      ...["constructor", "__proto__"],
+    ],
   };
   for (const [action, errors] of Object.entries(table)) {
     for (const error of errors) {
-      for (const status of [undefined, 200, 400, 401, 429, 500]) {
+      for (const status of [undefined, 200, 400, 401, 403]) {
         const row = `${error} ${status}`;
         assertEquals(actionOf("oauth_error", { error, status }), action, row);
       }
@@ -42,15 +51,52 @@ Deno.test("adviceFor() decides by the error code of the server, at any status", 
   }
 });
 
-Deno.test("adviceFor() gives up on other error codes, unless the status is temporary", () => {
-  for (
-    const error of [
-      ...["invalid_request", "invalid_scope", "invalid_target"],
-      ...["unsupported_grant_type", "constructor", "__proto__", undefined],
-    ]
-  ) {
-    assertEquals(actionOf("oauth_error", { error, status: 400 }), "give_up");
-    assertEquals(actionOf("oauth_error", { error, status: 503 }), "retry");
+Deno.test("adviceFor() retries after a status that may change, whatever the error code and the request", () => {
+  const errors = ["invalid_grant", "invalid_client", "access_denied", "x"];
+  const requests = [undefined, "refresh", "registration"] as const;
+  for (const status of [408, 425, 429, 500, 503]) {
+    for (const error of [...errors, undefined]) {
+      for (const request of requests) {
+        const details = { error, status, request };
+        const row = `${error} ${status} ${request}`;
+        assertEquals(actionOf("oauth_error", details), "retry", row);
+      }
+    }
+  }
+});
+
+Deno.test("adviceFor() decides by the request, where an error code means something else after it", () => {
+  const rows: [
+    request: OAuthClientErrorRequest,
+    error: string | undefined,
+    status: number | undefined,
+    action: AdviceAction,
+  ][] = [
+    ["refresh", "bad_refresh_token", 200, "reauthorize"],
+    ["refresh", "invalid_refresh_token", 401, "reauthorize"],
+    ["refresh", "invalid_request", 400, "reauthorize"],
+    ["refresh", undefined, 400, "reauthorize"],
+    ["refresh", undefined, 401, "reauthorize"],
+    ["refresh", undefined, 403, "give_up"],
+    ["refresh", undefined, 404, "give_up"],
+    ["refresh", "invalid_scope", 400, "give_up"],
+    ["refresh", "invalid_client", 401, "reregister"],
+    ["refresh", "temporarily_unavailable", 400, "retry"],
+    ["registration", "access_denied", 403, "give_up"],
+    ["registration", "invalid_client", 401, "give_up"],
+    ["registration", "unauthorized_client", 400, "give_up"],
+    ["registration", undefined, 401, "give_up"],
+    ["registration", "temporarily_unavailable", 400, "retry"],
+    ["silent_authorization", "consent_required", undefined, "reauthorize"],
+    ["silent_authorization", "login_required", undefined, "reauthorize"],
+    ["silent_authorization", "access_denied", undefined, "ask_user"],
+    // Of a later version of this library.
+    [untyped("revocation"), "access_denied", 400, "ask_user"],
+  ];
+  for (const [request, error, status, action] of rows) {
+    const code = error ? "oauth_error" : "unexpected_status";
+    const row = `${request} ${error} ${status}`;
+    assertEquals(actionOf(code, { request, error, status }), action, row);
   }
 });
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  adviceFor,
   createDpop,
   finishAuthorization,
   type IPendingAuthorization,
@@ -201,6 +202,30 @@ Deno.test("finishAuthorization() uses the granted scopes if none were requested"
   assertEquals(omitResource, true);
   const form = new URLSearchParams(stub.requests[0]!.body);
   assertEquals(form.get("resource"), null);
+});
+
+Deno.test("finishAuthorization() distinguishes a refused consent from one that could not be requested", async () => {
+  for (
+    const [prompt, request, action] of [
+      [undefined, undefined, "ask_user"],
+      ["login", undefined, "ask_user"],
+      ["none", "silent_authorization", "reauthorize"],
+    ] as const
+  ) {
+    const { pending } = await startAuthorization(CONTEXT, {
+      ...OPTIONS,
+      parameters: prompt && { prompt },
+    });
+    const callback = new URL(callbackFor(pending));
+    callback.searchParams.delete("code");
+    callback.searchParams.set("error", "consent_required");
+    const error = await assertRejects(
+      () => finishAuthorization(callback, JSON.parse(JSON.stringify(pending))),
+      OAuthClientError,
+    );
+    assertEquals([error.error, error.request], ["consent_required", request]);
+    assertEquals(adviceFor(error), { action });
+  }
 });
 
 Deno.test("finishAuthorization() makes no request for a response of another request or issuer", async () => {

@@ -83,7 +83,7 @@ const WAITS: [name: string, Answer[], interval: unknown, waits: number[]][] = [
     "twice as long after 503 and 429 with an error about the server",
     [
       refusal("temporarily_unavailable", 503),
-      refusal("invalid_request", 500),
+      refusal("invalid_grant", 500),
       refusal("rate_limited", 429),
       done,
     ],
@@ -119,10 +119,15 @@ Deno.test("pollDeviceToken() continues while the user has not finished, at any s
 });
 
 Deno.test("pollDeviceToken() ends on any other error", async () => {
-  const about = ["access_denied", "invalid_grant", "invalid_client"];
+  // Those of RFC 8628 count at any status.
+  const about: [error: string, statuses: number[]][] = [
+    ["access_denied", [200, 400, 401, 429, 500, 503]],
+    ["invalid_grant", [200, 400, 401]],
+    ["invalid_client", [200, 400, 401]],
+  ];
   const rows: [Answer, code: string, error?: string][] = [
-    ...about.flatMap((error) =>
-      [200, 400, 401, 429, 500, 503].map((status): typeof rows[0] => [
+    ...about.flatMap(([error, statuses]) =>
+      statuses.map((status): typeof rows[0] => [
         refusal(error, status),
         "oauth_error",
         error,

@@ -2,13 +2,16 @@ import {
   assert,
   assertEquals,
   assertFalse,
+  assertRejects,
   assertStrictEquals,
 } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
 import {
+  adviceFor,
   isTokenExpired,
   type IToken,
+  OAuthClientError,
   publicClient,
   refreshToken,
 } from "../../../mod.ts";
@@ -17,6 +20,7 @@ import {
   SERVER,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { tokenErrorOf } from "../../support/request_token.ts";
 import {
   type Answer,
   json,
@@ -89,6 +93,23 @@ Deno.test("refreshToken() sends the grant, resource, scopes and further paramete
   assertEquals(body, `${grant}&${resource}&scope=a+b&x=1&client_id=c1`);
   const bare = await refresh(answer, token, { resource: false });
   assertEquals(bare.body, `${grant}&client_id=c1`);
+});
+
+Deno.test("refreshToken() says in its errors that a refresh was refused, fetchToken() does not", async () => {
+  for (const status of [200, 400, 401]) {
+    for (const error of ["invalid_request", undefined]) {
+      if (status === 200 && !error) continue;
+      const answer = json({ error }, { status });
+      const failure = await assertRejects(
+        () => refresh(answer, { refresh_token: "r1" }),
+        OAuthClientError,
+      );
+      assertEquals([failure.request, failure.status], ["refresh", status]);
+      assertEquals(adviceFor(failure).action, "reauthorize");
+      const form = new URLSearchParams({ grant_type: "authorization_code" });
+      assertEquals((await tokenErrorOf(answer, {}, form)).request, undefined);
+    }
+  }
 });
 
 Deno.test("refreshToken() rejects invalid arguments before any request", async () => {
