@@ -26,6 +26,7 @@ import {
   parametersOf,
   scopesOf,
 } from "./_flow_parameters.ts";
+import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -41,12 +42,13 @@ export interface IDeviceFlowOptions
 /**
  * Creates the device flow, for {@linkcode createAuthorizedFetch}: the user signs in
  * on another device. A registration is made if no client is known, and kept with
- * the session.
+ * the session. An ID token is checked as by {@linkcode finishAuthorization}.
  *
  * @param options The client, and how the code is displayed to the user.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
  * function that is returned throws as {@linkcode ensureClient},
- * {@linkcode fetchDeviceAuthorization} and {@linkcode pollDeviceToken}.
+ * {@linkcode fetchDeviceAuthorization}, {@linkcode pollDeviceToken} and
+ * {@linkcode checkIdToken}.
  * @see RFC 8628.
  *
  * @example Show the code in a terminal
@@ -90,11 +92,19 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       client,
       resource: requestedResource(grant),
     };
+    const parameters = parametersOf(request, options);
+    const { now = Date.now } = request;
+    const expected = {
+      ...grant,
+      nonce: parameters.nonce,
+      earliestAuthTime: earliestAuthTimeOf(parameters, now),
+      optionalIdToken: !options.scopes?.includes("openid"),
+    };
     const authorization = await fetchDeviceAuthorization(serverMetadata, {
       ...common,
       scopes,
       authorizationDetails: options.authorizationDetails,
-      parameters: parametersOf(request, options),
+      parameters,
     });
     request.signal?.throwIfAborted();
     await show(authorization);
@@ -103,6 +113,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       onPending,
       delay,
     });
-    return newSession(grant, token, request.dpop);
+    const checked = await withCheckedIdToken(token, expected, now);
+    return newSession(grant, checked, request.dpop);
   });
 }

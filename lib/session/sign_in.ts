@@ -19,10 +19,10 @@ import { boundParameters } from "../token/_authorization_parameters.ts";
 import { parseAuthorizationResponse } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
-import { checkIdToken } from "../token/id_token.ts";
 import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
 import { fetchToken } from "../token/token.ts";
+import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import {
@@ -63,6 +63,11 @@ export interface IPendingAuthorization {
    * epoch: `max_age` before the request.
    */
   earliestAuthTime?: number;
+  /**
+   * Set if the caller has not requested `openid`: an ID token that fails its checks is
+   * then left out of the session.
+   */
+  optionalIdToken?: true;
 }
 
 /** Options of {@linkcode startAuthorization}. */
@@ -75,7 +80,11 @@ export interface IStartAuthorizationOptions
   client: Client;
   /** Redirect URI, which receives the authorization response. */
   redirectUri: string | URL;
-  /** Scopes to request; those of the context when absent. */
+  /**
+   * Scopes to request; those of the context when absent. With `openid` among these, the
+   * ID token has to be valid; one that only the context requests is left out of the
+   * session if it is not.
+   */
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
@@ -181,7 +190,7 @@ export async function startAuthorization(
     ...options.parameters,
     ...(nonce && { nonce }),
   };
-  const maxAge = Number(parameters.max_age || NaN);
+  const earliestAuthTime = earliestAuthTimeOf(parameters, now);
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const grant = {
@@ -230,8 +239,9 @@ export async function startAuthorization(
     }),
     ...(parameters.prompt && { prompt: parameters.prompt }),
     ...(nonce && { nonce }),
-    ...(nonce && maxAge >= 0 && {
-      earliestAuthTime: Math.floor(now() / 1000) - maxAge,
+    ...(nonce && earliestAuthTime !== undefined && { earliestAuthTime }),
+    ...(nonce && !options.scopes?.includes("openid") && {
+      optionalIdToken: true,
     }),
   };
   return { url, pending };
@@ -240,7 +250,9 @@ export async function startAuthorization(
 /**
  * Finishes the code flow: checks the authorization response, redeems the code, and
  * returns the session. If the scope `openid` was requested and there is an ID token, its
- * claims are checked, with the `nonce` and the `max_age` of the request.
+ * claims are checked, with the `nonce` and the `max_age` of the request. If a check
+ * fails, so does the sign-in; without `openid` in the option `scopes` of
+ * {@linkcode startAuthorization}, the ID token is left out instead.
  *
  * @param callback The URL that the user was redirected to or its query, or the
  * request that a server received.
@@ -292,20 +304,6 @@ export async function finishAuthorization(
     ...sessionOptionsOf(options ?? {}),
     client: client ?? request.client,
   });
-  // A server that is not an OpenID provider ignores the scope.
-  if (token.id_token !== undefined && request.scopes.includes("openid")) {
-    const { nonce, earliestAuthTime } = request;
-    await checkIdToken(token.id_token, {
-      issuer: serverMetadata.issuer,
-      clientId: request.client.client_id,
-      nonce,
-      // The user may take any time between the authentication and the consent.
-      maxAgeSeconds: earliestAuthTime === undefined
-        ? undefined
-        : now() / 1000 - earliestAuthTime,
-      accessToken: token.access_token,
-      now,
-    });
-  }
-  return newSession(pending, token, dpop);
+  const checked = await withCheckedIdToken(token, pending, now);
+  return newSession(pending, checked, dpop);
 }

@@ -1,0 +1,59 @@
+/** Whether the ID token of a sign-in belongs to it, and what happens if not. */
+
+import { checkIdToken } from "../token/id_token.ts";
+import type { IToken } from "../token/token.ts";
+import type { IGrant } from "./_new_session.ts";
+
+/** What an ID token is compared with. */
+export interface IExpectedIdToken
+  extends Pick<IGrant, "serverMetadata" | "client" | "scopes"> {
+  /** The `nonce` of the request, if it had one. */
+  readonly nonce?: string | undefined;
+  /** The earliest `auth_time`, in seconds since the Unix epoch. */
+  readonly earliestAuthTime?: number | undefined;
+  /** Whether a session without an ID token is enough. */
+  readonly optionalIdToken?: boolean | undefined;
+}
+
+/** Returns the earliest `auth_time` that the `max_age` of a request allows. */
+export function earliestAuthTimeOf(
+  { max_age }: Readonly<Record<string, string>>,
+  now: () => number,
+): number | undefined {
+  const maxAge = Number(max_age || NaN);
+  return maxAge >= 0 ? Math.floor(now() / 1000) - maxAge : undefined;
+}
+
+/**
+ * Checks the ID token of a token response, and returns the token. An ID token that
+ * fails is left out if the caller has not requested it; else the sign-in fails.
+ */
+export async function withCheckedIdToken(
+  token: IToken,
+  expected: IExpectedIdToken,
+  now: () => number,
+): Promise<IToken> {
+  const { id_token, ...rest } = token;
+  // A server that is not an OpenID provider ignores the scope.
+  if (id_token === undefined || !expected.scopes.includes("openid")) {
+    return token;
+  }
+  const { serverMetadata, client, nonce, earliestAuthTime } = expected;
+  try {
+    await checkIdToken(id_token, {
+      issuer: serverMetadata.issuer,
+      clientId: client.client_id,
+      nonce,
+      // The user may take any time between the authentication and the consent.
+      maxAgeSeconds: earliestAuthTime === undefined
+        ? undefined
+        : now() / 1000 - earliestAuthTime,
+      accessToken: token.access_token,
+      now,
+    });
+    return token;
+  } catch (error) {
+    if (!expected.optionalIdToken) throw error;
+    return rest;
+  }
+}

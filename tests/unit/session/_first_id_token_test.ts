@@ -1,0 +1,151 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  deviceFlow,
+  finishAuthorization,
+  type ISession,
+  OAuthClientError,
+  startAuthorization,
+} from "../../../mod.ts";
+import { encodeBase64Url } from "../../../lib/core/_base64.ts";
+import {
+  AS,
+  DEVICE_AUTHORIZATION,
+  DEVICE_AUTHORIZATION_ENDPOINT,
+  MCP,
+  metadataOf,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
+import { json, stubFetch } from "../../support/stub_fetch.ts";
+
+const NOW = 1_000_000;
+const now = () => NOW * 1000;
+const CLIENT = { issuer: AS, client_id: "c1" };
+const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: NOW, exp: NOW + 300 };
+const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+/** The discovery of a resource whose metadata lists `openid`. */
+const CONTEXT = {
+  issuer: AS,
+  resource: MCP,
+  scopes: ["openid", "read"],
+  serverMetadata: metadataOf(AS, {
+    authorization_endpoint: `${AS}/authorize`,
+    code_challenge_methods_supported: ["S256"],
+  }),
+  source: "resource_metadata",
+  attempts: [],
+} as const;
+
+type Claims = Record<string, unknown>;
+type Parameters = Readonly<Record<string, string>>;
+type Fetch = ReturnType<typeof stubFetch>["fetch"];
+
+/** The session of a sign-in with these scopes of the caller, if any. */
+type SignIn = (
+  fetch: Fetch,
+  scopes: string[] | undefined,
+  parameters: Parameters,
+  visited: (url: URL) => void,
+) => Promise<ISession>;
+
+const SIGN_INS: Record<string, SignIn> = {
+  async finishAuthorization(fetch, scopes, parameters, visited) {
+    const { url, pending } = await startAuthorization(
+      { ...CONTEXT, scopes: [...CONTEXT.scopes] },
+      { client: CLIENT, redirectUri: REDIRECT_URI, scopes, parameters, now },
+    );
+    visited(url);
+    return await finishAuthorization(
+      `code=c0de&state=${pending.state}`,
+      // Plain JSON, which another process may finish.
+      JSON.parse(JSON.stringify(pending)),
+      { fetch, now },
+    );
+  },
+  deviceFlow: (fetch, scopes, parameters) =>
+    deviceFlow({
+      client: CLIENT,
+      scopes,
+      parameters,
+      show: () => {},
+      delay: () => Promise.resolve(),
+    })({
+      context: { ...CONTEXT, scopes: [], attempts: [] },
+      scopes: [...CONTEXT.scopes],
+      fetch,
+      now,
+    }),
+};
+
+function jwt(claims: Claims): string {
+  const part = (value: unknown) => encodeBase64Url(JSON.stringify(value));
+  return `${part({ alg: "RS256" })}.${part({ ...CLAIMS, ...claims })}.c2ln`;
+}
+
+/** Signs in; returns the ID token that the server sent, and that of the session. */
+async function signIn(
+  run: SignIn,
+  scopes: string[] | undefined,
+  claims: Claims,
+  parameters: Parameters = {},
+) {
+  let nonce: string | null = null;
+  let id_token: string | undefined;
+  using server = stubFetch({
+    [DEVICE_AUTHORIZATION_ENDPOINT]: json(DEVICE_AUTHORIZATION),
+    [TOKEN_ENDPOINT]: () => {
+      id_token = jwt({ ...(nonce && { nonce }), ...claims });
+      return Response.json({ access_token: "t0ken", id_token });
+    },
+  });
+  const session = await run(server.fetch, scopes, parameters, (url) => {
+    nonce = url.searchParams.get("nonce");
+  });
+  assertEquals(session.token.access_token, "t0ken");
+  return { sent: id_token, kept: session.token.id_token };
+}
+
+const INVALID: [claims: Claims, problem: string, parameters?: Parameters][] = [
+  [{ iss: "https://other.example" }, "its iss is not the issuer"],
+  [{ aud: "c2" }, "its aud does not contain the client"],
+  [{ exp: NOW - 60 }, "it has expired"],
+  [{ at_hash: "x" }, "its at_hash is not that of the access token"],
+  [{ nonce: "other" }, "nonce", { nonce: "n1" }],
+  [
+    { auth_time: NOW - 999 },
+    "the user's authentication is older than max_age",
+    { max_age: "60" },
+  ],
+];
+
+for (const [name, run] of Object.entries(SIGN_INS)) {
+  Deno.test(`${name}() keeps a valid ID token, whoever has requested it`, async () => {
+    for (const scopes of [undefined, ["openid"]]) {
+      const { sent, kept } = await signIn(run, scopes, {});
+      assertEquals(kept, sent);
+    }
+  });
+
+  Deno.test(`${name}() fails if an ID token that the caller has requested is not valid`, async () => {
+    for (const [claims, problem, parameters] of INVALID) {
+      const error = await assertRejects(
+        () => signIn(run, ["read", "openid"], claims, parameters),
+        OAuthClientError,
+        problem,
+      );
+      assertEquals(error.code, "invalid_id_token");
+    }
+  });
+
+  Deno.test(`${name}() leaves out an ID token that is not valid, and that only the resource has requested`, async () => {
+    for (const [claims, problem, parameters] of INVALID) {
+      const { kept } = await signIn(run, undefined, claims, parameters);
+      assertEquals([problem, kept], [problem, undefined]);
+    }
+  });
+
+  Deno.test(`${name}() checks no ID token without the scope openid`, async () => {
+    const claims = { iss: "https://other.example" };
+    const { sent, kept } = await signIn(run, ["read"], claims);
+    assertEquals(kept, sent);
+  });
+}
