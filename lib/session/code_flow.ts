@@ -128,11 +128,15 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       uri,
     );
     const common = { ...given, client };
+    const scopes = scopesOf(request, options);
+    const start = { ...context, scopes };
+    const isOpenIdRequested = options.scopes?.includes("openid");
     const signIn = async (prompt: Record<string, string>) => {
-      const { url, pending } = await startAuthorization(context, {
+      const { url, pending } = await startAuthorization(start, {
         ...common,
         redirectUri: uri,
-        scopes: scopesOf(request, options),
+        // As an option, an openid of the resource would count as the caller's.
+        scopes: isOpenIdRequested ? scopes : undefined,
         parameters: { ...parametersOf(request, options), ...prompt },
         offlineAccess,
         authorizationDetails,

@@ -1,7 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  codeFlow,
   deviceFlow,
   finishAuthorization,
+  type IAuthorizeRequest,
   type ISession,
   OAuthClientError,
   startAuthorization,
@@ -36,19 +38,33 @@ const CONTEXT = {
 } as const;
 
 type Claims = Record<string, unknown>;
-type Parameters = Readonly<Record<string, string>>;
 type Fetch = ReturnType<typeof stubFetch>["fetch"];
 
-/** The session of a sign-in with these scopes of the caller, if any. */
+/** What is requested, by the caller and by the resource. */
+interface IWanted {
+  scopes?: string[];
+  requiredScopes?: string[];
+  parameters?: Readonly<Record<string, string>>;
+}
+
+/** Signs in; `visited` is called with the URL that the user is sent to. */
 type SignIn = (
   fetch: Fetch,
-  scopes: string[] | undefined,
-  parameters: Parameters,
+  wanted: IWanted,
   visited: (url: URL) => void,
 ) => Promise<ISession>;
 
+function requestWith(
+  fetch: Fetch,
+  { requiredScopes }: IWanted,
+): IAuthorizeRequest {
+  const scopes = [...CONTEXT.scopes];
+  const context = { ...CONTEXT, scopes, attempts: [] };
+  return { context, scopes, requiredScopes, fetch, now };
+}
+
 const SIGN_INS: Record<string, SignIn> = {
-  async finishAuthorization(fetch, scopes, parameters, visited) {
+  async finishAuthorization(fetch, { scopes, parameters }, visited) {
     const { url, pending } = await startAuthorization(
       { ...CONTEXT, scopes: [...CONTEXT.scopes] },
       { client: CLIENT, redirectUri: REDIRECT_URI, scopes, parameters, now },
@@ -61,19 +77,26 @@ const SIGN_INS: Record<string, SignIn> = {
       { fetch, now },
     );
   },
-  deviceFlow: (fetch, scopes, parameters) =>
+  codeFlow: (fetch, wanted, visited) =>
+    codeFlow({
+      client: CLIENT,
+      scopes: wanted.scopes,
+      parameters: wanted.parameters,
+      redirectUri: REDIRECT_URI,
+      visit: (url) => {
+        visited(url);
+        const state = url.searchParams.get("state") ?? "";
+        return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+      },
+    })(requestWith(fetch, wanted)),
+  deviceFlow: (fetch, wanted) =>
     deviceFlow({
       client: CLIENT,
-      scopes,
-      parameters,
+      scopes: wanted.scopes,
+      parameters: wanted.parameters,
       show: () => {},
       delay: () => Promise.resolve(),
-    })({
-      context: { ...CONTEXT, scopes: [], attempts: [] },
-      scopes: [...CONTEXT.scopes],
-      fetch,
-      now,
-    }),
+    })(requestWith(fetch, wanted)),
 };
 
 function jwt(claims: Claims): string {
@@ -82,12 +105,7 @@ function jwt(claims: Claims): string {
 }
 
 /** Signs in; returns the ID token that the server sent, and that of the session. */
-async function signIn(
-  run: SignIn,
-  scopes: string[] | undefined,
-  claims: Claims,
-  parameters: Parameters = {},
-) {
+async function signIn(run: SignIn, wanted: IWanted, claims: Claims) {
   let nonce: string | null = null;
   let id_token: string | undefined;
   using server = stubFetch({
@@ -97,14 +115,18 @@ async function signIn(
       return Response.json({ access_token: "t0ken", id_token });
     },
   });
-  const session = await run(server.fetch, scopes, parameters, (url) => {
+  const session = await run(server.fetch, wanted, (url) => {
     nonce = url.searchParams.get("nonce");
   });
   assertEquals(session.token.access_token, "t0ken");
   return { sent: id_token, kept: session.token.id_token };
 }
 
-const INVALID: [claims: Claims, problem: string, parameters?: Parameters][] = [
+const INVALID: [
+  claims: Claims,
+  problem: string,
+  parameters?: Record<string, string>,
+][] = [
   [{ iss: "https://other.example" }, "its iss is not the issuer"],
   [{ aud: "c2" }, "its aud does not contain the client"],
   [{ exp: NOW - 60 }, "it has expired"],
@@ -119,16 +141,17 @@ const INVALID: [claims: Claims, problem: string, parameters?: Parameters][] = [
 
 for (const [name, run] of Object.entries(SIGN_INS)) {
   Deno.test(`${name}() keeps a valid ID token, whoever has requested it`, async () => {
-    for (const scopes of [undefined, ["openid"]]) {
-      const { sent, kept } = await signIn(run, scopes, {});
+    for (const wanted of [{}, { scopes: ["openid"] }]) {
+      const { sent, kept } = await signIn(run, wanted, {});
       assertEquals(kept, sent);
     }
   });
 
   Deno.test(`${name}() fails if an ID token that the caller has requested is not valid`, async () => {
-    for (const [claims, problem, parameters] of INVALID) {
+    for (const [claims, problem, parameters = {}] of INVALID) {
+      const wanted = { scopes: ["read", "openid"], parameters };
       const error = await assertRejects(
-        () => signIn(run, ["read", "openid"], claims, parameters),
+        () => signIn(run, wanted, claims),
         OAuthClientError,
         problem,
       );
@@ -137,15 +160,20 @@ for (const [name, run] of Object.entries(SIGN_INS)) {
   });
 
   Deno.test(`${name}() leaves out an ID token that is not valid, and that only the resource has requested`, async () => {
-    for (const [claims, problem, parameters] of INVALID) {
-      const { kept } = await signIn(run, undefined, claims, parameters);
-      assertEquals([problem, kept], [problem, undefined]);
+    for (const [claims, problem, parameters = {}] of INVALID) {
+      for (
+        const wanted of [{}, { scopes: ["read"], requiredScopes: ["openid"] }]
+      ) {
+        if (wanted.scopes && name === "finishAuthorization") continue;
+        const { kept } = await signIn(run, { ...wanted, parameters }, claims);
+        assertEquals([problem, kept], [problem, undefined]);
+      }
     }
   });
 
   Deno.test(`${name}() checks no ID token without the scope openid`, async () => {
     const claims = { iss: "https://other.example" };
-    const { sent, kept } = await signIn(run, ["read"], claims);
+    const { sent, kept } = await signIn(run, { scopes: ["read"] }, claims);
     assertEquals(kept, sent);
   });
 }
