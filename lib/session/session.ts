@@ -110,7 +110,8 @@ export function sessionOptionsOf(
  * Refreshes the token of a session. What the response leaves out is kept: the
  * refresh token, the scope and the ID token. The scopes stay as they are, as a
  * refresh token cannot widen them. An ID token of the response is checked, and compared
- * with that of the session: it must be for the same user.
+ * with that of the session: it must be for the same user. A session without an ID token
+ * stays without one.
  *
  * Do not refresh one session twice at the same time, as the server may revoke it:
  * {@linkcode createAuthorizedFetch} takes care of it.
@@ -163,6 +164,8 @@ export async function refreshSession(
     resource: requestedResource(session),
   });
   const { id_token } = token;
+  // The sign-in had none, or left it out, so that there is none to compare it with.
+  if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {
     await checkRefreshedIdToken(fresh.id_token, id_token, {
       clientId: clientIdOf(client),

@@ -60,7 +60,6 @@ Deno.test("refreshSession() checks no ID token where there is nothing to compare
     const [earlier, fresh] of [
       // The same one again, which has expired.
       [jwt(CLAIMS), jwt(CLAIMS)],
-      [undefined, jwt({ ...FRESH, sub: "eve" })],
       ["opaque", "another"],
       ["a.b.c.d.e", "f.g.h.i.j"],
       [jwt({ sub: "ada" }), jwt(FRESH)],
@@ -68,6 +67,13 @@ Deno.test("refreshSession() checks no ID token where there is nothing to compare
   ) {
     const { token } = await refresh(earlier, fresh);
     assertEquals(token.id_token, fresh);
+  }
+});
+
+Deno.test("refreshSession() adds no ID token to a session that has none", async () => {
+  for (const fresh of [jwt(FRESH), "opaque"]) {
+    const { token } = await refresh(undefined, fresh);
+    assertEquals([token.access_token, token.id_token], ["a2", undefined]);
   }
 });
 
