@@ -94,7 +94,7 @@ function actionIn(
 }
 
 /** Checks whether a status says that the same request may succeed later. */
-function isTemporary(status = 0): boolean {
+export function isTemporary(status = 0): boolean {
   // RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section 4.
   return status >= 500 || [408, 425, 429].includes(status);
 }

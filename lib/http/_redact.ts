@@ -30,8 +30,8 @@ function headerValues(value: string): string[] {
   return [value, ...parts, ...basicValues(value)];
 }
 
-/** The client secret of Basic credentials, which is form-encoded within them. */
-function basicValues(value: string): string[] {
+/** Basic credentials, and the client secret, which is form-encoded within them. */
+export function basicValues(value: string): string[] {
   const [, credentials] = /^basic +(.*)/i.exec(value) ?? [];
   if (credentials === undefined) return [];
   try {

@@ -112,6 +112,12 @@ export async function requirePermission(
   });
 }
 
+/** Checks whether CORS may be the reason of a failure, which no browser says. */
+function mayBeCors(thrown: unknown): boolean {
+  return thrown instanceof TypeError && ["document", "location"]
+    .some((name) => Reflect.get(globalThis, name) !== undefined);
+}
+
 /** Calls `fetch` once. */
 async function callFetch(
   url: string,
@@ -142,7 +148,11 @@ async function callFetch(
     return response;
   }
   const { text, reason } = describeThrown(cause);
-  const problem = `failed: ${text}`;
+  const hint = reason === undefined && mayBeCors(cause)
+    ? " (in a browser this can be CORS: the server has to allow the origin of " +
+      "the page)"
+    : "";
+  const problem = `failed: ${text}${hint}`;
   throw requestError("network_error", url, request, transport, problem, {
     cause,
     reason,

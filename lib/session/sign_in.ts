@@ -293,6 +293,7 @@ export async function finishAuthorization(
     serverMetadata,
     responseIssuer: request.responseIssuer,
     prompt: request.prompt,
+    resource: requestedResource(pending),
   });
   const body = buildAuthorizationCodeBody({
     code,

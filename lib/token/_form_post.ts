@@ -27,7 +27,7 @@ import {
   isForm,
   responseError,
 } from "../http/_response.ts";
-import { requestOf } from "./_refused_form.ts";
+import { hintFor, requestOf } from "./_refused_form.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
@@ -86,7 +86,8 @@ function requireSuccess(
     const details = errorMembers(members, secrets);
     const problem = [details.error, details.error_description]
       .filter(Boolean).join(": ");
-    const message = `${failed()} ${status} ${problem}`.trimEnd();
+    const message = `${failed()} ${status} ${problem}`.trimEnd() +
+      hintFor(response, details.error, requests);
     throw responseError(response, "oauth_error", message, {
       ...details,
       request,
@@ -96,7 +97,8 @@ function requireSuccess(
   // The content of the response to a revocation is ignored (RFC 7009, section 2.2).
   if (failure && !(ok && purpose === "revocation")) throw failure;
   if (!ok) {
-    const message = `${failed()} expected status 2xx, got ${status}`;
+    const message = `${failed()} expected status 2xx, got ${status}` +
+      hintFor(response, undefined, requests);
     throw responseError(response, "unexpected_status", message, { request });
   }
 }

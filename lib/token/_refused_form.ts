@@ -1,7 +1,14 @@
 /** What a form that the server has refused says about the failure. */
 
+import { isTemporary } from "../core/advice.ts";
 import type { OAuthClientErrorRequest } from "../core/errors.ts";
+import { basicValues } from "../http/_redact.ts";
 import type { IRequest } from "../http/_request.ts";
+import type { IResponse } from "../http/_response.ts";
+
+/** What may help where a server refuses the resource of a request. */
+export const RESOURCE_HINT =
+  "for a server that rejects the parameter resource, set resource: false";
 
 /** Returns the kind of a request, where that decides what to do after a failure. */
 export function requestOf(
@@ -9,4 +16,47 @@ export function requestOf(
 ): OAuthClientErrorRequest | undefined {
   const grant = new URLSearchParams(body).get("grant_type");
   return grant === "refresh_token" ? "refresh" : undefined;
+}
+
+/** Checks whether form-encoding changes Basic credentials that a request has sent. */
+function dependsOnEncoding({ headers }: IRequest): boolean {
+  const [pair = ""] = basicValues(headers.Authorization ?? "");
+  return /[^\w.*-]/.test(pair.replace(":", ""));
+}
+
+/**
+ * Returns the options that may help after requests that the server has refused, as the
+ * end of a message. Nothing that was sent is in it.
+ */
+export function hintFor(
+  { status, text }: IResponse,
+  error: string | undefined,
+  requests: readonly IRequest[],
+): string {
+  if (isTemporary(status)) return "";
+  const form = new URLSearchParams(requests.at(-1)?.body);
+  const isBare = error === undefined && status >= 400 && status < 500;
+  const isClientRefused = isBare
+    ? text === "" && [401, 403].includes(status)
+    : error === "invalid_client" || error === "unauthorized_client";
+  const authorizations = requests.map(({ headers }) => headers.Authorization);
+  const hints: [applies: boolean, hint: string][] = [
+    [
+      form.has("resource") && (isBare || error === "invalid_target"),
+      RESOURCE_HINT,
+    ],
+    [
+      form.has("client_assertion") && error === "invalid_client",
+      "servers differ in the aud and typ of the client assertion that they " +
+      "accept: see audience and type of privateKeyJwt",
+    ],
+    [
+      isClientRefused && new Set(authorizations).size === 1 &&
+      requests.some(dependsOnEncoding),
+      "servers differ in whether they decode such Basic credentials: see " +
+      "formEncode of clientSecretBasic",
+    ],
+  ];
+  return hints.filter(([applies]) => applies).map(([, hint]) => ` (${hint})`)
+    .join("");
 }

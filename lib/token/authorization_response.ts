@@ -5,11 +5,14 @@
  */
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
+import { printableWithout } from "../core/_quote.ts";
 import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
 import { errorMembers } from "../client/_error_members.ts";
+import { secretsOf } from "../http/_redact.ts";
+import { RESOURCE_HINT } from "./_refused_form.ts";
 
 /** What was stored with the authorization request. */
 export interface IExpectedAuthorizationResponse {
@@ -24,6 +27,8 @@ export interface IExpectedAuthorizationResponse {
   responseIssuer?: string | undefined;
   /** The `prompt` of the request, if it had one. */
   prompt?: string | undefined;
+  /** The `resource` of the request, if it had one. */
+  resource?: string | false | undefined;
 }
 
 /**
@@ -31,7 +36,7 @@ export interface IExpectedAuthorizationResponse {
  * announces `iss` must send it; any other may (RFC 9207, section 2.4).
  */
 function requireIssuer(
-  iss: string | undefined,
+  { iss, state = "", code = "" }: Readonly<Record<string, string>>,
   { serverMetadata, responseIssuer }: IExpectedAuthorizationResponse,
 ): void {
   const { issuer, ...metadata } = serverMetadata;
@@ -43,10 +48,15 @@ function requireIssuer(
     ? !isAnnounced
     : iss === issuer || iss === responseIssuer;
   if (isExpected) return;
+  const shown = printableWithout(secretsOf({ state, code }), iss);
+  const problem = iss === undefined
+    ? "missing"
+    : (shown === undefined ? "another issuer" : `"${quoteUrl(shown)}"`) +
+      " (if both are known to be one server, set trustedIssuers)";
   throw new OAuthClientError(
     "issuer_mismatch",
     `Authorization response is not from ${quoteUrl(issuer)}: its iss is ` +
-      (iss === undefined ? "missing" : "another issuer"),
+      problem,
   );
 }
 
@@ -69,7 +79,8 @@ function parametersOf(
  *
  * The checks are made in this order: no parameter is repeated; `state` is that of
  * the request; `iss` is the issuer, compared as a string; no `error`. The parameters
- * of a response that fails a check are neither used nor put into the error.
+ * of a response that fails a check are neither used nor put into the error, but for
+ * the `iss` of another issuer.
  *
  * @param callback The URL or its query, or the request that a server received.
  * @param expected What was stored with the authorization request.
@@ -114,14 +125,17 @@ export function parseAuthorizationResponse(
   if (state !== expected.state) {
     throw invalid(state ? "has another state" : "has no state");
   }
-  requireIssuer(members.iss, expected);
+  requireIssuer(members, expected);
   if (members.error) {
     const details = errorMembers(members, []);
     const problem = [details.error, details.error_description];
     throw new OAuthClientError(
       "oauth_error",
       `Authorization at ${quoteUrl(serverMetadata.issuer)} failed: ` +
-        problem.filter(Boolean).join(": "),
+        problem.filter(Boolean).join(": ") +
+        (expected.resource && details.error === "invalid_target"
+          ? ` (${RESOURCE_HINT})`
+          : ""),
       {
         ...details,
         request: expected.prompt === "none"

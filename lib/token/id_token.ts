@@ -171,6 +171,11 @@ export async function checkIdToken(
     "the user's authentication is older than max_age",
   );
 
+  // Consent pages of some servers lose it; another one may be an attack.
+  check(
+    nonce === undefined || Boolean(claims.nonce),
+    "it has no nonce, and the request had one",
+  );
   check(
     nonce === undefined || claims.nonce === nonce,
     "its nonce is not that of the request",

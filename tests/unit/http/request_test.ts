@@ -327,3 +327,44 @@ Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", 
     }
   }
 });
+
+Deno.test("fetchToken() says in a page that CORS may have been the reason", async () => {
+  const cors = " (in a browser this can be CORS: the server has to allow the " +
+    "origin of the page)";
+  const refused = Object.assign(new TypeError("fetch failed"), {
+    cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }),
+  });
+  const rows: [globals: string[], thrown: unknown, hint: string][] = [
+    [["document"], new TypeError("Failed to fetch"), cors],
+    // A worker of a page has no document.
+    [["location"], new TypeError("Failed to fetch"), cors],
+    [[], new TypeError("Failed to fetch"), ""],
+    [["document"], new Error("Failed to fetch"), ""],
+    // The reason is known.
+    [["document"], refused, ""],
+  ];
+  for (const [globals, thrown, hint] of rows) {
+    const before = globals.map((name) =>
+      [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
+    );
+    for (const name of globals) {
+      Object.defineProperty(globalThis, name, {
+        value: {},
+        configurable: true,
+      });
+    }
+    try {
+      using server = stubFetch({ [POST.url]: failing(thrown) });
+      const { message } = await errorOf(POST.send(server));
+      assertEquals([globals, / \(in a .*$/.exec(message)?.[0] ?? ""], [
+        globals,
+        hint,
+      ]);
+    } finally {
+      for (const [name, descriptor] of before) {
+        Reflect.deleteProperty(globalThis, name);
+        if (descriptor) Object.defineProperty(globalThis, name, descriptor);
+      }
+    }
+  }
+});

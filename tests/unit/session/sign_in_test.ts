@@ -228,6 +228,24 @@ Deno.test("finishAuthorization() distinguishes a refused consent from one that c
   }
 });
 
+Deno.test("finishAuthorization() names resource: false after invalid_target, unless it was set", async () => {
+  for (const resource of [undefined, false] as const) {
+    const { pending } = await startAuthorization(CONTEXT, {
+      ...OPTIONS,
+      resource,
+    });
+    const callback = new URL(callbackFor(pending));
+    callback.searchParams.set("error", "invalid_target");
+    const { message } = await assertRejects(
+      () => finishAuthorization(callback, pending),
+      OAuthClientError,
+      "invalid_target",
+    );
+    const isNamed = message.includes("set resource: false");
+    assertEquals(isNamed, resource === undefined);
+  }
+});
+
 Deno.test("finishAuthorization() makes no request for a response of another request or issuer", async () => {
   const { pending } = await startAuthorization(CONTEXT, OPTIONS);
   const callback = new URL(callbackFor(pending));

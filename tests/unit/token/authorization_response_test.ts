@@ -86,6 +86,62 @@ for (const [supported, isAnnounced] of SUPPORT) {
   });
 }
 
+Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without control characters and what was sent", () => {
+  const state = "state-of-the-user";
+  const code = "code-of-the-user";
+  const hint = " (if both are known to be one server, set trustedIssuers)";
+  const rows: [iss: string | undefined, problem: string][] = [
+    ["https://idp.example/t", `"https://idp.example/t"${hint}`],
+    [`${AS}/`, `"${AS}/"${hint}`],
+    ["", `""${hint}`],
+    ["a\u202eb\u0007\nc", `"ab c"${hint}`],
+    ["https://u:pw@idp.example", `"https://[redacted]@idp.example"${hint}`],
+    ["x".repeat(2_001), `"${"x".repeat(2_000)}"${hint}`],
+    [`https://idp.example/${state}`, `another issuer${hint}`],
+    [`https://idp.example/${code}`, `another issuer${hint}`],
+    [undefined, "missing"],
+  ];
+  const serverMetadata = {
+    issuer: AS,
+    authorization_response_iss_parameter_supported: true,
+  };
+  for (const [iss, problem] of rows) {
+    const query = new URLSearchParams({
+      state,
+      code,
+      ...(iss !== undefined && { iss }),
+    });
+    assertThrowsCode(
+      () => parseAuthorizationResponse(query, { state, serverMetadata }),
+      "issuer_mismatch",
+      `Authorization response is not from ${AS}: its iss is ${problem}`,
+    );
+  }
+});
+
+Deno.test("parseAuthorizationResponse() names the option after invalid_target, where a resource was sent", () => {
+  const hint =
+    " (for a server that rejects the parameter resource, set resource: false)";
+  for (
+    const [error, resource, end] of [
+      ["invalid_target", "https://api.example", hint],
+      ["invalid_target", false, ""],
+      ["invalid_target", undefined, ""],
+      ["invalid_scope", "https://api.example", ""],
+    ] as const
+  ) {
+    const { message } = assertThrowsCode(
+      () =>
+        parseAuthorizationResponse(
+          `state=st-1&error=${error}`,
+          { ...expected(), resource },
+        ),
+      "oauth_error",
+    );
+    assertEquals(message, `Authorization at ${AS} failed: ${error}${end}`);
+  }
+});
+
 Deno.test("parseAuthorizationResponse() refuses another state, a repeated parameter, or no code", () => {
   const good = `code=c0de&state=st-1&iss=${AS}`;
   const queries = [

@@ -114,9 +114,18 @@ Deno.test("checkIdToken() requires times that are numbers", async () => {
 
 Deno.test("checkIdToken() requires the nonce of the request", async () => {
   await passes({ nonce: "n1" }, { nonce: "n1" });
-  for (const nonce of [undefined, "", "n2"]) {
-    const message = await messageOf({ nonce }, { nonce: "n1" });
-    assertEquals(message, "its nonce is not that of the request");
+  const other = "its nonce is not that of the request";
+  const none = "it has no nonce, and the request had one";
+  for (
+    const [nonce, message] of [
+      ["n2", other],
+      [["n1"], other],
+      [undefined, none],
+      [null, none],
+      ["", none],
+    ]
+  ) {
+    assertEquals(await messageOf({ nonce }, { nonce: "n1" }), message);
   }
 });
 

@@ -1,0 +1,175 @@
+import { assertEquals, assertFalse, assertRejects } from "@std/assert";
+import {
+  clientAssertion,
+  clientSecretBasic,
+  clientSecretPost,
+  fetchDeviceAuthorization,
+  fetchToken,
+  type IClientAuthentication,
+  OAuthClientError,
+  publicClient,
+  pushAuthorizationRequest,
+  revokeToken,
+} from "../../../mod.ts";
+import { AS, MCP, metadataOf } from "../../support/fixtures.ts";
+import { shown } from "../../support/shown.ts";
+import {
+  type Answer,
+  json,
+  stubFetch,
+  text,
+} from "../../support/stub_fetch.ts";
+
+const RESOURCE =
+  " (for a server that rejects the parameter resource, set resource: false)";
+const ASSERTION =
+  " (servers differ in the aud and typ of the client assertion that they " +
+  "accept: see audience and type of privateKeyJwt)";
+const ENCODING =
+  " (servers differ in whether they decode such Basic credentials: see " +
+  "formEncode of clientSecretBasic)";
+
+const SERVER = metadataOf(AS, {
+  authorization_endpoint: `${AS}/authorize`,
+  pushed_authorization_request_endpoint: `${AS}/par`,
+  revocation_endpoint: `${AS}/revoke`,
+  code_challenge_methods_supported: ["S256"],
+});
+const AUTHORIZATION = {
+  redirectUri: "http://127.0.0.1:8123/callback",
+  state: "state-of-the-user",
+  codeChallenge: "c".repeat(43),
+};
+
+type Send = (
+  client: IClientAuthentication,
+  resource: string | undefined,
+  fetch: ReturnType<typeof stubFetch>["fetch"],
+) => Promise<unknown>;
+
+/** Requests to the endpoints that a resource is sent to. */
+const REQUESTS: Record<string, Send> = {
+  token: (client, resource, fetch) => {
+    const form = new URLSearchParams({ code: "code-of-the-user" });
+    if (resource) form.set("resource", resource);
+    return fetchToken(SERVER, form, { client, fetch });
+  },
+  par: (client, resource, fetch) =>
+    pushAuthorizationRequest(SERVER, { ...AUTHORIZATION, resource }, {
+      client,
+      fetch,
+    }),
+  device: (client, resource, fetch) =>
+    fetchDeviceAuthorization(SERVER, { client, resource, fetch }),
+};
+
+/** The message of a refusal, without the request and what the server said. */
+async function hintOf(
+  path: string,
+  send: Send,
+  answer: Answer,
+  client: IClientAuthentication,
+  resource?: string,
+): Promise<string> {
+  using server = stubFetch({ [`${AS}/${path}`]: answer });
+  const error = await assertRejects(
+    () => send(client, resource, server.fetch),
+    OAuthClientError,
+  );
+  assertFalse(/s3cret|of-the-user/.test(shown(error)), shown(error));
+  return / \(.*$/.exec(error.message)?.[0] ?? "";
+}
+
+const refusal = (error: string | undefined, status = 400) =>
+  json({ error }, { status });
+const PUBLIC = publicClient("c1");
+
+for (const [path, send] of Object.entries(REQUESTS)) {
+  Deno.test(`a request to the ${path} endpoint that is refused for its resource names the option`, async () => {
+    const rows: [answer: Answer, hint: string][] = [
+      [refusal("invalid_target"), RESOURCE],
+      [refusal("invalid_target", 200), RESOURCE],
+      [refusal(undefined), RESOURCE],
+      [text("", 404), RESOURCE],
+      [text("<html>", 403), RESOURCE],
+      // Temporary, or about something else.
+      [refusal("invalid_target", 503), ""],
+      [refusal(undefined, 429), ""],
+      [refusal(undefined, 500), ""],
+      [refusal("invalid_grant"), ""],
+      [refusal("invalid_request"), ""],
+    ];
+    for (const [index, [answer, hint]] of rows.entries()) {
+      const row = [index, await hintOf(path, send, answer, PUBLIC, MCP)];
+      assertEquals(row, [index, hint]);
+      assertEquals(await hintOf(path, send, answer, PUBLIC), "");
+    }
+  });
+
+  Deno.test(`a request to the ${path} endpoint whose assertion is refused names the options`, async () => {
+    const getJwt = () => "assertion-of-the-user";
+    const client = clientAssertion("c1", getJwt, { issuer: AS });
+    const rows: [answer: Answer, hint: string, client?: typeof client][] = [
+      [refusal("invalid_client", 401), ASSERTION],
+      [refusal("invalid_client"), ASSERTION],
+      [refusal("invalid_client", 503), ""],
+      [refusal("invalid_grant"), ""],
+      [refusal("invalid_client", 401), "", PUBLIC],
+    ];
+    for (const [index, [answer, hint, one = client]] of rows.entries()) {
+      const row = [index, await hintOf(path, send, answer, one)];
+      assertEquals(row, [index, hint]);
+    }
+  });
+
+  Deno.test(`a request to the ${path} endpoint whose Basic credentials are refused names the option where the encoding changes them`, async () => {
+    const issuer = AS;
+    const basic = (id: string, secret: string, formEncode: boolean) =>
+      clientSecretBasic(id, secret, { issuer, formEncode });
+    const encoded = basic("c1", "s3cret/+ %", true);
+    const rows: [answer: Answer, hint: string, IClientAuthentication][] = [
+      [refusal("invalid_client", 401), ENCODING, encoded],
+      [refusal("unauthorized_client"), ENCODING, encoded],
+      [text("", 401), ENCODING, encoded],
+      [text("", 403), ENCODING, encoded],
+      [refusal("invalid_client"), ENCODING, basic("c/1", "s3cret", true)],
+      [refusal("invalid_client"), ENCODING, basic("c1", "s3cret:1", false)],
+      [refusal("invalid_client"), ENCODING, basic("c1", "s3crét", true)],
+      // Not about the client, or temporary.
+      [text("<html>", 403), "", encoded],
+      [text("", 404), "", encoded],
+      [refusal("invalid_grant"), "", encoded],
+      [refusal("invalid_client", 503), "", encoded],
+      // The same in both forms, or not Basic.
+      [refusal("invalid_client"), "", basic("c-1.x_*", "s3cret", true)],
+      [refusal("invalid_client"), "", clientSecretPost("c1", "s3cret/+")],
+    ];
+    for (const [index, [answer, hint, client]] of rows.entries()) {
+      const row = [index, await hintOf(path, send, answer, client)];
+      assertEquals(row, [index, hint]);
+    }
+  });
+}
+
+Deno.test("a refused request names all options that may help", async () => {
+  const client = clientSecretBasic("c1", "s3cret/1", {
+    issuer: AS,
+    formEncode: true,
+  });
+  const hint = await hintOf(
+    "token",
+    REQUESTS.token!,
+    text("", 401),
+    client,
+    MCP,
+  );
+  assertEquals(hint, RESOURCE + ENCODING);
+});
+
+Deno.test("a refused revocation names the options of the client", async () => {
+  const client = clientAssertion("c1", () => "j1", { issuer: AS });
+  const send: Send = (client, _resource, fetch) =>
+    revokeToken(SERVER, "token-of-the-user", { client, fetch });
+  const answer = refusal("invalid_client", 401);
+  assertEquals(await hintOf("revoke", send, answer, client), ASSERTION);
+});
