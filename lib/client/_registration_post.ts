@@ -34,7 +34,8 @@ function problemOf({ ok, json, text, failure }: IResponse): string {
       ? `${textOf(error)}: ${textOf(error_description)}`
       : textOf(error);
   }
-  return ok && json !== undefined ? quoteJson(json) : text ?? "";
+  // Only json() of a minimal response leaves neither: as `JSON.stringify` words it.
+  return ok && json !== undefined ? quoteJson(json) : text ?? "undefined";
 }
 
 /** Sends client metadata to a registration endpoint, and reads the registration. */

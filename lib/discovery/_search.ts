@@ -8,6 +8,7 @@ import {
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
+import { underClock } from "../http/_clock.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
@@ -33,6 +34,8 @@ export interface ICandidate<Metadata> {
   /** The rules for a URL that a server has named; others are checked before. */
   readonly rules?: IUrlRules | undefined;
   readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
+  /** Whether what `json()` of a minimal response rejects with is the error. */
+  readonly keepsRejection?: boolean;
 }
 
 /** The metadata that was found, if any, and every URL that was requested. */
@@ -42,19 +45,35 @@ export interface ISearchResult<Metadata> {
   readonly url?: string;
   readonly attempts: IDiscoveryAttempt[];
   /** The error of the document that ended the search, and the URL to go on with. */
-  readonly ended?: { error: OAuthClientError; otherUrl: string | undefined };
+  readonly ended?: { error: Error; otherUrl: string | undefined };
 }
 
 const wordsOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
 
+/** Returns the text of a response, or its status text if there is none. */
+async function textOf(
+  { url, text, statusText, readText }: IResponse,
+  transport: ITransport,
+): Promise<string> {
+  if (text !== undefined || !readText) return text ?? statusText;
+  try {
+    return await underClock(url, transport, readText);
+  } catch {
+    transport.signal?.throwIfAborted();
+    return statusText; // There is no text(), or it rejects.
+  }
+}
+
 /** The error of a response that is not usable metadata. */
-function attemptError(
+async function attemptError(
   purpose: RequestPurpose,
   url: string,
-  { status, text, statusText, failure, headers }: IResponse,
+  response: IResponse,
   verdict: IVerdict<unknown>,
+  transport: ITransport,
   secrets: readonly string[],
-): OAuthClientError {
+): Promise<OAuthClientError> {
+  const { status, failure, headers } = response;
   // A body that is not JSON shows that no metadata is published.
   const known = failure?.code === "invalid_response" ? undefined : failure;
   const isUnexpected = status !== 200 && known?.code !== "redirect_refused";
@@ -64,7 +83,7 @@ function attemptError(
     { url, status, headers },
     isUnexpected ? "unexpected_status" : code,
     verdict.problem === undefined
-      ? start + quote(text ?? statusText, secrets)
+      ? start + quote(await textOf(response, transport), secrets)
       : quote(verdict.problem, secrets),
     { cause: known ?? verdict.cause },
   );
@@ -82,10 +101,11 @@ export async function search<Metadata>(
   transport: ITransport,
 ): Promise<ISearchResult<Metadata>> {
   const attempts: IDiscoveryAttempt[] = [];
-  for (const { url, headers, rules, check } of candidates) {
+  for (const candidate of candidates) {
+    const { url, headers, rules, check, keepsRejection } = candidate;
     const secrets = [...transport.secrets, ...secretsOf(headers)];
     const shown = quote(quoteUrl(url), secrets);
-    let error: OAuthClientError;
+    let error: Error;
     let verdict: IVerdict<Metadata> = {};
     try {
       if (rules) {
@@ -98,7 +118,15 @@ export async function search<Metadata>(
         attempts.push({ url: shown });
         return { metadata: verdict.metadata, url, attempts };
       }
-      error = attemptError(purpose, shown, response, verdict, secrets);
+      const rejection = keepsRejection && response.readText && failure?.cause;
+      error = rejection instanceof Error ? rejection : await attemptError(
+        purpose,
+        shown,
+        response,
+        verdict,
+        transport,
+        secrets,
+      );
     } catch (thrown) {
       // An abort ends the search with the caller's own reason.
       transport.signal?.throwIfAborted();
@@ -116,7 +144,7 @@ export async function search<Metadata>(
 
 /**
  * Returns the result of a search as {@linkcode fetchResourceMetadata} does: what
- * `fetch` threw is kept unchanged; a single error is thrown as it is, several in an
+ * `fetch` threw, or a `json()`, is kept unchanged; a single error is thrown as it is, several in an
  * `AggregateError`.
  */
 export function toDiscoveryResult<Metadata>(
@@ -124,7 +152,7 @@ export function toDiscoveryResult<Metadata>(
   { metadata, url, attempts }: ISearchResult<Metadata>,
 ): IDiscoveryResult<Metadata> {
   const errors = attempts.flatMap(({ error }) => {
-    if (!(error instanceof OAuthClientError)) return [];
+    if (!(error instanceof OAuthClientError)) return error ? [error] : [];
     const { code, status, cause } = error;
     const isThrown = code === "network_error" && status === undefined;
     return [isThrown && cause instanceof Error ? cause : error];

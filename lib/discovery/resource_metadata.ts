@@ -78,7 +78,8 @@ function check(
  * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http or
  * https URL, or an argument is not valid. `timeout`. If one URL was requested,
  * its error: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
- * `redirect_refused`, `url_refused`, or what `fetch` threw.
+ * `redirect_refused`, `url_refused`, or what `fetch` threw, or the `json()` of a
+ * minimal response.
  * @throws {AggregateError} The errors, if several URLs were requested.
  * @see RFC 9728, sections 3.1 and 3.3.
  *
@@ -123,6 +124,7 @@ export async function fetchResourceMetadata(
     headers: parseUrl(url)?.origin === target.origin ? sameOrigin : accept,
     rules: url === named ? { allowHttp: true } : undefined,
     check: (document) => check(document, url, expected),
+    keepsRejection: true,
   });
   const expected = String(targetResource);
   const [ofPath, ofOrigin] = resourceMetadataUrls(target);

@@ -25,6 +25,8 @@ export interface IResponse {
   readonly text?: string;
   /** Why the body is missing, or why a redirect was not followed. */
   readonly failure?: OAuthClientError;
+  /** Reads the text of a minimal response after its `json()`, for a message. */
+  readonly readText?: () => Promise<string>;
 }
 
 /** How a body is read. */
@@ -147,21 +149,23 @@ function readBodyBytes(
     : response.text();
 }
 
+/** Checks whether `json()` reads a response: the text of any other one is read. */
+function isReadAsJson(response: IFetchResponse, { isExpected }: IReading) {
+  return response.body === undefined && isExpected && !isForm(response);
+}
+
 /** Reads a body; returns undefined if it is larger than the limit. */
 async function readBody(
   response: IFetchResponse,
   reading: IReading,
 ): Promise<Body | undefined> {
-  const { headers, body } = response;
+  const { headers } = response;
   const declaredLength = fieldOf(headers, "Content-Length");
   if (Number(declaredLength) > reading.maxBytes) {
     discard(response);
     return undefined;
   }
-  // A minimal response of a caller's fetch is read by one of its methods, once.
-  if (body === undefined && reading.isExpected && !isForm(response)) {
-    return { json: await response.json() };
-  }
+  if (isReadAsJson(response, reading)) return { json: await response.json() };
   const read = await readBodyBytes(response, declaredLength, reading);
   if (read === undefined) return undefined;
   const bytes = typeof read === "string"
@@ -170,7 +174,7 @@ async function readBody(
   return bytes.byteLength <= reading.maxBytes ? decode(bytes) : undefined;
 }
 
-type Head = Omit<IResponse, "json" | "text" | "failure">;
+type Head = Omit<IResponse, keyof Body | "failure">;
 
 function failed(
   head: Head,
@@ -197,6 +201,7 @@ export async function readResponse(
     ok: isOk(response),
     statusText,
     headers: { get: (name: string) => fieldOf(headers, name) },
+    ...(isReadAsJson(response, reading) && { readText: () => response.text() }),
   };
   try {
     const body = await readBody(response, reading);

@@ -149,6 +149,13 @@ Deno.test("fetchDynamicRegistration() rejects a 2xx response without a client_id
   }
 });
 
+Deno.test("fetchDynamicRegistration() words a body of undefined as such", async () => {
+  const json = () => Promise.resolve(undefined);
+  const error = await errorOf(() => minimal({ json }));
+  assertEquals(error.message, `${INVALID}undefined`);
+  assertEquals(error.code, "invalid_response");
+});
+
 Deno.test("fetchDynamicRegistration() reports an error response with status 200", async () => {
   const body = { error: "invalid_redirect_uri", error_description: "No" };
   const error = await errorOf(json(body));

@@ -17,9 +17,12 @@ import {
   OPENID,
 } from "../../support/fixtures.ts";
 import {
+  aborted,
   type Answer,
   failing,
   json,
+  minimal,
+  never,
   redirect,
   stubFetch,
   text,
@@ -111,6 +114,57 @@ Deno.test("fetchAuthorizationServerMetadata() continues after a 200 without meta
     const isObject = /^(\{.*\}|\[\])$/.test(body);
     assertEquals(error.cause instanceof Error, isObject, body);
   }
+});
+
+Deno.test("fetchAuthorizationServerMetadata() shows the text of a minimal response that is no metadata", async () => {
+  const cause = new TypeError("Cable cut");
+  const given = (value: unknown) => () => Promise.resolve(value);
+  const thrown = (error: Error) => () => Promise.reject(error);
+  const no = () => Promise.resolve("Not here");
+  const rows: [
+    members: Record<string, unknown>,
+    shown: string,
+    code?: string,
+  ][] = [
+    [{ json: given({}), text: no }, "Not here"],
+    [{ json: given({ issuer: 7 }), text: no }, "Not here"],
+    [{ json: given(undefined), text: no }, "Not here"],
+    [{ json: thrown(new SyntaxError("<")), text: no }, "Not here"],
+    [{ json: thrown(cause), text: no }, "Not here", "network_error"],
+    // There is no text, or it was read by json().
+    [{ json: given({}), text: undefined }, "Status text"],
+    [{ json: given({}), text: thrown(cause) }, "Status text"],
+  ];
+  for (const [members, shown, code = "invalid_metadata"] of rows) {
+    const error = await errorOf(() => untyped({ ...minimal({}), ...members }));
+    assertInstanceOf(error, OAuthClientError);
+    assertEquals(
+      [error.message, String(error.code)],
+      [missing(FIRST, `200 ${shown}`), code],
+    );
+  }
+});
+
+Deno.test("fetchAuthorizationServerMetadata() waits for that text under the signal and the timeout", async () => {
+  const json = () => Promise.resolve({});
+  const { answer, signal, reason } = aborted();
+  using server = stubFetch({ [FIRST]: () => minimal({ json, text: answer }) });
+  const { fetch } = server;
+  const rejected = await fetchAuthorizationServerMetadata(TENANT, {
+    fetch,
+    signal,
+  }).catch((error) => error);
+  assertStrictEquals(rejected, reason);
+  const text = () => never<string>();
+  using slow = stubFetch({
+    [FIRST]: () => minimal({ json, text }),
+    [SECOND]: () => Response.json({ issuer: TENANT }),
+  });
+  const { errors } = await fetchAuthorizationServerMetadata(TENANT, {
+    fetch: slow.fetch,
+    timeoutMs: 1,
+  });
+  assertEquals(errors[0]?.message, missing(FIRST, "200 Status text"));
 });
 
 Deno.test("fetchAuthorizationServerMetadata() continues after any status but 200", async () => {

@@ -11,7 +11,7 @@ import {
   OAuthClientError,
 } from "../../../mod.ts";
 import { errorOf, POST } from "../../support/exchange.ts";
-import { API, PRM } from "../../support/fixtures.ts";
+import { API, MCP, PRM } from "../../support/fixtures.ts";
 import { FORM, minimal, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 // The table of faults plays JSON, encodings and statuses of every kind to every
@@ -150,7 +150,7 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
   ][] = [
     [{ json: ok, text: no }, [1, 0], ""],
     // A response that cannot be read is a failed attempt.
-    [{ text: no }, [1, 0], `${FAILED} 200 Status text`],
+    [{ text: no }, [1, 0], "No JSON"],
     [{ status: 404, json: ok, text: no }, [0, 1], `${FAILED} 404 Not here`],
     [{ status: 404, json: ok }, [0, 1], `${FAILED} 404 Status text`],
     [{ status: 201, json: ok, text: no }, [0, 1], `${FAILED} 201 Not here`],
@@ -180,28 +180,43 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
 });
 
 Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSON", async () => {
-  const rows: [cause: Error, metadata: string, token: string][] = [
-    [new SyntaxError("Not JSON"), "invalid_metadata", "invalid_response"],
-    [new TypeError("Cable cut"), "network_error", "network_error"],
+  const rows: [cause: Error, token: string, problem: string][] = [
+    [new SyntaxError("Not JSON"), "invalid_response", "is not JSON"],
+    [
+      new TypeError("Cable cut"),
+      "network_error",
+      "cannot be read to its end",
+    ],
   ];
-  for (const [cause, metadata, token] of rows) {
-    const isJson = !(cause instanceof SyntaxError);
+  for (const [cause, token, problem] of rows) {
     const answer = () => minimal({ json: () => Promise.reject(cause) });
-    const failed = await getWith(answer());
-    assertEquals([failed.code, failed.message], [
-      metadata,
-      `${FAILED} 200 Status text`,
-    ]);
-    assertEquals(failed.cause instanceof OAuthClientError, isJson);
     using server = stubFetch({ [POST.url]: answer });
     const error = await errorOf(POST.send(server));
-    const problem = isJson ? "cannot be read to its end" : "is not JSON";
     assertEquals([String(error.code), error.message], [
       token,
       `Response of ${POST.url} ${problem}`,
     ]);
     assertStrictEquals(error.cause, cause);
   }
+});
+
+Deno.test("fetchResourceMetadata() collects what json() of a minimal response rejects with", async () => {
+  for (const cause of [new SyntaxError("Not JSON"), new TypeError("Cut")]) {
+    const json = () => Promise.reject(cause);
+    assertStrictEquals(await getWith(minimal({ json })), cause);
+    const documents = [minimal({ json }), Response.json({ resource: API })];
+    using server = stubFetch({
+      [`${PRM}/mcp`]: () => documents[0]!,
+      [PRM]: () => documents[1]!,
+    });
+    const { errors } = await fetchResourceMetadata(MCP, undefined, server);
+    assertEquals(errors.length, 1);
+    assertStrictEquals(errors[0], cause);
+  }
+  // What is not an Error becomes one.
+  const failed = await getWith(minimal({ json: () => Promise.reject("cut") }));
+  assertInstanceOf(failed, OAuthClientError);
+  assertEquals(failed.code, "network_error");
 });
 
 Deno.test("a minimal response may have headers without get()", async () => {
