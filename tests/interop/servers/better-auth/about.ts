@@ -6,7 +6,6 @@ const servers: IServer[] = [
     packages: { "better-auth": "1.6.34" },
     command: ["node", "mcp_1_6.mjs"],
     plays: ["deleted"],
-    fails: { all: "S6" },
   },
   {
     name: "better-auth 1.7, @better-auth/mcp",

@@ -53,7 +53,6 @@ const servers: IServer[] = [
     }),
     advice: /trustedIssuers/,
     plays: ["refuse", "advice", "deleted"],
-    fails: { advice: "S9" },
   },
   {
     name: "@modelcontextprotocol/server-legacy",
