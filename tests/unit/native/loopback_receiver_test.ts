@@ -4,7 +4,7 @@ import {
   createLoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
-import { LIMIT_MS, until } from "../../support/within.ts";
+import { LIMIT_MS, until, within } from "../../support/within.ts";
 
 const STATE = "s1";
 const AUTHORIZATION_URL = new URL("https://as.example/authorize?client_id=c1");
@@ -30,7 +30,10 @@ async function startVisit(
   });
   redirectUri = await receiver.redirectUri();
   const pending = { state: STATE, redirectUri };
-  const visit = receiver.visit(AUTHORIZATION_URL, { pending, signal });
+  const visit = within(
+    LIMIT_MS,
+    receiver.visit(AUTHORIZATION_URL, { pending, signal }),
+  );
   return { receiver, redirectUri, visit };
 }
 
@@ -134,12 +137,11 @@ Deno.test("createLoopbackReceiver() uses a free port if the usual one is in use"
   assert(ports[0] !== ports[1]);
   for (const [index, receiver] of receivers.entries()) {
     const redirectUri = uris[index] ?? "";
-    await assertRejects(() =>
-      receiver.visit(AUTHORIZATION_URL, {
-        pending: { state: STATE, redirectUri },
-        signal: AbortSignal.abort(),
-      })
-    );
+    const visit = receiver.visit(AUTHORIZATION_URL, {
+      pending: { state: STATE, redirectUri },
+      signal: AbortSignal.abort(),
+    });
+    await within(LIMIT_MS, assertRejects(() => visit));
     await assertClosed(redirectUri);
   }
 });
@@ -170,7 +172,7 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
     pending: { state: STATE, redirectUri },
     signal: AbortSignal.abort(new Error("over")),
   });
-  await assertRejects(() => aborted, Error, "over");
+  await within(LIMIT_MS, assertRejects(() => aborted, Error, "over"));
 });
 
 Deno.test("createLoopbackReceiver() prints the URL if the browser cannot be opened", async () => {
@@ -229,7 +231,10 @@ Deno.test("createLoopbackReceiver() serves several visits at once, and then agai
     const [redirectUri = ""] = uris;
     assertEquals(uris, [redirectUri, redirectUri]);
     const visits = ["a", "b"].map((state) =>
-      receiver.visit(AUTHORIZATION_URL, { pending: { state, redirectUri } })
+      within(
+        LIMIT_MS,
+        receiver.visit(AUTHORIZATION_URL, { pending: { state, redirectUri } }),
+      )
     );
     await browse(redirectUri, "/callback?code=1&state=b");
     assertEquals((await visits[1])?.search, "?code=1&state=b");
