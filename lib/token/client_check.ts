@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isTemporary } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
@@ -95,7 +96,8 @@ export async function isClientKnown(
     if (!isOAuthClientError(error) || LOCAL_CODES.includes(error.code)) {
       throw error;
     }
-    switch (error.error) {
+    // An outage says nothing about the client, whatever its error code.
+    switch (isTemporary(error.status) ? undefined : error.error) {
       case "invalid_grant":
         return true;
       case "invalid_client":

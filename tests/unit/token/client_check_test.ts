@@ -60,6 +60,10 @@ Deno.test("isClientKnown() reads the error code of the server, and returns undef
     [refusal("invalid_request"), undefined],
     [refusal("unsupported_grant_type"), undefined],
     [refusal("server_error", 500), undefined],
+    // An outage says nothing about the client.
+    [refusal("invalid_client", 503), undefined],
+    [refusal("invalid_client", 429), undefined],
+    [refusal("invalid_grant", 500), undefined],
     [text("Unauthorized", 401), undefined],
     [text("Busy", 503), undefined],
     [text("No JSON", 200), undefined],
