@@ -27,6 +27,11 @@ export interface IClientAuthentication {
    * needs no issuer where a resource selects the server.
    */
   readonly isPortable?: boolean | undefined;
+  /**
+   * The same client with Basic credentials that are not form-encoded. A request whose
+   * credentials a server refuses is repeated once with these.
+   */
+  readonly unencoded?: IClientAuthentication | undefined;
   /** Adds the credentials to a request before it is sent. */
   authenticate(request: IAuthenticatedRequest): void | Promise<void>;
 }
@@ -181,17 +186,36 @@ export function clientSecretPost(
 export interface IClientSecretBasicOptions
   extends IClientAuthenticationOptions {
   /**
-   * Form-encodes identifier and secret before they are joined, as RFC 6749
-   * requires. Some servers expect them unencoded.
-   *
-   * @default {true}
+   * Whether identifier and secret are form-encoded before they are joined, as RFC 6749
+   * requires. Some servers expect them unencoded. When absent, they are encoded; if
+   * that changes them and the server refuses them, they are sent once more unencoded.
    */
   formEncode?: boolean | undefined;
+}
+
+/** Encodes a value as in a form (RFC 6749, appendix B). */
+function formEncoded(value: string): string {
+  return new URLSearchParams({ "": value }).toString().slice(1);
+}
+
+/** Checks whether form-encoding changes the credentials of a client. */
+export function isChangedByEncoding(
+  clientId: string,
+  clientSecret: string,
+): boolean {
+  return formEncoded(clientId) !== clientId ||
+    formEncoded(clientSecret) !== clientSecret;
 }
 
 /**
  * Returns a client that sends its credentials in the `Authorization` header, with
  * the scheme `Basic`, and none in the body.
+ *
+ * RFC 6749 has the credentials form-encoded, and many servers do not decode them. So
+ * where the encoding changes them, a request that ends in `invalid_client`,
+ * `unauthorized_client`, or a 401 or 403 without a body, is repeated once with
+ * the credentials unencoded; if these are accepted, they are used from then on. With
+ * the option `formEncode` the credentials are sent in this form only.
  *
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.
@@ -233,20 +257,29 @@ export function clientSecretBasic(
   options?: IClientSecretBasicOptions,
 ): IClientAuthentication {
   const client = publicClient(clientId, bindingOf(options));
-  const formEncode = options?.formEncode ?? true;
+  const formEncode = options?.formEncode;
   requireNonEmptyString("clientSecret", clientSecret);
+  // Without the encoding, the secret would begin at this colon.
+  const hasColon = clientId.includes(":");
   requireArgument(
-    formEncode || !clientId.includes(":"),
+    formEncode !== false || !hasColon,
     "clientId",
     "without a colon if it is not form-encoded (RFC 7617, section 2)",
   );
-  const encode = (value: string) =>
-    formEncode ? new URLSearchParams({ "": value }).toString().slice(1) : value;
+  const encode = formEncode === false ? String : formEncoded;
   const pair = `${encode(clientId)}:${encode(clientSecret)}`;
   const credentials = encodeBase64(new TextEncoder().encode(pair));
+  const mayBeUnencoded = formEncode === undefined && !hasColon &&
+    isChangedByEncoding(clientId, clientSecret);
   return {
     ...client,
     method: "client_secret_basic",
+    ...(mayBeUnencoded && {
+      unencoded: clientSecretBasic(clientId, clientSecret, {
+        issuer: client.issuer,
+        formEncode: false,
+      }),
+    }),
     authenticate({ body, headers }) {
       clear(body);
       headers.Authorization = `Basic ${credentials}`;

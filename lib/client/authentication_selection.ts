@@ -18,6 +18,7 @@ import {
   clientSecretBasic,
   clientSecretPost,
   type IClientAuthentication,
+  isChangedByEncoding,
   publicClient,
 } from "./authentication.ts";
 import type { Client, IKnownClient } from "./known_client.ts";
@@ -34,6 +35,34 @@ export function isAuthentication(
 /** Returns the identifier of a client. */
 export function clientIdOf(client: Client): string {
   return isAuthentication(client) ? client.clientId : client.client_id;
+}
+
+/** Clients whose server has accepted their Basic credentials only unencoded. */
+const unencodedClients = new WeakSet<Client>();
+
+/** Notes whether the server of a client has accepted its credentials only unencoded. */
+export function noteUnencoded(client: Client, isUnencoded: boolean): void {
+  if (isUnencoded) unencodedClients.add(client);
+  else unencodedClients.delete(client);
+}
+
+/** Returns what a session keeps of what was noted about a client. */
+export function notedOf(client: Client): Pick<IKnownClient, "formEncode"> {
+  return unencodedClients.has(client) ? { formEncode: false } : {};
+}
+
+/** Notes what a session has kept about a client, such as that of another process. */
+export function recallNoted(
+  client: Client,
+  kept: IKnownClient | undefined,
+): void {
+  if (kept?.formEncode !== false || kept.client_id !== clientIdOf(client)) {
+    return;
+  }
+  const isOpen = isAuthentication(client)
+    ? client.unencoded !== undefined
+    : client.formEncode === undefined;
+  if (isOpen) noteUnencoded(client, true);
 }
 
 /** Returns the registration of a client, without what only authenticates it. */
@@ -78,6 +107,10 @@ export function requireBound({ issuer, client_secret }: IKnownClient): void {
  * the one that it names; else `none` without a secret, and with one the first that the
  * server lists of those that send it. An empty list counts as none.
  *
+ * Many servers do not decode Basic credentials, against RFC 6749, section 2.3.1. Where
+ * the encoding would change them and no method is named, they are sent in the body if
+ * the server lists that.
+ *
  * `client_secret_jwt` is not supported: its signature is an HMAC with the client secret,
  * so that the server has to store the secret itself and not only a hash of it.
  */
@@ -91,28 +124,38 @@ export function authenticationOf(
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
   requireSameIssuer(client.issuer, issuer);
-  if (isAuthentication(client)) return client;
+  const isUnencoded = unencodedClients.has(client);
+  if (isAuthentication(client)) {
+    return (isUnencoded ? client.unencoded : undefined) ?? client;
+  }
   requireBound(client);
   const { client_id, client_secret = "" } = client;
   const listed = stringsIn(token_endpoint_auth_methods_supported) ?? [];
+  const formEncode = client.formEncode ?? (isUnencoded ? false : undefined);
+  const methods = formEncode === undefined &&
+      isChangedByEncoding(client_id, client_secret)
+    ? [...SECRET_METHODS].reverse()
+    : SECRET_METHODS;
   const method = client.token_endpoint_auth_method ??
     (client_secret
-      ? SECRET_METHODS.find((one) => listed.includes(one)) ?? listed[0] ??
+      ? methods.find((one) => listed.includes(one)) ?? listed[0] ??
         DEFAULT_METHOD
       : "none");
   const needsSecret = SECRET_METHODS.includes(method);
   if (needsSecret && client_secret) {
     return method === DEFAULT_METHOD
-      ? clientSecretBasic(client_id, client_secret, { issuer })
+      ? clientSecretBasic(client_id, client_secret, { issuer, formEncode })
       : clientSecretPost(client_id, client_secret, { issuer });
   }
   if (method === "none") return publicClient(client_id, { issuer });
   throw new OAuthClientError(
     "unsupported",
-    `Client authentication ${quoteJson(method)} at ${quoteUrl(issuer)} needs ` +
-      (needsSecret
-        ? "a client_secret, which the registration does not have: "
-        : "more than a registration: ") +
+    (needsSecret
+      ? `The client is registered at ${quoteUrl(issuer)} with the ` +
+        `authentication method ${quoteJson(method)} and without a ` +
+        "client_secret, which it needs: "
+      : `Client authentication ${quoteJson(method)} at ${quoteUrl(issuer)} ` +
+        "needs more than a registration: ") +
       "set client to the result of clientSecretBasic, privateKeyJwt or the like " +
       "(a function that wraps a flow must have its member client)",
   );

@@ -12,6 +12,11 @@ export interface IKnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
   /** Issuer of the server. The client must not be used at any other. */
   issuer: string;
+  /**
+   * As the option of {@linkcode clientSecretBasic}. In a session it is `false` if the
+   * server has accepted the credentials only unencoded.
+   */
+  formEncode?: boolean | undefined;
 }
 
 /**

@@ -1,8 +1,9 @@
 /** How sessions are made: nothing is stored that no later step uses. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
+import { notedOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { IKnownClient } from "../client/known_client.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IToken } from "../token/token.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 
@@ -21,10 +22,15 @@ type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
 type Kept = Omit<ISession, "token" | "dpopThumbprint" | "isUserAway">;
 
-/** Returns what is kept of a grant, as plain JSON. */
+/**
+ * Returns what is kept of a grant, as plain JSON, with what its requests have shown about
+ * the client that made them.
+ */
 export function keptGrant(
-  { resource, omitResource, serverMetadata, client, scopes }: IGrant,
+  { resource, omitResource, serverMetadata, scopes, ...grant }: IGrant,
+  usedClient: Client,
 ): Kept {
+  const client = { ...grant.client, ...notedOf(usedClient) };
   const keptServer: Complete<SessionServerMetadata> = {
     issuer: serverMetadata.issuer,
     token_endpoint: serverMetadata.token_endpoint,
@@ -42,6 +48,7 @@ export function keptGrant(
     redirect_uris: client.redirect_uris,
     grant_types: client.grant_types,
     token_endpoint_auth_method: client.token_endpoint_auth_method,
+    formEncode: client.formEncode,
     // No later step uses these.
     client_name: undefined,
     client_uri: undefined,
@@ -59,13 +66,13 @@ export function keptGrant(
   return JSON.parse(JSON.stringify(kept));
 }
 
-/** Makes a session of a token. */
+/** Makes a session of a token, with what the request for it was made with. */
 export function newSession(
   grant: IGrant,
   token: IToken,
-  dpop: IDpop | undefined,
+  { client, dpop }: { client: Client; dpop: IDpop | undefined },
 ): ISession {
-  const kept = keptGrant(grant);
+  const kept = keptGrant(grant, client);
   return {
     ...kept,
     token,

@@ -6,6 +6,7 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import {
+  recallNoted,
   registrationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
@@ -66,6 +67,7 @@ export function clientCredentialsFlow(
   requireBoundClient(requireObject("client", client));
   return carrying(client, async (request) => {
     const { resource, serverMetadata } = request.context;
+    recallNoted(client, request.session?.client);
     const scopes = scopesOf(request, options);
     const grant = {
       resource,
@@ -86,6 +88,6 @@ export function clientCredentialsFlow(
     });
     // A new token costs no more than a refresh (RFC 6749, section 4.4.3).
     delete token.refresh_token;
-    return newSession(grant, token, request.dpop);
+    return newSession(grant, token, { client, dpop: request.dpop });
   });
 }

@@ -7,7 +7,11 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { clientIdOf } from "../client/authentication_selection.ts";
+import {
+  clientIdOf,
+  notedOf,
+  recallNoted,
+} from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
@@ -152,6 +156,7 @@ export async function refreshSession(
     "session",
     session,
   );
+  recallNoted(client, session.client);
   // A token for another key would be of no use to those who hold this one.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
@@ -173,7 +178,11 @@ export async function refreshSession(
       now,
     });
   }
-  return { ...session, token: { ...(id_token && { id_token }), ...fresh } };
+  return {
+    ...session,
+    client: { ...session.client, ...notedOf(client) },
+    token: { ...(id_token && { id_token }), ...fresh },
+  };
 }
 
 /**
@@ -210,6 +219,7 @@ export async function revokeSession(
 ): Promise<void> {
   const { serverMetadata, token } = requireObject("session", session);
   const { client = session.client } = options ?? {};
+  recallNoted(client, session.client);
   const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
     const value = token[tokenTypeHint];

@@ -12,7 +12,10 @@ import type { IAuthorizationDetail } from "../core/types.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { registrationOf } from "../client/authentication_selection.ts";
+import {
+  recallNoted,
+  registrationOf,
+} from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
@@ -230,7 +233,7 @@ export async function startAuthorization(
       }),
     };
   const pending: IPendingAuthorization = {
-    ...keptGrant(grant),
+    ...keptGrant(grant, client),
     state,
     codeVerifier,
     redirectUri: String(options.redirectUri),
@@ -285,9 +288,10 @@ export async function finishAuthorization(
   pending: IPendingAuthorization,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const { client, dpop, now = Date.now } = options ?? {};
   const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
     requireObject("pending", pending);
+  const { client = request.client, dpop, now = Date.now } = options ?? {};
+  recallNoted(client, request.client);
   const { code } = parseAuthorizationResponse(callback, {
     state,
     serverMetadata,
@@ -303,8 +307,8 @@ export async function finishAuthorization(
   });
   const token = await fetchToken(serverMetadata, body, {
     ...sessionOptionsOf(options ?? {}),
-    client: client ?? request.client,
+    client,
   });
   const checked = await withCheckedIdToken(token, pending, now);
-  return newSession(pending, checked, dpop);
+  return newSession(pending, checked, { client, dpop });
 }

@@ -16,7 +16,10 @@ import {
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorMembers } from "../client/_error_members.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import {
+  authenticationOf,
+  noteUnencoded,
+} from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import { underClock } from "../http/_clock.ts";
 import { cleanErrorResponse, secretsOf } from "../http/_redact.ts";
@@ -66,19 +69,40 @@ function membersOf(response: IResponse): Members {
   return isMembers(value) ? value : {};
 }
 
+/** Checks whether a server has refused the credentials of a client. */
+function isRefused({ response: { status, text }, members }: IExchange) {
+  const error = stringMember(members, "error");
+  return error === undefined
+    ? (status === 401 || status === 403) && text === ""
+    : status < 500 && /^(invalid|unauthorized)_client$/.test(error);
+}
+
+/**
+ * Checks whether a server has accepted the credentials of a client, though perhaps
+ * nothing else: a device code may be pending.
+ */
+function isAccepted(exchange: IExchange): boolean {
+  const { response: { status, ok }, members } = exchange;
+  return !isRefused(exchange) && (ok || (status < 500 && "error" in members));
+}
+
 /**
  * Fails unless the last response is a success; an `error` counts at any status.
  * What any of the requests has sent is not repeated.
  */
 function requireSuccess(
-  { response, members }: IFormResponse,
+  exchange: IExchange,
   requests: readonly IRequest[],
   purpose: RequestPurpose,
+  hint: string,
 ): void {
+  const { response, members } = exchange;
   const { url, status, ok, text, failure } = response;
   const request = requestOf({ ...requests.at(-1) });
-  const failed = () =>
-    `The ${purpose.replaceAll("_", " ")} request to ${quoteUrl(url)} failed:`;
+  const failed = (problem: string, error?: string) =>
+    `The ${purpose.replaceAll("_", " ")} request to ${quoteUrl(url)} failed: ` +
+    problem.trimEnd() + hintFor(response, error, requests) +
+    (isRefused(exchange) ? hint : "");
   if (stringMember(members, "error")) {
     const secrets = requests.flatMap(({ headers, body }) =>
       secretsOf(headers, body)
@@ -86,8 +110,7 @@ function requireSuccess(
     const details = errorMembers(members, secrets);
     const problem = [details.error, details.error_description]
       .filter(Boolean).join(": ");
-    const message = `${failed()} ${status} ${problem}`.trimEnd() +
-      hintFor(response, details.error, requests);
+    const message = failed(`${status} ${problem}`, details.error);
     throw responseError(response, "oauth_error", message, {
       ...details,
       request,
@@ -97,8 +120,7 @@ function requireSuccess(
   // The content of the response to a revocation is ignored (RFC 7009, section 2.2).
   if (failure && !(ok && purpose === "revocation")) throw failure;
   if (!ok) {
-    const message = `${failed()} expected status 2xx, got ${status}` +
-      hintFor(response, undefined, requests);
+    const message = failed(`expected status 2xx, got ${status}`);
     throw responseError(response, "unexpected_status", message, { request });
   }
 }
@@ -135,6 +157,10 @@ async function sendForm(
     const body = new URLSearchParams(form);
     const own: Record<string, string> = { "Content-Type": FORM };
     await client?.authenticate({ serverMetadata, body, headers: own, signal });
+    // Also a parameter of the authorization request (RFC 9126, section 2.1).
+    if (client && purpose === "pushed_authorization") {
+      body.set("client_id", client.clientId);
+    }
     signal.throwIfAborted();
     if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
     signal.throwIfAborted();
@@ -154,6 +180,10 @@ async function sendForm(
  * Posts a form to an endpoint and returns the members of a successful response.
  * With DPoP the request is repeated once if the server requires a nonce (RFC 9449,
  * section 8).
+ *
+ * RFC 6749, section 2.3.1, has Basic credentials form-encoded, and many servers compare
+ * them as they are. So a request whose encoded credentials are refused is repeated once
+ * with these unencoded: no server is known that has used up the code by then.
  */
 export async function postForm(
   serverMetadata: FormServerMetadata,
@@ -162,21 +192,38 @@ export async function postForm(
   options: IFormRequestOptions,
 ): Promise<IFormResponse> {
   const transport = transportOf(options);
-  const { allowHttp, dpop, headers } = options;
+  const { client, allowHttp, dpop, headers } = options;
   // Of a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
-  const client = options.client &&
-    authenticationOf(options.client, serverMetadata);
+  const authentication = client && authenticationOf(client, serverMetadata);
   // Each endpoint is named after the purpose of its requests.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
   const what = { url, purpose, serverMetadata, form };
-  const post = () => sendForm(what, { client, dpop, headers }, transport);
-  const first = await post();
-  const needsNonce = dpop && first.members.error === "use_dpop_nonce" &&
-    first.response.headers.get("DPoP-Nonce");
-  const last = needsNonce ? await post() : first;
-  requireSuccess(last, [first.request, last.request], purpose);
+  const requests: IRequest[] = [];
+  const postOnce = async (client: IClientAuthentication | undefined) => {
+    const exchange = await sendForm(what, { client, dpop, headers }, transport);
+    requests.push(exchange.request);
+    return exchange;
+  };
+  const post = async (client: IClientAuthentication | undefined) => {
+    const first = await postOnce(client);
+    const needsNonce = dpop && first.members.error === "use_dpop_nonce" &&
+      first.response.headers.get("DPoP-Nonce");
+    return needsNonce ? await postOnce(client) : first;
+  };
+
+  let last = await post(authentication);
+  let hint = "";
+  if (client && isRefused(last)) {
+    const { unencoded } = authentication ?? {};
+    if (unencoded) {
+      last = await post(unencoded);
+      hint = " (credentials sent with formEncode true, then false)";
+    }
+    noteUnencoded(client, unencoded !== undefined && isAccepted(last));
+  }
+  requireSuccess(last, requests, purpose, hint);
   return last;
 }

@@ -9,7 +9,6 @@ import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl, requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
@@ -45,24 +44,6 @@ export interface IPushedAuthorization {
   expires_at: number;
   /** The URL to open in the user's browser, with the reference. */
   url: URL;
-}
-
-/**
- * Returns a client whose requests have a `client_id` with every authentication
- * method, because it is a parameter of the authorization request as well (RFC 9126,
- * section 2.1).
- */
-function withClientId(client: IClientAuthentication): IClientAuthentication {
-  const { clientId, method, issuer } = client;
-  return {
-    clientId,
-    method,
-    issuer,
-    async authenticate(request) {
-      await client.authenticate(request);
-      request.body.set("client_id", clientId);
-    },
-  };
 }
 
 /**
@@ -146,11 +127,10 @@ export async function pushAuthorizationRequest(
     "options",
     options,
   );
-  const authentication = authenticationOf(
+  const { clientId } = authenticationOf(
     requireObject("options.client", client),
     requireObject("serverMetadata", serverMetadata),
   );
-  const { clientId } = authentication;
   // Checked before the request, whose result would be of no use without it.
   const endpoint = requireEndpoint(
     serverMetadata,
@@ -173,7 +153,7 @@ export async function pushAuthorizationRequest(
     serverMetadata,
     "pushed_authorization_request_endpoint",
     form,
-    { ...formOptionsOf(options), client: withClientId(authentication) },
+    formOptionsOf(options),
   );
   const requestUri = stringMember(members, "request_uri");
   const expiresIn = numberMember(members, "expires_in") ?? 0;

@@ -96,6 +96,37 @@ Deno.test("authenticationOf() selects the method by registration, secret and ser
   }
 });
 
+Deno.test("authenticationOf() prefers the body for credentials that form-encoding changes", () => {
+  const rows: [
+    listed: string[] | undefined,
+    members: Partial<IKnownClient>,
+    method: string,
+  ][] = [
+    [[BASIC, POST], {}, POST],
+    [[BASIC, POST], { client_id: "a/b", client_secret: "s" }, POST],
+    [[BASIC, POST], { client_id: "a:b", client_secret: "s" }, POST],
+    [[BASIC, POST], { client_secret: "plain" }, BASIC],
+    [[BASIC], {}, BASIC],
+    // Servers without a list need not accept more than the default.
+    [undefined, {}, BASIC],
+    // The method that a response has named.
+    [[BASIC, POST], { token_endpoint_auth_method: BASIC }, BASIC],
+    [[POST], { token_endpoint_auth_method: BASIC }, BASIC],
+    // The encoding is known.
+    [[BASIC, POST], { formEncode: false }, BASIC],
+    [[BASIC, POST], { formEncode: true }, BASIC],
+  ];
+  for (const [listed, members, method] of rows) {
+    const client = {
+      ...registration(undefined, true),
+      client_secret: "s3cret/+ %",
+      ...members,
+    };
+    const authentication = authenticationOf(client, server(listed));
+    assertEquals(authentication.method, method, JSON.stringify(members));
+  }
+});
+
 Deno.test("authenticationOf() does not treat a client with a secret as public", () => {
   for (
     const listed of [
@@ -151,7 +182,9 @@ Deno.test("authenticationOf() rejects a method without its secret", () => {
             client_secret,
           }, server()),
         "unsupported",
-        "needs a client_secret, which the registration does not have",
+        `The client is registered at https://as.example/t1 with the ` +
+          `authentication method "${method}" and without a client_secret, ` +
+          "which it needs: set client to",
       );
     }
   }

@@ -115,6 +115,31 @@ Deno.test("clientSecretBasic() rejects a colon in a clientId that is not form-en
   }
 });
 
+Deno.test("clientSecretBasic() has unencoded credentials as well, where it may try both", async () => {
+  const issuer = "https://as.example";
+  for (
+    const [id, secret, formEncode, isOpen] of [
+      ["c1", "a/b", undefined, true],
+      ["c/1", "s", undefined, true],
+      ["c1", "~", undefined, true],
+      ["c1", "-._*aZ9", undefined, false],
+      ["c:1", "a/b", undefined, false],
+      ["c1", "a/b", true, false],
+      ["c1", "a/b", false, false],
+    ] as const
+  ) {
+    const { unencoded } = clientSecretBasic(id, secret, { issuer, formEncode });
+    assertEquals(unencoded !== undefined, isOpen, `${id}:${secret}`);
+    if (!unencoded) continue;
+    assertEquals(
+      [unencoded.clientId, unencoded.method, unencoded.issuer],
+      [id, "client_secret_basic", issuer],
+    );
+    const { headers } = await authenticated(unencoded, "");
+    assertEquals(headers.Authorization, `Basic ${btoa(`${id}:${secret}`)}`);
+  }
+});
+
 type Options = { issuer?: string };
 
 /** Every authentication method, with the parameters that it adds to the body. */

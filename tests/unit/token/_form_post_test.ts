@@ -1,0 +1,278 @@
+/** Basic credentials that form-encoding changes, at servers that do not decode them. */
+
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import {
+  type Client,
+  clientSecretBasic,
+  clientSecretPost,
+  createDpop,
+  fetchDeviceAuthorization,
+  fetchToken,
+  getClaimsFromJWT,
+  type IFetchTokenOptions,
+  type IKnownClient,
+  OAuthClientError,
+  pollDeviceToken,
+  pushAuthorizationRequest,
+  revokeToken,
+} from "../../../mod.ts";
+import {
+  AS,
+  DEVICE_AUTHORIZATION,
+  DEVICE_AUTHORIZATION_ENDPOINT,
+  metadataOf,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
+import { GRANTED, requestToken } from "../../support/request_token.ts";
+import {
+  type Answer,
+  json,
+  minimal,
+  stubFetch,
+  text,
+} from "../../support/stub_fetch.ts";
+
+const SECRET = "s3cret/+ %";
+const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
+const UNENCODED = `Basic ${btoa(`c1:${SECRET}`)}`;
+const BOTH = [ENCODED, UNENCODED];
+const JSON_CLIENT: IKnownClient = {
+  issuer: AS,
+  client_id: "c1",
+  client_secret: SECRET,
+};
+
+const basic = (options = {}) =>
+  clientSecretBasic("c1", SECRET, { issuer: AS, ...options });
+
+function refusal(error: string, status = 401): Answer {
+  return json({ error }, { status });
+}
+
+/** A server that compares the credentials as they are. */
+function literal(
+  granted: Answer = GRANTED,
+  refused: Answer = refusal("invalid_client"),
+): Answer {
+  return (request) =>
+    (request.headers.Authorization === UNENCODED ? granted : refused)(request);
+}
+
+/** The credentials of a token request, and the code of its error, if there is one. */
+async function sent(answer: Answer, options: IFetchTokenOptions) {
+  const { result, requests } = await requestToken(answer, options);
+  return {
+    credentials: requests.map(({ headers }) => headers.Authorization),
+    error: result instanceof OAuthClientError ? result : undefined,
+  };
+}
+
+Deno.test("fetchToken() repeats a request with credentials unencoded once the server has refused them", async () => {
+  const rows: [refused: Answer, isRepeated: boolean][] = [
+    [refusal("invalid_client"), true],
+    [refusal("invalid_client", 400), true],
+    [refusal("invalid_client", 200), true],
+    [refusal("unauthorized_client", 400), true],
+    [text("", 401), true],
+    [text("", 403), true],
+    [
+      () => minimal({ status: 401, text: () => Promise.resolve("") }),
+      true,
+    ],
+    // The status comes first: these say nothing about the client.
+    [refusal("invalid_client", 503), false],
+    [text("", 500), false],
+    [text("", 400), false],
+    [text("", 404), false],
+    // Of a firewall, for example.
+    [text("<h1>Forbidden</h1>", 403), false],
+    [refusal("invalid_grant", 400), false],
+    [refusal("access_denied", 403), false],
+  ];
+  for (const [refused, isRepeated] of rows) {
+    for (const client of [basic(), { ...JSON_CLIENT }]) {
+      const answer = literal(GRANTED, refused);
+      const { credentials, error } = await sent(answer, { client });
+      assertEquals(credentials, isRepeated ? BOTH : [ENCODED]);
+      assertEquals(error === undefined, isRepeated);
+    }
+  }
+});
+
+Deno.test("fetchToken() never sends the same credentials twice", async () => {
+  const rows: [client: Client, credentials: string[]][] = [
+    [clientSecretBasic("c1", "plain-._*"), ["Basic YzE6cGxhaW4tLl8q"]],
+    [{ ...JSON_CLIENT, client_secret: "plain" }, ["Basic YzE6cGxhaW4="]],
+    // Unencoded, the secret would begin at the colon.
+    [clientSecretBasic("c:1", "s"), ["Basic YyUzQTE6cw=="]],
+    [basic({ formEncode: true }), [ENCODED]],
+    [basic({ formEncode: false }), [UNENCODED]],
+    [{ ...JSON_CLIENT, formEncode: true }, [ENCODED]],
+    [{ ...JSON_CLIENT, formEncode: false }, [UNENCODED]],
+    [clientSecretPost("c1", SECRET), ["none"]],
+  ];
+  for (const [client, expected] of rows) {
+    const { credentials } = await sent(refusal("invalid_client"), { client });
+    assertEquals(credentials.map((one) => one ?? "none"), expected);
+  }
+});
+
+Deno.test("fetchToken() sends the same form with the unencoded credentials", async () => {
+  const form = new URLSearchParams({ code: "c0de", code_verifier: "v" });
+  const { requests } = await requestToken(literal(), { client: basic() }, form);
+  const bodies = requests.map(({ body }) => body);
+  assertEquals(bodies, Array(2).fill(form.toString()));
+});
+
+Deno.test("fetchToken() remembers that a server has accepted credentials unencoded only", async () => {
+  const accepting: [granted: Answer, isRemembered: boolean][] = [
+    [GRANTED, true],
+    // What comes after the check of the credentials.
+    [refusal("authorization_pending", 400), true],
+    [refusal("invalid_grant", 400), true],
+    [refusal("invalid_client", 200), false],
+    [refusal("unauthorized_client", 400), false],
+    [refusal("server_error", 500), false],
+    [text("", 403), false],
+    [text("Not Found", 404), false],
+  ];
+  for (const [granted, isRemembered] of accepting) {
+    for (const client of [basic(), { ...JSON_CLIENT }]) {
+      const { credentials, error } = await sent(literal(granted), { client });
+      assertEquals(credentials, BOTH);
+      // What is said about credentials is for an error about them.
+      const isSaid = error?.message.includes("formEncode") ?? false;
+      const isRefused = /_client$/.test(error?.error ?? "") ||
+        error?.status === 403;
+      assertEquals(isSaid, isRefused);
+      const again = await sent(literal(), { client });
+      assertEquals(again.credentials, isRemembered ? [UNENCODED] : BOTH);
+    }
+  }
+});
+
+Deno.test("fetchToken() begins anew where a server no longer accepts credentials unencoded", async () => {
+  const decoding: Answer = (request) =>
+    (request.headers.Authorization === ENCODED
+      ? GRANTED
+      : refusal("invalid_client"))(request);
+  for (const client of [basic(), { ...JSON_CLIENT }]) {
+    await sent(literal(), { client });
+    const once = await sent(decoding, { client });
+    assertEquals(once.error?.error, "invalid_client");
+    const { credentials, error } = await sent(decoding, { client });
+    assertEquals([credentials, error], [[ENCODED], undefined]);
+  }
+});
+
+Deno.test("fetchToken() fails with the second refusal, and says what was sent", async () => {
+  const answer = json({
+    error: "invalid_client",
+    error_description: `Not ${SECRET}, s3cret%2F%2B+%25 or ${btoa(SECRET)}`,
+  }, { status: 401 });
+  const { credentials, error } = await sent(answer, { client: basic() });
+  assertEquals(credentials, BOTH);
+  assertInstanceOf(error, OAuthClientError);
+  assertEquals([error.code, error.error], ["oauth_error", "invalid_client"]);
+  assertEquals(
+    error.message,
+    `The token request to ${TOKEN_ENDPOINT} failed: 401 invalid_client ` +
+      "(credentials sent with formEncode true, then false)",
+  );
+  assert(!JSON.stringify(error).includes("s3cret"));
+});
+
+Deno.test("fetchToken() repeats for the nonce and for the credentials, in either order", async () => {
+  const nonce = json({ error: "use_dpop_nonce" }, {
+    status: 400,
+    headers: { "DPoP-Nonce": "n1" },
+  });
+  const bound = json({ access_token: "t", token_type: "DPoP" });
+  const hasNonce = (proof = "") => getClaimsFromJWT(proof).nonce === "n1";
+  const servers: [name: string, answer: Answer, credentials: string[]][] = [
+    [
+      "checks the client first",
+      literal((request) =>
+        (hasNonce(request.headers.DPoP) ? bound : nonce)(request)
+      ),
+      [ENCODED, UNENCODED, UNENCODED],
+    ],
+    [
+      "checks the proof first",
+      (request) =>
+        (hasNonce(request.headers.DPoP) ? literal(bound) : nonce)(request),
+      [ENCODED, ENCODED, UNENCODED],
+    ],
+  ];
+  for (const [name, answer, expected] of servers) {
+    const dpop = await createDpop();
+    const { credentials, error } = await sent(answer, {
+      client: basic(),
+      dpop,
+    });
+    assertEquals([credentials, error], [expected, undefined], name);
+  }
+});
+
+const SERVER = metadataOf(AS, {
+  authorization_endpoint: `${AS}/authorize`,
+  pushed_authorization_request_endpoint: `${AS}/par`,
+  revocation_endpoint: `${AS}/revoke`,
+  code_challenge_methods_supported: ["S256"],
+});
+
+/** Every endpoint that authenticates the client, and a request to it. */
+const ENDPOINTS: [
+  url: string,
+  response: unknown,
+  request: (options: { client: Client; fetch: typeof fetch }) => unknown,
+][] = [
+  [
+    TOKEN_ENDPOINT,
+    { access_token: "t" },
+    (options) => fetchToken(SERVER, new URLSearchParams(), options),
+  ],
+  [
+    TOKEN_ENDPOINT,
+    { access_token: "t" },
+    (options) =>
+      pollDeviceToken(
+        SERVER,
+        { ...DEVICE_AUTHORIZATION, expires_at: 600 },
+        { ...options, now: () => 0, delay: () => Promise.resolve() },
+      ),
+  ],
+  [
+    DEVICE_AUTHORIZATION_ENDPOINT,
+    DEVICE_AUTHORIZATION,
+    (options) => fetchDeviceAuthorization(SERVER, options),
+  ],
+  [
+    `${AS}/par`,
+    { request_uri: "urn:r:1", expires_in: 60 },
+    (options) =>
+      pushAuthorizationRequest(SERVER, {
+        redirectUri: "http://127.0.0.1:8123/",
+        state: "s",
+        codeChallenge: "c",
+      }, options),
+  ],
+  [`${AS}/revoke`, {}, (options) => revokeToken(SERVER, "t0ken", options)],
+];
+
+Deno.test("every endpoint that authenticates the client is sent credentials unencoded after a refusal", async () => {
+  for (const [url, response, request] of ENDPOINTS) {
+    for (const client of [basic(), { ...JSON_CLIENT }]) {
+      using stub = stubFetch({ [url]: literal(json(response)) });
+      for (const expected of [BOTH, [UNENCODED]]) {
+        stub.requests.length = 0;
+        await request({ client, fetch: stub.globalFetch });
+        assertEquals(
+          stub.requests.map(({ headers }) => headers.Authorization),
+          expected,
+          url,
+        );
+      }
+    }
+  }
+});
