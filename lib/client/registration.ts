@@ -41,6 +41,7 @@ import { postRegistration } from "./_registration_post.ts";
 import {
   DEFAULT_METHOD,
   REGISTERED_METHODS,
+  registeredMethod,
 } from "./_authentication_methods.ts";
 import type { IKnownClient } from "./known_client.ts";
 
@@ -180,19 +181,26 @@ function authMethodFor(listed: string[] = []): string | undefined {
 function clientIn(
   registration: IAuthorizationDynamicClientRegistrationResponse,
   issuer: string,
+  requested: string | undefined,
+  listed: readonly string[] | undefined,
 ): IKnownClient | undefined {
   const members = withoutNulls({ ...registration, issuer }) as Members;
+  const client_secret = stringMember(members, "client_secret");
   const read: Members = {
     client_id: stringMember(members, "client_id"),
-    client_secret: stringMember(members, "client_secret"),
+    client_secret,
     client_secret_expires_at: numberMember(members, "client_secret_expires_at"),
     redirect_uris: stringsIn(members.redirect_uris),
     grant_types: stringsIn(members.grant_types),
     response_types: stringsIn(members.response_types),
-    token_endpoint_auth_method: stringMember(
-      members,
-      "token_endpoint_auth_method",
-    ),
+    token_endpoint_auth_method: registeredMethod({
+      named: stringMember(members, "token_endpoint_auth_method"),
+      requested,
+      hasSecret: client_secret !== undefined,
+      listed,
+    }),
+    // An option of the caller, which no server sets.
+    formEncode: undefined,
   };
   for (const name of Object.keys(read)) {
     if (read[name] === undefined) delete members[name];
@@ -210,6 +218,12 @@ function clientIn(
  * every redirect URI is https and `native` otherwise; and
  * `token_endpoint_auth_method`, if the server does not list the default
  * `client_secret_basic`.
+ *
+ * The `token_endpoint_auth_method` of the result is that of the response, or the
+ * requested one if the response has none. Two contradictions are resolved, as servers
+ * repeat metadata that they do not act on: a method that needs a secret becomes `none`
+ * without one, if `none` was requested or is listed; and with a secret, `none` is left out
+ * unless it is listed, so that the secret is used.
  *
  * Store the result for {@linkcode selectClient}. If a later token request fails with
  * `invalid_client`, the server has deleted the registration.
@@ -274,12 +288,13 @@ export async function registerClient(
     "registration_endpoint",
     allowHttp,
   );
+  const listed = stringsIn(token_endpoint_auth_methods_supported);
+  const method = request.token_endpoint_auth_method ?? authMethodFor(listed);
   const metadata = {
     ...request,
     application_type: request.application_type ??
       applicationTypeOf(request.redirect_uris),
-    token_endpoint_auth_method: request.token_endpoint_auth_method ??
-      authMethodFor(stringsIn(token_endpoint_auth_methods_supported)),
+    token_endpoint_auth_method: method,
   };
   const json = "application/json";
   const registration = await postRegistration(
@@ -288,7 +303,7 @@ export async function registerClient(
     metadata,
     transport,
   );
-  const client = clientIn(registration, issuer);
+  const client = clientIn(registration, issuer, method, listed);
   if (client) return client;
   throw new OAuthClientError(
     "invalid_response",

@@ -38,6 +38,7 @@ const MEMBERS = [
   "client_secret",
   "client_secret_expires_at",
   "token_endpoint_auth_method",
+  "formEncode",
 ];
 
 for (const member of MEMBERS) {

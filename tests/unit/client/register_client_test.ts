@@ -93,6 +93,79 @@ Deno.test("registerClient() names a supported authentication method if none is g
   }
 });
 
+Deno.test("registerClient() returns the method to use, also where the response contradicts itself", async () => {
+  const [NONE, BASIC, POST, JWT] = [
+    "none",
+    "client_secret_basic",
+    "client_secret_post",
+    "private_key_jwt",
+  ];
+  const rows: [
+    listed: string[] | undefined,
+    requested: string | undefined,
+    named: string | undefined,
+    hasSecret: boolean,
+    method: string | undefined,
+  ][] = [
+    [undefined, NONE, NONE, false, NONE],
+    [undefined, NONE, BASIC, true, BASIC],
+    [[POST], undefined, POST, true, POST],
+    // What was requested is kept where the response names no method.
+    [undefined, POST, undefined, true, POST],
+    [[POST], undefined, undefined, true, POST],
+    [undefined, JWT, undefined, false, JWT],
+    [undefined, NONE, undefined, false, NONE],
+    [[BASIC], undefined, undefined, true, undefined],
+    // Nothing to authenticate with was issued, and nothing named.
+    [undefined, POST, undefined, false, undefined],
+    // A method without its secret: the client is public if it may be.
+    [undefined, NONE, POST, false, NONE],
+    [[BASIC, NONE], undefined, BASIC, false, NONE],
+    [[BASIC, POST], NONE, POST, false, NONE],
+    [[BASIC, POST], undefined, POST, false, POST],
+    [undefined, undefined, BASIC, false, BASIC],
+    // A secret of a public client: the list decides, unless it has `none`.
+    [[BASIC, POST], NONE, undefined, true, undefined],
+    [[BASIC, NONE], NONE, undefined, true, undefined],
+    [[BASIC, POST], NONE, NONE, true, undefined],
+    [[BASIC, NONE], NONE, NONE, true, NONE],
+    [undefined, NONE, NONE, true, NONE],
+    [[], NONE, NONE, true, NONE],
+    [[BASIC], NONE, JWT, true, JWT],
+  ];
+  for (const [listed, requested, named, hasSecret, method] of rows) {
+    using stubbed = stubFetch({
+      [REGISTRATION_ENDPOINT]: json({
+        client_id: "c1",
+        ...(named && { token_endpoint_auth_method: named }),
+        ...(hasSecret && { client_secret: "s3cret" }),
+      }),
+    });
+    const client = await registerClient(
+      { ...SERVER, token_endpoint_auth_methods_supported: listed },
+      { token_endpoint_auth_method: requested },
+      stubbed,
+    );
+    assertEquals(
+      client,
+      {
+        issuer: AS,
+        client_id: "c1",
+        ...(hasSecret && { client_secret: "s3cret" }),
+        ...(method && { token_endpoint_auth_method: method }),
+      },
+      JSON.stringify({ listed, requested, named, hasSecret }),
+    );
+  }
+});
+
+Deno.test("registerClient() leaves out the option formEncode of a response", async () => {
+  const { result } = await register(
+    json({ client_id: "c1", formEncode: false }),
+  );
+  assertEquals(result, { issuer: AS, client_id: "c1" });
+});
+
 Deno.test("registerClient() sends the given metadata and leaves it unchanged", async () => {
   const request = {
     client_name: "Gr\u00fc\u00dfe",
