@@ -7,14 +7,24 @@
 import { requireNonEmptyString } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
+import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
 import { quoteUrl } from "../core/_url.ts";
-import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import {
+  AUTH_SCOPE_SEPARATOR,
+  GRANT_TYPE_DEVICE_CODE,
+} from "../core/constants.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { missingScopes } from "../core/scopes.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { registerClient } from "../client/registration.ts";
+import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
+import {
+  type IRegisterClientOptions,
+  registerClient,
+} from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
 
 /** Options of {@linkcode ensureClient}. */
@@ -25,10 +35,15 @@ export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
   clientMetadataUrl?: string | URL | undefined;
   /**
    * Client metadata for a registration, with a `client_name` at least. What is left
-   * out of `redirect_uris`, `grant_types`, `response_types` and
+   * out of `redirect_uris`, `grant_types`, `response_types`, `scope` and
    * `token_endpoint_auth_method` is completed for the flow.
    */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
+  /**
+   * The scopes that will be requested. Without them, a registration has no `scope` but
+   * that of `clientMetadata`.
+   */
+  scopes?: readonly string[] | undefined;
   /** Redirect URI of the code flow; absent for the device flow. */
   redirectUri?: string | URL | undefined;
   /** Accepts an http endpoint that is not on loopback, and any on loopback. */
@@ -48,28 +63,61 @@ export type ClientServerMetadata = Pick<
   | "registration_endpoint"
   | "client_id_metadata_document_supported"
   | "grant_types_supported"
+  | "scopes_supported"
   | "token_endpoint_auth_methods_supported"
 >;
 
-/** Completes client metadata for the code flow, or else for the device flow. */
+/** What a registration is for. */
+interface IPurpose {
+  readonly redirectUri: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+}
+
+/**
+ * Returns the `scope` to register (RFC 7591, section 2). Some servers accept no other
+ * scopes from the client later, and some register none that they do not list. So it has
+ * all that the server lists, of which a `403` may require others than the first request.
+ */
+function scopeToRegister(
+  listed: unknown,
+  requested: readonly string[] | undefined,
+): string | undefined {
+  const all = scopesFrom(listed);
+  const isCovered = requested !== undefined && all.length > 0 &&
+    missingScopes(requested, all).length === 0;
+  return isCovered ? all.join(AUTH_SCOPE_SEPARATOR) : undefined;
+}
+
+/**
+ * Completes client metadata for the code flow, or else for the device flow. The plain
+ * form leaves out what a server may refuse although it should ignore it (RFC 7591,
+ * section 2): `scope`, and a grant type that it does not list.
+ */
 function completeMetadata(
   serverMetadata: ClientServerMetadata,
   clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
-  redirectUri: string | undefined,
+  { redirectUri, scopes }: IPurpose,
+  isPlain: boolean,
 ): IAuthorizationDynamicClientRegistrationRequest {
   const { redirect_uris = [] } = clientMetadata;
   const isDeviceFlow = redirectUri === undefined;
-  const grants = stringsIn(serverMetadata.grant_types_supported);
+  const grants = stringsIn(serverMetadata.grant_types_supported) ?? [];
   const methods = stringsIn(
     serverMetadata.token_endpoint_auth_methods_supported,
   );
-  const mayRefresh = grants?.includes("refresh_token") ?? true;
+  // Some servers issue refresh tokens without listing the grant type, and accept them
+  // only from clients that are registered for it.
+  const mayRefresh = !isPlain || grants.includes("refresh_token");
+  const scope = isPlain
+    ? undefined
+    : scopeToRegister(serverMetadata.scopes_supported, scopes);
   return {
     grant_types: [
       isDeviceFlow ? GRANT_TYPE_DEVICE_CODE : "authorization_code",
       ...(mayRefresh ? ["refresh_token"] : []),
     ],
     response_types: isDeviceFlow ? [] : ["code"],
+    ...(scope && { scope }),
     // A program on a user's device keeps no secret, where it has the choice.
     ...(methods?.includes("none") && { token_endpoint_auth_method: "none" }),
     ...clientMetadata,
@@ -77,6 +125,43 @@ function completeMetadata(
       ? redirect_uris
       : [...new Set([...redirect_uris, redirectUri])],
   };
+}
+
+/** Registers a client; if the server refuses its metadata, once more in the plain form. */
+async function register(
+  serverMetadata: ClientServerMetadata,
+  clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
+  purpose: IPurpose,
+  options: IRegisterClientOptions,
+): Promise<IKnownClient> {
+  const metadata = (isPlain: boolean) =>
+    completeMetadata(serverMetadata, clientMetadata, purpose, isPlain);
+  const full = metadata(false);
+  const plain = metadata(true);
+  try {
+    return await registerClient(serverMetadata, full, options);
+  } catch (error) {
+    const isRefused = isOAuthClientError(error) &&
+      (error.error === "invalid_client_metadata" || error.status === 400);
+    const isSame = JSON.stringify(full) === JSON.stringify(plain);
+    if (!isRefused || isSame) throw error;
+    return await registerClient(serverMetadata, plain, options);
+  }
+}
+
+/**
+ * Returns a client; fails unless it can authenticate, before a user is sent away. A
+ * method that needs more than a registration is up to the caller who has requested it.
+ */
+function requireAuthentication(
+  client: IKnownClient,
+  serverMetadata: ClientServerMetadata,
+  requested = "none",
+): IKnownClient {
+  if (REGISTERED_METHODS.includes(requested)) {
+    authenticationOf(client, serverMetadata);
+  }
+  return client;
 }
 
 /** Returns the options by which a server can be given a client, the simplest first. */
@@ -114,12 +199,18 @@ function unfitReason(
  * that it registers. Known clients that were registered without the redirect URI are
  * skipped, because the server would refuse it.
  *
+ * A registration has all scopes that the server lists, if they cover those that will be
+ * requested, and the grant type `refresh_token`. If the server refuses it with
+ * `invalid_client_metadata` or status 400, it is repeated once without `scope`, and
+ * without `refresh_token` unless the server lists this grant type.
+ *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from, and the metadata for a registration.
  * @returns Store it for the next time, unless you store a session.
  * @throws {OAuthClientError} `unsupported`: there is no client for this server, and
- * none can be registered. Further codes as for {@linkcode registerClient}.
- * @see RFC 7591; {@linkcode selectClient}.
+ * none can be registered, or the server has registered an authentication method that
+ * needs more than the registration. Further codes as for {@linkcode registerClient}.
+ * @see RFC 7591, sections 2 and 3.2; {@linkcode selectClient}.
  *
  * @example Register a client unless there is one
  * ```ts
@@ -147,7 +238,7 @@ export async function ensureClient(
 ): Promise<IKnownClient> {
   const { knownClients, clientMetadataUrl, clientMetadata, ...given } =
     options ?? {};
-  const { redirectUri, allowHttp, now } = given;
+  const { redirectUri, scopes, allowHttp, now } = given;
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   const selection = selectClient(serverMetadata, {
     knownClients: knownClients?.filter(({ redirect_uris }) =>
@@ -156,7 +247,13 @@ export async function ensureClient(
     clientMetadataUrl,
     now,
   });
-  if ("client" in selection) return selection.client;
+  if ("client" in selection) {
+    const { client } = selection;
+    const { client_secret, token_endpoint_auth_method: method } = client;
+    return client_secret
+      ? client
+      : requireAuthentication(client, serverMetadata, method);
+  }
   if (selection.kind !== "register" || !clientMetadata) {
     const ways = waysToAClient(serverMetadata).join(", or ");
     throw new OAuthClientError(
@@ -170,9 +267,12 @@ export async function ensureClient(
     "clientMetadata.client_name",
     clientMetadata.client_name,
   );
-  const metadata = completeMetadata(serverMetadata, clientMetadata, uri);
-  return await registerClient(serverMetadata, metadata, {
-    ...transportOf(options),
-    allowHttp,
-  });
+  const client = await register(
+    serverMetadata,
+    clientMetadata,
+    { redirectUri: uri, scopes: scopes && requireScopes("scopes", scopes) },
+    { ...transportOf(options), allowHttp },
+  );
+  const { token_endpoint_auth_method: method } = clientMetadata;
+  return requireAuthentication(client, serverMetadata, method);
 }

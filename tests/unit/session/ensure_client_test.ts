@@ -1,10 +1,16 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import {
   ensureClient,
   type IEnsureClientOptions,
   OAuthClientError,
 } from "../../../mod.ts";
-import { type Answer, stubFetch, untyped } from "../../support/stub_fetch.ts";
+import {
+  type Answer,
+  json,
+  stubFetch,
+  text,
+  untyped,
+} from "../../support/stub_fetch.ts";
 
 const ISSUER = "https://as.example";
 const REGISTER = "https://as.example/register";
@@ -13,17 +19,38 @@ const SERVER = { issuer: ISSUER, registration_endpoint: REGISTER };
 const clientMetadata = { client_name: "Test" };
 
 const register: Answer = ({ body }) =>
-  Response.json({ ...JSON.parse(body!), client_id: "new" }, { status: 201 });
+  Response.json({
+    ...JSON.parse(body!),
+    client_id: "new",
+    client_secret: "s3cret",
+  }, { status: 201 });
+
+/** Registers a client; returns the metadata that the server received each time. */
+async function registrations(
+  server: object,
+  options: IEnsureClientOptions,
+  answer = register,
+) {
+  using stub = stubFetch({ [REGISTER]: answer });
+  const result = await ensureClient({ ...SERVER, ...server }, {
+    clientMetadata,
+    redirectUri: REDIRECT_URI,
+    ...options,
+    fetch: stub.fetch,
+  }).catch((error) => error);
+  return { result, sent: stub.requests.map(({ body }) => JSON.parse(body!)) };
+}
 
 /** Registers a client; returns the metadata that the server received. */
 async function registered(server: object, options: IEnsureClientOptions) {
-  using stub = stubFetch({ [REGISTER]: register });
-  const client = await ensureClient({ ...SERVER, ...server }, {
+  const { result, sent } = await registrations(server, {
+    redirectUri: undefined,
     ...options,
-    fetch: stub.fetch,
   });
-  assertEquals([client.issuer, client.client_id], [ISSUER, "new"]);
-  return JSON.parse(stub.requests[0]!.body!);
+  if (result instanceof Error) throw result;
+  assertEquals([result.issuer, result.client_id], [ISSUER, "new"]);
+  assertEquals(sent.length, 1);
+  return sent[0];
 }
 
 Deno.test("ensureClient() completes the metadata for the code flow", async () => {
@@ -69,11 +96,154 @@ Deno.test("ensureClient() registers an authentication method that the server lis
   }
 });
 
-Deno.test("ensureClient() leaves refresh_token out if the server lists grant types without it", async () => {
-  const { grant_types } = await registered({
-    grant_types_supported: ["authorization_code"],
-  }, { clientMetadata, redirectUri: REDIRECT_URI });
-  assertEquals(grant_types, ["authorization_code"]);
+Deno.test("ensureClient() registers for refresh_token, whatever the server lists", async () => {
+  for (const grant_types_supported of [undefined, [], ["authorization_code"]]) {
+    const { grant_types } = await registered({ grant_types_supported }, {
+      clientMetadata,
+      redirectUri: REDIRECT_URI,
+    });
+    assertEquals(grant_types, ["authorization_code", "refresh_token"]);
+  }
+});
+
+Deno.test("ensureClient() registers all scopes of the server, if they cover those to request", async () => {
+  for (
+    const [listed, scopes, given, expected] of [
+      [["read", "write"], ["read"], undefined, "read write"],
+      [["read", "write"], ["write", "read"], undefined, "read write"],
+      [["read", "write"], [], undefined, "read write"],
+      [["read"], ["read", "write"], undefined, undefined],
+      [undefined, ["read"], undefined, undefined],
+      [[], [], undefined, undefined],
+      [["read"], undefined, undefined, undefined],
+      // What no request may contain is left out.
+      [["read", 7, 'a"b'], ["read"], undefined, "read"],
+      [["read"], ["read"], "own", "own"],
+    ] as const
+  ) {
+    const { scope } = await registered({ scopes_supported: listed }, {
+      clientMetadata: { ...clientMetadata, ...(given && { scope: given }) },
+      scopes,
+    });
+    assertEquals(scope, expected, JSON.stringify([listed, scopes]));
+  }
+});
+
+Deno.test("ensureClient() repeats a registration once in its plain form, if the server refuses its metadata", async () => {
+  const scopes_supported = ["read"];
+  const scopes = ["read"];
+  const refused = (error: string | undefined, status: number) =>
+    error ? json({ error }, { status }) : text("", status);
+  const both = ["authorization_code", "refresh_token"];
+  const code = ["authorization_code"];
+  // What the server lists and says, and what the registrations contain.
+  const rows: [
+    server: object,
+    options: IEnsureClientOptions,
+    refused: Answer,
+    sent: [scope: string | undefined, grant_types: string[]][],
+  ][] = [
+    [
+      { scopes_supported },
+      { scopes },
+      refused("invalid_client_metadata", 400),
+      [["read", both], [undefined, code]],
+    ],
+    [
+      { scopes_supported, grant_types_supported: both },
+      { scopes },
+      refused("invalid_scope", 400),
+      [["read", both], [undefined, both]],
+    ],
+    [
+      { grant_types_supported: code },
+      { scopes },
+      refused(undefined, 400),
+      [[undefined, both], [undefined, code]],
+    ],
+    [{}, {}, refused("invalid_client_metadata", 422), [
+      [undefined, both],
+      [undefined, code],
+    ]],
+    // The plain form is the same, or would not help.
+    [
+      { grant_types_supported: both },
+      { scopes },
+      refused("invalid_client_metadata", 400),
+      [[undefined, both]],
+    ],
+    [
+      {},
+      { clientMetadata: { ...clientMetadata, grant_types: both } },
+      refused("invalid_client_metadata", 400),
+      [[undefined, both]],
+    ],
+    [{}, {}, refused("access_denied", 403), [[undefined, both]]],
+    [{}, {}, refused(undefined, 401), [[undefined, both]]],
+    [{}, {}, refused("server_error", 500), [[undefined, both]]],
+    [{}, {}, refused(undefined, 429), [[undefined, both]]],
+  ];
+  for (const [server, options, refusal, expected] of rows) {
+    for (const isRefusedAgain of [false, true]) {
+      const answers = [refusal, isRefusedAgain ? refusal : register];
+      const { result, sent } = await registrations(
+        server,
+        options,
+        (request) => answers.shift()!(request),
+      );
+      assertEquals(
+        sent.map(({ scope, grant_types }) => [scope, grant_types]),
+        expected,
+      );
+      const isKnown = expected.length === 2 && !isRefusedAgain;
+      assertEquals(result instanceof OAuthClientError, !isKnown);
+    }
+  }
+});
+
+Deno.test("ensureClient() fails if the server has registered a method that the client cannot use", async () => {
+  const respond = (members: object) => json({ client_id: "c1", ...members });
+  const listed = ["client_secret_basic", "client_secret_post"];
+  for (
+    const [method, requested, message] of [
+      [
+        "client_secret_post",
+        undefined,
+        `The client is registered at ${ISSUER} with the authentication method ` +
+        '"client_secret_post" and without a client_secret, which it needs',
+      ],
+      [
+        "private_key_jwt",
+        undefined,
+        `Client authentication "private_key_jwt" at ${ISSUER} needs more than`,
+      ],
+      ["private_key_jwt", "private_key_jwt", undefined],
+      ["client_secret_post", "none", undefined],
+    ] as const
+  ) {
+    const { result } = await registrations(
+      { token_endpoint_auth_methods_supported: listed },
+      {
+        clientMetadata: {
+          ...clientMetadata,
+          ...(requested && { token_endpoint_auth_method: requested }),
+        },
+      },
+      respond({ token_endpoint_auth_method: method }),
+    );
+    assertEquals(result instanceof OAuthClientError, message !== undefined);
+    if (message) {
+      assertEquals(result.code, "unsupported");
+      assertStringIncludes(result.message, message);
+    }
+  }
+  const known = {
+    issuer: ISSUER,
+    client_id: "c1",
+    token_endpoint_auth_method: "client_secret_basic",
+  };
+  const { result } = await registrations({}, { knownClients: [known] });
+  assertStringIncludes(result.message, "without a client_secret");
 });
 
 Deno.test("ensureClient() keeps the caller's metadata, and adds the redirect URI to it", async () => {
