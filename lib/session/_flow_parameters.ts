@@ -2,7 +2,10 @@
 
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes } from "../core/scopes.ts";
-import { isAuthentication } from "../client/authentication_selection.ts";
+import {
+  isAuthentication,
+  recallNoted,
+} from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
@@ -51,29 +54,32 @@ export interface IFlowClient {
  * the session, or a new one.
  */
 export async function clientOf(
-  { context: { serverMetadata }, session }: Pick<
-    IAuthorizeRequest,
-    "context" | "session"
-  >,
-  { client, knownClients = [], clientMetadata, clientMetadataUrl }:
-    IFlowOptions,
+  request: IAuthorizeRequest,
+  flow: IFlowOptions,
   options: ISessionOptions,
   redirectUri?: string,
 ): Promise<IFlowClient> {
-  const given = options.client ?? client;
-  if (given) return { client: given, isReused: false };
+  const { context: { serverMetadata }, session } = request;
+  const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
+  const given = options.client ?? flow.client;
+  if (given) {
+    recallNoted(given, session?.client);
+    return { client: given, isReused: false };
+  }
   const ensure = (...further: IKnownClient[]) =>
     ensureClient(serverMetadata, {
       ...sessionOptionsOf(options),
       knownClients: [...knownClients, ...further],
       clientMetadata,
       clientMetadataUrl,
+      scopes: scopesOf(request, flow),
       redirectUri,
     });
   if (!session) return { client: await ensure(), isReused: false };
   const own = { ...session.client };
-  const found = await ensure(own);
-  return { client: found, isReused: found === own };
+  const client = await ensure(own);
+  recallNoted(client, session.client);
+  return { client, isReused: client === own };
 }
 
 /**

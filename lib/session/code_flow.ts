@@ -8,7 +8,7 @@ import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import {
-  registrationOf,
+  authenticationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
 import {
@@ -116,17 +116,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const { context, session, signal, whileAway } = request;
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
-    if (named) registrationOf(named, context.issuer);
+    if (named) authenticationOf(named, context.serverMetadata);
     const uri = typeof redirectUri === "function"
       ? await redirectUri()
       : redirectUri;
     const given = sessionOptionsOf(request);
-    const { client, isReused } = await clientOf(
-      { context, session },
-      options,
-      given,
-      uri,
-    );
+    const { client, isReused } = await clientOf(request, options, given, uri);
     const common = { ...given, client };
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };

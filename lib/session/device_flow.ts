@@ -71,10 +71,9 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   optionalFunction("delay", delay);
   requireBoundClient(options.client);
   return carrying(options.client, async (request) => {
-    const { context, session } = request;
-    const { resource, serverMetadata } = context;
+    const { resource, serverMetadata } = request.context;
     const given = sessionOptionsOf(request);
-    const { client } = await clientOf({ context, session }, options, given);
+    const { client } = await clientOf(request, options, given);
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },
       serverMetadata,

@@ -375,6 +375,62 @@ Deno.test("codeFlow() does not send the user away with credentials of another is
   assertEquals([error.code, visits.length], ["issuer_mismatch", 0]);
 });
 
+Deno.test("codeFlow() does not send the user away with a client that lacks its secret", async () => {
+  const client = {
+    ...KNOWN,
+    client_secret: "",
+    token_endpoint_auth_method: "client_secret_post",
+  };
+  for (const options of [{ client }, { knownClients: [client] }]) {
+    const visits: URL[] = [];
+    const authorize = codeFlow({
+      ...options,
+      redirectUri: REDIRECT_URI,
+      visit: consent(visits),
+    });
+    const error = await assertRejects(
+      () => authorize(REQUEST),
+      OAuthClientError,
+      '"client_secret_post" and without a client_secret',
+    );
+    assertEquals([error.code, visits.length], ["unsupported", 0]);
+  }
+});
+
+Deno.test("flows register for all scopes of the server, if they cover those to request", async () => {
+  const registration_endpoint = `${ISSUER}/register`;
+  for (
+    const [scopes, expected] of [
+      [undefined, "read write offline_access"],
+      [["write"], "read write offline_access"],
+      [["other"], undefined],
+    ] as const
+  ) {
+    const common = { clientMetadata: { client_name: "Test" }, scopes };
+    for (
+      const authorize of [
+        codeFlow({ ...CODE, ...common }),
+        deviceFlow({ ...common, show() {}, delay: () => Promise.resolve() }),
+      ]
+    ) {
+      using stub = stubFetch({
+        [registration_endpoint]: json({ client_id: "c1" }),
+        [DEVICE]: device,
+        [TOKEN]: token,
+      });
+      const serverMetadata = {
+        ...CONTEXT.serverMetadata,
+        registration_endpoint,
+        scopes_supported: ["read", "write", "offline_access"],
+      };
+      const context = { ...CONTEXT, serverMetadata };
+      await authorize({ ...REQUEST, context, fetch: stub.fetch });
+      const { scope } = JSON.parse(stub.requests[0]!.body!);
+      assertEquals(scope, expected);
+    }
+  }
+});
+
 Deno.test("codeFlow() continues without listed PKCE methods if told so", async () => {
   const { code_challenge_methods_supported: _, ...serverMetadata } =
     CONTEXT.serverMetadata;
