@@ -21,10 +21,7 @@ import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
-import {
-  type IRegisterClientOptions,
-  registerClient,
-} from "../client/registration.ts";
+import { registerClient } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
 
 /** Options of {@linkcode ensureClient}. */
@@ -132,20 +129,20 @@ async function register(
   serverMetadata: ClientServerMetadata,
   clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
   purpose: IPurpose,
-  options: IRegisterClientOptions,
+  send: (metadata: typeof clientMetadata) => Promise<IKnownClient>,
 ): Promise<IKnownClient> {
   const metadata = (isPlain: boolean) =>
     completeMetadata(serverMetadata, clientMetadata, purpose, isPlain);
   const full = metadata(false);
   const plain = metadata(true);
   try {
-    return await registerClient(serverMetadata, full, options);
+    return await send(full);
   } catch (error) {
     const isRefused = isOAuthClientError(error) &&
       (error.error === "invalid_client_metadata" || error.status === 400);
     const isSame = JSON.stringify(full) === JSON.stringify(plain);
     if (!isRefused || isSame) throw error;
-    return await registerClient(serverMetadata, plain, options);
+    return await send(plain);
   }
 }
 
@@ -271,7 +268,11 @@ export async function ensureClient(
     serverMetadata,
     clientMetadata,
     { redirectUri: uri, scopes: scopes && requireScopes("scopes", scopes) },
-    { ...transportOf(options), allowHttp },
+    (metadata) =>
+      registerClient(serverMetadata, metadata, {
+        ...transportOf(options),
+        allowHttp,
+      }),
   );
   const { token_endpoint_auth_method: method } = clientMetadata;
   return requireAuthentication(client, serverMetadata, method);

@@ -17,7 +17,6 @@ const servers: IServer[] = [{
   advice: /set client to one that you have/,
   verdict: "needs_client",
   plays: ["advice", "credentials"],
-  fails: { credentials: "B1" },
 }];
 
 export default servers;

@@ -18,7 +18,6 @@ const servers: IServer[] = [
     command: ["node", "router.mjs", "sdk", "no-secret"],
     isLight: true,
     plays: ["refuse"],
-    fails: { all: "S7" },
   },
   {
     name: "@modelcontextprotocol/sdk, mcpAuthRouter of 1.17",
@@ -26,7 +25,6 @@ const servers: IServer[] = [
     command: ["node", "router.mjs", "sdk"],
     // Its challenges name no scopes, so that all of them are requested at once.
     plays: ["refuse", "deleted"],
-    fails: { all: "S1" },
   },
   {
     name: "@modelcontextprotocol/sdk, demo provider",
@@ -77,7 +75,6 @@ const servers: IServer[] = [
     isLight: true,
     plays: ["refuse", "deleted"],
     // After S1: its revocation endpoint is 500, as it reads every form as JSON.
-    fails: { all: "S1" },
   },
 ];
 

@@ -18,7 +18,7 @@ const servers: IServer[] = [{
   }),
   verdict: "needs_client",
   plays: ["refuse", "credentials"],
-  fails: { all: "B1", doctor: "19.3" },
+  fails: { doctor: "19.3" },
 }];
 
 export default servers;
