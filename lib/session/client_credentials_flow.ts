@@ -5,6 +5,7 @@
  */
 
 import { requireObject } from "../core/_arguments.ts";
+import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import {
   recallNoted,
   registrationOf,
@@ -28,6 +29,9 @@ export interface IClientCredentialsFlowOptions extends
   /** The client with its credentials and the issuer that they belong to. */
   client: Client;
 }
+
+/** Scopes of OpenID Connect that a resource or server lists for users. */
+const USER_SCOPES = ["openid", OFFLINE_ACCESS];
 
 /**
  * Creates the client credentials flow, for {@linkcode createAuthorizedFetch}: a
@@ -68,7 +72,10 @@ export function clientCredentialsFlow(
   return carrying(client, async (request) => {
     const { resource, serverMetadata } = request.context;
     recallNoted(client, request.session?.client);
-    const scopes = scopesOf(request, options);
+    const all = scopesOf(request, options);
+    // Without a user, some servers refuse these; others require a scope.
+    const own = all.filter((scope) => !USER_SCOPES.includes(scope));
+    const scopes = options.scopes || own.length === 0 ? all : own;
     const grant = {
       resource,
       omitResource: options.resource === false || undefined,

@@ -11,6 +11,7 @@ import {
   authenticationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
 import {
   carrying,
   clientOf,
@@ -68,6 +69,14 @@ function lacksRefreshToken(session: ISession | undefined): boolean {
     session.token.access_token !== "" && !session.token.refresh_token;
 }
 
+/** Checks whether a server may have refused a pushed request because of its client. */
+function mayBeForgotten(error: unknown): boolean {
+  if (!isOAuthClientError(error)) return false;
+  const { status = 0, error: code = "invalid_client" } = error;
+  return [400, 401, 403].includes(status) &&
+    /^(invalid|unauthorized)_client$/.test(code);
+}
+
 /** Checks whether a server requires the consent of the user. */
 function requiresConsent(error: unknown): boolean {
   return isOAuthClientError(error) && error.error === "consent_required";
@@ -121,14 +130,13 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       ? await redirectUri()
       : redirectUri;
     const given = sessionOptionsOf(request);
-    const { client, isReused } = await clientOf(request, options, given, uri);
-    const common = { ...given, client };
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };
     const isOpenIdRequested = options.scopes?.includes("openid");
-    const signIn = async (prompt: Record<string, string>) => {
-      const { url, pending } = await startAuthorization(start, {
-        ...common,
+    const begin = (client: Client, prompt: Record<string, string>) =>
+      startAuthorization(start, {
+        ...given,
+        client,
         redirectUri: uri,
         // As an option, an openid of the resource would count as the caller's.
         scopes: isOpenIdRequested ? scopes : undefined,
@@ -139,20 +147,37 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         assumePkce,
         par,
       });
+    let { client, isReused } = await clientOf(request, options, given, uri);
+    const signIn = async (prompt: Record<string, string>) => {
+      let begun: Awaited<ReturnType<typeof begin>>;
+      try {
+        begun = await begin(client, prompt);
+      } catch (error) {
+        if (!isReused || !mayBeForgotten(error)) throw error;
+        // A server that pushes requests says so before the user leaves.
+        const anew = { ...request, session: undefined };
+        ({ client, isReused } = await clientOf(anew, options, given, uri));
+        begun = await begin(client, prompt);
+      }
+      const { url, pending } = begun;
       signal?.throwIfAborted();
       const go = () => visit(url, { pending, signal });
       const callback = await (isReused && whileAway ? whileAway(go) : go());
-      return await finishAuthorization(callback, pending, common);
+      return { callback, pending };
     };
+    const finish = (
+      { callback, pending }: Awaited<ReturnType<typeof signIn>>,
+    ) => finishAuthorization(callback, pending, { ...given, client });
     const hasPrompt = options.parameters?.prompt !== undefined;
-    const isRefused = lacksRefreshToken(session);
+    const mustConsent = !hasPrompt && lacksRefreshToken(session);
+    const first = await signIn(mustConsent ? CONSENT : {});
     try {
-      return await signIn(!hasPrompt && isRefused ? CONSENT : {});
+      return await finish(first);
     } catch (error) {
-      if (hasPrompt || isRefused || !offlineAccess || !requiresConsent(error)) {
-        throw error;
-      }
-      return await signIn(CONSENT);
+      const mayRepeat = !hasPrompt && !mustConsent && requiresConsent(error) &&
+        first.pending.scopes.includes(OFFLINE_ACCESS);
+      if (!mayRepeat) throw error;
+      return await finish(await signIn(CONSENT));
     }
   });
 }

@@ -540,6 +540,76 @@ Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret no
   ]]);
 });
 
+Deno.test("clientCredentialsFlow() requests no scopes for users, unless told to", async () => {
+  const scopeOf = async (scopes?: string[]) => {
+    using stub = stubFetch({ [TOKEN]: token });
+    const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
+    await clientCredentialsFlow({ client, scopes })({
+      ...REQUEST,
+      scopes: ["openid", "read", "offline_access"],
+      fetch: stub.fetch,
+    });
+    return new URLSearchParams(stub.requests[0]!.body).get("scope");
+  };
+  assertEquals(await scopeOf(), "read");
+  assertEquals(await scopeOf(["openid"]), "openid");
+});
+
+Deno.test("codeFlow() registers anew where a server refuses to store the request of a client that it has forgotten", async () => {
+  const par = `${ISSUER}/par`;
+  const registration = `${ISSUER}/register`;
+  const serverMetadata = {
+    ...CONTEXT.serverMetadata,
+    registration_endpoint: registration,
+    pushed_authorization_request_endpoint: par,
+    require_pushed_authorization_requests: true,
+  };
+  const session = untyped({
+    client: { issuer: ISSUER, client_id: "old" },
+    scopes: [],
+    token: { access_token: "" },
+  });
+  for (
+    const [refusal, isRepeated] of [
+      [() => new Response(null, { status: 403 }), true],
+      [() => Response.json({ error: "invalid_client" }, { status: 401 }), true],
+      [() => Response.json({ error: "invalid_scope" }, { status: 400 }), false],
+      [
+        () => Response.json({ error: "invalid_client" }, { status: 503 }),
+        false,
+      ],
+    ] as const
+  ) {
+    const ids: (string | null)[] = [];
+    using stub = stubFetch({
+      [TOKEN]: token,
+      [registration]: json({ client_id: "new" }),
+      [par]: ({ body }) => {
+        const id = new URLSearchParams(body).get("client_id");
+        ids.push(id);
+        return id === "old"
+          ? refusal()
+          : Response.json({ request_uri: "urn:r:1", expires_in: 60 });
+      },
+    });
+    let state = "";
+    const authorize = codeFlow({
+      redirectUri: REDIRECT_URI,
+      clientMetadata: { client_name: "x" },
+      visit: (_url, { pending }) => {
+        state = pending.state;
+        return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+      },
+    });
+    const context = { ...CONTEXT, serverMetadata };
+    const { fetch } = stub;
+    const outcome = await authorize({ ...REQUEST, context, session, fetch })
+      .then(({ client }) => client.client_id, () => "failed");
+    assertEquals(outcome, isRepeated ? "new" : "failed");
+    assertEquals(ids, isRepeated ? ["old", "new"] : ["old"]);
+  }
+});
+
 Deno.test("flows refuse options of the wrong type when they are created", () => {
   for (
     const create of [

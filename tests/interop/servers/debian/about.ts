@@ -48,7 +48,6 @@ const lemonldap = {
 const glewlwyd = {
   debian: ["glewlwyd", "dbconfig-sqlite3"],
   // Clients that have registered are public, and may not revoke.
-  fails: { expiry: "B3", sign_out: "S12", deleted: "S4", restart: "S4" },
 } as const;
 
 const servers: IServer[] = [
@@ -60,7 +59,6 @@ const servers: IServer[] = [
     plays: ["refuse", "step_up", "credentials", "deleted"],
     // A client that is registered without scopes receives none. Its revocation
     // endpoint knows client_secret_basic only, but registers clients with `none`.
-    fails: { step_up: "S1", sign_out: "S12", credentials: "B1" },
   },
   {
     name: "django-oauth-toolkit (Debian)",
@@ -71,20 +69,17 @@ const servers: IServer[] = [
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "credentials", "advice"],
     // It publishes no revocation endpoint.
-    fails: { sign_out: "S12" },
   },
   {
     ...doorkeeper,
     name: "Doorkeeper (Debian)",
     command: ["node", "doorkeeper.mjs", "read"],
-    fails: { credentials: "B1" },
   },
   {
     ...doorkeeper,
     name: "Doorkeeper, openid (Debian)",
     command: ["node", "doorkeeper.mjs", "openid", "read"],
     // Its page for consent loses the nonce.
-    fails: { all: "S6", credentials: "B1" },
   },
   {
     ...lemonldap,
@@ -93,7 +88,6 @@ const servers: IServer[] = [
     options: known("/"),
     verdict: "needs_client",
     plays: ["refuse", "credentials"],
-    fails: { refuse: "B2", credentials: "B1", sign_out: "S12" },
   },
   {
     ...lemonldap,
@@ -102,14 +96,12 @@ const servers: IServer[] = [
     plays: ["refuse"],
     // Clients that have registered receive no refresh tokens.
     lacks: ["offline", "expiry"],
-    fails: { all: "B1", refuse: "B2", sign_out: "S12", restart: "S4" },
   },
   {
     ...glewlwyd,
     name: "glewlwyd (Debian)",
     command: ["node", "glewlwyd.mjs"],
     plays: ["credentials", "deleted"],
-    fails: { ...glewlwyd.fails, credentials: "B1" },
   },
   {
     ...glewlwyd,
@@ -119,7 +111,6 @@ const servers: IServer[] = [
     options: () => ({ flow: { resource: false } }),
     advice: /resource: false/,
     plays: ["par", "advice", "deleted"],
-    fails: { ...glewlwyd.fails, advice: "B3" },
   },
 ];
 
