@@ -7,7 +7,6 @@ const api = createAuthorizedFetch(resource, {
   authorize: codeFlow({
     ...createLoopbackReceiver({ title: "My tool" }),
     clientMetadata: { client_name: "My tool" },
-    offlineAccess: true,
   }),
 });
 

@@ -12,7 +12,6 @@ const api = createAuthorizedFetch(url, {
   authorize: codeFlow({
     ...createLoopbackReceiver({ title: "Example" }),
     clientMetadata: { client_name: "Example" },
-    offlineAccess: true,
   }),
 });
 const response = await api(url);

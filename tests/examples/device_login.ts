@@ -6,7 +6,6 @@ const api = createAuthorizedFetch(resource, {
   store: fileStore(".session.json"),
   authorize: deviceFlow({
     clientMetadata: { client_name: "My device" },
-    offlineAccess: true,
     show: ({ verification_uri, user_code }) =>
       console.log(`Open ${verification_uri} and enter ${user_code}`),
   }),

@@ -11,7 +11,6 @@ const api = createAuthorizedFetch(url, {
   authorize: codeFlow({
     ...createLoopbackReceiver({ title: "My client" }),
     clientMetadata: { client_name: "My client" },
-    offlineAccess: true,
   }),
 });
 

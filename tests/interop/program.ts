@@ -102,7 +102,6 @@ export function createProgram(
     authorize: authorize ?? codeFlow({
       clientMetadata: { client_name: "Interop" },
       redirectUri: REDIRECT_URI,
-      offlineAccess: true,
       visit,
       ...options.flow,
     }),

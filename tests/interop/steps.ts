@@ -223,7 +223,6 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     async device(stage) {
       const flow = deviceFlow({
         clientMetadata: { client_name: "Interop" },
-        offlineAccess: true,
         delay: () => Promise.resolve(),
         async show({ verification_uri, verification_uri_complete, user_code }) {
           const user = createUser({ userCode: user_code });
