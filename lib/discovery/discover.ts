@@ -24,6 +24,7 @@ import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
+import { emit } from "../http/events.ts";
 import { canonicalResource } from "./_identifiers.ts";
 import { discoveryError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
@@ -300,6 +301,13 @@ export async function discover(
     .find(([named]) =>
       isSameIssuer(named, issuer) || named === serverMetadata.issuer
     )?.[1];
+  const source = authorizationServer !== undefined
+    ? "option"
+    : named === undefined
+    ? "fallback"
+    : "resource_metadata";
+  const { onEvent } = transport;
+  emit(onEvent, { type: "discovered", issuer: serverMetadata.issuer, source });
   return {
     resource: resourceMetadata?.resource ?? canonicalResource(target),
     issuer: serverMetadata.issuer,
@@ -308,11 +316,7 @@ export async function discover(
     }),
     serverMetadata,
     ...(server.url !== undefined && { serverMetadataUrl: server.url }),
-    source: authorizationServer !== undefined
-      ? "option"
-      : named === undefined
-      ? "fallback"
-      : "resource_metadata",
+    source,
     ...(resourceMetadata && { resourceMetadata }),
     ...(challenge && { challenge }),
     ...(scopes && { scopes }),

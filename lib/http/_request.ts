@@ -5,6 +5,7 @@ import { describeThrown, quote } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
+  isOAuthClientError,
   OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
@@ -17,6 +18,7 @@ import {
   isOk,
   readResponse,
 } from "./_response.ts";
+import { emit } from "./events.ts";
 import type { ITransport } from "./_transport.ts";
 import type {
   IFetchInit,
@@ -118,6 +120,35 @@ function mayBeCors(thrown: unknown): boolean {
     .some((name) => Reflect.get(globalThis, name) !== undefined);
 }
 
+/** Runs a request, and reports how it ended. */
+export async function reporting<Outcome extends { readonly status: number }>(
+  { purpose }: Pick<IRequest, "purpose">,
+  method: string,
+  url: string,
+  { onEvent, secrets }: Pick<ITransport, "onEvent" | "secrets">,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (!onEvent) return await run();
+  const start = performance.now();
+  const { origin = "", pathname = "" } = parseUrl(url) ?? {};
+  const shown = quote(origin + pathname, secrets);
+  const report = (
+    end: { status: number } | { code: OAuthClientErrorCode | "error" },
+  ) =>
+    emit(onEvent, {
+      ...{ type: "request", purpose, method, url: shown, ...end },
+      durationMs: performance.now() - start,
+    });
+  try {
+    const outcome = await run();
+    report({ status: outcome.status });
+    return outcome;
+  } catch (error) {
+    report({ code: isOAuthClientError(error) ? error.code : "error" });
+    throw error;
+  }
+}
+
 /** Calls `fetch` once. */
 async function callFetch(
   url: string,
@@ -128,9 +159,12 @@ async function callFetch(
 ): Promise<IFetchResponse> {
   signal.throwIfAborted();
   const { headers, body } = request;
+  const { userAgent } = transport;
+  const hasAgent = userAgent === undefined ||
+    Object.keys(headers).some((name) => /^user-agent$/i.test(name));
   const init: IFetchInit = {
     method,
-    headers: { ...headers },
+    headers: { ...headers, ...(!hasAgent && { "User-Agent": userAgent }) },
     redirect: "manual",
     signal,
   };
@@ -168,13 +202,21 @@ export function requestHead(
   transport: ITransport,
 ): Promise<Pick<IResponse, "status" | "headers">> {
   const { url } = request;
-  return underClock(url, transport, async (signal) => {
+  const run = async (signal: AbortSignal) => {
     if (transport.allowUrl) await requirePermission(url, request, transport);
     const response = await callFetch(url, "GET", request, transport, signal);
     discard(response);
     const { status, headers } = response;
-    return { status, headers: { get: (name) => fieldOf(headers, name) } };
-  });
+    return {
+      status,
+      headers: { get: (name: string) => fieldOf(headers, name) },
+    };
+  };
+  return underClock(
+    url,
+    transport,
+    (signal) => reporting(request, "GET", url, transport, () => run(signal)),
+  );
 }
 
 /**
@@ -216,6 +258,22 @@ export async function send(
   signal: AbortSignal,
 ): Promise<IResponse> {
   const method = request.body === undefined ? "GET" : "POST";
+  return await reporting(
+    request,
+    method,
+    request.url,
+    transport,
+    () => sendAndFollow(method, request, transport, signal),
+  );
+}
+
+/** Sends a request, follows its redirects, and reads the response. */
+async function sendAndFollow(
+  method: string,
+  request: IRequest,
+  transport: ITransport,
+  signal: AbortSignal,
+): Promise<IResponse> {
   let { url } = request;
   for (let hops = 0;; hops++) {
     if (transport.allowUrl) await requirePermission(url, request, transport);

@@ -1,7 +1,8 @@
 /** What the transport uses of the options of a network call. */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import type { IRequestOptions } from "./request_options.ts";
+import type { OnEvent } from "./events.ts";
+import type { IFetch, IRequestOptions } from "./request_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1_048_576;
@@ -13,6 +14,35 @@ export interface ITransport
   maxBytes: number;
   /** What earlier requests have sent, and errors must not repeat. */
   secrets: readonly string[];
+  /** Sent with every request that has no `User-Agent` of its own. */
+  userAgent: string | undefined;
+  onEvent: OnEvent | undefined;
+}
+
+/** What goes with a `fetch` through all functions that are given it. */
+type Companions = Partial<
+  Pick<ITransport, "secrets" | "userAgent" | "onEvent">
+>;
+
+/**
+ * The companions of each `fetch` that an authorized fetch has made. As members of options
+ * they would be public, and a caller's objects could set them by accident.
+ */
+const companions = /* @__PURE__ */ new WeakMap<IFetch, Companions>();
+
+/** Returns a `fetch` with companions, those of the given one included. */
+export function fetchWith(
+  fetch: IFetch | undefined,
+  { secrets = [], ...further }: Companions,
+): IFetch {
+  const own: IFetch = (url, init) => (fetch ?? globalThis.fetch)(url, init);
+  const earlier = (fetch && companions.get(fetch)) ?? {};
+  companions.set(own, {
+    ...earlier,
+    ...further,
+    secrets: [...earlier.secrets ?? [], ...secrets],
+  });
+  return own;
 }
 
 function limit(name: string, value: number): number {
@@ -31,12 +61,16 @@ export function transportOf(options: IRequestOptions | undefined): ITransport {
     "options",
     options ?? {},
   );
+  const { secrets = [], userAgent, onEvent } =
+    (fetch && companions.get(fetch)) ?? {};
   return {
     fetch,
     signal,
     allowUrl,
     timeoutMs: limit("options.timeoutMs", timeoutMs ?? DEFAULT_TIMEOUT_MS),
     maxBytes: limit("options.maxBytes", maxBytes ?? DEFAULT_MAX_BYTES),
-    secrets: [],
+    secrets,
+    userAgent,
+    onEvent,
   };
 }
