@@ -8,6 +8,10 @@ import type { ISessionStore } from "./store.ts";
 /** How long a result waits for the lock to be released. */
 const RELEASE_MS = 1_000;
 
+/** A refresh takes about as long; a sign-in of another process may take minutes. */
+const FIRST_LOOK_MS = 20;
+const LONGEST_LOOK_MS = 1_000;
+
 /** A running task. */
 interface IFlight {
   readonly result: Promise<unknown>;
@@ -20,6 +24,32 @@ interface IUnsaved {
   readonly session: ISession | undefined;
   /** The access token of the session that it replaces in the store. */
   readonly replaced: string | undefined;
+}
+
+/**
+ * Calls `find` until it returns something, ever less often. Returns a function that
+ * ends that.
+ */
+function watch<T>(
+  find: () => Promise<T | undefined>,
+  onFound: (value: T) => void,
+): () => void {
+  let waitMs = FIRST_LOOK_MS;
+  let hasEnded = false;
+  let timer: ReturnType<typeof setTimeout>;
+  const look = async () => {
+    // What reading fails with is of the next caller who needs it.
+    const found = await find().catch(() => undefined);
+    if (hasEnded) return;
+    if (found) return onFound(found);
+    waitMs = Math.min(waitMs * 1.5, LONGEST_LOOK_MS);
+    timer = setTimeout(look, waitMs);
+  };
+  timer = setTimeout(look, waitMs);
+  return () => {
+    hasEnded = true;
+    clearTimeout(timer);
+  };
 }
 
 /** A store with its lock, the tasks that run, and a session it failed to save. */
@@ -103,17 +133,22 @@ export class SharedStore {
 
   /**
    * Runs a task after all others of the same store object, and under its lock. The
-   * signal ends the waiting, not a task that has started.
+   * signal ends the waiting, not a task that has started. So does `find`, which is
+   * called while the task waits, and returns a result that makes it unnecessary.
    */
   async locked<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
+    find?: () => Promise<T | undefined>,
   ): Promise<T> {
     const store = this.#store;
+    const waiting = new AbortController();
     let hasStarted = false;
     const run = async () => {
       signal?.throwIfAborted();
+      waiting.signal.throwIfAborted();
       hasStarted = true;
+      endWatch();
       if (this.#unsaved) {
         // Saved first: another process could use the refresh token that it replaces.
         await this.#saveUnsaved().catch(() => {});
@@ -132,7 +167,7 @@ export class SharedStore {
         running.finally(() => hasEnded()).catch(() => {});
         return running;
       };
-      const held = store.lock!(start, signal);
+      const held = store.lock!(start, waiting.signal);
       // A lock that is lost or cannot be released does not hold back the result.
       await Promise.race([held, late]).catch(() => {});
       hasEnded = () => {};
@@ -143,11 +178,18 @@ export class SharedStore {
     // grant it in the order of the requests.
     const result = this.#queue.then(store.lock ? underLock : run);
     this.#queue = result.catch(() => {});
+    let endWatch = () => {};
+    const found = new Promise<T>((resolve) => {
+      if (find) endWatch = watch(find, resolve);
+    });
     try {
-      return await underSignal(signal, () => result);
+      return await underSignal(signal, () => Promise.race([result, found]));
     } catch (error) {
       if (hasStarted) return await result;
       throw error;
+    } finally {
+      endWatch();
+      if (!hasStarted) waiting.abort(signal?.reason);
     }
   }
 
