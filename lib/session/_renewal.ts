@@ -70,6 +70,24 @@ function expires(
   return now() / 1000 >= (expires_at ?? Infinity) - skewSeconds;
 }
 
+/** Checks whether a session is another one than was refused, and has the scopes. */
+function isRenewed(session: ISession | undefined, need: INeed): boolean {
+  const token = tokenOf(session);
+  return token !== undefined && token !== need.refused &&
+    missingScopes(need.requiredScopes, session?.scopes).length === 0;
+}
+
+/** Returns the stored session if another caller, or another process, has renewed it. */
+async function findRenewed(
+  need: INeed,
+  renewal: IRenewal,
+): Promise<IUsedSession | undefined> {
+  const session = await loadSession(renewal);
+  return isRenewed(session, need)
+    ? { session, source: "store", need }
+    : undefined;
+}
+
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
@@ -78,15 +96,11 @@ async function renewUnderLock(
 ): Promise<IUsedSession> {
   const { store, options } = renewal;
   const stored = await loadSession(renewal);
-  const token = tokenOf(stored);
-  // Another caller, or another process, may have renewed it in the meantime.
-  const isRenewed = token && token !== need.refused &&
-    missingScopes(need.requiredScopes, stored?.scopes).length === 0;
   // A step-up of another caller may have left no room for the scopes of this one: the
   // next response is then returned.
   const isTooMuch = need.requiredScopes !== undefined &&
     !areRequestable(mergeScopes(stored?.scopes, need.requiredScopes));
-  if (isRenewed || isTooMuch) {
+  if (isRenewed(stored, need) || isTooMuch) {
     return { session: stored, source: "store", need };
   }
   const isNeeded = need.challenge !== undefined ||
@@ -124,7 +138,11 @@ export async function renew(
         key,
         signal,
         (shared) =>
-          store.locked(() => renewUnderLock(need, renewal, shared), shared),
+          store.locked(
+            () => renewUnderLock(need, renewal, shared),
+            shared,
+            () => findRenewed(need, renewal),
+          ),
       );
     } catch (error) {
       // The saved session is read under the lock, and used if it fits.

@@ -20,7 +20,9 @@ export interface ISessionStore {
    * is held while a user signs in, so a lock that expires has to be extended. It
    * must be released if the task fails; the result of a task waits for that for one
    * second at most. An abort of `signal` ends the wait for the lock with the reason of
-   * the signal; it must not end a task that has started.
+   * the signal; it must not end a task that has started. While a task waits, `load` is
+   * called now and then, at least once a second, and `signal` aborts when another
+   * process has stored what the task is for.
    *
    * Without this method, tasks run one at a time for each store object, and two
    * processes may refresh a token at the same time. A server that rotates refresh

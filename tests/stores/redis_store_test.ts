@@ -1,6 +1,6 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createClient } from "redis";
-import { OAuthClientError } from "../../mod.ts";
+import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
 import { redisStore } from "../../lib/stores/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
@@ -53,6 +53,27 @@ async function withClient(
 
 Deno.test("redisStore() makes one refresh in eight processes, ten times", () =>
   withRedis((location) => refreshOnce({ name: "redis", location })));
+
+Deno.test("redisStore() lets one of 1,000 store objects refresh, and the others read the result without the lock", () =>
+  withClient(async (client) => {
+    await using server = startRotatingServer();
+    await redisStore(client, "one").save(server.session());
+    await client.configResetStat();
+    const { resource } = server;
+    const authorize = () => Promise.reject(new Error("The user is asked"));
+    const tokens = await Promise.all(
+      Array.from({ length: 1_000 }, async () => {
+        const store = redisStore(client, "one");
+        const api = createAuthorizedFetch(resource, { store, authorize });
+        return (await api.authorize()).token.access_token;
+      }),
+    );
+    assertEquals([new Set(tokens).size, server.refreshes], [1, 1]);
+    const statistics = await client.info("commandstats");
+    const releases = Number(/cmdstat_del:calls=(\d+)/.exec(statistics)?.[1]);
+    // A few may hold the lock before they read what is new.
+    assert(releases < 200, `${releases} store objects held the lock`);
+  }));
 
 Deno.test("redisStore() keeps its lock, and frees that of a killed process within the documented time", () =>
   withRedis(async (url) => {
