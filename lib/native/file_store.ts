@@ -12,6 +12,7 @@ import {
   readFile,
   rename,
   rm,
+  stat,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +24,13 @@ import { isMissing, lockDirectoryLease } from "./_lock_directory.ts";
 
 /** After this time, a process that has not renamed its temporary file has crashed. */
 const TEMPORARY_MS = 60_000;
+
+/**
+ * A file that was changed longer ago has another time after the next change: some
+ * file systems keep two seconds, and Deno gives the time of a status change in
+ * seconds.
+ */
+const SETTLED_MS = 3_000;
 
 /** What the name of a temporary file has after the name of the file it replaces. */
 const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
@@ -62,13 +70,25 @@ async function replaceFile(path: string, content: string): Promise<void> {
 }
 
 /**
+ * Returns what is different after each change: a file that is renamed into place has
+ * a number of its own, though a former one may be used again, and one that is written
+ * to has a time of status change, which no program can set. Returns undefined if the
+ * file may change again without a difference.
+ */
+async function versionOf(path: string): Promise<string | undefined> {
+  const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+  const isSettled = Date.now() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
+  return isSettled ? [dev, ino, size, mtimeMs, ctimeMs].join() : undefined;
+}
+
+/**
  * Creates a store in a file of the user's machine, in Deno, Node and Bun.
  *
  * The file has the mode 0600, and a directory that has to be created has 0700. The
  * content is written to a file beside it, which is then renamed; so the file is
  * never half-written. If the process is killed in between, the next holder of the
  * lock removes that file, a minute later at the earliest. The content is not
- * encrypted.
+ * encrypted. `load` reads it again after a change only, and under the lock.
  *
  * The lock is a file in a directory beside it, whose name has `.lock` at its end. Its
  * time is set every 2.5 seconds while it is held. It is stale when another process
@@ -116,14 +136,32 @@ export function fileStore(path: string | URL): ISessionStore {
   );
   // The working directory may change between two calls.
   const file = resolve(given);
+  let last: { version: string; content: string } | undefined;
+  let isLocked = false;
+
+  /**
+   * Returns the content of the file. To look for a change takes a third of the time of
+   * reading. Under the lock it is always read: network file systems keep what they
+   * know of a file for up to a minute, and a former refresh token must not be used.
+   */
+  const read = async (): Promise<string> => {
+    const version = isLocked ? undefined : await versionOf(file);
+    if (version && version === last?.version) return last.content;
+    const content = await readFile(file, "utf8");
+    // If it has been replaced since, it has another version at the next look.
+    if (version) last = { version, content };
+    return content;
+  };
+
   return {
     async load() {
       let content: string | undefined;
       try {
-        content = await readFile(file, "utf8");
+        content = await read();
       } catch (error) {
         if (!isMissing(error)) throw error;
       }
+      // Parsed each time, as the session belongs to the caller, who may change it.
       return readSession(content, `file ${file}`);
     },
     save: async (session) =>
@@ -134,7 +172,12 @@ export function fileStore(path: string | URL): ISessionStore {
       const cleanAndRun = async () => {
         // Another process may save without the lock, and rename its file meanwhile.
         await removeTemporaryFiles(file).catch(() => {});
-        return await task();
+        isLocked = true;
+        try {
+          return await task();
+        } finally {
+          isLocked = false;
+        }
       };
       const lease = lockDirectoryLease(`${file}.lock`);
       return underLease(lease, cleanAndRun, signal);
