@@ -9,11 +9,7 @@ import {
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
-import {
-  type ISession,
-  type ISessionOptions,
-  sessionOptionsOf,
-} from "./session.ts";
+import { type ISession, sessionOptionsOf } from "./session.ts";
 
 /** Returns the scopes of a flow, and those that the resource requires. */
 export function scopesOf(
@@ -56,19 +52,18 @@ export interface IFlowClient {
 export async function clientOf(
   request: IAuthorizeRequest,
   flow: IFlowOptions,
-  options: ISessionOptions,
   redirectUri?: string,
 ): Promise<IFlowClient> {
   const { context: { serverMetadata }, session } = request;
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
-  const given = options.client ?? flow.client;
+  const given = request.client ?? flow.client;
   if (given) {
     recallNoted(given, session?.client);
     return { client: given, isReused: false };
   }
   const ensure = (...further: IKnownClient[]) =>
     ensureClient(serverMetadata, {
-      ...sessionOptionsOf(options),
+      ...sessionOptionsOf(request),
       knownClients: [...knownClients, ...further],
       clientMetadata,
       clientMetadataUrl,

@@ -129,13 +129,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const uri = typeof redirectUri === "function"
       ? await redirectUri()
       : redirectUri;
-    const given = sessionOptionsOf(request);
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };
     const isOpenIdRequested = options.scopes?.includes("openid");
     const begin = (client: Client, prompt: Record<string, string>) =>
       startAuthorization(start, {
-        ...given,
+        ...sessionOptionsOf(request),
         client,
         redirectUri: uri,
         // As an option, an openid of the resource would count as the caller's.
@@ -147,7 +146,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         assumePkce,
         par,
       });
-    let { client, isReused } = await clientOf(request, options, given, uri);
+    let { client, isReused } = await clientOf(request, options, uri);
     const signIn = async (prompt: Record<string, string>) => {
       let begun: Awaited<ReturnType<typeof begin>>;
       try {
@@ -156,7 +155,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         if (!isReused || !mayBeForgotten(error)) throw error;
         // A server that pushes requests says so before the user leaves.
         const anew = { ...request, session: undefined };
-        ({ client, isReused } = await clientOf(anew, options, given, uri));
+        ({ client, isReused } = await clientOf(anew, options, uri));
         begun = await begin(client, prompt);
       }
       const { url, pending } = begun;
@@ -167,7 +166,11 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     };
     const finish = (
       { callback, pending }: Awaited<ReturnType<typeof signIn>>,
-    ) => finishAuthorization(callback, pending, { ...given, client });
+    ) =>
+      finishAuthorization(callback, pending, {
+        ...sessionOptionsOf(request),
+        client,
+      });
     const hasPrompt = options.parameters?.prompt !== undefined;
     const mustConsent = !hasPrompt && lacksRefreshToken(session);
     const first = await signIn(mustConsent ? CONSENT : {});

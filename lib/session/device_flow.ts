@@ -73,7 +73,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   return carrying(options.client, async (request) => {
     const { resource, serverMetadata } = request.context;
     const given = sessionOptionsOf(request);
-    const { client } = await clientOf(request, options, given);
+    const { client } = await clientOf(request, options);
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },
       serverMetadata,
