@@ -108,7 +108,7 @@ function checkResource(
 }
 
 /** Returns a URL where the metadata of a resource may be, with its check. */
-function resourceCandidate(
+export function resourceCandidate(
   url: string,
   options: IResourceSearch,
 ): ICandidate<IAuthorizationProtectedResourceMetadata> {

@@ -20,12 +20,13 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --register              also register a client
   --help                  print this
 
-Without --register, requests are GET and OPTIONS. Only a URL that rejects GET
-with 405 receives a POST, without the header fields of --header: a ping of the
-Model Context Protocol, which has no effect on a server of that protocol.
+Without --register, requests are GET and OPTIONS. Only a URL that responds to
+GET with 404 or 405 receives a POST, without the header fields of --header: a
+ping of the Model Context Protocol, which has no effect on a server of that
+protocol.
 
-Exit status: 0 if a strict client can continue, 1 if it stops, 2 for invalid
-arguments.`;
+Exit status: 0 if a client can continue, if need be with the options that the
+verdict names; 1 if it stops whatever its options; 2 for invalid arguments.`;
 
 /** Where the command prints. */
 export interface ICommandIo {
@@ -142,9 +143,7 @@ export async function runDoctor(
     }).finally(() => progress?.(""));
     if (json) print(JSON.stringify(diagnosis, null, 2));
     else for (const line of reportLines(diagnosis, { colour })) print(line);
-    return diagnosis.findings.some(({ severity }) => severity === "error")
-      ? 1
-      : 0;
+    return ["broken", "unreachable"].includes(diagnosis.verdict) ? 1 : 0;
   } catch (error) {
     const isUsage = error instanceof UsageError ||
       (error instanceof OAuthClientError && error.code === "invalid_argument");

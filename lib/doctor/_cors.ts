@@ -21,11 +21,14 @@ export function isAllowed({ method, response }: IProbe): boolean {
     (ok || method !== "OPTIONS");
 }
 
-/** Makes the requests of a web page, as far as there are URLs for them. */
+/**
+ * Makes the requests of a web page, as far as there are URLs for them. Without a probe of
+ * the resource, the target is an authorization server.
+ */
 export async function probeCors(
   survey: ISurvey,
   context: IAuthorizationContext | undefined,
-  { method, response }: IProbe,
+  resource: IProbe | undefined,
   documents: readonly (AnyDocument | undefined)[],
 ): Promise<ICorsProbe[]> {
   const { target, recorder } = survey;
@@ -58,9 +61,8 @@ export async function probeCors(
     "Access-Control-Request-Method": method,
     "Access-Control-Request-Headers": headers,
   });
-  if (!response || !context || context.serverMetadataUrl === undefined) {
-    return probes;
-  }
+  if (resource && !resource.response) return probes;
+  if (context?.serverMetadataUrl === undefined) return probes;
   for (const document of documents) {
     // A response without an `Origin` may have the header already.
     const get = (name: string) => document ? headerOf(document, name) : "";
@@ -70,8 +72,10 @@ export async function probeCors(
     });
   }
   const { token_endpoint, registration_endpoint } = context.serverMetadata;
-  const resource = preflight(method, "authorization,content-type");
-  await request("resource", target.href, "OPTIONS", resource);
+  if (resource) {
+    const call = preflight(resource.method, "authorization,content-type");
+    await request("resource", target.href, "OPTIONS", call);
+  }
   const token = preflight("POST", "authorization,content-type");
   await request("token", token_endpoint, "OPTIONS", token);
   const registration = preflight("POST", "content-type");

@@ -1,6 +1,6 @@
 /** What a diagnosis has seen, and how findings put it into words. */
 
-import { isMembers, type Members } from "../core/_members.ts";
+import { isMembers, type Members, stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
 import type {
@@ -48,6 +48,12 @@ export interface ICorsProbe extends IProbe {
   readonly part: "resource" | "metadata" | "token" | "registration";
 }
 
+/** Endpoints of a server that publishes no metadata. */
+export interface IAssumed {
+  readonly authorization: IProbe;
+  readonly registration: IProbe;
+}
+
 /** The result of a registration. */
 export interface IRegistration {
   readonly client?: IKnownClient;
@@ -58,6 +64,8 @@ export interface IRegistration {
 export interface IFacts {
   readonly target: URL;
   readonly options: IDiagnoseOptions;
+  /** Whether the target is an authorization server, and no resource. */
+  readonly isServer: boolean;
   /** The request to the resource that counts: the one with a `401`, if any. */
   readonly probe: IProbe;
   /** The value of `WWW-Authenticate`. */
@@ -78,8 +86,8 @@ export interface IFacts {
   /** The metadata of the server, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
   readonly corsProbes: readonly ICorsProbe[];
-  /** The assumed authorization endpoint. */
-  readonly assumed?: IProbe | undefined;
+  /** The assumed authorization endpoint, and that of the registration. */
+  readonly assumed?: IAssumed | undefined;
   readonly registration?: IRegistration | undefined;
   readonly exchanges: readonly IExchange[];
 }
@@ -103,8 +111,13 @@ export function list(values: readonly string[], most = 5): string {
 }
 
 /** Checks whether the resource responds without a token. */
-export function isOpen({ probe }: IFacts): boolean {
-  return probe.response?.ok ?? false;
+export function isOpen({ probe, isServer }: IFacts): boolean {
+  return !isServer && (probe.response?.ok ?? false);
+}
+
+/** Checks whether a client would assume the endpoints of the server. */
+export function isAssumed({ context }: Pick<IFacts, "context">): boolean {
+  return context !== undefined && context.serverMetadataUrl === undefined;
 }
 
 /** Checks whether any metadata of the resource is published. */
@@ -119,8 +132,31 @@ export function isBlocked(facts: IFacts): boolean {
 }
 
 /** Checks whether an authorization server was named, and is not a guess. */
-export function isNamed({ servers, options }: IFacts): boolean {
-  return servers.length > 0 || options.authorizationServer !== undefined;
+export function isNamed({ servers, options, isServer }: IFacts): boolean {
+  return isServer || servers.length > 0 ||
+    options.authorizationServer !== undefined;
+}
+
+/**
+ * How a client obtains its `client_id`. What is assumed of a server without metadata
+ * counts only as far as it was found.
+ */
+export function clientKindOf(
+  { context, assumed }: Pick<IFacts, "context" | "assumed">,
+): "register" | "client_metadata_document" | "ask_user" {
+  const server: Members = { ...context?.serverMetadata };
+  if (assumed) return isFound(assumed.registration) ? "register" : "ask_user";
+  if (stringMember(server, "registration_endpoint")) return "register";
+  return server.client_id_metadata_document_supported === true
+    ? "client_metadata_document"
+    : "ask_user";
+}
+
+/** Checks whether there is something at a URL. */
+export function isFound(
+  { response }: { response?: { status: number } },
+): boolean {
+  return response !== undefined && ![404, 410].includes(response.status);
 }
 
 /**
@@ -158,6 +194,11 @@ export function codesOf(
   return cause instanceof OAuthClientError
     ? [error.code, cause.code]
     : [error.code];
+}
+
+/** Checks whether the identifier of a document is not the expected one. */
+export function isMismatch(document: Pick<AnyDocument, "error">): boolean {
+  return codesOf(document)[0] === "identifier_mismatch";
 }
 
 /** Returns a header field of a response. */

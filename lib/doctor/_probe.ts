@@ -16,6 +16,8 @@ export interface ISurvey {
   readonly transport: ITransport;
   readonly recorder: Recorder;
   readonly rules: IUrlRules;
+  /** Whether earlier responses are looked at again, and no request is made. */
+  readonly isReplay: boolean;
 }
 
 /** Awaits a task; returns its error, unless the caller aborted it. */

@@ -28,6 +28,8 @@ export interface IExchange {
 
 /** What a recorder is made of. */
 export interface IRecorderOptions {
+  /** The exchanges to repeat, in place of any request. */
+  readonly replays?: IExchange[] | undefined;
   readonly fetch: IFetch | undefined;
   readonly maxBytes: number;
   readonly now: () => number;
@@ -95,11 +97,17 @@ async function read(
 /** Records exchanges. */
 export class Recorder {
   /** Every exchange, in order. */
-  readonly exchanges: IExchange[] = [];
+  readonly exchanges: IExchange[];
   readonly #options: IRecorderOptions;
 
   constructor(options: IRecorderOptions) {
+    this.exchanges = options.replays ?? [];
     this.#options = options;
+  }
+
+  /** Returns a recorder that repeats these exchanges, and makes no request. */
+  replay(): Recorder {
+    return new Recorder({ ...this.#options, replays: this.exchanges });
   }
 
   /** Finds the exchange with a URL. */
@@ -143,8 +151,10 @@ export class Recorder {
   ): IFetch {
     return async (url, init) => {
       const name = nameOf();
-      const earlier = repeats ? this.find(name, url) : undefined;
+      const { replays } = this.#options;
+      const earlier = repeats || replays ? this.find(name, url) : undefined;
       if (earlier) return await earlier.repeat();
+      if (replays) throw new TypeError("The URL was not requested");
       const request = { name, isExtra, method: method || init.method, url };
       return await this.#record(request, init, readsBody);
     };

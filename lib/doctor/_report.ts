@@ -18,6 +18,7 @@ const COLOURS: Record<FindingSeverity | DiagnosisVerdict | "faint", number> = {
   info: 36,
   ready: 32,
   needs_client: 33,
+  needs_option: 33,
   open: 32,
   unreachable: 31,
   broken: 31,
@@ -108,8 +109,10 @@ export function reportLines(
     lines.push(
       "",
       ...named("Issuer", issuer),
-      ...named("Resource", resource),
-      ...named("Scopes", scopes?.slice(0, 20).join(" ") ?? "left out"),
+      ...(resource === undefined ? [] : named("Resource", resource)),
+      ...(resource === undefined
+        ? []
+        : named("Scopes", scopes?.slice(0, 20).join(" ") ?? "left out")),
     );
   }
   const extra = steps.filter(({ isExtra }) => isExtra);

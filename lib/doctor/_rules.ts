@@ -3,7 +3,6 @@
 import type { Members } from "../core/_members.ts";
 import {
   type AnyDocument,
-  codesOf,
   headerOf,
   type IFacts,
   list,
@@ -11,7 +10,11 @@ import {
   severityAt,
   shown,
 } from "./_facts.ts";
-import type { FindingSeverity, IFinding } from "./diagnosis.ts";
+import type {
+  FindingSeverity,
+  IDiagnosisOption,
+  IFinding,
+} from "./diagnosis.ts";
 
 /** What a rule has found. The members replace those of the rule. */
 export interface ISighting extends Partial<Omit<IFinding, "id" | "standard">> {
@@ -46,6 +49,17 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
   }];
 }
 
+/** Adds the options with which a client continues, if it stops without them. */
+export function liftedBy(
+  sighting: ISighting | undefined,
+  ...options: IDiagnosisOption[]
+): ISighting | undefined {
+  const { severity = "error" } = sighting ?? {};
+  return sighting && severity === "error" && options.length > 0
+    ? { ...sighting, options }
+    : sighting;
+}
+
 /** Describes the documents that a test finds: the worst, and how many there are. */
 export function findDocument<Document extends AnyDocument>(
   facts: IFacts,
@@ -72,11 +86,6 @@ export function findDocument<Document extends AnyDocument>(
 export function mediaTypeOf(document: AnyDocument): string {
   return headerOf(document, "Content-Type").toLowerCase().split(";", 1)
     .join().trim();
-}
-
-/** Checks whether the identifier of a document is not the expected one. */
-export function isMismatch(document: AnyDocument): boolean {
-  return codesOf(document)[0] === "identifier_mismatch";
 }
 
 /** The members that a client depends on, and that two documents should share. */

@@ -4,6 +4,7 @@ import { parseChallenges } from "../core/challenge.ts";
 import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import { type IFacts, isBlocked, list, ODD_SCOPES, shown } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
 
@@ -15,6 +16,15 @@ function listed(facts: IFacts): ReadonlySet<string> | undefined {
   return stringsIn(scopes)?.length ? new Set(scopesFrom(scopes)) : undefined;
 }
 
+/** Checks whether it is known what the metadata of the resource names. */
+function wasRead({ resourceDocuments }: IFacts): boolean {
+  return resourceDocuments.some(({ metadata }) => metadata) ||
+    (resourceDocuments.length > 0 &&
+      resourceDocuments.every(({ error }) =>
+        [404, 405, 410].includes(error?.status ?? 0)
+      ));
+}
+
 /** The findings about the challenge. */
 export const CHALLENGE_RULES: readonly IRule[] = [
   {
@@ -22,7 +32,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     standard: "RFC 9110, section 15.5.2; RFC 6750, section 3",
     operator:
       'Send `WWW-Authenticate: Bearer resource_metadata="..."` with the 401.',
-    client: "The well-known URLs are requested instead.",
+    client: "This library requests the well-known URLs instead.",
     find: (facts) =>
       is401(facts) && facts.challengeHeader === ""
         ? {
@@ -35,7 +45,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     id: "challenge_other_scheme",
     standard: "RFC 6750, section 3; RFC 9449, section 7.1",
     operator: "Add a Bearer challenge.",
-    client: "The well-known URLs are requested instead.",
+    client: "This library requests the well-known URLs instead.",
     find: ({ challengeHeader, challenges, target }) =>
       challengeHeader !== "" && challenges.length === 0
         ? {
@@ -49,7 +59,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     id: "challenge_malformed",
     standard: "RFC 9110, section 11.6.1",
     operator: "Put parameter values in quotes, with commas between parameters.",
-    client: "`findChallenge` reads it; `parseChallenges` does not.",
+    client: "This library reads it; other clients may not.",
     find({ challengeHeader, target }) {
       try {
         parseChallenges(challengeHeader);
@@ -70,7 +80,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9110, section 11.6.1",
     operator: "Send the Bearer challenge with `resource_metadata` first.",
-    client: "`findChallenges` returns all of them.",
+    client: "This library uses the first with `resource_metadata`.",
     find: ({ challenges, target }) =>
       challenges.length > 1
         ? {
@@ -86,7 +96,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 5.1",
     operator: "Add `resource_metadata` to the challenge.",
-    client: "The well-known URLs are requested instead.",
+    client: "This library requests the well-known URLs instead.",
     find: ({ challenges, challenge, target }) =>
       challenges.length > 0 && !challenge?.params.resource_metadata
         ? {
@@ -118,7 +128,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     id: "challenge_scope_malformed",
     standard: "RFC 6749, section 3.3; RFC 6750, section 3",
     operator: "Separate scope values by one space each, without commas.",
-    client: "Values that cannot be requested are left out.",
+    client: "This library leaves out values that cannot be requested.",
     find({ challenge, target }) {
       const { scope } = challenge?.params ?? {};
       const isMalformed = scope !== undefined &&
@@ -137,7 +147,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     id: "scope_not_listed",
     standard: "RFC 8414, section 2; RFC 9728, section 2",
     operator: "List every scope of the challenge in `scopes_supported`.",
-    client: "Set `scopes` to those that the server lists.",
+    client: "With this library: `scopes`, set to those that the server lists.",
     find(facts) {
       const { challenge, resource } = facts;
       const known = listed(facts);
@@ -162,14 +172,50 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 6749, section 3.3; RFC 9728, section 2",
     operator: "Name scopes in the challenge or in `scopes_supported`.",
-    client: "Set `scopes`: some servers refuse a request without them.",
-    find: ({ context, challenge, resource, target, probe }) =>
-      context?.serverMetadataUrl && !context.scopes &&
-        probe.response?.status === 401 &&
+    client: "With this library: `scopes`, if the server refuses a request " +
+      "without any.",
+    find(facts) {
+      const { context, challenge, resource, target } = facts;
+      const isUnnamed = context?.serverMetadataUrl && !context.scopes &&
+        is401(facts) && !challenge?.params.scope &&
         // An empty list has a finding of its own.
-        !challenge?.params.scope && resource?.scopes_supported === undefined
-        ? { message: "Nothing names a scope.", url: target.href }
-        : undefined,
+        resource?.scopes_supported === undefined && wasRead(facts);
+      if (!isUnnamed) return undefined;
+      const known = listed(facts);
+      return {
+        message:
+          "Neither the challenge nor the metadata of the resource names " +
+          "a scope" +
+          (known
+            ? `, so a client requests none of those that the server lists: ${
+              list([...known])
+            }.`
+            : "."),
+        url: target.href,
+      };
+    },
+  },
+  {
+    id: "challenge_for_post_only",
+    severity: "info",
+    standard: "RFC 9728, section 5.1; RFC 6750, section 3",
+    operator: "Send the challenge with the response to `GET` as well.",
+    client:
+      "With this library: the first call starts the sign-in; `authorize()` " +
+      "before it looks for the challenge by GET.",
+    find({ probe, challenge, context, target }) {
+      const { scope, resource_metadata: url } = challenge?.params ?? {};
+      const isLost = scope !== undefined ||
+        (url !== undefined && context?.source === "resource_metadata" &&
+          !resourceMetadataUrls(target).includes(url));
+      return probe.method === "POST" && isLost
+        ? {
+          message: "Only a POST receives the challenge, which has more than " +
+            "the well-known URLs.",
+          url: target.href,
+        }
+        : undefined;
+    },
   },
   {
     id: "discovery_failed",
@@ -177,7 +223,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 9728, section 5; RFC 8414, section 3",
     operator: "See the requests for what each URL returned.",
-    client: "Set `authorizationServer`, if it is known.",
+    client: "With this library: `authorizationServer`, if it is known.",
     find: (facts) =>
       isBlocked(facts)
         ? { message: shown(facts.failure?.message, 300) }

@@ -1,12 +1,38 @@
 /** Findings about what a client requests: scopes, and requests of web pages. */
 
-import { stringMember, stringsIn } from "../core/_members.ts";
+import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { isAllowed } from "./_cors.ts";
-import { type IFacts, list, membersOf, ODD_SCOPES } from "./_facts.ts";
+import {
+  type ICorsProbe,
+  type IProbe,
+  list,
+  membersOf,
+  ODD_SCOPES,
+} from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
 
 const MANY_SCOPES = 30;
+
+/** What a web page requests, in order, and how it is named. */
+const PARTS: readonly [part: ICorsProbe["part"], name: string][] = [
+  ["metadata", "the metadata"],
+  ["resource", "the resource"],
+  ["token", "the token endpoint"],
+  ["registration", "the registration endpoint"],
+];
+
+/** Checks whether a web page may request the resource, and not read its challenge. */
+function hidesChallenge(
+  { response }: IProbe,
+  probes: readonly ICorsProbe[],
+): boolean {
+  const { headers } = response ?? {};
+  const exposed = headers?.get("Access-Control-Expose-Headers") ?? "";
+  return probes.some((one) => one.part === "resource" && isAllowed(one)) &&
+    Boolean(headers?.get("Access-Control-Allow-Origin")) &&
+    !/\bwww-authenticate\b|\*/i.test(exposed);
+}
 
 /** The findings about scopes, DPoP and web pages. */
 export const CLIENT_RULES: readonly IRule[] = [
@@ -15,14 +41,20 @@ export const CLIENT_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 2; RFC 9449, section 7",
     operator: "Nothing, if all clients support DPoP.",
-    client: "Use `createDpop`.",
-    find: ({ resource, resourceDocuments }) =>
-      resource?.dpop_bound_access_tokens_required === true
+    client: "With this library: `dpop: await createDpop()`.",
+    find({ resource, resourceDocuments, challenges, target }) {
+      const isPublished = resource?.dpop_bound_access_tokens_required === true;
+      const isOnly = challenges.length > 0 &&
+        challenges.every(({ scheme }) => /^dpop$/i.test(scheme));
+      const { url = "" } = resourceDocuments.find(membersOf) ?? {};
+      return isPublished || isOnly
         ? {
           message: "The resource requires DPoP-bound tokens.",
-          url: resourceDocuments.find(membersOf)?.url ?? "",
+          url: isPublished ? url : target.href,
+          options: [{ name: "dpop" }],
         }
-        : undefined,
+        : undefined;
+    },
   },
   {
     id: "header_method_not_listed",
@@ -44,7 +76,7 @@ export const CLIENT_RULES: readonly IRule[] = [
     id: "many_scopes",
     standard: "RFC 9728, section 2; RFC 9700, section 2.3",
     operator: "Name the scopes of the first call in the challenge.",
-    client: "Set `scopes`.",
+    client: "With this library: `scopes`.",
     find({ context, target }) {
       const { length } = context?.scopes ?? [];
       return length > MANY_SCOPES
@@ -59,7 +91,7 @@ export const CLIENT_RULES: readonly IRule[] = [
     id: "odd_scopes",
     standard: "RFC 9728, section 2; OpenID Connect Core 1.0, section 11",
     operator: "List scopes of the resource only.",
-    client: "Set `scopes`.",
+    client: "With this library: `scopes`.",
     find({ resource, resourceDocuments }) {
       const odd = scopesFrom(resource?.scopes_supported)
         .filter((scope) => ODD_SCOPES.includes(scope));
@@ -71,54 +103,27 @@ export const CLIENT_RULES: readonly IRule[] = [
         : undefined;
     },
   },
-  ...(["metadata", "resource", "token", "registration"] as const).map((
-    part,
-  ): IRule => ({
-    id: `cors_${part}`,
+  {
+    id: "cors",
     severity: "info",
     standard: "Fetch Standard, section 3.3; RFC 9728, section 3.1",
-    operator: part === "resource"
-      ? "Send `Access-Control-Allow-Origin`, and expose `WWW-Authenticate`."
-      : "Send `Access-Control-Allow-Origin`.",
+    operator: "Send `Access-Control-Allow-Origin` there, and expose " +
+      "`WWW-Authenticate` at the resource.",
     client: "Web pages need a proxy; other clients are not concerned.",
     find({ corsProbes, probe }) {
-      const refused = corsProbes.find((one) =>
-        one.part === part && !isAllowed(one)
-      );
-      const names = {
-        metadata: "the metadata",
-        resource: "the resource",
-        token: "the token endpoint",
-        registration: "the registration endpoint",
-      };
-      if (refused) {
-        return {
-          message: `A web page cannot request ${names[part]}.`,
-          url: refused.url,
-        };
+      const refused = corsProbes.filter((one) => !isAllowed(one));
+      const parts = PARTS.filter(([part]) =>
+        refused.some((one) => one.part === part)
+      ).map(([, name]) => name);
+      if (hidesChallenge(probe, corsProbes)) {
+        parts.push("the challenge of the resource");
       }
-      const exposed = probe.response?.headers
-        .get("Access-Control-Expose-Headers") ?? "";
-      const isHidden = part === "resource" && corsProbes.length > 0 &&
-        probe.response?.headers.get("Access-Control-Allow-Origin") &&
-        !/\bwww-authenticate\b|\*/i.test(exposed);
-      return isHidden
+      return parts.length > 0
         ? {
-          message: "A web page cannot read the challenge of the resource.",
-          url: probe.url,
+          message: `A web page cannot use ${parts.join(", ")}.`,
+          url: refused[0]?.url ?? probe.url,
         }
         : undefined;
     },
-  })),
+  },
 ];
-
-/** Checks whether a client can register, or identify itself by a document. */
-export function clientKindOf(
-  { serverMetadata }: NonNullable<IFacts["context"]>,
-): "register" | "client_metadata_document" | "ask_user" {
-  const server = { ...serverMetadata };
-  if (stringMember(server, "registration_endpoint")) return "register";
-  return server.client_id_metadata_document_supported === true
-    ? "client_metadata_document"
-    : "ask_user";
-}

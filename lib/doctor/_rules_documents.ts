@@ -14,7 +14,7 @@ import {
   membersOf,
   shown,
 } from "./_facts.ts";
-import { findDocument, type IRule, mediaTypeOf } from "./_rules.ts";
+import { findDocument, type IRule, liftedBy, mediaTypeOf } from "./_rules.ts";
 
 const NOT_FOUND = [404, 405, 410];
 
@@ -56,7 +56,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "html_instead_of_json",
     standard: "RFC 9728, section 3.2; RFC 8414, section 3.2",
     operator: "Respond with 404 where no metadata is published.",
-    client: "The next well-known URL is requested.",
+    client: "This library requests the next well-known URL.",
     find: (facts) =>
       findDocument(
         facts,
@@ -71,7 +71,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "not_json",
     standard: "RFC 9728, section 3.2; RFC 8414, section 3.2",
     operator: "Publish the metadata as JSON in UTF-8.",
-    client: "The next well-known URL is requested.",
+    client: "This library requests the next well-known URL.",
     find: (facts) =>
       findDocument(
         facts,
@@ -86,7 +86,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "metadata_redirected",
     standard: "RFC 9728, section 3.1; RFC 8414, section 3.1",
     operator: "Publish the metadata at its well-known URL, without a redirect.",
-    client: "Redirects within the origin are followed, others are not.",
+    client: "This library follows redirects within the origin, and no others.",
     find: (facts) =>
       findDocument(
         facts,
@@ -145,7 +145,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "metadata_too_large",
     standard: "RFC 9728, section 3.2; RFC 8414, section 3.2",
     operator: "Publish metadata of a few kilobytes.",
-    client: "Increase `maxBytes`.",
+    client: "With this library: a larger `maxBytes`.",
     find: (facts) =>
       findDocument(
         facts,
@@ -160,23 +160,26 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "metadata_url_refused",
     standard: "RFC 9728, sections 5.1 and 7.7",
     operator: "Name an absolute https URL of a public host.",
-    client: "Set `allowHttp`, in a test environment.",
+    client: "With this library: `allowHttp: true`, in a test environment.",
     find: (facts) =>
-      findDocument(
-        facts,
-        facts.resourceDocuments,
-        ({ url, error, exchange }) =>
-          !exchange && error?.code === "url_refused" &&
-          parseUrl(url)?.origin !== facts.target.origin &&
-          `${shown(error.message, 300)}.`,
-        true,
+      liftedBy(
+        findDocument(
+          facts,
+          facts.resourceDocuments,
+          ({ url, error, exchange }) =>
+            !exchange && error?.code === "url_refused" &&
+            parseUrl(url)?.origin !== facts.target.origin &&
+            `${shown(error.message, 300)}.`,
+          true,
+        ),
+        { name: "allowHttp", value: true },
       ),
   },
   {
     id: "content_type",
     standard: "RFC 9728, section 3.2; RFC 8414, section 3.2",
     operator: "Send `Content-Type: application/json`.",
-    client: "The media type is not checked.",
+    client: "This library does not check the media type.",
     find: (facts) =>
       findDocument(
         facts,
@@ -194,7 +197,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "null_members",
     standard: "RFC 9728, section 3.2; RFC 8414, section 3.2",
     operator: "Leave members without a value out.",
-    client: "Members that are `null` count as absent.",
+    client: "This library treats members that are `null` as absent.",
     find: (facts) =>
       findDocument(
         facts,
@@ -211,7 +214,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 3.2; RFC 8414, section 3.2",
     operator: "Leave empty lists out.",
-    client: "An empty list of scopes counts as none.",
+    client: "This library treats an empty list of scopes as absent.",
     find: (facts) =>
       findDocument(
         facts,
@@ -230,7 +233,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "unsafe_links",
     standard: "RFC 9728, section 2; RFC 8414, section 2",
     operator: "Publish https URLs only.",
-    client: "Such members count as absent.",
+    client: "This library treats such members as absent.",
     find: (facts) =>
       findDocument(
         facts,
@@ -284,7 +287,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "slow_response",
     standard: "RFC 9110, section 15.5.9",
     operator: "Serve metadata and the 401 without delay.",
-    client: "Increase `timeoutMs`, and store what was discovered.",
+    client: "With this library: a larger `timeoutMs`, and a store.",
     find({ exchanges }) {
       const slow = exchanges.filter(({ ms = 0, isFailed, isExtra }) =>
         ms > 3_000 && !isFailed && !isExtra
@@ -300,7 +303,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "named_metadata_missing",
     standard: "RFC 9728, section 5.1",
     operator: "Publish the metadata at the URL that the challenge names.",
-    client: "The well-known URLs are requested next.",
+    client: "This library requests the well-known URLs next.",
     find: (facts) =>
       findDocument(
         facts,
@@ -316,7 +319,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "no_resource_metadata",
     standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the resource.",
-    client: "Set `authorizationServer`, if it is known.",
+    client: "With this library: `authorizationServer`, if it is known.",
     find(facts) {
       const { resourceDocuments, probe, challenge } = facts;
       const [first] = resourceDocuments;

@@ -2,8 +2,9 @@
 
 import { type Members, stringsIn } from "../core/_members.ts";
 import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
+import { isWebUrl } from "../core/_url.ts";
 import { type IFacts, list, membersOf, shown } from "./_facts.ts";
-import type { IRule, ISighting } from "./_rules.ts";
+import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
 
 /** Applies a test to the metadata of the server, accepted or not. */
 function inServer(
@@ -41,7 +42,7 @@ function hasOtherGrant(server: Members): boolean {
 }
 
 const isRegistrable = ({ registration_endpoint: endpoint }: Members) =>
-  Boolean(endpoint);
+  typeof endpoint === "string" && isWebUrl(endpoint);
 
 /** The findings about the parts of a flow. */
 export const FLOW_RULES: readonly IRule[] = [
@@ -50,14 +51,16 @@ export const FLOW_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 8414, section 2; RFC 7636, section 4.2",
     operator: 'Publish `"code_challenge_methods_supported": ["S256"]`.',
-    client: "Set `assumePkce`, if the server is known to support PKCE.",
+    client:
+      "With this library: `assumePkce: true`, if the server is known to " +
+      "support PKCE.",
     find: inServer((server, { options }) => {
       const isMissing = hasCodeFlow(server) &&
         !listIn(server, "code_challenge_methods");
-      return isMissing && {
+      return isMissing && liftedBy({
         message: "The server does not list its PKCE methods.",
         severity: options.assumePkce ? "warning" : "error",
-      };
+      }, { name: "assumePkce", value: true });
     }),
   },
   {
@@ -86,7 +89,9 @@ export const FLOW_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 8414, section 2",
     operator: "Publish the `authorization_endpoint`.",
-    client: "Use client credentials or the device flow, where they are listed.",
+    client:
+      "With this library: `clientCredentialsFlow` or `deviceFlow`, where " +
+      "the server lists the grant.",
     find: inServer((server) =>
       !hasCodeFlow(server) && {
         message: "The server has no authorization endpoint.",
@@ -99,7 +104,8 @@ export const FLOW_RULES: readonly IRule[] = [
     standard: "RFC 7591, section 3; MCP 2025-11-25, authorization",
     operator:
       "Offer dynamic registration, or accept client metadata documents.",
-    client: "Ask the user for a `client_id` (`ask_user`).",
+    client: "With this library: `client`, set to one that the operator has " +
+      "registered.",
     find: inServer((server) =>
       !isRegistrable(server) &&
       server.client_id_metadata_document_supported !== true &&
@@ -107,11 +113,25 @@ export const FLOW_RULES: readonly IRule[] = [
     ),
   },
   {
+    id: "documents_only",
+    severity: "info",
+    standard: "OAuth Client ID Metadata Document, section 3",
+    operator: "Nothing, if every client has a URL for its document.",
+    client: "With this library: `clientMetadataUrl`, the https URL of your " +
+      "client metadata document.",
+    find: inServer((server) =>
+      !isRegistrable(server) &&
+      server.client_id_metadata_document_supported === true &&
+      "The server accepts client metadata documents, and offers no registration."
+    ),
+  },
+  {
     id: "registration_failed",
     severity: "error",
     standard: "RFC 7591, section 3.2",
     operator: "Accept a native client with a loopback redirect URI.",
-    client: "Ask the user for a `client_id` (`ask_user`).",
+    client: "With this library: `client`, set to one that the operator has " +
+      "registered.",
     find: ({ registration, context }) =>
       registration?.error && {
         message: shown(registration.error.message, 300),
@@ -123,7 +143,7 @@ export const FLOW_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 8414, section 2; RFC 8252, section 8.4",
     operator: "List `none` in `token_endpoint_auth_methods_supported`.",
-    client: "`registerClient` registers a method that the server lists.",
+    client: "This library registers a method that the server lists.",
     find: inServer((server) =>
       isRegistrable(server) && !methodsOf(server).includes("none") &&
       `Clients can register, but not without a secret: ${
@@ -135,11 +155,16 @@ export const FLOW_RULES: readonly IRule[] = [
     id: "auth_methods_need_key",
     standard: "RFC 8414, section 2; RFC 7523, section 2.2",
     operator: "Allow `none` or a client secret as well.",
-    client: "Use `privateKeyJwt` or `clientAssertion`.",
+    client:
+      "With this library: `client`, of `privateKeyJwt` or `clientAssertion`.",
     find: inServer((server) => {
       const usual = ["none", "client_secret_basic", "client_secret_post"];
-      return !methodsOf(server).some((method) => usual.includes(method)) &&
-        `Every authentication method needs a key: ${list(methodsOf(server))}.`;
+      return !methodsOf(server).some((method) => usual.includes(method)) && {
+        message: `Every authentication method needs a key: ${
+          list(methodsOf(server))
+        }.`,
+        options: [{ name: "client" }],
+      };
     }),
   },
   {
@@ -147,7 +172,7 @@ export const FLOW_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 6749, section 2.3.1",
     operator: "Support `client_secret_basic`, which is mandatory.",
-    client: "Use `clientSecretPost`.",
+    client: "This library uses it; with credentials: `clientSecretPost`.",
     find: inServer((server) => {
       const methods = methodsOf(server);
       return methods.length === 1 && methods[0] === "client_secret_post" &&
@@ -171,7 +196,9 @@ export const FLOW_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 8414, section 2; RFC 6749, section 6",
     operator: "List `refresh_token`, if refresh tokens are issued.",
-    client: "Expect that the user has to sign in again.",
+    client:
+      "Some servers issue refresh tokens all the same; else the user signs " +
+      "in again.",
     find: inServer((server) => {
       const grants = listIn(server, "grant_types");
       return grants?.includes("authorization_code") &&
@@ -183,7 +210,7 @@ export const FLOW_RULES: readonly IRule[] = [
     id: "device_grant_misnamed",
     standard: "RFC 8628, section 4",
     operator: `List \`${GRANT_TYPE_DEVICE_CODE}\`.`,
-    client: "The device flow needs a `device_authorization_endpoint` only.",
+    client: "This library needs the `device_authorization_endpoint` alone.",
     find: inServer((server) => {
       const grants = listIn(server, "grant_types");
       return grants?.includes("device_code") &&
@@ -195,7 +222,7 @@ export const FLOW_RULES: readonly IRule[] = [
     id: "device_endpoint_missing",
     standard: "RFC 8628, section 4",
     operator: "Publish the `device_authorization_endpoint`.",
-    client: "Use the code flow.",
+    client: "With this library: `codeFlow`.",
     find: inServer((server) => {
       const grants = listIn(server, "grant_types") ?? [];
       return grants.some((grant) => /\bdevice_code$/.test(grant)) &&
@@ -220,7 +247,7 @@ export const FLOW_RULES: readonly IRule[] = [
     standard:
       "RFC 8414, section 2; OAuth 2.0 Multiple Response Types, section 2.1",
     operator: "List `query` in `response_modes_supported`.",
-    client: "`query` is the default, and works where it is not listed.",
+    client: "This library uses the default, `query`, all the same.",
     find: inServer((server) => {
       const modes = listIn(server, "response_modes");
       return modes && !modes.includes("query") &&
@@ -233,7 +260,7 @@ export const FLOW_RULES: readonly IRule[] = [
     id: "revocation_at_token_endpoint",
     standard: "RFC 7009, section 2.1",
     operator: "Serve revocation at an endpoint of its own.",
-    client: "A revocation is sent without `grant_type`.",
+    client: "This library revokes without `grant_type`.",
     find: inServer(({ revocation_endpoint, token_endpoint }) =>
       Boolean(token_endpoint) && revocation_endpoint === token_endpoint &&
       "The revocation endpoint is the token endpoint."
@@ -245,13 +272,14 @@ export const FLOW_RULES: readonly IRule[] = [
     standard: "RFC 9207, section 2",
     operator:
       "Send `iss`, and publish `authorization_response_iss_parameter_supported`.",
-    client: "Use another redirect URI for each server.",
+    client: "With several servers: a redirect URI of its own for each.",
     find: inServer((server) =>
       hasCodeFlow(server) &&
       [undefined, false].includes(
         server.authorization_response_iss_parameter_supported as undefined,
       ) &&
-      "Authorization responses do not name their issuer."
+      "The metadata does not promise that authorization responses name their " +
+        "issuer."
     ),
   },
   {
@@ -259,7 +287,7 @@ export const FLOW_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9126, section 5",
     operator: "Nothing, if all clients can push their requests.",
-    client: "Push the authorization request.",
+    client: "This library pushes the authorization request.",
     find: inServer((server) =>
       server.require_pushed_authorization_requests === true && {
         message: server.pushed_authorization_request_endpoint

@@ -11,7 +11,7 @@ import {
   severityAt,
   shown,
 } from "./_facts.ts";
-import type { IRule, ISighting } from "./_rules.ts";
+import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
 
 /** A URL where a request failed. */
 interface IFailure {
@@ -21,8 +21,8 @@ interface IFailure {
 }
 
 function failuresOf(facts: IFacts): IFailure[] {
-  const { probe, target, failure } = facts;
-  const severity = failure ? "error" : "warning";
+  const { probe, target, isServer } = facts;
+  const severity = isServer ? "warning" : "error";
   const atTarget = probe.error
     ? [{ url: target.href, error: probe.error, severity } as const]
     : [];
@@ -53,10 +53,10 @@ function findFailure(
   };
 }
 
-/** Returns the status of the resource, unless it responds without a token. */
+/** Returns the status of a resource, unless it responds without a token. */
 function statusUnlessOpen(facts: IFacts): number | undefined {
-  const { response } = facts.probe;
-  return isOpen(facts) ? undefined : response?.status;
+  const { probe, isServer } = facts;
+  return isServer || isOpen(facts) ? undefined : probe.response?.status;
 }
 
 /** The findings about the response of the resource. */
@@ -66,20 +66,22 @@ export const REACH_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
     operator: "Serve the resource over https, and redirect nothing to http.",
-    client: "Set `allowHttp`, on a network that no one else can read.",
+    client: "With this library: `allowHttp: true`, on a network that no one " +
+      "else can read.",
     find({ target, options }) {
       if (target.protocol !== "http:" || isLoopback(target)) return undefined;
-      return {
-        message: "The URL of the resource is http, where a token can be read.",
+      return liftedBy({
+        message: "The URL is http, where a token can be read.",
         url: target.href,
         severity: options.allowHttp ? "warning" : "error",
-      };
+      }, { name: "allowHttp", value: true });
     },
   },
   {
     id: "host_not_found",
     standard: "RFC 9110, section 4.3.3",
     operator: "Check the host name and its DNS records.",
+    client: "Check the host name of the URL, and the network of this machine.",
     find: (facts) =>
       findFailure(
         facts,
@@ -91,6 +93,7 @@ export const REACH_RULES: readonly IRule[] = [
     id: "connection_refused",
     standard: "RFC 9110, section 4.3.3",
     operator: "Start the server, and open its port in the firewall.",
+    client: "Check the host and the port of the URL.",
     find: (facts) =>
       findFailure(
         facts,
@@ -108,15 +111,27 @@ export const REACH_RULES: readonly IRule[] = [
     find: (facts) =>
       findFailure(
         facts,
-        ({ reason }) =>
-          reason === "certificate" || reason === "certificate_expired",
+        ({ reason }) => reason === "certificate",
         (host) => `The certificate of ${host} is not accepted.`,
+      ),
+  },
+  {
+    id: "certificate_expired",
+    standard: "RFC 9110, section 4.3.4; RFC 9728, section 7.1",
+    operator: "Renew the certificate, and have it renewed automatically.",
+    client: "Check the clock of this machine; otherwise wait for the operator.",
+    find: (facts) =>
+      findFailure(
+        facts,
+        ({ reason }) => reason === "certificate_expired",
+        (host) => `The certificate of ${host} has expired.`,
       ),
   },
   {
     id: "connection_failed",
     standard: "RFC 9110, section 4.3.3",
     operator: "Check that the server completes its responses.",
+    client: "Check the network, and whether a proxy is needed.",
     find: (facts) =>
       findFailure(
         facts,
@@ -128,7 +143,7 @@ export const REACH_RULES: readonly IRule[] = [
     id: "timeout",
     standard: "RFC 9110, section 15.5.9",
     operator: "Send a complete response at once, also without a token.",
-    client: "Increase `timeoutMs`.",
+    client: "With this library: a larger `timeoutMs`.",
     find: (facts) =>
       findFailure(
         facts,
@@ -138,14 +153,17 @@ export const REACH_RULES: readonly IRule[] = [
   },
   {
     id: "target_not_found",
+    severity: "error",
     standard: "RFC 9110, section 15.5.5",
     operator: "Give users the URL of the resource itself.",
-    client: "Check the path of the URL.",
+    client:
+      "Check the path of the URL. For an API with many URLs, use one that " +
+      "responds.",
     find(facts) {
       const status = statusUnlessOpen(facts);
       return status === 404 || status === 410
         ? {
-          message: `The resource is not found at this URL: status ${status}.`,
+          message: `There is no resource at this URL: status ${status}.`,
           url: facts.target.href,
         }
         : undefined;
@@ -160,7 +178,8 @@ export const REACH_RULES: readonly IRule[] = [
     find(facts) {
       const { response } = facts.probe;
       const location = response?.headers.get("Location");
-      return response && response.status >= 300 && response.status < 400
+      const status = statusUnlessOpen(facts) ?? 0;
+      return status >= 300 && status < 400
         ? {
           message: "The resource redirects a request without a token to " +
             `${shown(location ?? "an unknown URL")}.`,
@@ -173,7 +192,9 @@ export const REACH_RULES: readonly IRule[] = [
     id: "no_401",
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
-    client: "Start the authorization without a challenge.",
+    client:
+      "With this library: `authorize()` before the first call, as no 401 " +
+      "starts the sign-in.",
     find(facts) {
       const status = statusUnlessOpen(facts);
       const isOther = status !== undefined && status >= 400 &&
@@ -183,6 +204,7 @@ export const REACH_RULES: readonly IRule[] = [
           message:
             `The status without a token is ${status}, where clients wait for 401.`,
           url: facts.target.href,
+          severity: status >= 500 ? "error" : "warning",
         }
         : undefined;
     },
@@ -192,7 +214,9 @@ export const REACH_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 5",
     operator: "Respond with 401 where a token is required.",
-    client: "Authorize before the first call, as no 401 starts it.",
+    client:
+      "With this library: `authorize()` before the first call, as no 401 " +
+      "starts the sign-in.",
     find: (facts) =>
       isOpen(facts) && isPublished(facts)
         ? {

@@ -2,13 +2,14 @@
 
 import { parseUrl } from "../core/_url.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
-import { type AnyDocument, isBlocked, membersOf, shown } from "./_facts.ts";
 import {
-  findDisagreement,
-  findDocument,
-  type IRule,
+  type AnyDocument,
+  isBlocked,
   isMismatch,
-} from "./_rules.ts";
+  membersOf,
+  shown,
+} from "./_facts.ts";
+import { findDisagreement, findDocument, type IRule } from "./_rules.ts";
 
 /** Returns the URL where a document of a resource belongs. */
 function wellKnownUrlOf(resource: unknown): string | undefined {
@@ -42,6 +43,19 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
       );
       const document = resourceDocuments.find(({ url }) => url === found?.url);
       const { resource } = (document && membersOf(document)) ?? {};
+      const own = resourceDocuments.find(({ metadata }) =>
+        metadata !== undefined && metadata.resource === resource
+      );
+      if (found && own) {
+        return {
+          ...found,
+          operator:
+            "Publish here a document whose `resource` is the URL that " +
+            `clients use. The one at ${shown(own.url)} is right.`,
+          client: `This library uses the document at ${shown(own.url)}; ` +
+            "other clients may stop.",
+        };
+      }
       const isParent = facts.options.resourceMatch !== "exact" &&
         typeof resource === "string" &&
         parseUrl(resource)?.origin === target.origin &&
@@ -64,7 +78,7 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 3.3",
     operator: "Publish the whole URL of the resource as `resource`.",
-    client: "Accepted, unless `resourceMatch` is `exact`.",
+    client: "This library accepts it, unless `resourceMatch` is `exact`.",
     find: (facts) =>
       findDocument(
         facts,
@@ -98,7 +112,8 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     id: "scopes_malformed",
     standard: "RFC 9728, section 2",
     operator: "Publish `scopes_supported` as an array of strings.",
-    client: "Set `scopes`; anything but an array counts as absent.",
+    client:
+      "With this library: `scopes`; anything but an array counts as absent.",
     find: (facts) =>
       findDocument(
         facts,
@@ -116,13 +131,15 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     id: "not_at_well_known_url",
     standard: "RFC 9728, section 3.1",
     operator: "Publish the document at the well-known URL of the resource too.",
-    client: "The URL of the challenge is requested first.",
-    find({ resourceDocuments, target }) {
+    client: "This library requests the URL of the challenge first.",
+    find({ resourceDocuments, target, challenge }) {
       const found = resourceDocuments.find(({ metadata }) => metadata);
       const [ofPath, ofOrigin] = resourceMetadataUrls(target);
       const urls = [ofPath + target.search, ofOrigin];
       const [first] = resourceDocuments.filter(({ url }) => urls.includes(url));
-      const isElsewhere = found && first && !urls.includes(found.url) &&
+      const isElsewhere = found && first &&
+        found.url === challenge?.params.resource_metadata &&
+        !urls.includes(found.url) &&
         !resourceDocuments.some((document) =>
           urls.includes(document.url) && membersOf(document)
         );
@@ -139,7 +156,7 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     id: "resource_documents_disagree",
     standard: "RFC 9728, section 3.1",
     operator: "Publish the same document at each URL.",
-    client: "The first document is used.",
+    client: "This library uses the first document.",
     find: (facts) =>
       findDisagreement(facts, facts.resourceDocuments, "resource"),
   },
@@ -147,7 +164,7 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     id: "no_authorization_servers",
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "List the issuer in `authorization_servers`.",
-    client: "Set `authorizationServer`, if it is known.",
+    client: "With this library: `authorizationServer`, if it is known.",
     find(facts) {
       const { resource, resourceDocuments } = facts;
       return resource &&
@@ -166,7 +183,7 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     id: "authorization_servers_malformed",
     standard: "RFC 9728, section 2",
     operator: "Publish `authorization_servers` as an array of strings.",
-    client: "A single string is accepted.",
+    client: "This library accepts a single string.",
     find(facts) {
       const { resource, resourceDocuments } = facts;
       const { authorization_servers: servers } = resource ?? {};
@@ -189,7 +206,8 @@ export const RESOURCE_METADATA_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 7.6",
     operator: "List the preferred server first.",
-    client: "Set `selectAuthorizationServer`; the default is the first.",
+    client:
+      "With this library: `selectAuthorizationServer`; the default is the first.",
     find: ({ servers, resourceDocuments }) =>
       servers.length > 1
         ? {

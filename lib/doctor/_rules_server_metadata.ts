@@ -1,12 +1,20 @@
 /** Findings about metadata of the authorization server. */
 
 import { isSameIssuer } from "../core/_issuer.ts";
-import { codesOf, isNamed, isOpen, membersOf, shown } from "./_facts.ts";
+import {
+  codesOf,
+  isFound,
+  isMismatch,
+  isNamed,
+  isOpen,
+  membersOf,
+  shown,
+} from "./_facts.ts";
 import {
   findDisagreement,
   findDocument,
   type IRule,
-  isMismatch,
+  liftedBy,
 } from "./_rules.ts";
 
 /** The findings about metadata of the authorization server. */
@@ -16,14 +24,17 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 8414, section 2; RFC 9728, section 7.7",
     operator: "List an https URL of a public host.",
-    client: "Set `allowHttp`, in a test environment.",
+    client: "With this library: `allowHttp: true`, in a test environment.",
     find: (facts) =>
       facts.failure?.code === "url_refused" &&
         !facts.target.href.startsWith(facts.issuer) && facts.servers.length > 0
-        ? {
-          message: `${shown(facts.failure.message, 300)}.`,
-          url: facts.resourceDocuments.find(membersOf)?.url ?? "",
-        }
+        ? liftedBy(
+          {
+            message: `${shown(facts.failure.message, 300)}.`,
+            url: facts.resourceDocuments.find(membersOf)?.url ?? "",
+          },
+          { name: "allowHttp", value: true },
+        )
         : undefined,
   },
   {
@@ -44,32 +55,51 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
         true,
       );
       const document = serverDocuments.find(({ url }) => url === found?.url);
-      const claimed = shown(document && membersOf(document)?.issuer);
-      return found && {
-        ...found,
-        client: "If both are known to be one server: `trustedIssuers: { " +
-          `"${shown(issuer)}": "${claimed}" }\`.`,
-      };
+      const { issuer: claimed } = (document && membersOf(document)) ?? {};
+      // A URL that cannot be shown as it is may not be trusted either.
+      const isPlain = [issuer, claimed].every((one) =>
+        typeof one === "string" && shown(one, 500) === one
+      );
+      return liftedBy(
+        found && {
+          ...found,
+          client: "With this library, if both are known to be one server: " +
+            `\`trustedIssuers: { "${shown(issuer)}": "${shown(claimed)}" }\`.`,
+        },
+        ...(isPlain
+          ? [{
+            name: "trustedIssuers" as const,
+            value: { [issuer]: String(claimed) },
+          }]
+          : []),
+      );
     },
   },
   {
     id: "issuer_template",
     standard: "OpenID Connect Discovery 1.0, section 4.3",
     operator: "Name the issuer of one tenant.",
-    client: "Set `trustedIssuers`; Entra ID also needs `assumePkce` and " +
+    client: "With this library: `trustedIssuers`; Entra ID also needs " +
       "`resource: false`.",
-    find: (facts) =>
-      findDocument(facts, facts.serverDocuments, (document) => {
+    find(facts) {
+      const found = findDocument(facts, facts.serverDocuments, (document) => {
         const { issuer } = membersOf(document) ?? {};
         return typeof issuer === "string" && /\{[^{}]*\}/.test(issuer) &&
           `The issuer "${shown(issuer)}" is a template for several tenants.`;
-      }),
+      });
+      const { issuer } = facts.server ?? {};
+      // The name that Entra ID has for it. Its v2.0 endpoints refuse the parameter.
+      const isEntra = found && String(issuer).includes("{tenantid}");
+      return isEntra
+        ? { ...found, options: [{ name: "resource", value: false }] }
+        : found;
+    },
   },
   {
     id: "issuer_slash",
     standard: "RFC 8414, section 3.3",
     operator: "Name the server by exactly the `issuer` that it publishes.",
-    client: "A slash at the end may differ.",
+    client: "This library allows a slash at the end to differ.",
     find: (facts) =>
       findDocument(
         facts,
@@ -103,23 +133,26 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     id: "endpoint_refused",
     standard: "RFC 8414, section 2; RFC 6749, sections 3.1 and 3.2",
     operator: "Serve every endpoint over https at a public host.",
-    client: "Set `allowHttp`, in a test environment.",
+    client: "With this library: `allowHttp: true`, in a test environment.",
     find: (facts) =>
-      findDocument(
-        facts,
-        facts.serverDocuments,
-        (document) =>
-          document.json !== undefined &&
-          codesOf(document)[0] === "url_refused" &&
-          `${shown(document.error?.message, 300)}.`,
-        true,
+      liftedBy(
+        findDocument(
+          facts,
+          facts.serverDocuments,
+          (document) =>
+            document.json !== undefined &&
+            codesOf(document)[0] === "url_refused" &&
+            `${shown(document.error?.message, 300)}.`,
+          true,
+        ),
+        { name: "allowHttp", value: true },
       ),
   },
   {
     id: "server_documents_disagree",
     standard: "RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4",
     operator: "Publish the same values in both documents.",
-    client: "The first document is used.",
+    client: "This library uses the first document.",
     find: (facts) => findDisagreement(facts, facts.serverDocuments, "issuer"),
   },
   {
@@ -128,7 +161,7 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     standard: "RFC 8414, section 3.1",
     operator:
       "Publish the document at `/.well-known/oauth-authorization-server` too.",
-    client: "The URLs of OpenID Connect are requested as well.",
+    client: "This library requests the URLs of OpenID Connect as well.",
     find({ serverDocuments }) {
       const found = serverDocuments.find(({ metadata }) => metadata);
       const [oauth] = serverDocuments.filter(({ url }) =>
@@ -148,7 +181,8 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the issuer.",
-    client: "Set `authorizationServer`, if another one is known.",
+    client:
+      "With this library: `authorizationServer`, if another one is known.",
     find(facts) {
       const { serverDocuments, issuer, assumed } = facts;
       const isMissing = isNamed(facts) && facts.failure !== undefined &&
@@ -157,7 +191,8 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
           error?.code === "unexpected_status" &&
           [404, 405, 410].includes(error.status ?? 0)
         );
-      const isGone = assumed?.response?.status === 404 && !isOpen(facts);
+      const isGone = assumed?.authorization.response?.status === 404 &&
+        !isOpen(facts);
       if (!isMissing && !isGone) return undefined;
       return {
         message: `The authorization server ${shown(issuer)}` +
@@ -173,15 +208,38 @@ export const SERVER_METADATA_RULES: readonly IRule[] = [
     id: "endpoints_assumed",
     standard: "MCP 2025-03-26, authorization, section 2.3.3",
     operator: "Publish metadata of the resource and of the server.",
-    client: "The endpoints /authorize, /token and /register are assumed.",
-    find: (facts) =>
-      facts.assumed && !isOpen(facts) &&
-        facts.assumed.response?.status !== 404
+    client:
+      "This library assumes the endpoints /authorize, /token and /register.",
+    find(facts) {
+      const { authorization } = facts.assumed ?? {};
+      return authorization && !isOpen(facts) &&
+          authorization.response?.status !== 404
         ? {
           message: "No metadata of a server is published, so its endpoints " +
             "are assumed.",
-          url: facts.assumed.url,
+          url: authorization.url,
         }
-        : undefined,
+        : undefined;
+    },
+  },
+  {
+    id: "registration_not_found",
+    standard:
+      "MCP 2025-03-26, authorization, section 2.3.3; RFC 7591, section 3",
+    operator: "Publish metadata of the server, with its registration endpoint.",
+    client: "With this library: `client`, set to one that the operator has " +
+      "registered. Some servers respond so to everything but POST: " +
+      "`--register` shows it.",
+    find(facts) {
+      const { authorization, registration } = facts.assumed ?? {};
+      return registration && authorization?.response?.status !== 404 &&
+          !isOpen(facts) && !facts.registration && !isFound(registration)
+        ? {
+          message: "A GET finds no registration endpoint at the URL that is " +
+            "assumed.",
+          url: registration.url,
+        }
+        : undefined;
+    },
   },
 ];

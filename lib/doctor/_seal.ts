@@ -36,7 +36,10 @@ export function seal<T>(value: T, secrets: readonly string[]): T {
   }
   return isMembers(value)
     ? Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, seal(one, secrets)]),
+      Object.entries(value).map(([name, one]) => [
+        sealText(name, secrets),
+        seal(one, secrets),
+      ]),
     ) as T
     : value;
 }

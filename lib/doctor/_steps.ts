@@ -10,6 +10,7 @@ import {
   allDocuments,
   type IFacts,
   type IProbe,
+  isFound,
   membersOf,
   shown,
 } from "./_facts.ts";
@@ -49,7 +50,7 @@ const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
 
 const REASONS: Record<OAuthClientErrorReason, string> = {
   certificate: "certificate",
-  certificate_expired: "certificate",
+  certificate_expired: "cert. expired",
   connection_refused: "no connection",
   host_not_found: "unknown host",
 };
@@ -92,17 +93,18 @@ function describe(facts: IFacts, exchange: IExchange): string {
     const { error } = facts.registration ?? {};
     return error ? describeError(error) : "registered";
   }
-  if (name === "authorization_endpoint") {
-    return status === 404 ? "not found" : "found";
+  if (name === "authorization_endpoint" || name === "registration_endpoint") {
+    return response && isFound({ response }) ? "found" : "not found";
   }
   if (status >= 300 && status < 400) return "redirect";
+  const isMissing = status === 404 || status === 410;
   const document = allDocuments(facts).find((one) =>
     one.exchange === exchange || parseUrl(one.url)?.href === url
   );
   if (document?.metadata) return "metadata";
+  if (isMissing) return "not published";
   if (!document?.error) return response ? "not used" : "no response";
   const { cause } = document.error;
-  if (status === 404 || status === 410) return "not published";
   return membersOf(document) || !(cause instanceof OAuthClientError)
     ? describeError(document.error)
     : describeError(cause);

@@ -3,36 +3,37 @@
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import {
   discover,
   type IAuthorizationContext,
   type IDiscovery,
 } from "../discovery/discover.ts";
-import { type ICandidate, search } from "../discovery/_search.ts";
-import {
-  resourceCandidates,
-  serverCandidates,
-} from "../discovery/_strict_search.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { ITransport } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
-import type {
-  IDocument,
-  IFacts,
-  IProbe,
-  ResourceDocument,
-  ServerDocument,
+import {
+  type IAssumed,
+  type IFacts,
+  type IProbe,
+  isMismatch,
+  type ResourceDocument,
+  type ServerDocument,
 } from "./_facts.ts";
 import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
+import { readResource, readServer } from "./_read_documents.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
 import { seal } from "./_seal.ts";
 
 /** A request of MCP without any effect on its servers. */
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+
+/** Checks whether nothing accepts the method of a request at its URL. */
+function isMissing({ response }: IProbe): boolean {
+  return [404, 405].includes(response?.status ?? 0);
+}
 
 /** Requests the resource without a token. */
 async function probeResource(survey: ISurvey): Promise<IProbe> {
@@ -47,10 +48,10 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
     headers: mergeHeaders(accept, options.headers),
     method: "GET",
   });
-  // A server of MCP need not accept GET, and then it responds with 405. Some of them
-  // protect nothing but POST.
-  const { status, headers } = first.response ?? {};
-  if (status !== 405 || headers?.get("WWW-Authenticate")) return first;
+  // A server of MCP need not accept GET, and then it responds with 405, or as its
+  // framework does for a route that is not there. Many protect nothing but POST.
+  const { headers } = first.response ?? {};
+  if (!isMissing(first) || headers?.get("WWW-Authenticate")) return first;
   const second = await probe(survey, purpose, fetchAs(true), {
     url,
     // Without the caller's header fields: with credentials, a POST could have an
@@ -59,73 +60,14 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
     body: PING,
     method: "POST",
   });
-  const { response } = second;
-  return response?.status === 401 || response?.ok ? second : first;
-}
-
-/** Fetches one candidate, or repeats what discovery fetched. */
-async function readDocument<Metadata>(
-  survey: ISurvey,
-  name: Extract<DiagnosisStepName, RequestPurpose>,
-  candidate: ICandidate<Metadata>,
-): Promise<IDocument<Metadata> | undefined> {
-  const { recorder, transport } = survey;
-  const { url } = candidate;
-  const isUsed = recorder.find(name, url) !== undefined;
-  if (!isUsed && !recorder.isAlive(url)) return undefined;
-  let json: unknown;
-  const check = (document: unknown, finalUrl: string) => {
-    json = document;
-    return candidate.check(document, finalUrl);
-  };
-  const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
-  const { result, error } = await attempt(
-    survey,
-    () =>
-      search(
-        name,
-        [{ ...candidate, rules: survey.rules, check }],
-        { ...transport, fetch },
-      ),
-  );
-  // A search without a function of the caller ends in errors of this library alone.
-  const found = error ??
-    result?.attempts[0]?.error as OAuthClientError | undefined;
-  const { cause } = found ?? {};
-  const isTimeout = cause instanceof OAuthClientError &&
-    cause.code === "timeout";
-  return {
-    url,
-    // Discovery came to it, but must not request it.
-    isUsed: isUsed || found?.code === "url_refused",
-    exchange: recorder.findLast(name, url),
-    metadata: result?.metadata,
-    error: isTimeout ? cause : found,
-    json,
-  };
-}
-
-async function readDocuments<Metadata>(
-  survey: ISurvey,
-  name: Extract<DiagnosisStepName, RequestPurpose>,
-  candidates: () => ICandidate<Metadata>[],
-): Promise<IDocument<Metadata>[]> {
-  const { result = [] } = await attempt(
-    survey,
-    () => Promise.resolve().then(candidates),
-  );
-  const documents: IDocument<Metadata>[] = [];
-  for (const candidate of result) {
-    const document = await readDocument(survey, name, candidate);
-    if (document) documents.push(document);
-  }
-  return documents;
+  return second.response && !isMissing(second) ? second : first;
 }
 
 /** Runs the library's own discovery, with a record of its requests. */
 async function runDiscovery(
   { target, options, transport, recorder }: ISurvey,
   headers: { get(name: string): string | null } | undefined,
+  authorizationServer: string | URL | undefined,
 ): Promise<IAuthorizationContext> {
   let name: RequestPurpose = "resource_metadata";
   const { allowUrl = () => true } = transport;
@@ -134,11 +76,12 @@ async function runDiscovery(
     sameOriginHeaders: options.headers,
     additionalHeaders: options.additionalHeaders,
     resourceMatch: options.resourceMatch,
-    authorizationServer: options.authorizationServer,
+    authorizationServer,
     selectAuthorizationServer: undefined,
     trustedIssuers: options.trustedIssuers,
     preferredServerMetadataUrl: options.preferredServerMetadataUrl,
-    offlineAccess: options.offlineAccess,
+    // As flows do.
+    offlineAccess: options.offlineAccess ?? true,
     allowHttp: options.allowHttp,
   } satisfies Record<keyof IDiscovery, unknown>;
   return await discover(target, discovery, {
@@ -147,7 +90,10 @@ async function runDiscovery(
       name = purpose;
       return allowUrl(url, purpose);
     },
-    fetch: recorder.fetchFor(() => name as DiagnosisStepName),
+    // The responses of an authorization server as the target are there already.
+    fetch: recorder.fetchFor(() => name as DiagnosisStepName, {
+      repeats: true,
+    }),
   });
 }
 
@@ -166,22 +112,131 @@ function serversIn(resource: Members | undefined): string[] {
     .filter((server) => typeof server === "string");
 }
 
-/** Requests the authorization endpoint that a client would have to assume. */
+/** Requests the endpoints that a client would have to assume. */
 async function probeAssumed(
   survey: ISurvey,
   context: IAuthorizationContext | undefined,
-): Promise<IProbe | undefined> {
-  const url = context?.serverMetadata.authorization_endpoint;
-  if (context?.serverMetadataUrl !== undefined || url === undefined) {
+): Promise<IAssumed | undefined> {
+  const { serverMetadataUrl, serverMetadata } = context ?? {};
+  const { authorization_endpoint, registration_endpoint } = serverMetadata ??
+    {};
+  if (
+    serverMetadataUrl !== undefined || authorization_endpoint === undefined ||
+    registration_endpoint === undefined
+  ) {
     return undefined;
   }
-  const fetch = survey.recorder.fetchFor(() => "authorization_endpoint", {
-    isExtra: true,
-    readsBody: false,
-  });
   const purpose = "authorization_server_metadata";
-  const get = { url, headers: {}, method: "GET" };
-  return await probe(survey, purpose, fetch, get);
+  const get = (
+    name: "authorization_endpoint" | "registration_endpoint",
+    url: string,
+  ) => {
+    const fetch = survey.recorder.fetchFor(() => name, {
+      isExtra: true,
+      readsBody: false,
+    });
+    return probe(survey, purpose, fetch, { url, headers: {}, method: "GET" });
+  };
+  return {
+    authorization: await get("authorization_endpoint", authorization_endpoint),
+    registration: await get("registration_endpoint", registration_endpoint),
+  };
+}
+
+/**
+ * Checks whether a target that is no resource is an authorization server: its own
+ * well-known URLs have its metadata, or that of all tenants of its host. Resources
+ * publish copies of other servers' metadata.
+ */
+function publishesServer(
+  { origin }: URL,
+  documents: readonly ServerDocument[],
+): boolean {
+  return documents.some((document) => {
+    const { issuer } = isMembers(document.json) ? document.json : {};
+    const isTemplate = String(issuer).startsWith(`${origin}/{`);
+    return document.metadata !== undefined ||
+      (isMismatch(document) && isTemplate);
+  });
+}
+
+/** Gathers facts, by requests or from earlier responses. */
+async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
+  const { target, options, recorder, isReplay } = survey;
+  const { authorizationServer } = options;
+  const { headers } = probe.response ?? {};
+  const challengeHeader = headers?.get("WWW-Authenticate") ?? "";
+  const challenges = findChallenges(challengeHeader);
+  const challenge = challenges.find(({ params }) => params.resource_metadata) ??
+    challenges[0];
+  const discovered = await attempt(
+    survey,
+    () => runDiscovery(survey, headers, authorizationServer),
+  );
+  const published = authorizationServer === undefined
+    ? await readResource(survey, challenge?.params.resource_metadata)
+    : [];
+
+  const isResource = authorizationServer !== undefined ||
+    probe.response?.status === 401 || challenges.length > 0 ||
+    published.some(({ json }) => isMembers(json)) || target.search !== "";
+  // The identifier of an issuer has no slash for an empty path.
+  const own = target.pathname === "/" ? target.origin : target.href;
+  const isServer = !isResource &&
+    publishesServer(target, await readServer(survey, own));
+  const { result: context, error: failure } = isServer
+    ? await attempt(survey, () => runDiscovery(survey, undefined, own))
+    : discovered;
+
+  const resourceDocuments = isServer ? [] : published;
+  const resource = bestOf(resourceDocuments);
+  const servers = serversIn(resource);
+  const issuer = isServer
+    ? own
+    : authorizationServer === undefined
+    ? servers[0] ?? target.origin
+    : String(authorizationServer);
+  const serverDocuments = await readServer(survey, issuer);
+  return {
+    target,
+    options,
+    isServer,
+    probe,
+    challengeHeader,
+    challenges,
+    challenge,
+    ...(context && { context }),
+    ...(failure && { failure }),
+    resourceDocuments,
+    resource,
+    servers,
+    issuer,
+    serverDocuments,
+    server: bestOf(serverDocuments),
+    assumed: probe.response?.ok
+      ? undefined
+      : await probeAssumed(survey, context),
+    corsProbes: isReplay
+      ? []
+      : await probeCors(survey, context, isServer ? undefined : probe, [
+        resourceDocuments.find(({ metadata }) => metadata),
+        serverDocuments.find(({ metadata }) => metadata),
+      ]),
+    registration: isReplay ? undefined : await register(survey, context),
+    exchanges: recorder.exchanges,
+  };
+}
+
+/** The options that a diagnosis tries by itself. */
+export type Remedies = Pick<
+  IDiagnoseOptions,
+  "allowHttp" | "assumePkce" | "trustedIssuers"
+>;
+
+/** The facts, and a function for those that the same responses are with more options. */
+export interface ISurveyResult {
+  readonly facts: IFacts;
+  readonly retry: (remedies: Remedies) => Promise<IFacts>;
 }
 
 /** Gathers the facts of a diagnosis. */
@@ -189,7 +244,7 @@ export async function takeSurvey(
   target: URL,
   options: IDiagnoseOptions,
   transport: ITransport,
-): Promise<IFacts> {
+): Promise<ISurveyResult> {
   const { now = Date.now, onRequest, authorizationServer } = options;
   const recorder = new Recorder({
     fetch: transport.fetch,
@@ -206,72 +261,29 @@ export async function takeSurvey(
     allowLoopback: isLoopback(target) ||
       (named !== undefined && isLoopback(named)),
   };
-  const survey = { target, options, transport, recorder, rules };
-
-  const resourceProbe = await probeResource(survey);
-  const { headers } = resourceProbe.response ?? {};
-  const challengeHeader = headers?.get("WWW-Authenticate") ?? "";
-  const challenges = findChallenges(challengeHeader);
-  const challenge = challenges.find(({ params }) => params.resource_metadata) ??
-    challenges[0];
-  const { result: context, error: failure } = await attempt(
-    survey,
-    () => runDiscovery(survey, headers),
-  );
-
-  const resourceDocuments = authorizationServer === undefined
-    ? await readDocuments(
-      survey,
-      "resource_metadata",
-      () =>
-        resourceCandidates({
-          target,
-          rules,
-          resourceMetadataUrl: challenge?.params.resource_metadata,
-          resourceMatch: options.resourceMatch,
-          sameOriginHeaders: options.headers,
-        }),
-    )
-    : [];
-  const resource = bestOf(resourceDocuments);
-  const servers = serversIn(resource);
-  const issuer = authorizationServer === undefined
-    ? servers[0] ?? target.origin
-    : String(authorizationServer);
-  const serverDocuments = await readDocuments(
-    survey,
-    "authorization_server_metadata",
-    () =>
-      serverCandidates({
-        issuer,
-        rules,
-        trustedIssuers: options.trustedIssuers,
-        preferredUrl: options.preferredServerMetadataUrl,
-        additionalHeaders: options.additionalHeaders,
-      }),
-  );
-  const server = bestOf(serverDocuments);
-  return {
+  const survey = {
     target,
     options,
-    probe: resourceProbe,
-    challengeHeader,
-    challenges,
-    challenge,
-    ...(context && { context }),
-    ...(failure && { failure }),
-    resourceDocuments,
-    resource,
-    servers,
-    issuer,
-    serverDocuments,
-    server,
-    assumed: await probeAssumed(survey, context),
-    corsProbes: await probeCors(survey, context, resourceProbe, [
-      resourceDocuments.find(({ metadata }) => metadata),
-      serverDocuments.find(({ metadata }) => metadata),
-    ]),
-    registration: await register(survey, context),
-    exchanges: recorder.exchanges,
+    transport,
+    recorder,
+    rules,
+    isReplay: false,
+  };
+  const probe = await probeResource(survey);
+  const facts = await gather(survey, probe);
+  return {
+    facts,
+    retry(remedies) {
+      const changed = { ...options, ...remedies };
+      return gather({
+        ...survey,
+        options: changed,
+        rules: { ...rules, allowHttp: changed.allowHttp },
+        // No request is made that the caller would have to allow.
+        transport: { ...transport, allowUrl: undefined },
+        recorder: recorder.replay(),
+        isReplay: true,
+      }, probe);
+    },
   };
 }

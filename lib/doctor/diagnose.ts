@@ -6,23 +6,31 @@
 
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
 import { transportOf } from "../http/_transport.ts";
-import { type IFacts, isOpen, shown } from "./_facts.ts";
+import { isMembers } from "../core/_members.ts";
+import { clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
 import { DOCUMENT_RULES } from "./_rules_documents.ts";
-import { CLIENT_RULES, clientKindOf } from "./_rules_client.ts";
+import { CLIENT_RULES } from "./_rules_client.ts";
 import { FLOW_RULES } from "./_rules_flow.ts";
 import { REACH_RULES } from "./_rules_reach.ts";
 import { RESOURCE_METADATA_RULES } from "./_rules_resource_metadata.ts";
 import { SERVER_METADATA_RULES } from "./_rules_server_metadata.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { stepsOf } from "./_steps.ts";
-import { takeSurvey } from "./_survey.ts";
+import { type ISurveyResult, type Remedies, takeSurvey } from "./_survey.ts";
+import {
+  isError,
+  notTriedOf,
+  optionsOf,
+  summaryOf,
+  verdictOf,
+} from "./_verdict.ts";
 import type {
-  DiagnosisVerdict,
   IDiagnoseOptions,
   IDiagnosis,
   IDiagnosisContext,
+  IDiagnosisOption,
   IFinding,
 } from "./diagnosis.ts";
 
@@ -38,74 +46,80 @@ const RULES: readonly IRule[] = [
 
 const SEVERITIES = ["error", "warning", "info"] as const;
 
-const isError = ({ severity }: IFinding) => severity === "error";
-
 function findingsOf(facts: IFacts): IFinding[] {
   const found = RULES.filter(({ isFallback }) => !isFallback)
     .flatMap((rule) => apply(rule, facts));
   const fallbacks = RULES.filter(({ isFallback }) => isFallback)
     .flatMap((rule) => apply(rule, facts));
-  const all = found.some(isError) ? found : [...found, ...fallbacks];
-  return SEVERITIES.flatMap((severity) =>
-    all.filter((finding) => finding.severity === severity)
-  );
+  const all = [...found, ...(found.some(isError) ? [] : fallbacks)];
+  // Of the errors, those that no option helps against come first.
+  const rank = ({ severity, options }: IFinding) =>
+    severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
+  return all.sort((a, b) => rank(a) - rank(b));
 }
 
 function contextOf(facts: IFacts): IDiagnosisContext | undefined {
-  const { context } = facts;
+  const { context, isServer } = facts;
   if (!context) return undefined;
   const { resource, issuer, source, serverMetadataUrl, scopes } = context;
   return {
-    resource,
+    ...(!isServer && { resource }),
     issuer,
-    source,
+    source: isServer ? "target" : source,
     ...(serverMetadataUrl !== undefined && { serverMetadataUrl }),
     ...(scopes && { scopes }),
-    client: clientKindOf(context),
+    client: clientKindOf(facts),
   };
 }
 
-function verdictOf(
-  facts: IFacts,
-  findings: readonly IFinding[],
-): DiagnosisVerdict {
-  const { probe, failure, context } = facts;
-  if (findings.some(isError)) {
-    const isSilent = probe.error !== undefined && failure !== undefined &&
-      ["network_error", "timeout"].includes(probe.error.code);
-    return isSilent ? "unreachable" : "broken";
-  }
-  if (isOpen(facts)) return "open";
-  return context && clientKindOf(context) === "ask_user"
-    ? "needs_client"
-    : "ready";
+/** The options that a diagnosis can try itself. */
+function remediesOf(
+  { trustedIssuers }: IDiagnoseOptions,
+  options: readonly IDiagnosisOption[],
+): Remedies {
+  const has = (wanted: string) => options.some(({ name }) => name === wanted);
+  const { value } = options.find(({ name }) => name === "trustedIssuers") ?? {};
+  return {
+    ...(has("allowHttp") && { allowHttp: true }),
+    ...(has("assumePkce") && { assumePkce: true }),
+    ...(isMembers(value) &&
+      { trustedIssuers: { ...trustedIssuers, ...value } }),
+  };
 }
 
-function summaryOf(
-  { target, context, registration }: IFacts,
-  verdict: DiagnosisVerdict,
-  [first]: readonly IFinding[],
-): string {
-  const issuer = shown(context?.issuer);
-  switch (verdict) {
-    case "ready":
-      return registration?.client
-        ? `A client is registered at ${issuer}; next, a user signs in.`
-        : `A client can ${
-          context && clientKindOf(context) === "register"
-            ? "register"
-            : "use its metadata document"
-        } at ${issuer}, and send the user there.`;
-    case "needs_client":
-      return `Discovery succeeds. The operator of ${issuer} has to register ` +
-        "the client.";
-    case "open":
-      return "No token is required at this URL.";
-    case "unreachable":
-      return `There is no usable response from ${shown(target.host)}.`;
-    case "broken":
-      return `A strict client stops. ${first?.message ?? ""}`;
+/** What stops a client, and with which options it continues. */
+interface IPrognosis {
+  /** The facts with the options; without them if they do not help. */
+  readonly facts: IFacts;
+  readonly findings: readonly IFinding[];
+  /** The errors that remain. */
+  readonly errors: readonly IFinding[];
+  readonly options: IDiagnosisOption[];
+}
+
+/**
+ * Looks at the responses once more, with the options of the errors: one obstacle can
+ * hide another one, which then has an option of its own.
+ */
+async function prognosisOf(
+  { facts, retry }: ISurveyResult,
+): Promise<IPrognosis> {
+  const findings = findingsOf(facts);
+  const own = findings.filter(isError).filter(({ options }) => !options);
+  const none = { facts, findings, errors: own, options: [] };
+  if (own.length > 0) return none;
+  let options = optionsOf(facts, findings);
+  if (!findings.some(isError)) return { ...none, options };
+  for (let tries = 0; tries < 3; tries++) {
+    const later = await retry(remediesOf(facts.options, options));
+    const left = findingsOf(later);
+    const errors = left.filter(isError);
+    const known = options.length;
+    options = optionsOf(later, left, options);
+    if (errors.length === 0) return { facts: later, findings, errors, options };
+    if (options.length === known) break;
   }
+  return { ...none, errors: findings.filter(isError) };
 }
 
 /**
@@ -115,7 +129,7 @@ function summaryOf(
  *
  * Beside the requests of discovery, the remaining well-known URLs are requested, and
  * preflight requests are made as by a web page. If the resource responds to `GET`
- * with 405 and no challenge, it receives one `POST` without `options.headers`: a
+ * with 404 or 405 and no challenge, it receives one `POST` without `options.headers`: a
  * `ping` of the Model Context Protocol, which has no effect on a server of that
  * protocol. Without `options.register`, all other requests are `GET` and `OPTIONS`.
  * The whole takes a few times `timeoutMs` at most, as no further request is made to a
@@ -124,9 +138,14 @@ function summaryOf(
  * `allowUrl` is called before every request; for the resource itself the purpose is
  * `resource_metadata`, and for a preflight request that of the request it precedes.
  *
- * The verdict is `broken` or `unreachable` exactly if there is a finding of severity
- * `error`; and there is one whenever discovery fails, unless the resource publishes
- * nothing and requires no token.
+ * A finding of severity `error` stops a client that sets no options; there is one
+ * whenever discovery fails, unless the resource publishes nothing and requires no token.
+ * Where an error names options, the responses are read once more with them, without a
+ * request. If nothing else stops a client then, the verdict is `needs_option` in place
+ * of `broken`.
+ *
+ * A target that is no resource, and whose own well-known URLs have metadata of an
+ * authorization server, is diagnosed as one.
  *
  * All strings, those passed to `onRequest` included, are free of control characters,
  * and of values of `headers` and `additionalHeaders` with at least 8 characters: as
@@ -169,17 +188,23 @@ export async function diagnose(
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";
   const secrets = secretsIn(given);
-  const facts = await takeSurvey(url, given, { ...transport, secrets });
-  const { failure, registration } = facts;
+  const survey = await takeSurvey(url, given, { ...transport, secrets });
+  const { failure, registration } = survey.facts;
   const { client } = registration ?? {};
-  const findings = findingsOf(facts);
-  const verdict = verdictOf(facts, findings);
+  const { facts, findings, errors, options: needed } = await prognosisOf(
+    survey,
+  );
+  const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
+  const notTried = notTriedOf(facts);
   const method = client?.token_endpoint_auth_method;
+  const words = { errors, options: needed, notTried };
   const diagnosis: IDiagnosis = {
     target: url.href,
     verdict,
-    summary: summaryOf(facts, verdict, findings),
+    summary: summaryOf(facts, verdict, words),
+    ...(needed.length > 0 && { options: needed }),
+    ...(notTried && { notTried }),
     ...(context && { context }),
     ...(failure && {
       failure: { code: failure.code, message: failure.message },
@@ -192,8 +217,8 @@ export async function diagnose(
           { token_endpoint_auth_method: method }),
       },
     }),
-    steps: stepsOf(facts),
-    findings,
+    steps: stepsOf(survey.facts),
+    findings: [...findings],
   };
   return seal(diagnosis, secrets);
 }

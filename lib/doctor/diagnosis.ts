@@ -9,15 +9,17 @@ import type { OAuthClientErrorCode } from "../core/errors.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {
-  /** A client can discover the server, obtain a `client_id` and request a token. */
+  /** Nothing that was tried stops a client; see {@linkcode IDiagnosis.notTried}. */
   Ready: "ready",
-  /** The same, but the operator of the server has to register the client. */
+  /** The same, but a client needs a `client_id` of the operator of the server. */
   NeedsClient: "needs_client",
+  /** A client of this library stops unless it sets {@linkcode IDiagnosis.options}. */
+  NeedsOption: "needs_option",
   /** The resource does not require a token at this URL. */
   Open: "open",
   /** There is no response from the resource. */
   Unreachable: "unreachable",
-  /** A strict client stops; a finding of severity `error` has the reason. */
+  /** A client stops, whatever its options; the first finding has the reason. */
   Broken: "broken",
 } as const;
 
@@ -27,7 +29,7 @@ export type DiagnosisVerdict =
 
 /** The severity of a finding. */
 export const FindingSeverity = {
-  /** A strict client stops. */
+  /** A strict client stops, unless it sets the options of the finding. */
   Error: "error",
   /** Some clients stop, or security suffers. */
   Warning: "warning",
@@ -38,6 +40,36 @@ export const FindingSeverity = {
 /** One of the severities. */
 export type FindingSeverity =
   typeof FindingSeverity[keyof typeof FindingSeverity];
+
+/** The options without which a client of this library stops at some servers. */
+export const DiagnosisOptionName = {
+  /** Of `createAuthorizedFetch`: URLs with http, or on loopback. */
+  AllowHttp: "allowHttp",
+  /** Of `codeFlow`: PKCE where the server does not list it. */
+  AssumePkce: "assumePkce",
+  /** Of the flows: a client that the operator of the server has registered. */
+  Client: "client",
+  /** Of the flows: the URL of the client metadata document. */
+  ClientMetadataUrl: "clientMetadataUrl",
+  /** Of `createAuthorizedFetch`: the key that tokens are bound to. */
+  Dpop: "dpop",
+  /** Of the flows: whether the `resource` parameter is sent. */
+  Resource: "resource",
+  /** Of `createAuthorizedFetch`: the issuer that a server's metadata may have. */
+  TrustedIssuers: "trustedIssuers",
+} as const;
+
+/** One of the options. */
+export type DiagnosisOptionName =
+  typeof DiagnosisOptionName[keyof typeof DiagnosisOptionName];
+
+/** An option that a client of this library has to set. */
+export interface IDiagnosisOption {
+  /** Name of the option. */
+  name: DiagnosisOptionName;
+  /** Its value; absent where the caller alone has it. */
+  value?: boolean | Record<string, string>;
+}
 
 /** One problem of a server. */
 export interface IFinding {
@@ -55,6 +87,8 @@ export interface IFinding {
   operator: string;
   /** What a client can do meanwhile. */
   client?: string;
+  /** The options of this library that lift it; perhaps something else stops a client. */
+  options?: IDiagnosisOption[];
 }
 
 /** The part of a diagnosis that a request belongs to. */
@@ -69,6 +103,8 @@ export const DiagnosisStepName = {
   Cors: "cors",
   /** The authorization endpoint of a server without metadata. */
   AuthorizationEndpoint: "authorization_endpoint",
+  /** The registration endpoint of such a server, by `GET`. */
+  RegistrationEndpoint: "registration_endpoint",
   /** The registration of a client. */
   Registration: "registration",
 } as const;
@@ -106,34 +142,47 @@ export interface IDiagnosisStep extends IDiagnosisRequest {
 
 /** What {@linkcode discoverAuthorization} found. */
 export interface IDiagnosisContext {
-  /** Resource indicator. */
-  resource: string;
+  /** Resource indicator; absent if the target is an authorization server. */
+  resource?: string;
   /** Issuer of the authorization server. */
   issuer: string;
-  /** What named the authorization server. */
-  source: "resource_metadata" | "option" | "fallback";
+  /** What named the authorization server; `target`: it is the target itself. */
+  source: "resource_metadata" | "option" | "fallback" | "target";
   /** URL of the server's metadata; absent if the endpoints are assumed. */
   serverMetadataUrl?: string;
-  /** Scopes to request; absent if nothing names them. */
+  /** Scopes that a flow requests; absent if nothing names them. */
   scopes?: string[];
   /**
-   * How a client obtains its `client_id`: by registration, by a client metadata
-   * document, or from the operator of the server.
+   * How a client obtains its `client_id`, by the metadata: by registration, by a client
+   * metadata document, or from the operator of the server.
    */
   client: "register" | "client_metadata_document" | "ask_user";
 }
 
 /** The result of {@linkcode diagnose}: plain JSON. */
 export interface IDiagnosis {
-  /** URL of the resource. */
+  /** URL of the resource, or of an authorization server. */
   target: string;
   /** The verdict. */
   verdict: DiagnosisVerdict;
-  /** The verdict in one sentence. */
+  /** The verdict in a few sentences. */
   summary: string;
-  /** What discovery found; absent if it failed. */
+  /**
+   * What a client of this library has to set. Absent if it is nothing, and where no
+   * options help.
+   */
+  options?: IDiagnosisOption[];
+  /**
+   * The endpoints that a sign-in uses and the diagnosis did not, by the names that they
+   * have in the metadata of the server. Absent without a context.
+   */
+  notTried?: string[];
+  /** What discovery found, with `options` if it needs them; absent if it failed. */
   context?: IDiagnosisContext;
-  /** Why discovery failed: the error of {@linkcode discoverAuthorization}. */
+  /**
+   * Why discovery failed without `options`: the error of
+   * {@linkcode discoverAuthorization}.
+   */
   failure?: { code: OAuthClientErrorCode; message: string };
   /** The client that was registered, without its credentials. */
   registration?: { client_id: string; token_endpoint_auth_method?: string };
@@ -147,12 +196,21 @@ export interface IDiagnosis {
 export interface IDiagnoseOptions extends
   Omit<
     IDiscoverAuthorizationOptions,
-    "challenge" | "sameOriginHeaders" | "selectAuthorizationServer"
+    | "challenge"
+    | "sameOriginHeaders"
+    | "selectAuthorizationServer"
+    | "offlineAccess"
   > {
   /** Header fields for `GET` requests to the origin of the resource only. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Continues with a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
+  /**
+   * Adds the scope `offline_access` if the server lists it, as flows do.
+   *
+   * @default true
+   */
+  offlineAccess?: boolean | undefined;
   /**
    * Whether to register a client, if the server allows it.
    *

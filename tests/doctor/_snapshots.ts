@@ -1,5 +1,5 @@
 /**
- * Four servers whose report is compared with a file, and the list of the rules. As a
+ * Some servers whose report is compared with a file, and the list of the rules. As a
  * program, it writes the files: `deno run -A tests/doctor/_snapshots.ts`.
  */
 
@@ -20,12 +20,25 @@ export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
     resource.headers["WWW-Authenticate"] = 'Bearer realm="api", scope="admin"';
     noCors.add("/as/token");
   },
+  needs_option: ({ serverMetadata }) => {
+    delete serverMetadata.code_challenge_methods_supported;
+    delete serverMetadata.registration_endpoint;
+  },
+  authorization_server: (model) => {
+    const { origin, serverMetadata, resource } = model;
+    serverMetadata.issuer = `${origin}/mcp`;
+    resource.status = 200;
+    resource.headers = {};
+    model.documents = {
+      "/mcp/.well-known/openid-configuration": served(serverMetadata),
+    };
+  },
   broken: (model) => {
     const { serverMetadata, resourceMetadata, resource, documents } = model;
     resource.headers["WWW-Authenticate"] = "Bearer";
     resourceMetadata.scopes_supported = [];
     serverMetadata.issuer = "https://login.example/{tenantid}/v2.0";
-    delete serverMetadata.code_challenge_methods_supported;
+    serverMetadata.code_challenge_methods_supported = ["plain"];
     documents["/as/.well-known/openid-configuration"] = served(
       "<!doctype html>",
       { headers: { "Content-Type": "text/html" } },

@@ -16,6 +16,8 @@ export interface IDeviation {
   /** Findings as `severity id`, in their order. */
   readonly findings: readonly string[];
   readonly verdict: string;
+  /** The options that a client needs. */
+  readonly options?: readonly string[];
   readonly change: (model: IModel) => void;
   /**
    * What the deviation changes: two of one part exclude each other. Without it, the
@@ -171,10 +173,16 @@ const AT_THE_RESOURCE: readonly IDeviation[] = [
   },
   {
     name: "404 at the resource",
-    findings: ["warning target_not_found"],
-    verdict: "ready",
+    findings: ["error target_not_found"],
+    verdict: "broken",
     change: status(404),
     part: "challenge",
+  },
+  {
+    name: "500 in place of 401",
+    findings: ["error no_401"],
+    verdict: "broken",
+    change: status(500),
   },
   {
     name: "403 in place of 401",
@@ -229,10 +237,65 @@ const AT_THE_RESOURCE: readonly IDeviation[] = [
   },
   {
     name: "401 for POST only",
-    findings: [],
+    findings: ["info challenge_for_post_only"],
     verdict: "ready",
     change: ({ handlers }) => {
       handlers["GET /mcp"] = () => new Response(null, { status: 405 });
+    },
+  },
+  {
+    name: "401 for POST only, and 404 for GET (Express)",
+    findings: [],
+    verdict: "ready",
+    change: (model) => {
+      challenge(
+        `Bearer resource_metadata="${model.origin}${RESOURCE_PATH}"`,
+      )(model);
+      model.handlers["GET /mcp"] = () => new Response(null, { status: 404 });
+    },
+  },
+  {
+    name: "200 for POST, and 404 for GET",
+    findings: ["info token_optional"],
+    verdict: "open",
+    change: (model) => {
+      status(200)(model);
+      model.handlers["GET /mcp"] = () => new Response(null, { status: 404 });
+    },
+  },
+  {
+    name: "404 for GET, and 405 for POST",
+    findings: ["error target_not_found"],
+    verdict: "broken",
+    change: (model) => {
+      status(405)(model);
+      model.handlers["GET /mcp"] = () => new Response(null, { status: 404 });
+    },
+  },
+  {
+    name: "a challenge of DPoP alone",
+    findings: ["info dpop_required"],
+    verdict: "needs_option",
+    options: ["dpop"],
+    change: (model) =>
+      challenge(
+        `DPoP resource_metadata="${model.origin}${RESOURCE_PATH}", scope="read"`,
+      )(model),
+  },
+  {
+    name: "nothing but a 401, and /register",
+    findings: [
+      "warning no_challenge",
+      "warning endpoints_assumed",
+      "warning no_resource_metadata",
+    ],
+    verdict: "ready",
+    change: (model) => {
+      status(401)(model);
+      model.documents = {
+        "/authorize": served("", { status: 400 }),
+        "/register": served("", { status: 405 }),
+      };
     },
   },
   {
@@ -240,9 +303,11 @@ const AT_THE_RESOURCE: readonly IDeviation[] = [
     findings: [
       "warning no_challenge",
       "warning endpoints_assumed",
+      "warning registration_not_found",
       "warning no_resource_metadata",
     ],
-    verdict: "ready",
+    verdict: "needs_client",
+    options: ["client"],
     change: (model) => {
       status(401)(model);
       model.documents = { "/authorize": served("", { status: 400 }) };
@@ -278,6 +343,15 @@ const RESOURCE_METADATA: readonly IDeviation[] = [
     verdict: "broken",
     change: (model) => resource({ resource: model.origin })(model),
     part: "identifier",
+  },
+  {
+    name: "metadata of a parent at the URL of the resource too (fastmcp)",
+    findings: ["warning resource_mismatch", "info resource_is_parent"],
+    verdict: "ready",
+    change: (model) => {
+      model.resourceMetadata.resource = model.origin;
+      model.documents[ROOT_PATH] = served(model.resourceMetadata);
+    },
   },
   {
     name: "a resource with a fragment",
@@ -410,7 +484,8 @@ const RESOURCE_METADATA: readonly IDeviation[] = [
   {
     name: "DPoP is required",
     findings: ["info dpop_required"],
-    verdict: "ready",
+    verdict: "needs_option",
+    options: ["dpop"],
     change: resource({ dpop_bound_access_tokens_required: true }),
     part: "dpop",
   },
@@ -568,32 +643,42 @@ const SERVING: readonly IDeviation[] = [
   },
   {
     name: "no CORS for metadata",
-    findings: ["info cors_metadata"],
+    findings: ["info cors"],
     verdict: "ready",
     change: ({ noCors }) => void noCors.add(SERVER_PATH),
   },
   {
     name: "no CORS for the resource",
-    findings: ["info cors_resource"],
+    findings: ["info cors"],
     verdict: "ready",
     change: ({ noCors }) => void noCors.add("/mcp"),
   },
   {
     name: "a challenge that web pages cannot read",
-    findings: ["info cors_resource"],
+    findings: ["info cors"],
     verdict: "ready",
     change: ({ resource }) =>
       void delete resource.headers["Access-Control-Expose-Headers"],
   },
   {
+    name: "no CORS anywhere",
+    findings: ["info cors"],
+    verdict: "ready",
+    change: ({ noCors }) => {
+      for (const path of ["/mcp", SERVER_PATH, "/as/token", "/as/register"]) {
+        noCors.add(path);
+      }
+    },
+  },
+  {
     name: "no CORS for the token endpoint",
-    findings: ["info cors_token"],
+    findings: ["info cors"],
     verdict: "ready",
     change: ({ noCors }) => void noCors.add("/as/token"),
   },
   {
     name: "no CORS for the registration endpoint",
-    findings: ["info cors_registration"],
+    findings: ["info cors"],
     verdict: "ready",
     change: ({ noCors }) => void noCors.add("/as/register"),
   },
@@ -604,7 +689,8 @@ const SERVER_METADATA: readonly IDeviation[] = [
   {
     name: "an issuer on another host (Atlassian 2025)",
     findings: ["error issuer_mismatch"],
-    verdict: "broken",
+    verdict: "needs_option",
+    options: ["trustedIssuers", "allowHttp"],
     change: server({ issuer: "https://cf.mcp.example" }),
     part: "issuer",
   },
@@ -615,7 +701,8 @@ const SERVER_METADATA: readonly IDeviation[] = [
       "warning no_challenge",
       "warning no_resource_metadata",
     ],
-    verdict: "broken",
+    verdict: "needs_option",
+    options: ["trustedIssuers", "allowHttp"],
     change: (model) => {
       status(401)(model);
       model.serverMetadata.issuer = "https://cf.mcp.example";
@@ -638,15 +725,25 @@ const SERVER_METADATA: readonly IDeviation[] = [
   {
     name: "an issuer with a query",
     findings: ["error issuer_mismatch"],
-    verdict: "broken",
+    verdict: "needs_option",
+    options: ["trustedIssuers"],
     change: (model) => server({ issuer: `${model.origin}/as?x=1` })(model),
     part: "issuer",
   },
   {
     name: "an issuer for all tenants (Entra ID)",
     findings: ["error issuer_mismatch", "warning issuer_template"],
-    verdict: "broken",
+    verdict: "needs_option",
+    options: ["trustedIssuers", "resource", "allowHttp"],
     change: server({ issuer: "https://login.example/{tenantid}/v2.0" }),
+    part: "issuer",
+  },
+  {
+    name: "an issuer for all tenants of another server",
+    findings: ["error issuer_mismatch", "warning issuer_template"],
+    verdict: "needs_option",
+    options: ["trustedIssuers", "allowHttp"],
+    change: server({ issuer: "https://login.example/{tenant}" }),
     part: "issuer",
   },
   {
@@ -674,7 +771,8 @@ const SERVER_METADATA: readonly IDeviation[] = [
   {
     name: "an endpoint at http",
     findings: ["error endpoint_refused"],
-    verdict: "broken",
+    verdict: "needs_option",
+    options: ["allowHttp"],
     change: server({ revocation_endpoint: "http://as.example/revoke" }),
   },
   {
@@ -705,7 +803,8 @@ const SERVER_METADATA: readonly IDeviation[] = [
   {
     name: "PKCE not listed (Cognito)",
     findings: ["error pkce_not_listed"],
-    verdict: "broken",
+    verdict: "needs_option",
+    options: ["assumePkce"],
     change: (model) =>
       void delete model.serverMetadata.code_challenge_methods_supported,
     part: "pkce",
@@ -716,6 +815,25 @@ const SERVER_METADATA: readonly IDeviation[] = [
     verdict: "broken",
     change: server({ code_challenge_methods_supported: ["plain"] }),
     part: "pkce",
+  },
+  {
+    name: "PKCE not listed, and no registration (Doorkeeper)",
+    findings: ["error pkce_not_listed", "warning no_registration"],
+    verdict: "needs_option",
+    options: ["assumePkce", "client"],
+    change: ({ serverMetadata }) => {
+      delete serverMetadata.code_challenge_methods_supported;
+      delete serverMetadata.registration_endpoint;
+    },
+  },
+  {
+    name: "PKCE not listed, and no token endpoint",
+    findings: ["error no_token_endpoint", "error pkce_not_listed"],
+    verdict: "broken",
+    change: ({ serverMetadata }) => {
+      delete serverMetadata.code_challenge_methods_supported;
+      delete serverMetadata.token_endpoint;
+    },
   },
   {
     name: "no token endpoint (Facebook)",
@@ -742,13 +860,15 @@ const SERVER_METADATA: readonly IDeviation[] = [
     name: "no registration (GitHub)",
     findings: ["warning no_registration"],
     verdict: "needs_client",
+    options: ["client"],
     change: (model) => void delete model.serverMetadata.registration_endpoint,
     part: "registration",
   },
   {
     name: "client metadata documents alone",
-    findings: [],
-    verdict: "ready",
+    findings: ["info documents_only"],
+    verdict: "needs_option",
+    options: ["clientMetadataUrl"],
     change: (model) => {
       delete model.serverMetadata.registration_endpoint;
       model.serverMetadata.client_id_metadata_document_supported = true;
@@ -792,7 +912,8 @@ const SERVER_METADATA: readonly IDeviation[] = [
       "warning auth_methods_need_key",
       "info public_client_not_listed",
     ],
-    verdict: "ready",
+    verdict: "needs_client",
+    options: ["client"],
     change: server({
       token_endpoint_auth_methods_supported: ["private_key_jwt"],
     }),

@@ -32,7 +32,7 @@ for (const [name, change] of Object.entries(SNAPSHOTS)) {
   });
 }
 
-Deno.test("runDoctor() returns 0, or 1 if there is an error", async () => {
+Deno.test("runDoctor() returns 0, or 1 if a client stops whatever its options", async () => {
   const entries = Object.entries(SNAPSHOTS);
   const statuses = await Promise.all(
     entries.map(async (
@@ -42,6 +42,8 @@ Deno.test("runDoctor() returns 0, or 1 if there is an error", async () => {
   assertEquals(Object.fromEntries(statuses), {
     healthy: 0,
     needs_client: 0,
+    needs_option: 0,
+    authorization_server: 0,
     broken: 1,
     unreachable: 1,
   });

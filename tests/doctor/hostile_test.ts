@@ -219,7 +219,7 @@ Deno.test("diagnose() makes no further request to a host that is silent", async 
   });
   assertEquals(steps.filter(({ isExtra }) => isExtra), []);
   assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
-    "warning timeout",
+    "error timeout",
   ]);
-  assertEquals(verdict, "ready");
+  assertEquals(verdict, "unreachable");
 });

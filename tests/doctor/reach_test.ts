@@ -47,8 +47,13 @@ Deno.test("diagnose() finds a certificate that is not accepted", async () => {
     await using world = startWorld(() => {}, certificate);
     const diagnosis = await diagnose(world.target);
     assertEquals(diagnosis.verdict, "unreachable");
-    assertEquals(idsOf(diagnosis), ["error certificate_rejected"]);
-    assertEquals(diagnosis.steps[0]?.result, "certificate");
+    const id = isExpired ? "certificate_expired" : "certificate_rejected";
+    assertEquals(idsOf(diagnosis), [`error ${id}`]);
+    assertEquals(
+      diagnosis.steps[0]?.result,
+      isExpired ? "cert. expired" : "certificate",
+    );
+    assertEquals(diagnosis.summary, diagnosis.findings[0]?.message);
   }
 });
 
@@ -120,29 +125,41 @@ Deno.test("diagnose() finds slow responses", async () => {
   assertEquals(diagnosis.findings[0]?.message, "A response took 4.0 s.");
 });
 
-Deno.test("diagnose() names the option that lets a client continue", async () => {
+Deno.test("diagnose() names the options that let a client continue, and looks whether they do", async () => {
   await using world = startWorld((model) => {
     model.serverMetadata.issuer = "https://other.example";
     delete model.serverMetadata.code_challenge_methods_supported;
   });
-  const { target, model } = world;
-  const { findings } = await diagnose(target);
+  const { target, model, requests } = world;
+  const { findings, verdict, options, context } = await diagnose(target);
   assertEquals(
     findings.map(({ client }) => client),
     [
-      "If both are known to be one server: `trustedIssuers: { " +
+      "With this library, if both are known to be one server: " +
+      "`trustedIssuers: { " +
       `"${model.origin}/as": "https://other.example" }\`.`,
-      "Set `assumePkce`, if the server is known to support PKCE.",
+      "With this library: `assumePkce: true`, if the server is known to " +
+      "support PKCE.",
     ],
   );
+  const count = requests.length;
   // Endpoints on loopback are allowed at a server on loopback only.
-  const diagnosis = await diagnose(target, {
-    trustedIssuers: { [`${model.origin}/as`]: "https://other.example" },
-    assumePkce: true,
-    allowHttp: true,
-  });
+  assertEquals([verdict, options], ["needs_option", [
+    {
+      name: "trustedIssuers",
+      value: { [`${model.origin}/as`]: "https://other.example" },
+    },
+    { name: "assumePkce", value: true },
+    { name: "allowHttp", value: true },
+  ]]);
+  assertEquals(context?.issuer, "https://other.example");
+  assertEquals(count, new Set(requests).size, "No request is made twice");
+  const diagnosis = await diagnose(
+    target,
+    Object.fromEntries(options?.map(({ name, value }) => [name, value]) ?? []),
+  );
   assertEquals(idsOf(diagnosis), ["warning pkce_not_listed"]);
-  assertEquals(diagnosis.verdict, "ready");
+  assertEquals([diagnosis.verdict, diagnosis.options], ["ready", undefined]);
 });
 
 Deno.test("diagnose() uses a named authorization server", async () => {
@@ -159,7 +176,7 @@ Deno.test("diagnose() uses a named authorization server", async () => {
   assertEquals(diagnosis.context?.source, "option");
 });
 
-Deno.test("diagnose() sends a POST without the caller's header fields, and only after a 405 without a challenge", async () => {
+Deno.test("diagnose() sends a POST without the caller's header fields, and only after a 404 or 405 without a challenge", async () => {
   const rows: [
     status: number,
     fields: Record<string, string>,
@@ -168,7 +185,8 @@ Deno.test("diagnose() sends a POST without the caller's header fields, and only 
     [200, { "Content-Type": "text/html" }, 0],
     [200, { "Content-Type": "application/json" }, 0],
     [400, {}, 0],
-    [404, {}, 0],
+    [404, {}, 1],
+    [410, {}, 0],
     [406, {}, 0],
     [405, { "WWW-Authenticate": "Bearer" }, 0],
     [405, {}, 1],
@@ -180,7 +198,14 @@ Deno.test("diagnose() sends a POST without the caller's header fields, and only 
         new Response("<!doctype html>", { status, headers: fields });
       handlers["POST /mcp"] = ({ headers }) => {
         received.push([headers.get("X-Key"), headers.get("Authorization")]);
-        return new Response(null, { status: 401, headers: resource.headers });
+        const challenge = resource.headers["WWW-Authenticate"] ?? "";
+        return new Response(null, {
+          status: 401,
+          headers: {
+            ...resource.headers,
+            "WWW-Authenticate": challenge.replace(', scope="read"', ""),
+          },
+        });
       };
     });
     const headers = { "X-Key": "k3y", Authorization: "Bearer of-the-user" };

@@ -20,6 +20,14 @@ Deno.test("diagnose() writes nothing to a server unless it may register", async 
   ]);
   assertEquals(seen, [`${world.model.origin}/as/register`]);
   assertEquals(registered.registration, { client_id: "c1" });
+  const after = ["authorization_endpoint", "token_endpoint"];
+  assertEquals(plain.notTried, ["registration_endpoint", ...after]);
+  assertEquals(registered.notTried, after);
+  assertEquals(
+    registered.summary,
+    `A client is registered at ${world.model.origin}/as. Not tried: ` +
+      "authorization endpoint, token endpoint.",
+  );
   assert(!JSON.stringify(registered).includes("s3cret-of-client"));
 });
 
@@ -46,13 +54,13 @@ Deno.test("diagnose() names a client metadata document where there is no registr
   });
   const { summary, verdict, context } = await diagnose(world.target);
   assertEquals([verdict, context?.client], [
-    "ready",
+    "needs_option",
     "client_metadata_document",
   ]);
   assertEquals(
     summary,
-    "A client can use its metadata document at " +
-      `${world.model.origin}/as, and send the user there.`,
+    "This library continues with `clientMetadataUrl`. Not tried: " +
+      "authorization endpoint, token endpoint.",
   );
 });
 

@@ -8,6 +8,7 @@ import {
   healthyModel,
   type IModel,
   RESOURCE_PATH,
+  served,
   SERVER_PATH,
   startWorld,
 } from "./_world.ts";
@@ -63,6 +64,15 @@ const ECHOES: Record<string, (model: IModel) => void> = {
   },
   "the URL of the authorization server": ({ resourceMetadata }) => {
     resourceMetadata.authorization_servers = [`${ORIGIN}/${SECRET}`];
+  },
+  "the name of a server whose issuer is another": (
+    { resourceMetadata, serverMetadata, documents },
+  ) => {
+    resourceMetadata.authorization_servers = [`${ORIGIN}/${SECRET}`];
+    serverMetadata.issuer = "https://login.example";
+    documents[`/.well-known/oauth-authorization-server/${SECRET}`] = served(
+      serverMetadata,
+    );
   },
   "a URL of the authorization server that is refused": (
     { resourceMetadata },

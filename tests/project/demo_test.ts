@@ -221,7 +221,7 @@ Deno.test("runDemo() runs the doctor for a given URL", async () => {
   assertEquals([status, lines[0]], [0, protectedResource.resource]);
   assertStringIncludes(
     text,
-    `ready: A client can register at ${server.issuer}`,
+    `ready: The metadata of ${server.issuer}`,
   );
   assert(server.requests.every((request) => !request.startsWith("POST ")));
 });

@@ -1,0 +1,144 @@
+/** Reads the documents that discovery comes to, and those that it leaves out. */
+
+import { isMembers } from "../core/_members.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { parentUrlOf } from "../discovery/_identifiers.ts";
+import { type ICandidate, search } from "../discovery/_search.ts";
+import {
+  type IResourceSearch,
+  resourceCandidate,
+  resourceCandidates,
+  serverCandidates,
+} from "../discovery/_strict_search.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
+import {
+  type IDocument,
+  isMismatch,
+  type ResourceDocument,
+  type ServerDocument,
+} from "./_facts.ts";
+import type { DiagnosisStepName } from "./diagnosis.ts";
+import { attempt, type ISurvey } from "./_probe.ts";
+
+/** Fetches one candidate, or repeats what discovery fetched. */
+async function readDocument<Metadata>(
+  survey: ISurvey,
+  name: Extract<DiagnosisStepName, RequestPurpose>,
+  candidate: ICandidate<Metadata>,
+): Promise<IDocument<Metadata> | undefined> {
+  const { recorder, transport } = survey;
+  const { url } = candidate;
+  const isUsed = recorder.find(name, url) !== undefined;
+  if (!isUsed && !recorder.isAlive(url)) return undefined;
+  let json: unknown;
+  const check = (document: unknown, finalUrl: string) => {
+    json = document;
+    return candidate.check(document, finalUrl);
+  };
+  const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
+  const { result, error } = await attempt(
+    survey,
+    () =>
+      search(
+        name,
+        [{ ...candidate, rules: survey.rules, check }],
+        { ...transport, fetch },
+      ),
+  );
+  // A search without a function of the caller ends in errors of this library alone.
+  const found = error ??
+    result?.attempts[0]?.error as OAuthClientError | undefined;
+  const { cause } = found ?? {};
+  const isTimeout = cause instanceof OAuthClientError &&
+    cause.code === "timeout";
+  return {
+    url,
+    // Discovery came to it, but must not request it.
+    isUsed: isUsed || found?.code === "url_refused",
+    exchange: recorder.findLast(name, url),
+    metadata: result?.metadata,
+    error: isTimeout ? cause : found,
+    json,
+  };
+}
+
+async function readDocuments<Metadata>(
+  survey: ISurvey,
+  name: Extract<DiagnosisStepName, RequestPurpose>,
+  candidates: () => ICandidate<Metadata>[],
+): Promise<IDocument<Metadata>[]> {
+  const { result = [] } = await attempt(
+    survey,
+    () => Promise.resolve().then(candidates),
+  );
+  const documents: IDocument<Metadata>[] = [];
+  for (const candidate of result) {
+    const document = await readDocument(survey, name, candidate);
+    if (document) documents.push(document);
+  }
+  return documents;
+}
+
+/** Returns the own URL of the parent that a document is for, where that one counts. */
+function otherUrlOf(
+  document: ResourceDocument,
+  { target, resourceMatch }: IResourceSearch,
+): string | undefined {
+  const { resource } = isMembers(document.json) ? document.json : {};
+  return isMismatch(document) && resourceMatch !== "exact" &&
+      typeof resource === "string"
+    ? parentUrlOf(resource, target)
+    : undefined;
+}
+
+/** Reads the documents where the metadata of the resource may be. */
+export async function readResource(
+  survey: ISurvey,
+  resourceMetadataUrl: string | undefined,
+): Promise<ResourceDocument[]> {
+  const { target, rules, options } = survey;
+  const name = "resource_metadata";
+  const where: IResourceSearch = {
+    target,
+    rules,
+    resourceMetadataUrl,
+    resourceMatch: options.resourceMatch,
+    sameOriginHeaders: options.headers,
+  };
+  const documents = await readDocuments(
+    survey,
+    name,
+    () => resourceCandidates(where),
+  );
+  const others = documents.map((document) => otherUrlOf(document, where))
+    .filter((url) => url !== undefined)
+    .filter((url) => !documents.some((document) => document.url === url));
+  return [
+    ...documents,
+    ...await readDocuments(
+      survey,
+      name,
+      () => [...new Set(others)].map((url) => resourceCandidate(url, where)),
+    ),
+  ];
+}
+
+/** Reads the documents where the metadata of an authorization server may be. */
+export function readServer(
+  survey: ISurvey,
+  issuer: string,
+): Promise<ServerDocument[]> {
+  const { rules, options } = survey;
+  return readDocuments(
+    survey,
+    "authorization_server_metadata",
+    () =>
+      serverCandidates({
+        issuer,
+        rules,
+        trustedIssuers: options.trustedIssuers,
+        preferredUrl: options.preferredServerMetadataUrl,
+        additionalHeaders: options.additionalHeaders,
+      }),
+  );
+}

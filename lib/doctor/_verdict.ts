@@ -1,0 +1,155 @@
+/** The verdict of a diagnosis, and how it is put into words. */
+
+import { isMembers } from "../core/_members.ts";
+import {
+  clientKindOf,
+  type IFacts,
+  isAssumed,
+  isOpen,
+  shown,
+} from "./_facts.ts";
+import type {
+  DiagnosisVerdict,
+  IDiagnosisOption,
+  IFinding,
+} from "./diagnosis.ts";
+
+/** Checks whether a client stops that sets no options. */
+export function isError({ severity }: IFinding): boolean {
+  return severity === "error";
+}
+
+/** Returns the options of findings, and those that name a client: each once. */
+export function optionsOf(
+  facts: IFacts,
+  findings: readonly IFinding[],
+  others: readonly IDiagnosisOption[] = [],
+): IDiagnosisOption[] {
+  const kind = facts.context && !facts.registration?.client &&
+      !(isOpen(facts) && isAssumed(facts))
+    ? clientKindOf(facts)
+    : undefined;
+  const all: IDiagnosisOption[] = [
+    ...others,
+    ...findings.flatMap(({ options = [] }) => options),
+    ...(kind === "ask_user" ? [{ name: "client" as const }] : []),
+    ...(kind === "client_metadata_document"
+      ? [{ name: "clientMetadataUrl" as const }]
+      : []),
+  ];
+  return [...new Map(all.map((option) => [option.name, option])).values()];
+}
+
+/** Returns the endpoints that a sign-in uses and the diagnosis did not. */
+export function notTriedOf(facts: IFacts): string[] | undefined {
+  const { context, registration } = facts;
+  if (!context || (isOpen(facts) && isAssumed(facts))) return undefined;
+  const server = context.serverMetadata;
+  const isPushed = server.require_pushed_authorization_requests === true;
+  const hasCodeFlow = Boolean(server.authorization_endpoint);
+  const used = {
+    registration_endpoint: clientKindOf(facts) === "register" &&
+      !registration?.client,
+    pushed_authorization_request_endpoint: isPushed,
+    authorization_endpoint: hasCodeFlow,
+    device_authorization_endpoint: !hasCodeFlow &&
+      server.device_authorization_endpoint !== undefined,
+    token_endpoint: Boolean(server.token_endpoint),
+  };
+  return Object.entries(used).filter(([, isUsed]) => isUsed)
+    .map(([name]) => name);
+}
+
+/** Returns the verdict, by the errors that remain with the options. */
+export function verdictOf(
+  facts: IFacts,
+  errors: readonly IFinding[],
+  options: readonly IDiagnosisOption[],
+): DiagnosisVerdict {
+  const { probe } = facts;
+  if (errors.length > 0) {
+    const isSilent = probe.error !== undefined && !facts.isServer &&
+      ["network_error", "timeout"].includes(probe.error.code);
+    return isSilent ? "unreachable" : "broken";
+  }
+  if (isOpen(facts)) return "open";
+  if (options.length === 0) return "ready";
+  return options.every(({ name }) => name === "client")
+    ? "needs_client"
+    : "needs_option";
+}
+
+/** Words an option as it is written in a program. */
+function wordsOf({ name, value }: IDiagnosisOption): string {
+  if (value === undefined) return `\`${name}\``;
+  const text = isMembers(value)
+    ? `{ ${
+      Object.entries(value).map(([from, to]) =>
+        `"${shown(from)}": "${shown(to)}"`
+      ).join(", ")
+    } }`
+    : String(value);
+  return `\`${name}: ${text}\``;
+}
+
+function joined(parts: readonly string[]): string {
+  const last = parts.at(-1) ?? "";
+  return parts.length > 1
+    ? `${parts.slice(0, -1).join(", ")} and ${last}`
+    : last;
+}
+
+/** Returns the sentences about what holds, for a verdict that lets a client continue. */
+function outlook(
+  facts: IFacts,
+  verdict: DiagnosisVerdict,
+  options: readonly IDiagnosisOption[],
+): string {
+  const { context, registration, target } = facts;
+  const issuer = shown(context?.issuer);
+  const words = options.map((option) =>
+    option.name === "client"
+      ? `a \`client\` that the operator of ${issuer} has registered`
+      : wordsOf(option)
+  );
+  switch (verdict) {
+    case "open":
+      return context && !isAssumed(facts)
+        ? `This request requires no token. Others may: ${
+          shown(target.host)
+        } names ${issuer}.`
+        : "No token is required at this URL.";
+    case "needs_client":
+    case "needs_option":
+      return `This library continues with ${joined(words)}.`;
+  }
+  if (registration?.client) return `A client is registered at ${issuer}.`;
+  return isAssumed(facts)
+    ? `No metadata of a server is published, so a client assumes the endpoints of ${issuer}.`
+    : `The metadata of ${issuer} names all that a client needs.`;
+}
+
+/** Words a verdict, and what was not tried. */
+export function summaryOf(
+  facts: IFacts,
+  verdict: DiagnosisVerdict,
+  { errors, options, notTried = [] }: {
+    errors: readonly IFinding[];
+    options: readonly IDiagnosisOption[];
+    notTried: readonly string[] | undefined;
+  },
+): string {
+  const [first] = errors;
+  if (verdict === "unreachable") return first?.message ?? "";
+  if (verdict === "broken") return `A client stops. ${first?.message ?? ""}`;
+  const names = notTried.map((name) => name.replaceAll("_", " "));
+  return [
+    ...(facts.isServer
+      ? ["The URL is that of an authorization server, not of a resource."]
+      : []),
+    outlook(facts, verdict, options),
+    ...(names.length > 0 && verdict !== "open"
+      ? [`Not tried: ${names.join(", ")}.`]
+      : []),
+  ].join(" ");
+}
