@@ -4,7 +4,6 @@ import type {
   ICodeFlowOptions,
   OAuthClientErrorCode,
 } from "../../mod.ts";
-import type { DiagnosisVerdict } from "../../lib/doctor/api.ts";
 
 /** The steps in the order of the table; `restart` comes last, as it forgets everything. */
 export const STEPS = {
@@ -23,7 +22,7 @@ export const STEPS = {
   par: "the authorization request is pushed",
   private_key_jwt: "the client signs assertions",
   advice: "without the option that this server needs, the error names it",
-  doctor: "the doctor's verdict agrees with what happened",
+  doctor: "the doctor, given no options, names those that the sign-in needed",
   deleted: "operator deletes the client: the second sign-in succeeds",
   restart: "server forgets everything: the second sign-in succeeds",
 } as const;
@@ -99,8 +98,8 @@ export interface IServer {
   readonly bare?: (place: IPlace) => IClientOptions;
   /** What the error with `bare` has to contain, for `advice`. */
   readonly advice?: RegExp;
-  /** The verdict of the doctor, if the sign-in works. @default "ready" */
-  readonly verdict?: DiagnosisVerdict;
+  /** The names of the `options` that a sign-in alone shows to be needed. */
+  readonly unseen?: readonly string[];
   /** The path that requires another scope, for `step_up`. */
   readonly stepUpPath?: string;
   /** Codes of the error after `refuse`, if not those of RFC 6749. */

@@ -125,6 +125,15 @@ async function loseTokens(stage: IStage, members = {}): Promise<void> {
   expect(more.length === 0, `more scopes requested: ${more.join(" ")}`);
 }
 
+/** The options with which a user signs in, as far as they can be seen before. */
+function neededOptions({ options, server }: IStage): string[] {
+  const { unseen = [] } = server;
+  const names = [options.flow, options.fetch].flatMap((some) =>
+    Object.keys(some ?? {})
+  ).map((name) => name === "knownClients" ? "client" : name);
+  return names.filter((name) => !unseen.includes(name)).sort();
+}
+
 /** Fails unless a request of the sign-in matches. */
 async function expectRequest(
   stage: IStage,
@@ -294,16 +303,25 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async doctor(stage) {
-      const { running: { resource }, server, options } = stage;
-      const { verdict, summary } = await diagnose(resource, {
-        trustedIssuers: options.fetch?.trustedIssuers,
-        assumePkce: options.flow?.assumePkce,
-      });
-      const expected = stage.hasSignedIn ? server.verdict ?? "ready" : "broken";
+      if (stage.hasSignedIn === undefined) {
+        await PLAY.challenge(stage).catch(() => {});
+      }
+      const { resource } = stage.running;
+      const { verdict, options = [], summary } = await diagnose(resource);
+      const named = options.map(({ name }) => name).sort().join(" ");
+      const needed = neededOptions(stage).join(" ");
+      const continues = needed === ""
+        ? "ready"
+        : needed === "client"
+        ? "needs_client"
+        : "needs_option";
+      const expected = stage.hasSignedIn ? continues : "broken";
       expect(
-        verdict === expected,
-        `${verdict}, expected ${expected}: ${summary}`,
+        verdict === expected && named === needed,
+        `${verdict} (${named}), expected ${expected} (${needed}): ${summary}`,
       );
+      const lost = await diagnose(new URL("/no/such/path", resource));
+      expect(lost.verdict === "broken", `${lost.verdict} at a wrong path`);
     },
 
     async deleted(stage) {

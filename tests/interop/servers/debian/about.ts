@@ -30,7 +30,6 @@ const doorkeeper = {
     "puma",
   ],
   ...assuming(),
-  verdict: "needs_client",
   stepUpPath: "/admin",
   plays: ["refuse", "step_up", "credentials", "advice"],
 } as const;
@@ -65,7 +64,6 @@ const servers: IServer[] = [
     debian: ["python3-django-oauth-toolkit"],
     command: ["node", "django.mjs"],
     ...assuming("/o"),
-    verdict: "needs_client",
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "credentials", "advice"],
     // It publishes no revocation endpoint.
@@ -86,7 +84,6 @@ const servers: IServer[] = [
     name: "LemonLDAP::NG (Debian)",
     command: ["node", "lemonldap.mjs"],
     options: known("/"),
-    verdict: "needs_client",
     plays: ["refuse", "credentials"],
   },
   {
@@ -109,6 +106,7 @@ const servers: IServer[] = [
     command: ["node", "glewlwyd.mjs", "par"],
     // It refuses a pushed request with a resource: 403 without a body.
     options: () => ({ flow: { resource: false } }),
+    unseen: ["resource"],
     advice: /resource: false/,
     plays: ["par", "advice", "deleted"],
   },

@@ -15,7 +15,6 @@ const servers: IServer[] = [{
     },
   }),
   advice: /set client to one that you have/,
-  verdict: "needs_client",
   plays: ["advice", "credentials"],
 }];
 

@@ -49,6 +49,8 @@ const servers: IServer[] = [
     options: ({ resource, upstream }) => ({
       fetch: { trustedIssuers: { [new URL("/", resource).href]: upstream } },
     }),
+    // Only its authorization responses name the other issuer.
+    unseen: ["trustedIssuers"],
     advice: /trustedIssuers/,
     plays: ["refuse", "advice", "deleted"],
   },

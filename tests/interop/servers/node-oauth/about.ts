@@ -7,7 +7,6 @@ const servers: IServer[] = [{
   isLight: true,
   options: ({ resource }) => ({
     flow: {
-      assumePkce: true,
       knownClients: [{
         issuer: new URL(resource).origin,
         client_id: "interop",
@@ -16,9 +15,7 @@ const servers: IServer[] = [{
       }],
     },
   }),
-  verdict: "needs_client",
   plays: ["refuse", "credentials"],
-  fails: { doctor: "19.3" },
 }];
 
 export default servers;

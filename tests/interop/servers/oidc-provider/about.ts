@@ -40,7 +40,6 @@ const servers: IServer[] = [
         dpop: await createDpop(),
       },
     }),
-    verdict: "needs_client",
     plays: ["refuse", "par", "dpop", "private_key_jwt"],
   },
 ];
