@@ -21,6 +21,7 @@ export async function register(
     () =>
       ensureClient(serverMetadata, {
         clientMetadata: { client_name: "Doctor of @oauth-helper/client" },
+        scopes: context?.scopes ?? [],
         redirectUri: `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/callback`,
         signal: transport.signal,
         timeoutMs: transport.timeoutMs,

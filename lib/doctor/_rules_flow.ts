@@ -132,11 +132,20 @@ export const FLOW_RULES: readonly IRule[] = [
     operator: "Accept a native client with a loopback redirect URI.",
     client: "With this library: `client`, set to one that the operator has " +
       "registered.",
-    find: ({ registration, context }) =>
-      registration?.error && {
-        message: shown(registration.error.message, 300),
-        url: context?.serverMetadata.registration_endpoint ?? "",
-      },
+    find({ registration, context }) {
+      const { error } = registration ?? {};
+      const { status = 0 } = error ?? {};
+      // Else it may succeed later.
+      const isFinal = status >= 400 && status < 500 &&
+        ![408, 425, 429].includes(status);
+      return liftedBy(
+        error && {
+          message: shown(error.message, 300),
+          url: context?.serverMetadata.registration_endpoint ?? "",
+        },
+        ...(isFinal ? [{ name: "client" as const }] : []),
+      );
+    },
   },
   {
     id: "public_client_not_listed",

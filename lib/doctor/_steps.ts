@@ -91,7 +91,9 @@ function describe(facts: IFacts, exchange: IExchange): string {
   }
   if (name === "registration") {
     const { error } = facts.registration ?? {};
-    return error ? describeError(error) : "registered";
+    // A registration that is refused is repeated in its plainest form.
+    if (!error) return status < 300 ? "registered" : "refused";
+    return describeError(error);
   }
   if (name === "authorization_endpoint" || name === "registration_endpoint") {
     return response && isFound({ response }) ? "found" : "not found";

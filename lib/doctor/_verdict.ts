@@ -49,7 +49,7 @@ export function notTriedOf(facts: IFacts): string[] | undefined {
   const hasCodeFlow = Boolean(server.authorization_endpoint);
   const used = {
     registration_endpoint: clientKindOf(facts) === "register" &&
-      !registration?.client,
+      !registration,
     pushed_authorization_request_endpoint: isPushed,
     authorization_endpoint: hasCodeFlow,
     device_authorization_endpoint: !hasCodeFlow &&
@@ -107,11 +107,10 @@ function outlook(
 ): string {
   const { context, registration, target } = facts;
   const issuer = shown(context?.issuer);
-  const words = options.map((option) =>
-    option.name === "client"
-      ? `a \`client\` that the operator of ${issuer} has registered`
-      : wordsOf(option)
-  );
+  const words = options.filter(({ name }) => name !== "client").map(wordsOf);
+  if (words.length < options.length) {
+    words.push(`a \`client\` that the operator of ${issuer} has registered`);
+  }
   switch (verdict) {
     case "open":
       return context && !isAssumed(facts)

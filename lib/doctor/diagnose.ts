@@ -116,7 +116,10 @@ async function prognosisOf(
     const errors = left.filter(isError);
     const known = options.length;
     options = optionsOf(later, left, options);
-    if (errors.length === 0) return { facts: later, findings, errors, options };
+    if (errors.length === 0) {
+      const { registration } = facts;
+      return { facts: { ...later, registration }, findings, errors, options };
+    }
     if (options.length === known) break;
   }
   return { ...none, errors: findings.filter(isError) };
