@@ -46,12 +46,12 @@
 
 // Sessions: what most programs need.
 
-export {
-  createAuthorizedFetch,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type IAuthorizedFetchSignal,
-} from "./lib/session/authorized_fetch.ts";
+export { createAuthorizedFetch } from "./lib/session/authorized_fetch.ts";
+export type {
+  IAuthorizedFetch,
+  IAuthorizedFetchOptions,
+  IAuthorizedFetchSignal,
+} from "./lib/session/authorized_fetch_options.ts";
 export type {
   Authorize,
   IAuthorizeRequest,
