@@ -155,6 +155,7 @@ export {
   discoverAuthorization,
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
+  type KnownServerMetadata,
 } from "./lib/discovery/discover.ts";
 export {
   discoverAuthorizationServer,

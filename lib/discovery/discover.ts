@@ -56,6 +56,12 @@ export interface IDiscoverAuthorizationOptions
    * publish no metadata. The metadata of the resource is then not requested.
    */
   authorizationServer?: string | URL | undefined;
+  /**
+   * Metadata of the authorization server, from its manual, where the server publishes
+   * none: nothing is requested. PKCE is assumed unless `code_challenge_methods_supported`
+   * says otherwise. Not beside `authorizationServer`.
+   */
+  serverMetadata?: KnownServerMetadata | undefined;
   /** Selects one of the servers in the metadata of the resource; else the first. */
   selectAuthorizationServer?:
     | ((authorizationServers: readonly string[]) => string)
@@ -63,6 +69,12 @@ export interface IDiscoverAuthorizationOptions
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
 }
+
+/** Metadata of an authorization server that the caller knows. */
+export type KnownServerMetadata = Omit<
+  IAuthorizationServerMetadata,
+  "response_types_supported"
+>;
 
 /** What a client needs to request a token. */
 export interface IAuthorizationContext {
@@ -214,6 +226,19 @@ export async function discoverAuthorization(
   return await discover(target, options ?? {}, transport);
 }
 
+/** Completes metadata that the caller knows. */
+function completeMetadata(
+  known: KnownServerMetadata,
+): IAuthorizationServerMetadata {
+  requireHttpUrl("serverMetadata.issuer", known.issuer);
+  const methods = known.code_challenge_methods_supported ?? ["S256"];
+  return {
+    response_types_supported: ["code"],
+    ...known,
+    code_challenge_methods_supported: methods,
+  };
+}
+
 /** What a discovery uses of a caller's options, beside the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof ITransport>;
 
@@ -229,11 +254,17 @@ export async function discover(
     selectAuthorizationServer,
     trustedIssuers,
     preferredServerMetadataUrl,
+    serverMetadata: known,
     offlineAccess,
     allowHttp,
   }: IDiscovery,
   transport: ITransport,
 ): Promise<IAuthorizationContext> {
+  requireArgument(
+    known === undefined || authorizationServer === undefined,
+    "authorizationServer",
+    "absent beside serverMetadata",
+  );
   const rules = {
     allowHttp,
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
@@ -243,6 +274,19 @@ export async function discover(
   const challenges = received === undefined ? [] : findChallenges(received);
   const challenge = challenges.find(({ params }) => params.resource_metadata) ??
     challenges[0];
+  if (known) {
+    const serverMetadata = completeMetadata(known);
+    const scopes = selectScopes({ challenge, serverMetadata, offlineAccess });
+    return {
+      resource: canonicalResource(target),
+      issuer: serverMetadata.issuer,
+      serverMetadata,
+      source: "option",
+      ...(challenge && { challenge }),
+      ...(scopes && { scopes }),
+      attempts: [],
+    };
+  }
   const resourceMetadataUrl = challenge?.params.resource_metadata;
 
   const found = authorizationServer === undefined

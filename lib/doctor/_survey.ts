@@ -77,6 +77,7 @@ async function runDiscovery(
     additionalHeaders: options.additionalHeaders,
     resourceMatch: options.resourceMatch,
     authorizationServer,
+    serverMetadata: undefined,
     selectAuthorizationServer: undefined,
     trustedIssuers: options.trustedIssuers,
     preferredServerMetadataUrl: options.preferredServerMetadataUrl,

@@ -24,7 +24,8 @@ async function obtainChallenge(
   transport: ITransport,
 ): Promise<IResponse["headers"] | undefined> {
   // The caller has named the server.
-  if (discovery.authorizationServer !== undefined) return undefined;
+  const { authorizationServer, serverMetadata } = discovery;
+  if (authorizationServer ?? serverMetadata) return undefined;
   const headers = mergeHeaders({ Accept: "*/*" }, discovery.sameOriginHeaders);
   const purpose = "resource";
   try {

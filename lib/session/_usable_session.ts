@@ -28,12 +28,14 @@ export function hasClient(session: ISession, { options }: IRenewal): boolean {
   return Boolean(options.client ?? session.client.client_id);
 }
 
-/** Returns the stored session, if it is for this resource and this key. */
+/** Returns the stored session, if it is for this resource, server and key. */
 export async function loadSession(
-  { store, resource, options: { dpop } }: IRenewal,
+  { store, resource, discovery, options: { dpop } }: IRenewal,
 ): Promise<ISession | undefined> {
   const session = await store.load();
-  const isUsable = session && reaches(session.resource, resource) &&
+  const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
+  const isUsable = session && session.issuer === issuer &&
+    reaches(session.resource, resource) &&
     session.dpopThumbprint === dpop?.thumbprint;
   if (!isUsable) return undefined;
   const { token } = session;
@@ -56,7 +58,7 @@ function mismatch(
 /** Fails unless a session may be used, and is for what was discovered, if given. */
 export function requireUsable(
   session: ISession,
-  { resource: { href }, options: { dpop } }: IRenewal,
+  { resource: { href }, discovery, options: { dpop } }: IRenewal,
   context?: IAuthorizationContext,
 ): void {
   const { access_token } = session?.token ?? {};
@@ -66,8 +68,9 @@ export function requireUsable(
     "an ISession, and its access_token one that a header field can hold",
   );
   const { issuer, resource, dpopThumbprint } = session;
-  if (context && issuer !== context.issuer) {
-    throw mismatch("issuer_mismatch", issuer, context.issuer);
+  const server = context ?? discovery.serverMetadata;
+  if (server && issuer !== server.issuer) {
+    throw mismatch("issuer_mismatch", issuer, server.issuer);
   }
   const expected = context?.resource ?? href;
   if (!reaches(resource, href) || (context && resource !== expected)) {

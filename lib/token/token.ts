@@ -22,6 +22,8 @@ import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 export interface IToken extends IAuthorizationTokenResponse {
   /** When the token expires, in seconds since the Unix epoch. */
   expires_at?: number;
+  /** When the refresh token expires, in seconds since the Unix epoch, if known. */
+  refresh_expires_at?: number;
   /** Further members of the response. */
   [member: string]: unknown;
 }

@@ -517,3 +517,50 @@ Deno.test("discoverAuthorization() accepts a server as a string, and no other li
     assertEquals(urls, [`${PRM}/mcp`]);
   }
 });
+
+Deno.test("discoverAuthorization() requests nothing for a server that the caller knows", async () => {
+  using server = stubFetch({});
+  const serverMetadata = {
+    issuer: AS,
+    authorization_endpoint: `${AS}/authorize`,
+    token_endpoint: `${AS}/token`,
+  };
+  const context = await discoverAuthorization(MCP, {
+    serverMetadata,
+    challenge: 'Bearer scope="read", resource_metadata="https://evil.example/"',
+    fetch: server.fetch,
+  });
+  assertEquals(server.requests.length, 0);
+  assertEquals(context.issuer, AS);
+  assertEquals(context.source, "option");
+  assertEquals(context.scopes, ["read"]);
+  // PKCE is assumed, as a manual rarely says so.
+  assertEquals(context.serverMetadata, {
+    ...serverMetadata,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  });
+  const plain = await discoverAuthorization(MCP, {
+    serverMetadata: {
+      ...serverMetadata,
+      code_challenge_methods_supported: ["plain"],
+    },
+    fetch: server.fetch,
+  });
+  const { code_challenge_methods_supported } = plain.serverMetadata;
+  assertEquals(code_challenge_methods_supported, ["plain"]);
+});
+
+Deno.test("discoverAuthorization() refuses a known server beside a named one, or without issuer", async () => {
+  const named = { serverMetadata: { issuer: AS }, authorizationServer: AS };
+  await assertInvalidArgument(
+    () => discoverAuthorization(MCP, named),
+    "authorizationServer",
+  );
+  for (const issuer of ["", untyped(undefined)]) {
+    await assertInvalidArgument(
+      () => discoverAuthorization(MCP, { serverMetadata: { issuer } }),
+      "serverMetadata.issuer",
+    );
+  }
+});
