@@ -51,7 +51,13 @@ export type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
   IAuthorizedFetchSignal,
+  IAuthorizedFetchSignIn,
 } from "./lib/session/authorized_fetch_options.ts";
+export type {
+  AuthorizedFetchEvent,
+  OnEvent,
+  SignInReason,
+} from "./lib/http/events.ts";
 export type {
   Authorize,
   IAuthorizeRequest,

@@ -49,8 +49,9 @@ export interface IFetchResponse {
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
 /**
- * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}; `resource` is a
- * redirect of the resource to another origin, in {@linkcode createAuthorizedFetch}.
+ * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. In
+ * {@linkcode createAuthorizedFetch}, `resource` is a request to the resource for its
+ * challenge, or a redirect of the resource to another origin.
  */
 export type RequestPurpose =
   | "resource_metadata"

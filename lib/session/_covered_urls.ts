@@ -38,3 +38,11 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
   if (!`${to.pathname}/`.startsWith(`${base}/`)) return false;
   return base === "" || !hasDotSegment(to.pathname.slice(base.length));
 }
+
+/** Checks whether a URL is one of several resources, or below one. */
+export function isCovered(
+  url: string | URL,
+  resources: readonly (string | URL)[],
+): boolean {
+  return resources.some((resource) => reaches(resource, url));
+}

@@ -11,14 +11,25 @@ import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
 
+const OPENID = "openid";
+
 /** Returns the scopes of a flow, and those that the resource requires. */
 export function scopesOf(
-  { scopes, requiredScopes }: IAuthorizeRequest,
+  { scopes, requiredScopes, requiresIdToken }: IAuthorizeRequest,
   flow: Pick<IFlowOptions, "scopes">,
 ): string[] {
-  return flow.scopes
+  const all = flow.scopes
     ? mergeScopes(requireScopes("scopes", flow.scopes), requiredScopes)
     : scopes;
+  return requiresIdToken ? mergeScopes(all, OPENID) : all;
+}
+
+/** Checks whether a sign-in without a valid ID token has failed. */
+export function needsIdToken(
+  { requiresIdToken }: IAuthorizeRequest,
+  { scopes }: Pick<IFlowOptions, "scopes">,
+): boolean {
+  return requiresIdToken || (scopes?.includes(OPENID) ?? false);
 }
 
 /**

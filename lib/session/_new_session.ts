@@ -11,6 +11,7 @@ import type { ISession, SessionServerMetadata } from "./session.ts";
 export interface IGrant {
   readonly resource: string;
   readonly omitResource?: true | undefined;
+  readonly refreshScope?: true | undefined;
   readonly serverMetadata: SessionServerMetadata;
   readonly client: IKnownClient;
   /** The requested scopes. */
@@ -27,7 +28,8 @@ type Kept = Omit<ISession, "token" | "dpopThumbprint" | "isUserAway">;
  * the client that made them.
  */
 export function keptGrant(
-  { resource, omitResource, serverMetadata, scopes, ...grant }: IGrant,
+  { resource, omitResource, refreshScope, serverMetadata, scopes, ...grant }:
+    IGrant,
   usedClient: Client,
 ): Kept {
   const client = { ...grant.client, ...notedOf(usedClient) };
@@ -58,6 +60,7 @@ export function keptGrant(
     issuer: serverMetadata.issuer,
     resource,
     omitResource,
+    refreshScope,
     serverMetadata: keptServer,
     client: keptClient,
     scopes: [...scopes],

@@ -9,9 +9,12 @@ import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
+import { emit, type SignInReason } from "../http/events.ts";
 import { isClientKnown } from "../token/client_check.ts";
 import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
+import { signInFinished } from "./_session_events.ts";
+import type { Authorize } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
 
 /**
@@ -124,21 +127,46 @@ async function mayReuseClient(
   }
 }
 
+/** Returns why a user is asked to sign in. */
+function reasonOf(
+  { isFresh, isStepUp, isChallenged, refused }: INeed,
+): SignInReason {
+  if (isFresh) return "fresh";
+  if (isStepUp) return "step_up";
+  if (refused === undefined) return "no_session";
+  return isChallenged ? "refused" : "expired";
+}
+
+/** A renewal that may lead to a sign-in. */
+export interface ISignInRenewal extends IRenewal {
+  readonly authorize: Authorize;
+}
+
 /** Discovers the authorization server, asks for a session, and stores it. */
 export async function signInAnew(
   need: INeed,
   session: ISession | undefined,
   earlier: ISession | undefined,
-  renewal: IRenewal,
+  renewal: ISignInRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { store, authorize, options } = renewal;
+  const { store, authorize, rules, options, onEvent } = renewal;
   const { requiredScopes, acrValues, maxAge } = need;
+  if (need.isStepUp) {
+    emit(onEvent, {
+      type: "step_up",
+      ...(requiredScopes !== undefined &&
+        { scopes: mergeScopes(requiredScopes) }),
+      ...(acrValues !== undefined && { acrValues }),
+      ...(maxAge !== undefined && { maxAge }),
+    });
+  }
   const context = await discoverFor(need, earlier, renewal, signal);
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
   const challenged = mergeScopes(
     requiredScopes,
+    need.challengedScope,
     context.challenge?.params.scope,
   );
   const all = mergeScopes(earlierScopes, challenged);
@@ -148,6 +176,7 @@ export async function signInAnew(
   const isReusable = session?.issuer === issuer &&
     await mayReuseClient(need, session, renewal, signal);
   const known = isReusable ? session : undefined;
+  emit(onEvent, { type: "sign_in_started", issuer, reason: reasonOf(need) });
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
@@ -158,6 +187,7 @@ export async function signInAnew(
         // Not more than before: the user has agreed to those.
         scopes: needed.length > 0 ? needed : context.scopes ?? [],
         requiredScopes: challenged.length > 0 ? needed : undefined,
+        requiresIdToken: rules.bearer === "id_token",
         session: known,
         whileAway: known && markingVisits(known, renewal, signal),
         acrValues,
@@ -169,10 +199,13 @@ export async function signInAnew(
       // After a step-up, the token is still valid for other requests.
       const client = { issuer, client_id: "" };
       await store.keep(need.isStepUp ? { ...known, client } : undefined);
+      const code = (error as OAuthClientError).error ?? "";
+      emit(onEvent, { type: "session_dropped", issuer, code });
     }
     throw error;
   }
   requireUsable(next, renewal, context);
   await store.keep(next);
+  emit(onEvent, signInFinished(next));
   return next;
 }

@@ -4,10 +4,24 @@ import { type IUrlRules, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { requirePermission } from "../http/_request.ts";
 import type { ITransport } from "../http/_transport.ts";
+import { isCovered } from "./_covered_urls.ts";
 
 /** Rules for redirects to another origin. */
 export interface IRedirectRules
-  extends IUrlRules, Pick<ITransport, "allowUrl" | "secrets"> {}
+  extends IUrlRules, Pick<ITransport, "allowUrl" | "secrets"> {
+  /** URLs of the API: redirects among them are not to another origin. */
+  readonly covered: readonly URL[];
+}
+
+/** Checks whether a redirect leads to another origin, other than among the covered URLs. */
+export function leavesApi(
+  from: URL,
+  to: URL,
+  { covered }: IRedirectRules,
+): boolean {
+  return from.origin !== to.origin &&
+    !(isCovered(from, covered) && isCovered(to, covered));
+}
 
 /** Fails unless a request may be sent to another origin. */
 export async function requireRedirect(

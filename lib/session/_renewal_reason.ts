@@ -21,8 +21,14 @@ export interface INeed {
   readonly mayRefresh: boolean;
   /** Whether the resource accepts the token, but requires more. */
   readonly isStepUp?: boolean | undefined;
-  /** The header fields of the response, with its challenges. */
+  /** Whether the user is to sign in, whatever the session is. */
+  readonly isFresh?: boolean | undefined;
+  /** Whether a response has led to it; else the token is missing, or expires. */
+  readonly isChallenged?: boolean | undefined;
+  /** The header fields of the response of the resource, with its challenges. */
   readonly challenge?: Headers | undefined;
+  /** The scope of a challenge that counts for nothing else. */
+  readonly challengedScope?: string | undefined;
   /** What the response may repeat, and errors must not. */
   readonly secrets?: readonly string[] | undefined;
   readonly requiredScopes?: string | undefined;
@@ -30,9 +36,11 @@ export interface INeed {
   readonly maxAge?: number | undefined;
 }
 
-/** The session that a request was sent with. */
+/** The session that a request is sent with. */
 export interface IUsedSession {
   readonly session: ISession | undefined;
+  /** Its token, unless there is none, or none that may be sent. */
+  readonly token: string | undefined;
   readonly source: SessionSource;
   /** The need that led to it. */
   readonly need?: INeed | undefined;
@@ -72,19 +80,28 @@ function mayAddScopes(
     areRequestable(mergeScopes(scopes, required));
 }
 
-/** Returns what a response requires; undefined if another session would not help. */
+/**
+ * Returns what a response requires; undefined if another session would not help. The
+ * challenge of another URL than the resource must not select the server.
+ */
 export function needOf(
   { status, headers }: Response,
   used: IUsedSession,
+  isOfResource: boolean,
 ): INeed | undefined {
   if (status !== 401 && status !== 403) return undefined;
-  const { session, source, need } = used;
+  const { token: refused, source, need } = used;
   const challenges = findChallenges(headers);
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
-  const refused = tokenOf(session);
   const isFresh = source === "authorize";
-  const common = { refused, challenge: headers };
+  const common = {
+    refused,
+    isChallenged: true,
+    ...(isOfResource
+      ? { challenge: headers }
+      : { challengedScope: challenges[0]?.params.scope }),
+  };
   const stepUp = { ...common, mayRefresh: false, isStepUp: true };
   const authentication = find("insufficient_user_authentication");
   if (authentication) {

@@ -10,6 +10,7 @@ import { readBytes } from "../http/_stream.ts";
 import { secretTokens } from "./_renewal_reason.ts";
 import {
   type IRedirectRules,
+  leavesApi,
   removePrivateFields,
   requireRedirect,
 } from "./_redirect_rules.ts";
@@ -39,7 +40,7 @@ export class ResourceRequest {
   readonly signal: AbortSignal | undefined;
   /** The session that the request is sent with. */
   session: ISession | undefined;
-  /** Whether a redirect has led to another origin, which selects all later URLs. */
+  /** Whether a redirect has led out of the API, to a server that selects all later URLs. */
   hasLeft = false;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
@@ -136,7 +137,7 @@ export class ResourceRequest {
     const becomesGet = status === 303
       ? !/^(GET|HEAD)$/i.test(this.method)
       : status < 303 && /^POST$/i.test(this.method);
-    this.hasLeft ||= target.origin !== this.url.origin;
+    this.hasLeft ||= leavesApi(this.url, target, rules);
     if (this.hasLeft) {
       const { signal } = this;
       const method = becomesGet ? "GET" : this.method;

@@ -8,9 +8,23 @@ import type { ISessionStore } from "./store.ts";
 /** How long a result waits for the lock to be released. */
 const RELEASE_MS = 1_000;
 
+/** How long a caller waits for another process without being told. */
+const SILENT_MS = 1_000;
+
+/** How long a session waits to be saved under the lock. */
+const SAVE_MS = 1_000;
+
 /** A refresh takes about as long; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
+
+/** What a task does while it waits. */
+interface IWaiting<T> {
+  /** Returns a result that makes the task unnecessary. */
+  readonly find: () => Promise<T | undefined>;
+  /** Called after a second, as another process holds the lock. */
+  readonly onWait: ((pid?: number) => void) | undefined;
+}
 
 /** A running task. */
 interface IFlight {
@@ -134,12 +148,12 @@ export class SharedStore {
   /**
    * Runs a task after all others of the same store object, and under its lock. The
    * signal ends the waiting, not a task that has started. So does `find`, which is
-   * called while the task waits, and returns a result that makes it unnecessary.
+   * called while the task waits.
    */
   async locked<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
-    find?: () => Promise<T | undefined>,
+    { find, onWait }: Partial<IWaiting<T>> = {},
   ): Promise<T> {
     const store = this.#store;
     const waiting = new AbortController();
@@ -162,7 +176,12 @@ export class SharedStore {
       const late = new Promise<void>((resolve) =>
         hasEnded = () => timer = setTimeout(resolve, RELEASE_MS)
       );
+      const silent = onWait && setTimeout(async () => {
+        const pid = await store.lockHolder?.().catch(() => undefined);
+        if (!hasStarted && !waiting.signal.aborted) onWait(pid);
+      }, SILENT_MS);
       const start = () => {
+        clearTimeout(silent);
         running = run();
         running.finally(() => hasEnded()).catch(() => {});
         return running;
@@ -172,6 +191,7 @@ export class SharedStore {
       await Promise.race([held, late]).catch(() => {});
       hasEnded = () => {};
       clearTimeout(timer);
+      clearTimeout(silent);
       return await (running ?? held);
     };
     // Tasks also wait for each other where there is a lock, because a store need not
@@ -190,6 +210,27 @@ export class SharedStore {
     } finally {
       endWatch();
       if (!hasStarted) waiting.abort(signal?.reason);
+    }
+  }
+
+  /**
+   * Runs a short task under the lock; after a second without it, as another process may
+   * hold it while its user signs in.
+   */
+  async soon<T>(
+    task: () => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(late), SAVE_MS);
+    try {
+      return await underSignal(signal, () => this.locked(task, late.signal));
+    } catch (error) {
+      if (error !== late) throw error;
+      return await underSignal(signal, task);
+    } finally {
+      clearTimeout(timer);
+      late.abort(signal?.reason);
     }
   }
 

@@ -8,7 +8,9 @@ import type {
   IDiscovery,
 } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
+import { bearerOf, type IBearerRules } from "./_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
+import type { OnEvent } from "../http/events.ts";
 import type { SharedStore } from "./_shared_store.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
@@ -17,7 +19,10 @@ import type { ISession, ISessionOptions } from "./session.ts";
 export interface IRenewal {
   readonly resource: URL;
   readonly store: SharedStore;
-  readonly authorize: Authorize;
+  /** Without it, sessions are refreshed only. */
+  readonly authorize: Authorize | undefined;
+  readonly rules: IBearerRules;
+  readonly onEvent: OnEvent | undefined;
   readonly discovery: IDiscovery;
   /** The options of requests to the authorization server, without a signal. */
   readonly options: ISessionOptions;
@@ -58,7 +63,7 @@ function mismatch(
 /** Fails unless a session may be used, and is for what was discovered, if given. */
 export function requireUsable(
   session: ISession,
-  { resource: { href }, discovery, options: { dpop } }: IRenewal,
+  { resource: { href }, discovery, rules, options: { dpop } }: IRenewal,
   context?: IAuthorizationContext,
 ): void {
   const { access_token } = session?.token ?? {};
@@ -66,6 +71,11 @@ export function requireUsable(
     typeof access_token === "string" && isSendable(access_token),
     "session",
     "an ISession, and its access_token one that a header field can hold",
+  );
+  requireArgument(
+    access_token === "" || bearerOf(session, rules) !== undefined,
+    "session",
+    "an ISession with an ID token, because of bearer",
   );
   const { issuer, resource, dpopThumbprint } = session;
   const server = context ?? discovery.serverMetadata;

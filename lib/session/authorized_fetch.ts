@@ -4,35 +4,33 @@
  * @module
  */
 
-import {
-  invalidArgument,
-  requireArgument,
-  requireHttpUrl,
-  requireObject,
-} from "../core/_arguments.ts";
-import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
-import { isOAuthClientError } from "../core/errors.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { invalidArgument } from "../core/_arguments.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { discard } from "../http/_response.ts";
-import { exchange } from "./_resource_exchange.ts";
-import { type IUsedSession, needOf, tokenOf } from "./_renewal_reason.ts";
+import { emit } from "../http/events.ts";
+import { bearerOf } from "./_bearer.ts";
+import { isCovered, reaches } from "./_covered_urls.ts";
 import { prepare, renew, REPLACED } from "./_renewal.ts";
+import { type IUsedSession, needOf, tokenOf } from "./_renewal_reason.ts";
 import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
 } from "./_repeatable_request.ts";
-import { sharedStore } from "./_shared_store.ts";
+import { exchange } from "./_resource_exchange.ts";
+import { signInFinished } from "./_session_events.ts";
+import { settingsOf } from "./_settings.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
-import { reaches } from "./_covered_urls.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
   IAuthorizedFetchSignal,
+  IAuthorizedFetchSignIn,
 } from "./authorized_fetch_options.ts";
 import { type ISession, revokeSession, sessionOptionsOf } from "./session.ts";
-import { memoryStore } from "./store.ts";
+import { finishAuthorization, type IPendingAuthorization } from "./sign_in.ts";
 
 const MAX_RENEWALS = 3;
 
@@ -117,35 +115,10 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  const { authorize, store: kept = memoryStore(), ...further } = requireObject(
-    "options",
-    options,
-  );
-  const { fetch: given, dpop, allowUrl, allowHttp } = further;
-  requireArgument(typeof authorize === "function", "authorize", "a function");
-  const client = further.client ?? authorize.client;
-  requireBoundClient(client);
-  const target = requireHttpUrl("resource", urlString(resource));
-  requireSafeUrl("The resource", target, { allowHttp, allowLoopback: true });
-  const store = sharedStore(kept);
-  const renewal = {
-    resource: target,
-    store,
-    authorize,
-    discovery: options,
-    // A refresh is finished, whatever signal the caller shares between calls.
-    options: { ...sessionOptionsOf(options), client, signal: undefined },
-  };
-  const fetch: ResourceFetch = (input, init) =>
-    (given ?? globalThis.fetch)(input, init);
-  const redirects = {
-    allowUrl,
-    allowHttp,
-    allowLoopback: isLoopback(target),
-    secrets: [],
-  };
-  const sending = { resource: target, fetch, dpop, redirects };
-  /** The session that each response was requested with, if it is of the resource. */
+  const { renewal, sending, tokenRequired } = settingsOf(resource, options);
+  const { resource: target, store, authorize, rules, onEvent } = renewal;
+  const { covered } = sending.redirects;
+  /** The session that each response was requested with, if it is of the API. */
   const usedFor = new WeakMap<Response, IUsedSession | undefined>();
   let refusedToken: string | undefined;
 
@@ -153,26 +126,30 @@ export function createAuthorizedFetch(
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
     const { revocations } = store;
-    const start = { isRequired: isSentOnce, refusedToken };
+    const start = { isRequired: isSentOnce || tokenRequired, refusedToken };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
       request.session = used.session;
-      const token = tokenOf(used.session);
-      const { response, isOfResource } = await exchange(
-        request,
-        token,
-        sending,
-      );
-      if (isOfResource && response.status === 401) refusedToken = token;
-      const need = isOfResource ? needOf(response, used) : undefined;
+      const { token } = used;
+      const { response, isOfApi } = await exchange(request, token, sending);
+      if (isOfApi && response.status === 401) refusedToken = token;
+      const isOfResource = reaches(target, request.url);
+      const need = isOfApi ? needOf(response, used, isOfResource) : undefined;
       const isRevoked = revocations !== store.revocations;
       if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
-        usedFor.set(response, isOfResource ? used : undefined);
+        usedFor.set(response, isOfApi ? used : undefined);
         return response;
       }
-      discard(response);
+      // Before a sign-in, which may take minutes.
+      if (authorize) discard(response);
       const { secrets } = request;
-      used = await renew({ ...need, secrets }, renewal, signal);
+      const next = await renew({ ...need, secrets }, renewal, signal);
+      if (!authorize && (next.token ?? token) === token) {
+        usedFor.set(response, used);
+        return response;
+      }
+      if (!authorize) discard(response);
+      used = next;
     }
   }
 
@@ -180,9 +157,17 @@ export function createAuthorizedFetch(
     const url = urlOf(input);
     const headers = init.headers ??
       (input instanceof Request ? input.headers : undefined);
-    const isOurs = url && reaches(target, url) &&
-      !new Headers(headers).has("Authorization");
-    if (!isOurs) return await fetch(input, init);
+    const hasOwn = new Headers(headers).has("Authorization");
+    if (!url || hasOwn || !isCovered(url, covered)) {
+      const isNear = url && covered.some(({ origin }) => origin === url.origin);
+      if (isNear && !hasOwn) {
+        const method = init.method ??
+          (input instanceof Request ? input.method : "GET");
+        const event = { method, url: url.origin + url.pathname };
+        emit(onEvent, { type: "uncovered_request", ...event });
+      }
+      return await sending.fetch(input, init);
+    }
     const request = new ResourceRequest(url, input, init);
     try {
       return await call(request);
@@ -191,36 +176,70 @@ export function createAuthorizedFetch(
     }
   };
 
+  /** Returns the session of a renewal; fails if it has no token that can be used. */
+  function requireSession({ session, token }: IUsedSession): ISession {
+    if (session && token && token !== refusedToken) return session;
+    if (session && authorize) return session;
+    const message = `No session for ${quoteUrl(target)}: save one, or set ` +
+      "authorize to have the user sign in";
+    throw new OAuthClientError("unsupported", message);
+  }
+
+  /** Stores a session that was not obtained by a renewal. */
+  async function save(
+    session: ISession,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    requireUsable(session, renewal);
+    signal?.throwIfAborted();
+    store.endTasks(REPLACED);
+    await store.soon(() => store.save(session), signal);
+  }
+
   return Object.assign(authorizedFetch, {
-    async authorize({ signal }: IAuthorizedFetchSignal = {}) {
-      const start = { isRequired: true, refusedToken };
-      const { session } = await prepare(start, renewal, signal);
-      return session as ISession;
+    async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
+      if (!fresh) {
+        const start = { isRequired: true, refusedToken };
+        return requireSession(await prepare(start, renewal, signal));
+      }
+      const session = await underSignal(signal, () => loadSession(renewal));
+      const refused = bearerOf(session, rules);
+      const need = { refused, mayRefresh: false, isFresh: true };
+      return requireSession(await renew(need, renewal, signal));
     },
     session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       let used = usedFor.get(response);
-      if (!usedFor.has(response) && reaches(target, response.url)) {
+      const { url } = response;
+      if (!usedFor.has(response) && isCovered(url, covered)) {
         const session = await underSignal(signal, () => loadSession(renewal));
-        used = { session, source: "store" };
+        const token = bearerOf(session, rules);
+        used = { session, token, source: "store" };
       }
-      const need = used && needOf(response, used);
+      const need = used && needOf(response, used, reaches(target, url));
       if (!need) {
         throw invalidArgument(
           "response",
           "of the resource: a 401, or a 403 that requires scopes not yet requested",
         );
       }
-      const { session } = await renew(need, renewal, signal);
-      return session as ISession;
+      return requireSession(await renew(need, renewal, signal));
     },
-    async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
-      requireUsable(session, renewal);
-      signal?.throwIfAborted();
-      store.endTasks(REPLACED);
-      const save = () => store.save(session);
-      await underSignal(signal, () => store.locked(save, signal));
+    async finish(
+      callback: string | URL | URLSearchParams | Request,
+      pending: IPendingAuthorization,
+      { signal }: IAuthorizedFetchSignal = {},
+    ) {
+      const session = await finishAuthorization(callback, pending, {
+        ...sessionOptionsOf(renewal.options),
+        signal,
+      });
+      await save(session, signal);
+      emit(onEvent, signInFinished(session));
+      return session;
     },
+    save: (session: ISession, { signal }: IAuthorizedFetchSignal = {}) =>
+      save(session, signal),
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
       store.revocations++;
@@ -238,7 +257,10 @@ export function createAuthorizedFetch(
         hasClient(session, renewal);
       if (!mayRevoke) return false;
       try {
-        await revokeSession(session, { ...renewal.options, signal });
+        await revokeSession(session, {
+          ...sessionOptionsOf(renewal.options),
+          signal,
+        });
         return true;
       } catch (error) {
         signal?.throwIfAborted();

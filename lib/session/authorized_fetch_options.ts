@@ -7,8 +7,10 @@
 import type { IDpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+import type { OnEvent } from "../http/events.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
+import type { IPendingAuthorization } from "./sign_in.ts";
 import type { ISessionStore } from "./store.ts";
 
 /** Options of {@linkcode createAuthorizedFetch}. */
@@ -17,8 +19,50 @@ export interface IAuthorizedFetchOptions extends
     IDiscoverAuthorizationOptions,
     "challenge" | "fetch" | "offlineAccess" | "signal"
   > {
-  /** Returns a new session: {@linkcode codeFlow} or another flow. */
-  authorize: Authorize;
+  /**
+   * Returns a new session: {@linkcode codeFlow} or another flow. Without it, sessions
+   * that others have saved are used and refreshed: where that is not enough, the
+   * response of the resource is returned.
+   */
+  authorize?: Authorize | undefined;
+  /**
+   * URLs of the same API on other origins or paths. The token is sent to them and below
+   * them as well, and redirects among all of these keep it. A challenge there does not
+   * select the authorization server: only its `error`, `scope`, `acr_values` and
+   * `max_age` count.
+   */
+  alsoFor?: readonly (string | URL)[] | undefined;
+  /**
+   * Obtains a session before each call, for an API that responds with 404 or 200 where
+   * it means `401`.
+   *
+   * @default {false}
+   */
+  tokenRequired?: boolean | undefined;
+  /**
+   * `id_token` for a resource that requires the ID token: `openid` is requested, and
+   * the token is renewed by its `exp`. Not with `dpop`.
+   *
+   * @default {"access_token"}
+   */
+  bearer?: "access_token" | "id_token" | undefined;
+  /**
+   * Seconds before its expiry at which a token is renewed, but at most a quarter of its
+   * lifetime.
+   *
+   * @default {30}
+   */
+  skewSeconds?: number | undefined;
+  /**
+   * The `User-Agent` of all requests for metadata and to the authorization server: some
+   * firewalls refuse requests without one. Browsers may ignore it.
+   */
+  userAgent?: string | undefined;
+  /**
+   * Called with what happens, for logs and traces; see
+   * {@linkcode AuthorizedFetchEvent}. What it throws, or rejects with, is ignored.
+   */
+  onEvent?: OnEvent | undefined;
   /**
    * Where the session is kept.
    *
@@ -53,30 +97,53 @@ export interface IAuthorizedFetchSignal {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of {@linkcode IAuthorizedFetch.authorize}. */
+export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
+  /**
+   * Has the user sign in although there is a session, with the same registration. For
+   * another account, `parameters` of the flow may have a `prompt`.
+   */
+  fresh?: boolean | undefined;
+}
+
 /** A `fetch` for one resource, from {@linkcode createAuthorizedFetch}. */
 export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
    * Returns the session; refreshes it, or has the user sign in, where necessary. It
-   * may be kept in memory only: `save()` rejects where it cannot be stored.
+   * may be kept in memory only: `save()` rejects where it cannot be stored. Without
+   * the option `authorize`, it rejects with `unsupported` if no refresh leads to one.
    */
-  authorize(options?: IAuthorizedFetchSignal): Promise<ISession>;
+  authorize(options?: IAuthorizedFetchSignIn): Promise<ISession>;
   /** Returns the session as it is stored, or as it could not be stored. */
   session(): Promise<ISession | undefined>;
   /**
    * Returns a session that fits a response with status 401 or 403. Use it where
-   * other code makes the requests. The `url` of the response must be at or below the
-   * path of the resource: the challenge of another server is `invalid_argument`.
+   * other code makes the requests. The `url` of the response must be one that the token
+   * is sent to: the challenge of another server is `invalid_argument`.
    */
   renew(
     response: Response,
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
   /**
-   * Stores a session, for example in the callback of a web server. A sign-in that is
-   * running for the same store object ends: the signal of `authorize` aborts, and the
-   * calls that wait for it go on with this session.
+   * Finishes a sign-in that began elsewhere, such as in another request to a web server
+   * or before the page was left, with the options of this fetch, and saves the session.
+   *
+   * @param callback As for {@linkcode finishAuthorization}.
+   * @param pending What {@linkcode ICodeFlowOptions.visit} was given, and has kept.
+   */
+  finish(
+    callback: string | URL | URLSearchParams | Request,
+    pending: IPendingAuthorization,
+    options?: IAuthorizedFetchSignal,
+  ): Promise<ISession>;
+  /**
+   * Stores a session that was obtained without this fetch. A sign-in that is running
+   * for the same store object ends: the signal of `authorize` aborts, and the calls
+   * that wait for it go on with this session. If another process holds the lock for a
+   * second, for example while its user signs in, the session is stored without it.
    */
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**

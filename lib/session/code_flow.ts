@@ -15,6 +15,7 @@ import type { Client } from "../client/known_client.ts";
 import {
   carrying,
   clientOf,
+  needsIdToken,
   parametersOf,
   scopesOf,
 } from "./_flow_parameters.ts";
@@ -118,7 +119,8 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "options",
     options,
   );
-  const { offlineAccess = true, authorizationDetails, resource } = options;
+  const { offlineAccess = true, authorizationDetails } = options;
+  const { resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireBoundClient(options.client);
   return carrying(options.client, async (request) => {
@@ -131,18 +133,18 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       : redirectUri;
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };
-    const isOpenIdRequested = options.scopes?.includes("openid");
     const begin = (client: Client, prompt: Record<string, string>) =>
       startAuthorization(start, {
         ...sessionOptionsOf(request),
         client,
         redirectUri: uri,
         // As an option, an openid of the resource would count as the caller's.
-        scopes: isOpenIdRequested ? scopes : undefined,
+        scopes: needsIdToken(request, options) ? scopes : undefined,
         parameters: { ...parametersOf(request, options), ...prompt },
         offlineAccess,
         authorizationDetails,
         resource,
+        refreshScope,
         assumePkce,
         par,
       });

@@ -23,6 +23,7 @@ import {
 import {
   carrying,
   clientOf,
+  needsIdToken,
   parametersOf,
   scopesOf,
 } from "./_flow_parameters.ts";
@@ -82,6 +83,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const grant = {
       resource,
       omitResource: options.resource === false || undefined,
+      refreshScope: options.refreshScope || undefined,
       serverMetadata,
       client: registrationOf(client, serverMetadata.issuer),
       scopes,
@@ -97,7 +99,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       ...grant,
       nonce: parameters.nonce,
       earliestAuthTime: earliestAuthTimeOf(parameters, now),
-      optionalIdToken: !options.scopes?.includes("openid"),
+      optionalIdToken: !needsIdToken(request, options),
     };
     const authorization = await fetchDeviceAuthorization(serverMetadata, {
       ...common,

@@ -21,6 +21,11 @@ export interface IAuthorizeRequest extends ISessionOptions {
   scopes: string[];
   /** Scopes that a challenge requires, those of the session included. */
   requiredScopes?: string[] | undefined;
+  /**
+   * Whether the resource is sent the ID token: `openid` has to be requested, and the ID
+   * token to be valid.
+   */
+  requiresIdToken?: boolean | undefined;
   /** The session so far, if it is of the same issuer; its client can be used again. */
   session?: ISession | undefined;
   /**
@@ -82,4 +87,9 @@ export interface IFlowOptions {
   parameters?: Readonly<Record<string, string>> | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
+  /**
+   * Sends the scopes of the session in a refresh, for a server that requires them there
+   * as well, such as Microsoft Entra ID where one application is client and API.
+   */
+  refreshScope?: boolean | undefined;
 }

@@ -41,6 +41,8 @@ export interface ISession {
   resource: string;
   /** Set if the server is never sent the `resource` parameter. */
   omitResource?: true;
+  /** Set if a refresh sends the scopes, because the server requires them. */
+  refreshScope?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /**
@@ -152,10 +154,8 @@ export async function refreshSession(
   options?: ISessionOptions,
 ): Promise<ISession> {
   const { dpop, now, client = session.client } = options ?? {};
-  const { serverMetadata, token, dpopThumbprint } = requireObject(
-    "session",
-    session,
-  );
+  const { serverMetadata, token, scopes, refreshScope, dpopThumbprint } =
+    requireObject("session", session);
   recallNoted(client, session.client);
   // A token for another key would be of no use to those who hold this one.
   requireArgument(
@@ -166,6 +166,7 @@ export async function refreshSession(
   const fresh = await refreshToken(serverMetadata, token, {
     ...sessionOptionsOf(options ?? {}),
     client,
+    scopes: refreshScope && scopes,
     resource: requestedResource(session),
   });
   const { id_token } = token;

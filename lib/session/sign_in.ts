@@ -51,6 +51,8 @@ export interface IPendingAuthorization {
   resource: string;
   /** Set if the server is never sent the `resource` parameter. */
   omitResource?: true;
+  /** Set if a refresh sends the scopes. */
+  refreshScope?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /** The client, with its secret if it has one. */
@@ -103,6 +105,8 @@ export interface IStartAuthorizationOptions
   par?: boolean | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
+  /** Sends the scopes of the session in a refresh, where the server requires them. */
+  refreshScope?: boolean | undefined;
   /** Binds the authorization code to a key (RFC 9449, section 10). */
   dpop?: IDpop | undefined;
   /** Continues with a server that does not list its PKCE methods. */
@@ -199,6 +203,7 @@ export async function startAuthorization(
   const grant = {
     resource,
     omitResource: options.resource === false || undefined,
+    refreshScope: options.refreshScope || undefined,
     serverMetadata,
     client: registration,
     scopes,

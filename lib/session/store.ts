@@ -29,6 +29,8 @@ export interface ISessionStore {
    * tokens can then revoke all tokens of the user (RFC 9700, section 4.14.2).
    */
   lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Returns the identifier of the process that holds the lock, if it is known. */
+  lockHolder?(): Promise<number | undefined>;
 }
 
 /**

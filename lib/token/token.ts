@@ -41,7 +41,12 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
 /** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): IToken {
   // The server's own `expires_at` has no standard and other meanings.
-  const { expires_in: _in, expires_at: _at, ...token } = members;
+  const {
+    expires_in: _in,
+    expires_at: _at,
+    refresh_expires_at: _refreshAt,
+    ...token
+  } = members;
   for (const name of ["token_type", "refresh_token", "scope", "id_token"]) {
     if (!stringMember(token, name)) delete token[name];
   }
@@ -55,6 +60,12 @@ function toToken(members: Members, now: () => number): IToken {
     const expires_in = Math.max(0, seconds);
     token.expires_in = expires_in;
     token.expires_at = Math.floor(now() / 1000 + expires_in);
+  }
+  // Two names without a standard; Keycloak returns 0 where there is no limit.
+  const refreshSeconds = numberMember(members, "refresh_token_expires_in") ||
+    numberMember(members, "refresh_expires_in");
+  if (refreshSeconds && refreshSeconds > 0) {
+    token.refresh_expires_at = Math.floor(now() / 1000 + refreshSeconds);
   }
   return token as IToken;
 }
@@ -207,10 +218,16 @@ export async function refreshToken(
     IAuthorizationServerMetadata,
     "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
   >,
-  token: Pick<IToken, "refresh_token" | "scope" | "authorization_details">,
+  token: Pick<
+    IToken,
+    | "refresh_token"
+    | "refresh_expires_at"
+    | "scope"
+    | "authorization_details"
+  >,
   options?: IRefreshTokenOptions,
 ): Promise<IToken> {
-  const { refresh_token = "" } = token;
+  const { refresh_token = "", refresh_expires_at } = token;
   const body = buildRefreshTokenBody({
     ...requestedOf(options ?? {}),
     refreshToken: refresh_token,
@@ -225,8 +242,11 @@ export async function refreshToken(
   const details = options?.authorizationDetails?.length
     ? [...options.authorizationDetails]
     : token.authorization_details;
+  const keepsExpiry = fresh.refresh_token === undefined &&
+    refresh_expires_at !== undefined;
   return {
     refresh_token,
+    ...(keepsExpiry && { refresh_expires_at }),
     ...(scope && { scope }),
     ...(details && { authorization_details: details }),
     ...fresh,

@@ -130,8 +130,8 @@ function recordTimers(delayOf: (ms: number) => number) {
       delays.push(ms);
       return setTimeout(handler, delayOf(ms));
     },
-    clearTimeout(id: number) {
-      cleared.push(id);
+    clearTimeout(id?: number) {
+      if (id !== undefined) cleared.push(id);
       clearTimeout(id);
     },
   });

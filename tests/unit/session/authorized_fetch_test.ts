@@ -459,7 +459,12 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
     const [resource, options] of [
       ["mcp", { authorize }],
       [RESOURCE, undefined],
-      [RESOURCE, {}],
+      [RESOURCE, { authorize: {} }],
+      [RESOURCE, { authorize, onEvent: {} }],
+      [RESOURCE, { authorize, bearer: "refresh_token" }],
+      [RESOURCE, { authorize, skewSeconds: -1 }],
+      [RESOURCE, { authorize, alsoFor: RESOURCE }],
+      [RESOURCE, { authorize, alsoFor: ["/other"] }],
     ] as const
   ) {
     const error = assertThrows(

@@ -1,0 +1,53 @@
+/** Which token of a session a resource is sent, and until when. */
+
+import { decodeJwt } from "../core/_jwt.ts";
+import { isSendable } from "../token/_usable_token.ts";
+import type { ISession } from "./session.ts";
+
+/** How tokens are used. */
+export interface IBearerRules {
+  /** The member of the token response that the resource is sent. */
+  readonly bearer: "access_token" | "id_token";
+  /** Seconds before its expiry at which a token is renewed. */
+  readonly skewSeconds: number;
+  readonly now: () => number;
+}
+
+/** Returns the token to send, if a session has one. */
+export function bearerOf(
+  session: ISession | undefined,
+  { bearer }: Pick<IBearerRules, "bearer">,
+): string | undefined {
+  const value = session?.token[bearer];
+  return value && isSendable(value) ? value : undefined;
+}
+
+/** Returns the expiry and the lifetime of an ID token, in seconds, if it has them. */
+function timesOf(idToken = ""): { expiry?: number; lifetime?: number } {
+  try {
+    const { exp, iat } = decodeJwt(idToken).claims;
+    if (typeof exp !== "number") return {};
+    return {
+      expiry: exp,
+      ...(typeof iat === "number" && { lifetime: exp - iat }),
+    };
+  } catch {
+    return {}; // Encrypted, or no JWT.
+  }
+}
+
+/** Checks whether the token to send expires soon, or has expired. */
+export function expires(
+  { token }: ISession,
+  when: "soon" | "now",
+  { bearer, skewSeconds, now }: IBearerRules,
+): boolean {
+  const { expiry, lifetime = Infinity } = bearer === "id_token"
+    ? timesOf(token.id_token)
+    : { expiry: token.expires_at, lifetime: token.expires_in };
+  // A token of unknown lifetime is used until the resource refuses it.
+  if (expiry === undefined) return false;
+  // A token that is short-lived would be renewed before each call.
+  const skew = when === "soon" ? Math.min(skewSeconds, lifetime / 4) : 0;
+  return now() / 1000 >= expiry - skew;
+}

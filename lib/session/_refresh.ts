@@ -1,0 +1,100 @@
+/** What becomes of a session by a refresh, also by one that fails. */
+
+import { adviceFor } from "../core/advice.ts";
+import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
+import { emit } from "../http/events.ts";
+import { expires } from "./_bearer.ts";
+import type { INeed } from "./_renewal_reason.ts";
+import type { IRenewal } from "./_usable_session.ts";
+import { refreshed } from "./_session_events.ts";
+import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
+
+/** Checks whether a server has failed, other than for a while. */
+function isServerError(error: unknown): boolean {
+  return isOAuthClientError(error) && error.status === 500 &&
+    error.error === "server_error";
+}
+
+/** Codes of failed refreshes that have no status, and that a sign-in may mend. */
+const MENDED_CODES: readonly string[] = [
+  "redirect_refused",
+  "invalid_id_token",
+  // The client is registered with another server than the one of the session.
+  "issuer_mismatch",
+];
+
+/**
+ * Returns what is left of a session that could not be refreshed: the start of the
+ * next sign-in. A failure that may be gone later, or that a sign-in does not mend, is
+ * thrown. After any other one, the endpoint may have moved.
+ */
+function restOf(
+  session: ISession,
+  error: unknown,
+  isNeeded: boolean,
+): ISession | undefined {
+  const { action } = adviceFor(error);
+  // Servers that fail on a dead refresh token respond like this for ever.
+  if (isNeeded && isServerError(error)) return session;
+  const isMended = isOAuthClientError(error) &&
+    (error.status !== undefined || MENDED_CODES.includes(error.code));
+  if (action === "retry" || !isMended) throw error;
+  if (action === "reregister") return undefined;
+  if (action !== "reauthorize") return session;
+  const { token_type } = session.token;
+  return { ...session, token: { access_token: "", token_type } };
+}
+
+/** Refreshes a session; once more if the response of a rotation may have been lost. */
+async function refreshTwice(
+  session: ISession,
+  { rules, options }: IRenewal,
+): Promise<ISession> {
+  // Without a signal: the server may have rotated the refresh token already.
+  const refresh = () => refreshSession(session, sessionOptionsOf(options));
+  try {
+    return await refresh();
+  } catch (error) {
+    // Many servers accept the former refresh token for a while. It may cost the
+    // session where they do not, so that it has to be of no use otherwise.
+    const isLost = isOAuthClientError(error) &&
+      error.code === "network_error" && expires(session, "now", rules);
+    if (!isLost) throw error;
+    return await refresh();
+  }
+}
+
+/** The session that a refresh has led to, or what is left of the former one. */
+export type RefreshOutcome =
+  | { readonly session: ISession }
+  | { readonly rest: ISession | undefined };
+
+/** Refreshes a session and stores what becomes of it. */
+export async function refreshStored(
+  stored: ISession,
+  { isChallenged = false }: INeed,
+  renewal: IRenewal,
+): Promise<RefreshOutcome> {
+  const { store, rules, authorize, onEvent } = renewal;
+  const { issuer } = stored;
+  let session: ISession;
+  try {
+    session = await refreshTwice(stored, renewal);
+  } catch (error) {
+    const isNeeded = isChallenged || expires(stored, "now", rules);
+    const rest = restOf(stored, error, isNeeded);
+    // Only a sign-in could find out more.
+    if (rest === stored && !authorize) throw error;
+    if (rest !== stored) {
+      await store.keep(rest);
+      const { error: named, code } = error as OAuthClientError;
+      emit(onEvent, { type: "session_dropped", issuer, code: named ?? code });
+    }
+    return { rest };
+  }
+  await store.keep(session);
+  emit(onEvent, refreshed(session));
+  // A server may return no ID token in a refresh.
+  const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
+  return isOld ? { rest: session } : { session };
+}

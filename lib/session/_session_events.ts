@@ -1,0 +1,27 @@
+/** Events about a session, without its tokens. */
+
+import { scopesFrom } from "../core/_scope_values.ts";
+import type { AuthorizedFetchEvent } from "../http/events.ts";
+import type { ISession } from "./session.ts";
+
+/** Returns what all events about a session have. */
+function commonOf({ issuer, token }: ISession) {
+  const { expires_at, refresh_expires_at } = token;
+  return {
+    issuer,
+    ...(expires_at !== undefined && { expires_at }),
+    ...(refresh_expires_at !== undefined && { refresh_expires_at }),
+  };
+}
+
+/** Returns the event of a refresh. */
+export function refreshed(session: ISession): AuthorizedFetchEvent {
+  return { type: "refreshed", ...commonOf(session) };
+}
+
+/** Returns the event of a sign-in, with the scopes that were granted. */
+export function signInFinished(session: ISession): AuthorizedFetchEvent {
+  const { token, scopes: requested } = session;
+  const scopes = token.scope ? scopesFrom(token.scope) : requested;
+  return { type: "sign_in_finished", ...commonOf(session), scopes };
+}

@@ -1,0 +1,96 @@
+/** The options of an authorized fetch, checked and with their defaults. */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireHttpUrl,
+  requireObject,
+} from "../core/_arguments.ts";
+import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import { fetchWith } from "../http/_transport.ts";
+import type { ISending } from "./_resource_exchange.ts";
+import { sharedStore } from "./_shared_store.ts";
+import type { IRenewal } from "./_usable_session.ts";
+import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+import { sessionOptionsOf } from "./session.ts";
+import { memoryStore } from "./store.ts";
+
+const DEFAULT_SKEW_SECONDS = 30;
+
+/** What the calls of an authorized fetch use. */
+export interface ISettings {
+  readonly renewal: IRenewal;
+  readonly sending: ISending;
+  /** Whether each call needs a session. */
+  readonly tokenRequired: boolean;
+}
+
+/** Returns a URL that a token may be sent to. */
+function requireResource(
+  name: string,
+  value: string | URL,
+  allowHttp: boolean | undefined,
+): URL {
+  const url = requireHttpUrl(name, urlString(value));
+  const shown = name === "resource" ? "The resource" : `The URL of ${name}`;
+  return requireSafeUrl(shown, url, { allowHttp, allowLoopback: true });
+}
+
+/** Checks the options of an authorized fetch. */
+export function settingsOf(
+  resource: string | URL,
+  options: IAuthorizedFetchOptions,
+): ISettings {
+  const { authorize, store = memoryStore(), ...further } = requireObject(
+    "options",
+    options,
+  );
+  const { fetch: given, dpop, allowUrl, allowHttp, now = Date.now } = further;
+  const { alsoFor = [], tokenRequired = false, userAgent, onEvent } = further;
+  const { bearer = "access_token", skewSeconds = DEFAULT_SKEW_SECONDS } =
+    further;
+  optionalFunction("authorize", authorize);
+  optionalFunction("onEvent", onEvent);
+  requireArgument(
+    bearer === "access_token" || (bearer === "id_token" && !dpop),
+    "bearer",
+    '"access_token", or "id_token" without dpop',
+  );
+  requireArgument(skewSeconds >= 0, "skewSeconds", "a number of at least 0");
+  requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
+  const client = further.client ?? authorize?.client;
+  requireBoundClient(client);
+  const target = requireResource("resource", resource, allowHttp);
+  const others = alsoFor.map((url) =>
+    requireResource("alsoFor", url, allowHttp)
+  );
+  const renewal: IRenewal = {
+    resource: target,
+    store: sharedStore(store),
+    authorize,
+    rules: { bearer, skewSeconds, now },
+    onEvent,
+    discovery: options,
+    options: {
+      ...sessionOptionsOf(options),
+      fetch: fetchWith(given, { userAgent, onEvent }),
+      client,
+      // A refresh is finished, whatever signal the caller shares between calls.
+      signal: undefined,
+    },
+  };
+  const sending: ISending = {
+    fetch: (input, init) => (given ?? globalThis.fetch)(input, init),
+    dpop,
+    onEvent,
+    redirects: {
+      covered: [target, ...others],
+      allowUrl,
+      allowHttp,
+      allowLoopback: isLoopback(target),
+      secrets: [],
+    },
+  };
+  return { renewal, sending, tokenRequired };
+}
