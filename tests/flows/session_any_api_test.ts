@@ -1,0 +1,302 @@
+/** Options of the authorized fetch for APIs that publish no metadata. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  type IAuthorizeRequest,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
+import { AS, MCP, OAUTH, PRM } from "../support/fixtures.ts";
+import {
+  type IReceived,
+  redirection,
+  resourceFetch,
+  type Respond,
+  SESSION,
+} from "../support/resource.ts";
+
+const TOKEN = `${AS}/token`;
+const FILES = "https://files.example/v1";
+const NOW = 1_700_000_000_000;
+const BEARER = `Bearer ${SESSION.token.access_token}`;
+
+const authorizations = (received: readonly IReceived[]) =>
+  received.map(({ headers }) => headers.get("Authorization"));
+
+/** Returns the session, and records what was requested. */
+function signingIn(...sessions: ISession[]) {
+  const requests: IAuthorizeRequest[] = [];
+  const authorize = (request: IAuthorizeRequest) => {
+    requests.push(request);
+    return Promise.resolve(sessions.shift() ?? SESSION);
+  };
+  return { requests, authorize };
+}
+
+/** An unsigned ID token. */
+function idToken(claims: Record<string, unknown>): string {
+  const part = (value: unknown) =>
+    btoa(JSON.stringify(value)).replaceAll("=", "");
+  return [part({ alg: "RS256" }), part(claims), "c2ln"].join(".");
+}
+
+Deno.test("createAuthorizedFetch() with serverMetadata requests no metadata, and no challenge", async () => {
+  const serverMetadata = { issuer: AS, token_endpoint: TOKEN };
+  const { requests, authorize } = signingIn();
+  const { api, urls } = resourceFetch(undefined, {
+    authorize,
+    serverMetadata,
+    store: memoryStore(),
+  });
+  await api.authorize();
+  assertEquals(urls, []);
+  assertEquals(requests[0]!.context.serverMetadata.token_endpoint, TOKEN);
+});
+
+Deno.test("createAuthorizedFetch() with serverMetadata uses no session of another issuer", async () => {
+  const { authorize } = signingIn({ ...SESSION, issuer: "https://b.example" });
+  const { api, received } = resourceFetch(undefined, {
+    authorize,
+    serverMetadata: { issuer: "https://b.example", token_endpoint: TOKEN },
+    store: memoryStore(SESSION),
+  });
+  await api(MCP);
+  assertEquals(authorizations(received), [null]);
+  const error = await assertRejects(() => api.save(SESSION), OAuthClientError);
+  assertEquals(error.code, "issuer_mismatch");
+  assertEquals((await api.authorize()).issuer, "https://b.example");
+});
+
+Deno.test("createAuthorizedFetch() sends the token to the URLs of alsoFor, and below them", async () => {
+  const { api, received } = resourceFetch(undefined, {
+    alsoFor: [FILES, new URL("https://api.example/v2")],
+  });
+  const expected: [url: string, isCovered: boolean][] = [
+    [MCP, true],
+    [FILES, true],
+    [`${FILES}/a`, true],
+    ["https://files.example/v10", false],
+    [`${FILES}/..%2fv2`, false],
+    ["https://files.example/", false],
+    ["http://files.example/v1", false],
+    ["https://api.example/v2/x", true],
+    ["https://api.example/v3", false],
+  ];
+  for (const [url] of expected) await api(url);
+  assertEquals(
+    authorizations(received),
+    expected.map(([, isCovered]) => isCovered ? BEARER : null),
+  );
+});
+
+Deno.test("createAuthorizedFetch() keeps the token in redirects among its URLs, until one leads out", async () => {
+  const hops = [
+    `${FILES}/1`,
+    `${MCP}/2`,
+    "https://out.example/",
+    `${FILES}/3`,
+  ];
+  const left = [...hops];
+  const { api, received } = resourceFetch(() => {
+    const next = left.shift();
+    return next ? redirection(next) : undefined;
+  }, { alsoFor: [FILES] });
+  await api(MCP, { headers: { "X-Own": "1" } });
+  assertEquals(received.map(({ url }) => url), [MCP, ...hops]);
+  assertEquals(authorizations(received), [BEARER, BEARER, BEARER, null, null]);
+  const own = received.map(({ headers }) => headers.get("X-Own"));
+  assertEquals(own, ["1", "1", "1", null, null]);
+});
+
+Deno.test("createAuthorizedFetch() sends a POST again where a redirect leads to a URL of alsoFor", async () => {
+  const { api, received } = resourceFetch(
+    ({ url }) => url === MCP ? redirection(`${FILES}/1`) : undefined,
+    { alsoFor: [FILES] },
+  );
+  await api(MCP, { method: "POST", body: "hello" });
+  assertEquals(received.map(({ body }) => body), ["hello", "hello"]);
+  assertEquals(authorizations(received), [BEARER, BEARER]);
+});
+
+Deno.test("createAuthorizedFetch() uses the scope of a challenge of alsoFor, and not its metadata", async () => {
+  const { requests, authorize } = signingIn({
+    ...SESSION,
+    token: { access_token: "t2", token_type: "Bearer" },
+  });
+  const challenge = 'Bearer error="invalid_token", scope="files", ' +
+    'resource_metadata="https://evil.example/doc"';
+  const refused = () =>
+    new Response(null, {
+      status: 401,
+      headers: { "WWW-Authenticate": challenge },
+    });
+  const { refresh_token: _, ...token } = SESSION.token;
+  const { api, urls } = resourceFetch(
+    ({ url, headers }) =>
+      url === FILES && headers.get("Authorization") !== "Bearer t2"
+        ? refused()
+        : undefined,
+    { authorize, alsoFor: [FILES], store: memoryStore({ ...SESSION, token }) },
+  );
+  assertEquals((await api(FILES)).status, 200);
+  // The request to the token endpoint checks the registration.
+  assertEquals(urls, [FILES, MCP, `${PRM}/mcp`, OAUTH, TOKEN, FILES]);
+  assertEquals(requests[0]!.requiredScopes, ["read", "files"]);
+});
+
+Deno.test("renew() accepts a response of alsoFor, and no other", async () => {
+  const { authorize } = signingIn();
+  const { api } = resourceFetch(undefined, { authorize, alsoFor: [FILES] });
+  const refused = (url: string) =>
+    Object.defineProperty(new Response(null, { status: 401 }), "url", {
+      value: url,
+    });
+  const error = await assertRejects(
+    () => api.renew(refused("https://files.example/")),
+    OAuthClientError,
+  );
+  assertEquals(error.code, "invalid_argument");
+  assert(await api.renew(refused(`${FILES}/a`)));
+});
+
+Deno.test("createAuthorizedFetch() with tokenRequired obtains a session before the call", async () => {
+  const { requests, authorize } = signingIn();
+  const options = { authorize, store: memoryStore() };
+  const missing: Respond = ({ url, headers }) =>
+    url === MCP && !headers.has("Authorization")
+      ? new Response(null, { status: 404 })
+      : undefined;
+  const without = resourceFetch(missing, options);
+  assertEquals((await without.api(MCP)).status, 404);
+  assertEquals(requests.length, 0);
+  const { api } = resourceFetch(missing, { ...options, tokenRequired: true });
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(requests.length, 1);
+  const nobody = resourceFetch(missing, {
+    authorize: undefined,
+    store: memoryStore(),
+    tokenRequired: true,
+  });
+  assertEquals((await nobody.api(MCP)).status, 404);
+});
+
+Deno.test("createAuthorizedFetch() with bearer id_token sends the ID token until its exp", async () => {
+  const exp = NOW / 1000 + 300;
+  const claims = { iss: AS, aud: "c1", sub: "u", iat: exp - 300, exp };
+  const first = idToken(claims);
+  const second = idToken({ ...claims, iat: exp, exp: exp + 300 });
+  const session = {
+    ...SESSION,
+    token: { ...SESSION.token, expires_at: exp + 86_400, id_token: first },
+  };
+  const { requests, authorize } = signingIn(session, session);
+  let now = NOW;
+  let refreshed: string | undefined = second;
+  const { api, received } = resourceFetch(
+    ({ url, body }) =>
+      url === TOKEN && body.includes("refresh_token")
+        ? Response.json({ access_token: "a", id_token: refreshed })
+        : undefined,
+    {
+      authorize,
+      bearer: "id_token",
+      tokenRequired: true,
+      now: () => now,
+      store: memoryStore(),
+    },
+  );
+  const call = async () => {
+    received.length = 0;
+    await api(MCP);
+    return authorizations(received).at(-1);
+  };
+  assertEquals(await call(), `Bearer ${first}`);
+  assertEquals(requests[0]!.requiresIdToken, true);
+  // 30 seconds before its end; the access token is valid for a day.
+  now = (exp - 30) * 1000;
+  assertEquals(await call(), `Bearer ${second}`);
+  // A refresh that returns none is of no use once the ID token has expired.
+  refreshed = undefined;
+  now = (exp + 271) * 1000;
+  assertEquals(await call(), `Bearer ${second}`);
+  assertEquals(requests.length, 1);
+  now = (exp + 300) * 1000;
+  await call();
+  assertEquals(requests.length, 2);
+});
+
+Deno.test("createAuthorizedFetch() with bearer id_token refuses a session without one, and dpop", async () => {
+  const { api } = resourceFetch(undefined, { bearer: "id_token" });
+  const error = await assertRejects(() => api.save(SESSION), OAuthClientError);
+  assertEquals(error.code, "invalid_argument");
+  // Without exp it is used until it is refused.
+  const id_token = "opaque";
+  const token = { ...SESSION.token, id_token, expires_at: 1 };
+  const opaque = resourceFetch(undefined, {
+    bearer: "id_token",
+    store: memoryStore({ ...SESSION, token }),
+  });
+  await opaque.api(MCP);
+  assertEquals(authorizations(opaque.received), ["Bearer opaque"]);
+});
+
+Deno.test("createAuthorizedFetch() renews a token skewSeconds before its expiry", async () => {
+  for (
+    const [skewSeconds, left, lifetime, isRenewed] of [
+      [undefined, 30, 3600, true],
+      [undefined, 31, 3600, false],
+      [120, 120, 3600, true],
+      [120, 121, 3600, false],
+      [0, 1, 3600, false],
+      [120, 15, 60, true],
+      [120, 16, 60, false],
+    ] as const
+  ) {
+    const token = {
+      ...SESSION.token,
+      expires_in: lifetime,
+      expires_at: NOW / 1000 + left,
+    };
+    const { api, urls } = resourceFetch(
+      ({ url }) =>
+        url === TOKEN ? Response.json({ access_token: "t2" }) : undefined,
+      {
+        skewSeconds,
+        now: () => NOW,
+        store: memoryStore({ ...SESSION, token }),
+      },
+    );
+    await api(MCP);
+    assertEquals(
+      urls,
+      isRenewed ? [TOKEN, MCP] : [MCP],
+      `${skewSeconds} ${left}`,
+    );
+  }
+});
+
+Deno.test("createAuthorizedFetch() sends its userAgent for metadata and to the authorization server", async () => {
+  const { authorize } = signingIn();
+  const { api, received } = resourceFetch(
+    ({ url }) =>
+      url === TOKEN
+        ? Response.json({ error: "invalid_grant" }, { status: 400 })
+        : url === MCP
+        ? new Response(null, { status: 401 })
+        : undefined,
+    { authorize, userAgent: "my-program/1.0" },
+  );
+  await api(MCP, { headers: { "User-Agent": "own" } });
+  const agents = received.map((
+    { url, headers },
+  ) => [url, headers.get("User-Agent")]);
+  assertEquals(agents, [
+    [MCP, "own"],
+    [TOKEN, "my-program/1.0"],
+    [`${PRM}/mcp`, "my-program/1.0"],
+    [OAUTH, "my-program/1.0"],
+    [TOKEN, "my-program/1.0"],
+    [MCP, "own"],
+  ]);
+});

@@ -1,0 +1,115 @@
+/** A fetch without `authorize`: sessions of others are used and refreshed. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
+import { AS, MCP } from "../support/fixtures.ts";
+import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
+
+const TOKEN = `${AS}/token`;
+const NOW = 1_000_000_000_000;
+const { access_token, refresh_token } = SESSION.token;
+
+/** A fetch without `authorize` at a resource that accepts `t2` only. */
+function refreshOnly(session: ISession | undefined, refresh: Respond) {
+  const store = memoryStore(session);
+  const respond: Respond = (received) =>
+    received.url === TOKEN
+      ? refresh(received)
+      : received.headers.get("Authorization") === "Bearer t2"
+      ? new Response("used")
+      : new Response("refused", { status: 401 });
+  const fetched = resourceFetch(respond, {
+    authorize: undefined,
+    store,
+    now: () => NOW,
+  });
+  return { ...fetched, store };
+}
+
+const renewed = () => Response.json({ access_token: "t2" });
+const dead = () => Response.json({ error: "invalid_grant" }, { status: 400 });
+
+Deno.test("createAuthorizedFetch() without authorize refreshes a session", async () => {
+  const { api, urls } = refreshOnly(SESSION, renewed);
+  assertEquals(await (await api(MCP)).text(), "used");
+  assertEquals(urls, [MCP, TOKEN, MCP]);
+  assertEquals((await api.authorize()).token.access_token, "t2");
+});
+
+Deno.test("createAuthorizedFetch() without authorize returns the 401 with its body", async () => {
+  const { refresh_token: _, ...token } = SESSION.token;
+  for (
+    const [session, urls] of [
+      [undefined, [MCP]],
+      [{ ...SESSION, token }, [MCP]],
+      [SESSION, [MCP, TOKEN]],
+    ] as const
+  ) {
+    const fetched = refreshOnly(session, dead);
+    const response = await fetched.api(MCP);
+    assertEquals([response.status, await response.text()], [401, "refused"]);
+    assertEquals(fetched.urls, [...urls]);
+    // The refresh token is refused for good.
+    const rest = { access_token: "", token_type: "Bearer" };
+    const expected = session === SESSION ? rest : session?.token;
+    assertEquals((await fetched.store.load())?.token, expected);
+  }
+});
+
+Deno.test("createAuthorizedFetch() without authorize does not send a token that has expired", async () => {
+  const expires_at = NOW / 1000;
+  const token = { access_token, token_type: "Bearer", expires_at };
+  const plain = refreshOnly({ ...SESSION, token }, dead);
+  await plain.api(MCP);
+  const refreshable = { ...token, refresh_token };
+  const refreshing = refreshOnly({ ...SESSION, token: refreshable }, dead);
+  await refreshing.api(MCP);
+  for (const { received } of [plain, refreshing]) {
+    assertEquals(received.at(-1)!.headers.get("Authorization"), null);
+  }
+  // 20 seconds before that, it is.
+  const soon = { ...token, expires_at: expires_at + 20 };
+  const { api, received } = refreshOnly({ ...SESSION, token: soon }, dead);
+  await api(MCP);
+  const sent = received.map(({ headers }) => headers.get("Authorization"));
+  assertEquals(sent, [`Bearer ${access_token}`]);
+});
+
+Deno.test("createAuthorizedFetch() without authorize rejects where a refresh may be possible later", async () => {
+  for (const status of [503, 404]) {
+    const { api, store } = refreshOnly(
+      SESSION,
+      () => new Response("", { status }),
+    );
+    const error = await assertRejects(() => api(MCP), OAuthClientError);
+    assertEquals([error.code, error.status], ["unexpected_status", status]);
+    assertEquals(await store.load(), SESSION);
+  }
+});
+
+Deno.test("createAuthorizedFetch() without authorize uses a session that another process has stored", async () => {
+  const { api, store, urls } = refreshOnly(undefined, dead);
+  assertEquals((await api(MCP)).status, 401);
+  const token = { access_token: "t2", token_type: "Bearer" };
+  await store.save({ ...SESSION, token });
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(urls, [MCP, MCP]);
+});
+
+Deno.test("authorize() and renew() without authorize reject with unsupported if there is no session", async () => {
+  const { api } = refreshOnly(SESSION, dead);
+  const response = await api(MCP);
+  for (
+    const call of [
+      () => api.authorize(),
+      () => api.authorize({ fresh: true }),
+      () => api.renew(response),
+    ]
+  ) {
+    const error = await assertRejects(call, OAuthClientError);
+    assertEquals(error.code, "unsupported");
+    assertEquals(
+      error.message,
+      `No session for ${MCP}: save one, or set authorize to have the user sign in`,
+    );
+  }
+});
