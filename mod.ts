@@ -66,6 +66,7 @@ export type {
 export {
   codeFlow,
   type ICodeFlowOptions,
+  type IRedirectUriRequest,
   type IVisit,
 } from "./lib/session/code_flow.ts";
 export {

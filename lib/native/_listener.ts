@@ -6,7 +6,6 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 
 // Not `localhost`, which may resolve to another interface (RFC 8252, section 8.3).
@@ -42,22 +41,22 @@ function listenOn(handle: Handler, port: number): Promise<IListener> {
   });
 }
 
-/** Listens on a port; if undefined, on the usual one or on a free one. */
+/** Listens on a port; or on a free one, if that is in use and another one will do. */
 export async function listen(
   handle: Handler,
-  port: number | undefined,
+  port: number,
+  mayChange: boolean,
 ): Promise<IListener> {
-  const usual = port ?? DEFAULT_AUTH_FLOW_PORT;
   try {
-    return await listenOn(handle, usual);
+    return await listenOn(handle, port);
   } catch (cause) {
-    if (port === undefined) return await listenOn(handle, 0);
+    if (mayChange) return await listenOn(handle, 0);
     const { code } = cause as { code?: unknown };
+    const reason = code === "EADDRINUSE" ? "it is in use" : String(cause);
     throw new OAuthClientError(
       "network_error",
-      `Cannot listen on port ${port} of ${ADDRESS}: ${
-        code === "EADDRINUSE" ? "it is in use" : String(cause)
-      }`,
+      `Cannot listen on port ${port} of ${ADDRESS}: ${reason} (set port to one ` +
+        "that the client is registered with, or that its document lists)",
       { cause },
     );
   }

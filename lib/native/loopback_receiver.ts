@@ -13,9 +13,10 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { isWebUrl, parseUrl, quoteUrl } from "../core/_url.ts";
+import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
-import type { IVisit } from "../session/code_flow.ts";
+import type { IRedirectUriRequest, IVisit } from "../session/code_flow.ts";
 import { openBrowser } from "./_browser.ts";
 import { type IListener, listen } from "./_listener.ts";
 import { PAGE_HEADERS, renderPage } from "./_page.ts";
@@ -28,7 +29,8 @@ export interface ILoopbackReceiverOptions {
   /**
    * The port, from 1 to 65535. If it is in use, `redirectUri` rejects.
    *
-   * @default {33418, or a free port if that is in use}
+   * @default {33418, or a free port if that is in use; 33418 alone with a client metadata
+   * document, as many servers compare the port with that of the document}
    */
   port?: number | undefined;
   /**
@@ -81,7 +83,7 @@ export interface ILoopbackReceiverOptions {
 /** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
 export interface ILoopbackReceiver {
   /** Starts to listen, and returns the redirect URI. */
-  redirectUri: () => Promise<string>;
+  redirectUri: (request?: IRedirectUriRequest) => Promise<string>;
   /**
    * Opens the URL in the browser and waits for the authorization response. Returns
    * the redirect URI with the query of the response.
@@ -208,8 +210,13 @@ export function createLoopbackReceiver(
     await (await closing)?.close();
   };
 
-  const redirectUri = async () => {
-    const starting = listening ??= listen(handle, port);
+  const redirectUri: ILoopbackReceiver["redirectUri"] = async (request) => {
+    const mayChange = port === undefined && !request?.isInDocument;
+    const starting = listening ??= listen(
+      handle,
+      port ?? DEFAULT_AUTH_FLOW_PORT,
+      mayChange,
+    );
     uses++;
     try {
       const listener = await starting;

@@ -30,7 +30,9 @@ import {
 /** Options of {@linkcode codeFlow}. */
 export interface ICodeFlowOptions extends IFlowOptions {
   /** Redirect URI, or a function that prepares one. */
-  redirectUri: string | (() => string | Promise<string>);
+  redirectUri:
+    | string
+    | ((request: IRedirectUriRequest) => string | Promise<string>);
   /**
    * Sends the user to the URL and returns the URL that the user was redirected to.
    * A web server stores `pending` and throws its redirect.
@@ -47,6 +49,16 @@ export interface ICodeFlowOptions extends IFlowOptions {
    * @default {`require_pushed_authorization_requests` of the server metadata}
    */
   par?: boolean | undefined;
+}
+
+/** What {@linkcode ICodeFlowOptions.redirectUri} is called with. */
+export interface IRedirectUriRequest {
+  /**
+   * Whether the client is the one of your client metadata document. Many servers compare
+   * a redirect URI with those in the document as strings, the port of a loopback URI
+   * included.
+   */
+  isInDocument: boolean;
 }
 
 /** The second argument of {@linkcode ICodeFlowOptions.visit}. */
@@ -128,8 +140,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
     if (named) authenticationOf(named, context.serverMetadata);
+    const { client_id_metadata_document_supported: acceptsDocuments } =
+      context.serverMetadata;
+    const isInDocument = !named && acceptsDocuments === true &&
+      options.clientMetadataUrl !== undefined;
     const uri = typeof redirectUri === "function"
-      ? await redirectUri()
+      ? await redirectUri({ isInDocument })
       : redirectUri;
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };

@@ -8,7 +8,7 @@ import { requireNonEmptyString } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
-import { quoteUrl } from "../core/_url.ts";
+import { isLoopback, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_DEVICE_CODE,
@@ -176,6 +176,21 @@ function waysToAClient(
   ];
 }
 
+/**
+ * Checks whether a client may use a redirect URI. Servers ignore the port of a loopback
+ * URI, as a program often cannot have the same one again (RFC 8252, section 7.3).
+ */
+function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
+  const withoutPort = (text: string) => {
+    const url = parseUrl(text);
+    if (url?.protocol !== "http:" || !isLoopback(url)) return text;
+    url.port = "";
+    return url.href;
+  };
+  const registered = stringsIn(redirect_uris)?.map(withoutPort);
+  return registered?.includes(withoutPort(uri)) ?? true;
+}
+
 /** Returns why no known client was used, if there are any. */
 function unfitReason(
   issuer: string,
@@ -194,7 +209,8 @@ function unfitReason(
 /**
  * Returns a client for a server: a known one, your client metadata document, or one
  * that it registers. Known clients that were registered without the redirect URI are
- * skipped, because the server would refuse it.
+ * skipped, because the server would refuse it; the port of a loopback URI does not count
+ * (RFC 8252, section 7.3).
  *
  * A registration has all scopes that the server lists, if they cover those that will be
  * requested, and the grant type `refresh_token`. If the server refuses it with
@@ -207,7 +223,7 @@ function unfitReason(
  * @throws {OAuthClientError} `unsupported`: there is no client for this server, and
  * none can be registered, or the server has registered an authentication method that
  * needs more than the registration. Further codes as for {@linkcode registerClient}.
- * @see RFC 7591, sections 2 and 3.2; {@linkcode selectClient}.
+ * @see RFC 7591, sections 2 and 3.2; RFC 8252, section 7.3; {@linkcode selectClient}.
  *
  * @example Register a client unless there is one
  * ```ts
@@ -238,8 +254,8 @@ export async function ensureClient(
   const { redirectUri, scopes, allowHttp, now } = given;
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   const selection = selectClient(serverMetadata, {
-    knownClients: knownClients?.filter(({ redirect_uris }) =>
-      uri === undefined || (stringsIn(redirect_uris)?.includes(uri) ?? true)
+    knownClients: knownClients?.filter((known) =>
+      uri === undefined || mayUse(known, uri)
     ),
     clientMetadataUrl,
     now,

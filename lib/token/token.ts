@@ -242,8 +242,8 @@ export async function refreshToken(
   const details = options?.authorizationDetails?.length
     ? [...options.authorizationDetails]
     : token.authorization_details;
-  const keepsExpiry = fresh.refresh_token === undefined &&
-    refresh_expires_at !== undefined;
+  const isSame = (fresh.refresh_token ?? refresh_token) === refresh_token;
+  const keepsExpiry = isSame && refresh_expires_at !== undefined;
   return {
     refresh_token,
     ...(keepsExpiry && { refresh_expires_at }),

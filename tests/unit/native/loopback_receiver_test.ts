@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
   createLoopbackReceiver,
@@ -159,7 +165,16 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
   assertEquals(error.code, "network_error");
   assertEquals(
     error.message,
-    `Cannot listen on port ${port} of 127.0.0.1: it is in use`,
+    `Cannot listen on port ${port} of 127.0.0.1: it is in use (set port to one ` +
+      "that the client is registered with, or that its document lists)",
+  );
+  // A document lists the usual port, which the first receiver has, or another test.
+  const listed = createLoopbackReceiver();
+  const inDocument = () => listed.redirectUri({ isInDocument: true });
+  const refused = await assertRejects(inDocument, OAuthClientError);
+  assertStringIncludes(
+    refused.message,
+    "port 33418 of 127.0.0.1: it is in use",
   );
   await browse(first.redirectUri, "/callback?code=c1&state=s1");
   await first.visit;

@@ -270,7 +270,11 @@ Deno.test("ensureClient() skips known clients that cannot be used", async () => 
   const usable = { issuer: ISSUER, client_id: "c1" };
   const knownClients = [
     { ...usable, client_id: "other", issuer: "https://other.example" },
-    { ...usable, client_id: "uri", redirect_uris: ["http://127.0.0.1:1/"] },
+    {
+      ...usable,
+      client_id: "uri",
+      redirect_uris: ["http://127.0.0.1:1/other"],
+    },
     { ...usable, client_id: "expired", client_secret_expires_at: 1 },
     usable,
   ];
@@ -284,6 +288,39 @@ Deno.test("ensureClient() skips known clients that cannot be used", async () => 
   // Without a redirect URI, its registration does not matter.
   const { client_id } = await ensureClient(SERVER, { knownClients });
   assertEquals(client_id, "uri");
+});
+
+Deno.test("ensureClient() uses a known client with another port of a loopback redirect URI", async () => {
+  const registered = (uri: string) => ({
+    issuer: ISSUER,
+    client_id: "known",
+    redirect_uris: [uri],
+  });
+  for (
+    const [uri, isUsed] of [
+      ["http://127.0.0.1:1/callback", true],
+      ["http://127.0.0.1/callback", true],
+      ["http://[::1]:1/callback", false],
+      ["http://localhost:1/callback", false],
+      ["http://127.0.0.1:1/other", false],
+      ["http://127.0.0.1:1/callback?tenant=1", false],
+      ["https://127.0.0.1:1/callback", false],
+    ] as const
+  ) {
+    const client = await ensureClient(SERVER, {
+      knownClients: [registered(uri), { issuer: ISSUER, client_id: "next" }],
+      redirectUri: "http://127.0.0.1:40000/callback",
+    });
+    assertEquals(client.client_id, isUsed ? "known" : "next", uri);
+  }
+  const { client_id } = await ensureClient(SERVER, {
+    knownClients: [
+      registered("https://app.example:1/callback"),
+      { issuer: ISSUER, client_id: "next" },
+    ],
+    redirectUri: "https://app.example:2/callback",
+  });
+  assertEquals(client_id, "next");
 });
 
 Deno.test("ensureClient() prefers a client metadata document to a registration", async () => {

@@ -639,3 +639,27 @@ Deno.test("memoryStore() keeps what was saved last", async () => {
   assertEquals(await store.load(), undefined);
   assertEquals(await memoryStore().load(), undefined);
 });
+
+Deno.test("codeFlow() says whether the redirect URI has to be in the client metadata document", async () => {
+  const clientMetadataUrl = "https://app.example/client.json";
+  const accepting = {
+    context: {
+      ...CONTEXT,
+      serverMetadata: {
+        ...CONTEXT.serverMetadata,
+        client_id_metadata_document_supported: true,
+      },
+    },
+  };
+  const given: boolean[] = [];
+  const redirectUri = ({ isInDocument }: { isInDocument: boolean }) => {
+    given.push(isInDocument);
+    return REDIRECT_URI;
+  };
+  const document = { clientMetadataUrl, redirectUri };
+  await visited({ ...document, knownClients: [] }, accepting);
+  await visited({ redirectUri }, accepting);
+  await visited(document);
+  await visited({ ...document, client: KNOWN }, accepting);
+  assertEquals(given, [true, false, false, false]);
+});

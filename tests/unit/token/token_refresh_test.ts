@@ -31,7 +31,7 @@ import {
 /** Refreshes a token; the new one, and what was sent. */
 async function refresh(
   answer: Answer,
-  token: Pick<IToken, "refresh_token" | "scope">,
+  token: Pick<IToken, "refresh_token" | "refresh_expires_at" | "scope">,
   options: Parameters<typeof refreshToken>[2] = {},
 ) {
   using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
@@ -78,6 +78,23 @@ Deno.test("refreshToken() keeps what the response leaves out, and nothing else",
     refresh_token: "r1",
   });
   assertFalse("scope" in fresh);
+});
+
+Deno.test("refreshToken() keeps refresh_expires_at with the refresh token that it is of", async () => {
+  const old = { refresh_token: "r1", refresh_expires_at: 500 };
+  for (
+    const [members, expected] of [
+      [{}, 500],
+      [{ refresh_token: "r1" }, 500],
+      [{ refresh_token: "r2" }, undefined],
+      [{ refresh_token_expires_in: 900 }, 900],
+      [{ refresh_token: "r2", refresh_expires_in: 900 }, 900],
+    ] as const
+  ) {
+    const answer = json({ access_token: "new", ...members });
+    const { fresh } = await refresh(answer, old);
+    assertEquals(fresh.refresh_expires_at, expected, JSON.stringify(members));
+  }
 });
 
 Deno.test("refreshToken() sends the grant, resource, scopes and further parameters", async () => {

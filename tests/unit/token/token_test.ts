@@ -80,6 +80,24 @@ for (const [expires_in, expected] of EXPIRIES) {
   });
 }
 
+Deno.test("fetchToken() sets refresh_expires_at where a server says how long", async () => {
+  for (
+    const [members, expected] of [
+      [{ refresh_token_expires_in: 60 }, 61],
+      [{ refresh_token_expires_in: "60" }, 61],
+      [{ refresh_expires_in: 1800 }, 1801],
+      // Keycloak: an offline token has no limit.
+      [{ refresh_expires_in: 0 }, undefined],
+      [{ refresh_token_expires_in: -1 }, undefined],
+      [{ refresh_expires_at: 5 }, undefined],
+    ] as const
+  ) {
+    const answer = json({ access_token: "t", ...members });
+    const { refresh_expires_at } = await tokenOf(answer, { now: () => 1_000 });
+    assertEquals(refresh_expires_at, expected, JSON.stringify(members));
+  }
+});
+
 Deno.test("fetchToken() drops an infinite expires_in", async () => {
   for (const expires_in of ["1e400", "-1e400"]) {
     const body = `{"access_token":"t","expires_in":${expires_in}}`;
