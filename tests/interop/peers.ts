@@ -3,7 +3,12 @@ import * as client from "@modelcontextprotocol/client";
 // @ts-types="@modelcontextprotocol/sdk/client/auth"
 import * as sdk from "@modelcontextprotocol/sdk/client/auth.js";
 import { INITIALIZE } from "./program.ts";
-import { type IPlace, type IServer, REDIRECT_URI } from "./server.ts";
+import {
+  type IClientOptions,
+  type IPlace,
+  type IServer,
+  REDIRECT_URI,
+} from "./server.ts";
 import { createUser } from "./user.ts";
 
 /** What became of a peer: the first words of an error, or undefined where it held. */
@@ -30,10 +35,9 @@ export const PEERS = {
 
 /** Keeps everything in memory, as the examples of the packages do. */
 function createProvider(
-  known: Pick<client.OAuthClientInformationMixed, "client_id"> | undefined,
-  clientMetadataUrl: string | undefined,
+  { knownClients, clientMetadataUrl, scopes }: IClientOptions["flow"] = {},
 ) {
-  const kept: Record<string, unknown> = { client: known };
+  const kept: Record<string, unknown> = { client: knownClients?.[0] };
   const provider = {
     redirectUrl: REDIRECT_URI,
     clientMetadata: {
@@ -42,8 +46,9 @@ function createProvider(
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: "none",
+      ...scopes && { scope: scopes.join(" ") },
     },
-    ...clientMetadataUrl && { clientMetadataUrl },
+    ...clientMetadataUrl && { clientMetadataUrl: String(clientMetadataUrl) },
     clientInformation: () => kept.client,
     saveClientInformation: (value: unknown) => void (kept.client = value),
     tokens: () => kept.tokens,
@@ -91,8 +96,10 @@ async function playPeer(
 
   return async () => {
     if (!kept.tokens?.refresh_token) throw new Error("no refresh token");
+    const before = kept.tokens;
     const result = await auth(provider, options);
-    const isNew = kept.tokens.access_token !== access_token;
+    // Not by the token: it is the same within a second where it is a JWT without `jti`.
+    const isNew = kept.tokens !== before;
     if (result !== "AUTHORIZED" || !isNew) throw new Error("not refreshed");
   };
 }
@@ -106,10 +113,7 @@ export async function playPeers(
   if (fetch?.dpop || fetch?.client) return undefined;
   const results: IPeerResult[] = [];
   for (const [name, peer] of Object.entries(PEERS)) {
-    const provider = createProvider(
-      flow?.knownClients?.[0],
-      flow?.clientMetadataUrl?.toString(),
-    );
+    const provider = createProvider(flow);
     const wordsOf = (error: unknown) => String(error).slice(0, 200);
     try {
       const refresh = await playPeer(peer, place.resource, provider);
