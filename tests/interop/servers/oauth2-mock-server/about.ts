@@ -1,0 +1,21 @@
+import type { IServer } from "../../server.ts";
+
+const servers: IServer[] = [{
+  name: "oauth2-mock-server",
+  packages: {
+    "oauth2-mock-server": "9.3.0",
+    "jose": "6.2.12",
+  },
+  command: ["node", "server.mjs"],
+  node: "22.23.3",
+  options: ({ upstream }) => {
+    const issuer = upstream.replace("127.0.0.1", "localhost");
+    return { flow: { knownClients: [{ issuer, client_id: "interop" }] } };
+  },
+  verdict: "needs_client",
+  plays: ["credentials"],
+  // Every refresh token is good there.
+  lacks: ["dead", "lost"],
+}];
+
+export default servers;
