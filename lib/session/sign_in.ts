@@ -303,6 +303,7 @@ export async function finishAuthorization(
     responseIssuer: request.responseIssuer,
     prompt: request.prompt,
     resource: requestedResource(pending),
+    scopes: request.scopes,
   });
   const body = buildAuthorizationCodeBody({
     code,

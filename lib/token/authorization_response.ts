@@ -29,6 +29,8 @@ export interface IExpectedAuthorizationResponse {
   prompt?: string | undefined;
   /** The `resource` of the request, if it had one. */
   resource?: string | false | undefined;
+  /** The scopes of the request. */
+  scopes?: readonly string[] | undefined;
 }
 
 /**
@@ -58,6 +60,21 @@ function requireIssuer(
     `Authorization response is not from ${quoteUrl(issuer)}: its iss is ` +
       problem,
   );
+}
+
+/** Returns the option that may help after an error, as the end of a message. */
+function hintFor(
+  error: string | undefined,
+  { resource, scopes }: IExpectedAuthorizationResponse,
+): string {
+  if (resource && error === "invalid_target") return ` (${RESOURCE_HINT})`;
+  // A server may refuse a request without a scope (RFC 6749, section 3.3); oidc-provider
+  // denies it, as if the user had refused.
+  const isScopeMissing = scopes?.length === 0 &&
+    (error === "access_denied" || error === "invalid_scope");
+  return isScopeMissing
+    ? " (the request had no scope; for a server that requires one, set scopes)"
+    : "";
 }
 
 /** Returns the parameters of an authorization response. */
@@ -132,10 +149,7 @@ export function parseAuthorizationResponse(
     throw new OAuthClientError(
       "oauth_error",
       `Authorization at ${quoteUrl(serverMetadata.issuer)} failed: ` +
-        problem.filter(Boolean).join(": ") +
-        (expected.resource && details.error === "invalid_target"
-          ? ` (${RESOURCE_HINT})`
-          : ""),
+        problem.filter(Boolean).join(": ") + hintFor(details.error, expected),
       {
         ...details,
         request: expected.prompt === "none"

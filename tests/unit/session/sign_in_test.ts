@@ -246,6 +246,23 @@ Deno.test("finishAuthorization() names resource: false after invalid_target, unl
   }
 });
 
+Deno.test("finishAuthorization() names scopes after access_denied, where none were requested", async () => {
+  for (const scopes of [[], ["read"]]) {
+    const { pending } = await startAuthorization(CONTEXT, {
+      ...OPTIONS,
+      scopes,
+    });
+    const callback = new URL(callbackFor(pending));
+    callback.searchParams.set("error", "access_denied");
+    const { message } = await assertRejects(
+      () => finishAuthorization(callback, pending),
+      OAuthClientError,
+      "access_denied",
+    );
+    assertEquals(message.includes("set scopes"), scopes.length === 0);
+  }
+});
+
 Deno.test("finishAuthorization() makes no request for a response of another request or issuer", async () => {
   const { pending } = await startAuthorization(CONTEXT, OPTIONS);
   const callback = new URL(callbackFor(pending));

@@ -142,6 +142,29 @@ Deno.test("parseAuthorizationResponse() names the option after invalid_target, w
   }
 });
 
+Deno.test("parseAuthorizationResponse() names the option after access_denied or invalid_scope, where no scope was requested", () => {
+  const hint =
+    " (the request had no scope; for a server that requires one, set scopes)";
+  const rows: [error: string, scopes: string[] | undefined, end: string][] = [
+    ["access_denied", [], hint],
+    ["invalid_scope", [], hint],
+    ["access_denied", ["a"], ""],
+    ["access_denied", undefined, ""],
+    ["server_error", [], ""],
+  ];
+  for (const [error, scopes, end] of rows) {
+    const { message } = assertThrowsCode(
+      () =>
+        parseAuthorizationResponse(
+          `state=st-1&error=${error}`,
+          { ...expected(), scopes },
+        ),
+      "oauth_error",
+    );
+    assertEquals(message, `Authorization at ${AS} failed: ${error}${end}`);
+  }
+});
+
 Deno.test("parseAuthorizationResponse() refuses another state, a repeated parameter, or no code", () => {
   const good = `code=c0de&state=st-1&iss=${AS}`;
   const queries = [
