@@ -1,0 +1,19 @@
+import type { IServer } from "../../server.ts";
+
+const servers: IServer[] = [{
+  name: "mcp-framework",
+  packages: {
+    "mcp-framework": "0.2.22",
+    "@modelcontextprotocol/sdk": "1.32.2",
+    "oidc-provider": "9.13.3",
+    "zod": "3.25.76",
+  },
+  command: ["node", "server.mjs"],
+  // Nothing that it publishes names a scope, and oidc-provider denies a request without.
+  options: () => ({ flow: { scopes: ["mcp:read"] } }),
+  bare: () => ({}),
+  advice: /set scopes/,
+  plays: ["refuse", "advice"],
+}];
+
+export default servers;

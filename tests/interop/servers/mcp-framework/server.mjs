@@ -1,0 +1,64 @@
+/** mcp-framework with its OAuth provider; oidc-provider issues the tokens. */
+import { MCPServer, MCPTool, OAuthAuthProvider } from "mcp-framework";
+import { setTimeout } from "node:timers/promises";
+import Provider from "oidc-provider";
+import { z } from "zod";
+
+const { PORT, UPSTREAM_PORT } = process.env;
+const origin = `http://127.0.0.1:${PORT}`;
+const issuer = `http://127.0.0.1:${UPSTREAM_PORT}`;
+
+const provider = new Provider(issuer, {
+  scopes: ["openid", "offline_access", "mcp:read"],
+  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+  features: {
+    registration: { enabled: true },
+    revocation: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: () => ({
+        scope: "mcp:read",
+        audience: origin,
+        accessTokenFormat: "jwt",
+      }),
+    },
+  },
+});
+provider.listen(UPSTREAM_PORT, "127.0.0.1");
+
+const server = new MCPServer({
+  transport: {
+    type: "http-stream",
+    options: {
+      port: Number(PORT),
+      auth: {
+        provider: new OAuthAuthProvider({
+          authorizationServers: [issuer],
+          resource: origin,
+          validation: {
+            type: "jwt",
+            jwksUri: `${issuer}/jwks`,
+            audience: origin,
+            issuer,
+          },
+        }),
+        endpoints: { initialize: true, messages: true },
+      },
+    },
+  },
+});
+// It does not start without a tool.
+server.addTool(
+  class extends MCPTool {
+    name = "hello";
+    description = "Greets";
+    schema = z.object({ name: z.string().describe("Whom to greet") });
+    execute = ({ name }) => Promise.resolve(`Hello, ${name}`);
+  },
+);
+// Resolves when the server ends.
+server.start();
+// Of its own accord it waits for the end of the other server.
+process.once("SIGTERM", () => process.exit());
+while (!await fetch(origin).then(() => true, () => false)) await setTimeout(20);
+console.log(`\n${origin}/mcp`);
