@@ -13,6 +13,7 @@ const servers: IServer[] = [{
   options: () => ({ flow: { scopes: ["mcp:read"] } }),
   bare: () => ({}),
   advice: /set scopes/,
+  unseen: ["scopes"],
   plays: ["refuse", "advice"],
 }];
 

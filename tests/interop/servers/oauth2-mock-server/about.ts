@@ -12,7 +12,6 @@ const servers: IServer[] = [{
     const issuer = upstream.replace("127.0.0.1", "localhost");
     return { flow: { knownClients: [{ issuer, client_id: "interop" }] } };
   },
-  verdict: "needs_client",
   plays: ["credentials"],
   // Every refresh token is good there.
   lacks: ["dead", "lost"],
