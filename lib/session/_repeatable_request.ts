@@ -6,7 +6,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { discard } from "../http/_response.ts";
-import { readBytes } from "../http/_stream.ts";
+import { KeptBody } from "./_kept_body.ts";
 import { secretTokens } from "./_renewal_reason.ts";
 import {
   type IRedirectRules,
@@ -47,25 +47,29 @@ export class ResourceRequest {
   readonly #headers: Headers;
   readonly #redirect: NonNullable<RequestInit["redirect"]>;
   #init: RequestInit;
-  /** The `Request` to send next, if the caller gave one; else `#init` is sent. */
+  /** The caller's `Request`, with `#init` over it, until a redirect. */
   #request: Request | undefined;
+  /** The body of the caller's `Request`. */
+  #body: KeptBody | undefined;
   #redirects = 0;
   readonly #sent: Headers[] = [];
 
   constructor(url: URL, input: string | URL | Request, init: RequestInit) {
-    if (input instanceof Request) this.#request = new Request(input, init);
-    const { method = "GET", signal, headers, redirect = "follow" } =
-      this.#request ?? init;
+    const request = input instanceof Request ? input : undefined;
     this.url = url;
-    this.method = method;
+    this.method = init.method ?? request?.method ?? "GET";
+    const { signal = request?.signal } = init;
     this.signal = signal ?? undefined;
     // `Object` makes an object of a string, and of none.
     const body: object = Object(init.body);
-    this.isSentOnce = !this.#request &&
-      ("getReader" in body || Symbol.asyncIterator in body);
-    this.#headers = new Headers(headers);
-    this.#redirect = redirect;
+    this.isSentOnce = "getReader" in body || Symbol.asyncIterator in body;
+    this.#headers = new Headers(init.headers ?? request?.headers);
+    this.#redirect = init.redirect ?? request?.redirect ?? "follow";
     this.#init = init;
+    this.#request = request;
+    if (request && (init.body ?? null) === null) {
+      this.#body = KeptBody.of(request);
+    }
   }
 
   /**
@@ -82,12 +86,16 @@ export class ResourceRequest {
     }
     this.#sent.push(headers);
     const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
-    const request = this.#request;
-    if (!request) {
-      return await fetch(this.url.href, { ...this.#init, headers, redirect });
+    const init = { ...this.#init, headers, redirect };
+    const kept = this.#body;
+    if (kept) {
+      const body = await underSignal(this.signal, () => kept.next());
+      Object.assign(init, { body, duplex: "half" });
     }
-    this.#request = request.clone();
-    return await fetch(new Request(request, { headers, redirect }));
+    // As one argument: a caller's `fetch` may ignore the second one of a `Request`.
+    return await (this.#request
+      ? fetch(new Request(this.#request, init))
+      : fetch(this.url.href, init));
   }
 
   /** Returns what errors must not repeat: what has been sent, and the tokens. */
@@ -155,7 +163,9 @@ export class ResourceRequest {
     }
     if (becomesGet) {
       this.method = "GET";
-      this.#replaceBody(null);
+      this.close();
+      this.#body = undefined;
+      this.#init = { ...this.#init, body: null };
       for (
         const name of ["Encoding", "Language", "Location", "Type", "Length"]
       ) {
@@ -163,31 +173,17 @@ export class ResourceRequest {
       }
     } else if (this.isSentOnce) {
       throw this.#redirectError("and its body is a stream");
-    } else if (this.#request) {
-      // The URL of a `Request` cannot be changed.
-      this.#replaceBody(await this.#readBody(this.#request));
     }
+    // The URL of a `Request` cannot be changed.
+    this.#request = undefined;
+    const { method, signal = null } = this;
+    this.#init = { ...this.#init, method, signal };
     this.url = target;
     return true;
   }
 
   /** Frees what is left of the caller's `Request`. */
   close(): void {
-    this.#request?.body?.cancel().catch(() => {});
-  }
-
-  async #readBody({ body, signal }: Request): Promise<BodyInit | null> {
-    if (!body) return null;
-    const bytes = await readBytes(body, Infinity, signal);
-    signal.throwIfAborted();
-    return bytes as BodyInit;
-  }
-
-  /** Goes on with a body that can be sent again, in place of the `Request`. */
-  #replaceBody(body: BodyInit | null): void {
-    this.close();
-    this.#request = undefined;
-    const { method, signal = null } = this;
-    this.#init = { ...this.#init, method, body, signal };
+    this.#body?.close();
   }
 }

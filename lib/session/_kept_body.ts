@@ -1,0 +1,107 @@
+/** The body of a `Request`, which may have to be sent again. */
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A string, a form or a file does not make a reader wait for longer. */
+const PAUSE_MS = 100;
+
+/** Returns the body of a request as a stream. */
+function streamOf(request: Request): ReadableStream<Bytes> | null {
+  const { body, method } = request as {
+    body?: Request["body"];
+    method: string;
+  };
+  // Firefox has no `body` of requests, and none that are made of streams.
+  if (body !== undefined || method === "GET" || method === "HEAD") {
+    return body ?? null;
+  }
+  return new ReadableStream({
+    async start(controller) {
+      controller.enqueue(new Uint8Array(await request.arrayBuffer()));
+      controller.close();
+    },
+  });
+}
+
+/** Keeps what is read of a body. */
+export class KeptBody {
+  readonly #reader: ReadableStreamDefaultReader<Bytes>;
+  readonly #chunks: Bytes[] = [];
+  #reading: Promise<boolean> | undefined;
+
+  constructor(body: ReadableStream<Bytes>) {
+    this.#reader = body.getReader();
+  }
+
+  /** Returns the body of a request, which is read from now on; undefined if none. */
+  static of(request: Request): KeptBody | undefined {
+    if (request.bodyUsed) {
+      throw new TypeError("The body of the Request has been used");
+    }
+    const body = streamOf(request);
+    return body ? new KeptBody(body) : undefined;
+  }
+
+  /** Reads the next chunk; returns false at the end. */
+  #read(): Promise<boolean> {
+    // A stream whose request has failed may still wait for the same chunk.
+    return this.#reading ??= this.#reader.read().then(({ done, value }) => {
+      this.#reading = undefined;
+      if (done) return false;
+      if (value.BYTES_PER_ELEMENT !== 1) {
+        throw new TypeError("The body of the Request is not a stream of bytes");
+      }
+      this.#chunks.push(value);
+      return true;
+    });
+  }
+
+  /** Reads the next chunk; returns undefined if it is not there soon. */
+  async #readSoon(): Promise<boolean | undefined> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const pause = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), PAUSE_MS);
+    });
+    try {
+      return await Promise.race([this.#read(), pause]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Returns the body to send. A `Request` does not reveal what its body was made of:
+   * what can be read without a pause is sent as bytes, anything else as a stream. In
+   * Node, bytes take a third of the time of `clone()`.
+   */
+  async next(): Promise<BodyInit> {
+    let hasRead: boolean | undefined;
+    do hasRead = await this.#readSoon(); while (hasRead);
+    return hasRead === undefined ? this.#stream() : await this.#bytes();
+  }
+
+  /** Returns what has been read. Most bodies are one chunk, which is not copied. */
+  async #bytes(): Promise<BodyInit> {
+    const [first, ...others] = this.#chunks;
+    return first && others.length === 0
+      ? first
+      : await new Blob(this.#chunks).arrayBuffer();
+  }
+
+  /** Returns a stream of what has been read, and then of the rest. */
+  #stream(): ReadableStream<Bytes> {
+    let sent = 0;
+    return new ReadableStream({
+      pull: async (controller) => {
+        const isThere = sent < this.#chunks.length || await this.#read();
+        if (isThere) controller.enqueue(this.#chunks[sent++]!);
+        else controller.close();
+      },
+    });
+  }
+
+  /** Frees the rest of the body. */
+  close(): void {
+    this.#reader.cancel().catch(() => {});
+  }
+}
