@@ -71,6 +71,12 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * longer than that loses the lock. The lock is that of one server: after a failover
  * to a replica, two processes may hold it.
  *
+ * With a cache of the client (`RESP: 3` and `clientSideCache`), a call with a valid
+ * token makes no request to Redis. The lock stays safe: Redis sends the invalidation of
+ * a value that another process has saved before the response to the next command on
+ * the connection, and so before the lock is acquired. That is not so with a pool of
+ * clients, whose connections receive invalidations at different times: give it no cache.
+ *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * value is not a session. It is left as it is. Errors of the client are rejected
  * with unchanged.

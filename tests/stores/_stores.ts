@@ -12,7 +12,13 @@ export interface IOpenStore {
 }
 
 /** Names of the stores that processes share. */
-export type StoreName = "file" | "kv" | "redis";
+export type StoreName = "file" | "kv" | "redis" | "redis with a cache";
+
+/** Options of a client of Redis with a cache of its own. */
+export const WITH_CACHE = {
+  RESP: 3,
+  clientSideCache: { ttl: 0, maxEntries: 100 },
+} as const;
 
 /** The key of the session in Deno KV and in Redis. */
 export const KEY = "user-1";
@@ -37,7 +43,8 @@ export async function openStore(
     };
   }
   const { createClient } = await import("redis");
-  const client = createClient({ url: location });
+  const options = name === "redis" ? {} : WITH_CACHE;
+  const client = createClient({ url: location, ...options });
   client.on("error", (error) => {
     console.error(error);
     process.exit(1);

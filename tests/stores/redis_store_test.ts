@@ -4,6 +4,7 @@ import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
 import { redisStore } from "../../lib/stores/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
+import { WITH_CACHE } from "./_stores.ts";
 
 /** Starts a Redis server of its own, which keeps nothing. */
 async function withRedis(task: (url: string) => Promise<void>): Promise<void> {
@@ -53,6 +54,41 @@ async function withClient(
 
 Deno.test("redisStore() makes one refresh in eight processes, ten times", () =>
   withRedis((location) => refreshOnce({ name: "redis", location })));
+
+Deno.test("redisStore() makes one refresh in eight processes whose clients have a cache", () =>
+  withRedis((location) =>
+    refreshOnce({ name: "redis with a cache", location })
+  ));
+
+Deno.test("redisStore() loads from the cache of its client, and under the lock what another process has saved last", () =>
+  withRedis(async (url) => {
+    await using server = startRotatingServer();
+    const session = server.session();
+    const open = () => createClient({ url, ...WITH_CACHE }).connect();
+    const [client, other] = [await open(), await open()];
+    const [store, another] = [client, other].map((one) =>
+      redisStore(one, "key")
+    );
+    assert(store?.lock && another?.lock);
+    for (let count = 0; count < 50; count++) {
+      const scopes = [String(count)];
+      // The other one waits for the lock with a former session in its cache.
+      await store.load();
+      const held = Promise.withResolvers<void>();
+      const saved = another.lock(async () => {
+        held.resolve();
+        await another.save({ ...session, scopes });
+      });
+      await held.promise;
+      assertEquals((await store.lock(() => store.load()))?.scopes, scopes);
+      await saved;
+    }
+    await store.load();
+    await client.configResetStat();
+    for (let load = 0; load < 100; load++) await store.load();
+    assertEquals(/cmdstat_get:/.test(await client.info("commandstats")), false);
+    await Promise.all([client.close(), other.close()]);
+  }));
 
 Deno.test("redisStore() lets one of 1,000 store objects refresh, and the others read the result without the lock", () =>
   withClient(async (client) => {
