@@ -70,7 +70,7 @@ async function getWithOurs(target: string): Promise<string> {
 }
 
 /** Stores everything, including discovery, so that no request is repeated. */
-class McpProvider implements mcp.OAuthClientProvider {
+export class McpProvider implements mcp.OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URI;
   readonly clientMetadata = CLIENT_METADATA as mcp.OAuthClientMetadata;
   readonly #state = crypto.randomUUID();
@@ -277,13 +277,16 @@ async function getBare(
 /** The name of the baseline. */
 export const BARE = "bare fetches";
 
+/** The name of the baseline with what every client needs. */
+export const GUARDED_BARE = `${BARE} with a timeout, a size limit and PKCE`;
+
 /** All clients: ours first, the baselines last. */
 export const CLIENTS: readonly IClient[] = [
   { name: "ours", getToken: getWithOurs },
   { name: "@modelcontextprotocol/client", getToken: getWithMcp },
   { name: "oauth4webapi", getToken: getWithOauth4webapi },
   {
-    name: `${BARE} with a timeout, a size limit and PKCE`,
+    name: GUARDED_BARE,
     getToken: (target) => getBare(target, GUARDED),
   },
   { name: BARE, getToken: (target) => getBare(target, PLAIN) },

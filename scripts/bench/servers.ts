@@ -1,6 +1,6 @@
 /**
- * The pair of servers of the benchmark: a resource that responds with 401, and its
- * authorization server, which checks little and redirects without asking a user.
+ * The pair of servers of the benchmark: a resource that responds with 401 without the
+ * token, and its authorization server, which checks little and redirects without asking a user.
  * They do almost nothing, so that mainly the clients are measured.
  *
  * Run as a program, this file is the servers. In a process of their own they share
@@ -22,6 +22,9 @@ export interface IServers {
   countRequests(): Promise<number>;
   stop(): Promise<void>;
 }
+
+/** The token that the authorization server issues, and the resource accepts. */
+export const ACCESS_TOKEN = "at-of-the-benchmark";
 
 const JSON_HEADERS = {
   "Content-Type": "application/json",
@@ -51,10 +54,17 @@ function serverMetadata(issuer: string, origin: string) {
   };
 }
 
-function resourceServer(url: URL, issuer: string): Response {
+function resourceServer(
+  { headers }: Request,
+  url: URL,
+  issuer: string,
+): Response {
   const metadata = "/.well-known/oauth-protected-resource/mcp";
   switch (url.pathname) {
     case "/mcp":
+      if (headers.get("authorization") === `Bearer ${ACCESS_TOKEN}`) {
+        return json({ ok: true });
+      }
       return new Response(null, {
         status: 401,
         headers: {
@@ -95,7 +105,7 @@ async function token(request: Request): Promise<Response> {
       .every((name) => form.get(name));
   return isComplete
     ? json({
-      access_token: "at-of-the-benchmark",
+      access_token: ACCESS_TOKEN,
       token_type: "bearer",
       expires_in: 3600,
       refresh_token: "rt-of-the-benchmark",
@@ -153,7 +163,9 @@ async function serve(delayMs: number): Promise<void> {
     return `http://127.0.0.1:${addr.port}`;
   };
   const issuer = listen(authorizationServer);
-  const resource = listen((_request, url) => resourceServer(url, issuer));
+  const resource = listen((request, url) =>
+    resourceServer(request, url, issuer)
+  );
   console.log(JSON.stringify({ issuer, resource }));
   for await (const _ of Deno.stdin.readable) { /* Wait for its end. */ }
   Deno.exit();

@@ -3,6 +3,7 @@
  * the machine then affects all of them, and hardly changes the ratio of a round.
  */
 
+import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
 
 const WARM_UP_MS = 150;
@@ -138,16 +139,24 @@ export function timeInTurn(contestants: readonly IContestant[]): number[][] {
   return times;
 }
 
+/** The milliseconds of a task: one number of each kind for each round. */
+export interface ITaskTimes {
+  /** Time on the clock. */
+  readonly wall: number[];
+  /** Time of the processor, in all threads of this process. */
+  readonly cpu: number[];
+}
+
 /**
- * Measures the milliseconds of each task, one number for each round, for this long.
- * The first fifth is not counted: it opens connections and compiles code. The order
- * changes as in `timeInTurn`.
+ * Measures the milliseconds of each task, for this long. The first fifth is not
+ * counted: it opens connections and compiles code. The order changes as in
+ * `timeInTurn`.
  */
 export async function timeTasksInTurn(
   tasks: readonly ITask[],
   milliseconds: number,
-): Promise<number[][]> {
-  const times: number[][] = tasks.map(() => []);
+): Promise<ITaskTimes[]> {
+  const times = tasks.map((): ITaskTimes => ({ wall: [], cpu: [] }));
   const start = performance.now();
   const counted = start + milliseconds / 5;
   const end = start + milliseconds;
@@ -155,9 +164,14 @@ export async function timeTasksInTurn(
     const counts = performance.now() >= counted;
     for (let turn = 0; turn < tasks.length; turn++) {
       const which = (round + turn) % tasks.length;
+      const cpuBefore = process.cpuUsage();
       const begin = performance.now();
       await tasks[which]!.run();
-      if (counts) times[which]!.push(performance.now() - begin);
+      const wall = performance.now() - begin;
+      const { user, system } = process.cpuUsage(cpuBefore);
+      if (!counts) continue;
+      times[which]!.wall.push(wall);
+      times[which]!.cpu.push((user + system) / 1_000);
     }
   }
   return times;
