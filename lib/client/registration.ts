@@ -36,6 +36,7 @@ import type {
 } from "../core/types.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { transportOf } from "../http/_transport.ts";
+import { emit } from "../http/events.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { postRegistration } from "./_registration_post.ts";
 import {
@@ -304,7 +305,11 @@ export async function registerClient(
     transport,
   );
   const client = clientIn(registration, issuer, method, listed);
-  if (client) return client;
+  if (client) {
+    const { client_id: clientId } = client;
+    emit(transport.onEvent, { type: "registered", issuer, clientId });
+    return client;
+  }
   throw new OAuthClientError(
     "invalid_response",
     `Registration at ${quoteUrl(url)} returned no client_id that is a ` +

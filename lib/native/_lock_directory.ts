@@ -10,7 +10,15 @@
  * never removed, as numbers would then start again.
  */
 
-import { lstat, mkdir, open, readdir, rm, utimes } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  utimes,
+} from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { OAuthClientError } from "../core/errors.ts";
@@ -58,6 +66,21 @@ async function markReleased(path: string): Promise<void> {
 /** Checks whether the time of a file marks it as released. */
 function isReleased(time: number): boolean {
   return new Date(time).getUTCFullYear() === RELEASED_YEAR;
+}
+
+/** Returns the process that holds the lock, if there is one and its file says so. */
+export async function lockHolderOf(
+  directory: string,
+): Promise<number | undefined> {
+  try {
+    const path = join(directory, String((await numbersIn(directory)).at(-1)));
+    const time = await timeOf(path);
+    if (time === undefined || isReleased(time)) return undefined;
+    const { pid } = JSON.parse(await readFile(path, "utf8"));
+    return typeof pid === "number" ? pid : undefined;
+  } catch {
+    return undefined; // The holder has just created or removed its file.
+  }
 }
 
 /** Creates the directory. A link could lead to files of another program. */

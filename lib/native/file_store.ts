@@ -20,7 +20,11 @@ import { requireArgument } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
-import { isMissing, lockDirectoryLease } from "./_lock_directory.ts";
+import {
+  isMissing,
+  lockDirectoryLease,
+  lockHolderOf,
+} from "./_lock_directory.ts";
 
 /** After this time, a process that has not renamed its temporary file has crashed. */
 const TEMPORARY_MS = 60_000;
@@ -182,5 +186,6 @@ export function fileStore(path: string | URL): ISessionStore {
       const lease = lockDirectoryLease(`${file}.lock`);
       return underLease(lease, cleanAndRun, signal);
     },
+    lockHolder: () => lockHolderOf(`${file}.lock`),
   };
 }

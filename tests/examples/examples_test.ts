@@ -11,6 +11,8 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["mcp_client_v2.ts", 25, /^@modelcontextprotocol\/client$/],
   ["worker.ts", 60],
+  ["opentelemetry.ts", 20, /^@opentelemetry\/api$/],
+  ["sign_in_reasons.ts", 15],
 ];
 const OWN = /^@oauth-helper\/client(\/(native|stores))?$/;
 

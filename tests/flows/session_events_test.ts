@@ -1,0 +1,314 @@
+/** What an authorized fetch reports: which events, in which order, without secrets. */
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { context, SpanStatusCode, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { stub } from "@std/testing/mock";
+import {
+  type AuthorizedFetchEvent,
+  codeFlow,
+  createAuthorizedFetch,
+  memoryStore,
+} from "../../mod.ts";
+import { fileStore } from "../../lib/native/mod.ts";
+import { onEvent as toSpans } from "../examples/opentelemetry.ts";
+import { onEvent as toLog } from "../examples/sign_in_reasons.ts";
+import { startSessionServers } from "../servers/session_servers.ts";
+import { MCP } from "../support/fixtures.ts";
+import { resourceFetch } from "../support/resource.ts";
+import { statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, until, within } from "../support/within.ts";
+
+/** A fetch with a list of its events. */
+async function start(onEvent?: (event: AuthorizedFetchEvent) => unknown) {
+  const servers = startSessionServers();
+  const events: AuthorizedFetchEvent[] = [];
+  let time = Date.now();
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: servers.flow(),
+    now: () => time,
+    onEvent(event) {
+      events.push(event);
+      return onEvent?.(event);
+    },
+  });
+  await Promise.resolve();
+  return {
+    ...{ servers, api, events },
+    pass: (seconds: number) => time += seconds * 1000,
+    /** Takes the events, those of requests as strings. */
+    take: () =>
+      events.splice(0).map((event) =>
+        event.type === "request"
+          ? `${event.method} ${event.purpose} ${event.status ?? event.code}`
+          : event
+      ),
+    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("createAuthorizedFetch() reports the way from a 401 to a token", async () => {
+  await using run = await start();
+  const { servers: { issuer, resource }, api } = run;
+  assertEquals(await statusOf(api(resource)), 200);
+  const { client, token } = (await api.session())!;
+  assertEquals(run.take(), [
+    "GET resource 401",
+    "GET resource_metadata 200",
+    "GET authorization_server_metadata 200",
+    { type: "discovered", issuer, source: "resource_metadata" },
+    { type: "sign_in_started", issuer, reason: "no_session" },
+    "POST registration 200",
+    { type: "registered", issuer, clientId: client.client_id },
+    "POST token 200",
+    {
+      type: "sign_in_finished",
+      issuer,
+      expires_at: token.expires_at!,
+      scopes: ["read"],
+    },
+    "GET resource 200",
+  ]);
+});
+
+Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-ups", async () => {
+  await using run = await start();
+  const { servers, api, take } = run;
+  const { issuer, resource } = servers;
+  servers.server = ({ path, body }) =>
+    path === "/token" && body.includes("refresh_token") &&
+      servers.lifetime === 1
+      ? Response.json({ error: "invalid_grant" }, { status: 400 })
+      : undefined;
+  await within(LIMIT_MS, api.authorize());
+  run.events.length = 0;
+
+  run.pass(3600);
+  await statusOf(api(resource));
+  const { token } = (await api.session())!;
+  const { expires_at = 0 } = token;
+  const refreshed = { type: "refreshed", issuer, expires_at } as const;
+  assertEquals(take(), ["POST token 200", refreshed, "GET resource 200"]);
+
+  servers.lifetime = 1;
+  servers.revoke();
+  await statusOf(api(resource));
+  const types = (events: ReturnType<typeof take>) =>
+    events.flatMap((event) => typeof event === "string" ? [] : [event])
+      .filter(({ type }) => type !== "discovered");
+  const dropped = types(take());
+  assertEquals(dropped.slice(0, 2), [
+    { type: "session_dropped", issuer, code: "invalid_grant" },
+    { type: "sign_in_started", issuer, reason: "refused" },
+  ]);
+
+  servers.lifetime = 3600;
+  await statusOf(api(`${resource}/write`));
+  assertEquals(types(take()).slice(0, 2), [
+    { type: "step_up", scopes: ["write"] },
+    { type: "sign_in_started", issuer, reason: "step_up" },
+  ]);
+  await within(LIMIT_MS, api.authorize({ fresh: true }));
+  assertEquals(types(take())[0], {
+    type: "sign_in_started",
+    issuer,
+    reason: "fresh",
+  });
+  const { url, method } = { url: `${servers.origin}/other`, method: "POST" };
+  await statusOf(api(`${url}?q=1`, { method, body: "x" }));
+  // It is the caller's own request, and no other event is about it.
+  assertEquals(take(), [{ type: "uncovered_request", method, url }]);
+});
+
+Deno.test("createAuthorizedFetch() puts no token, code, secret or query into an event", async () => {
+  await using run = await start();
+  const { servers, api } = run;
+  const { resource } = servers;
+  const secrets = new Set<string>();
+  const note = (text: string) => {
+    const form = new URLSearchParams(text);
+    for (const name of ["code", "state", "code_verifier", "refresh_token"]) {
+      if (form.get(name)) secrets.add(form.get(name)!);
+    }
+  };
+  servers.server = ({ body, search }) => void [note(body), note(search)];
+  servers.handler = ({ authorization }) =>
+    void (authorization && secrets.add(authorization.slice(7)));
+  await statusOf(api(`${resource}?password=hunter2-hunter2`));
+  run.pass(3600);
+  await statusOf(api(`${resource}/write?password=hunter2-hunter2`));
+  await api.revoke();
+  assert(secrets.size >= 6, [...secrets].join());
+  const text = JSON.stringify(run.events);
+  assertFalse(text.includes("?") || text.includes("hunter2"), text);
+  for (const secret of secrets) assertFalse(text.includes(`"${secret}"`), text);
+});
+
+Deno.test("createAuthorizedFetch() reports a request that fails, and keeps what was sent out of its URL", async () => {
+  const events: AuthorizedFetchEvent[] = [];
+  const { api } = resourceFetch(({ headers }) => {
+    const token = headers.get("Authorization")?.slice(7);
+    const Location = `${MCP}/${encodeURIComponent(token ?? "")}`;
+    if (events.length > 0) throw new TypeError("connection refused");
+    return new Response(null, { status: 307, headers: { Location } });
+  }, { onEvent: (event) => events.push(event) });
+  await assertRejects(() => api(MCP));
+  assertEquals(
+    events.map((event) =>
+      event.type === "request" && [event.url, event.status, event.code]
+    ),
+    [[MCP, 307, undefined], [
+      `${MCP}/[redacted]`,
+      undefined,
+      "error",
+    ]],
+  );
+});
+
+Deno.test("createAuthorizedFetch() ignores what onEvent throws or rejects with", async () => {
+  for (
+    const onEvent of [
+      () => {
+        throw new Error("sync");
+      },
+      () => Promise.reject(new Error("async")),
+    ]
+  ) {
+    await using run = await start(onEvent);
+    assertEquals(await statusOf(run.api(run.servers.resource)), 200);
+  }
+});
+
+Deno.test("createAuthorizedFetch() reports after a second who holds the lock of a file", async () => {
+  const path = await Deno.makeTempDir();
+  try {
+    const store = fileStore(`${path}/session.json`);
+    let release = () => {};
+    const held = store.lock!(() =>
+      new Promise<void>((resolve) => release = resolve)
+    );
+    const events: AuthorizedFetchEvent[] = [];
+    const { api } = resourceFetch(undefined, {
+      store: fileStore(`${path}/session.json`),
+      authorize: codeFlow({
+        redirectUri: "http://127.0.0.1/callback",
+        visit: () => Promise.reject(new Error("visited")),
+        client: { issuer: "https://as.example", client_id: "c1" },
+      }),
+      onEvent: (event) => events.push(event),
+    });
+    const call = api.authorize();
+    call.catch(() => {});
+    await until(LIMIT_MS, () => events.length > 0);
+    assertEquals(events, [{ type: "waiting", pid: Deno.pid }]);
+    release();
+    await held;
+    await assertRejects(() => within(LIMIT_MS, call));
+    assertEquals(await store.lockHolder!(), undefined);
+  } finally {
+    await Deno.remove(path, { recursive: true });
+  }
+});
+
+Deno.test("createAuthorizedFetch() reports no wait where a store has no lock, or knows no process", async () => {
+  const events: AuthorizedFetchEvent[] = [];
+  let release = () => {};
+  const { api } = resourceFetch(undefined, {
+    store: {
+      ...memoryStore(),
+      lockHolder: () => Promise.reject(new Error("EIO")),
+      async lock(task) {
+        await new Promise<void>((resolve) => release = resolve);
+        return await task();
+      },
+    },
+    onEvent: (event) => events.push(event),
+  });
+  const call = api.authorize();
+  call.catch(() => {});
+  await until(LIMIT_MS, () => events.length > 0);
+  assertEquals(events, [{ type: "waiting" }]);
+  release();
+  await assertRejects(() => within(LIMIT_MS, call));
+});
+
+Deno.test("opentelemetry.ts makes spans of requests, and events of the active span", async () => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  try {
+    await using run = await start(toSpans);
+    const { servers, api } = run;
+    const tracer = trace.getTracer("test");
+    await tracer.startActiveSpan("call", async (span) => {
+      await statusOf(api(servers.resource));
+      span.end();
+    });
+    await provider.forceFlush();
+    const spans = exporter.getFinishedSpans();
+    const call = spans.find(({ name }) => name === "call")!;
+    assertEquals(call.events.map(({ name }) => name), [
+      "oauth.discovered",
+      "oauth.sign_in_started",
+      "oauth.registered",
+      "oauth.sign_in_finished",
+    ]);
+    const requests = spans.filter(({ name }) => name !== "call");
+    assertEquals(requests.map(({ name }) => name), [
+      "GET resource",
+      "GET resource_metadata",
+      "GET authorization_server_metadata",
+      "POST registration",
+      "POST token",
+      "GET resource",
+    ]);
+    for (const { parentSpanContext, attributes } of requests) {
+      assertEquals(parentSpanContext?.spanId, call.spanContext().spanId);
+      assert(Number(attributes["http.response.status_code"]) >= 200);
+    }
+    exporter.reset();
+    toSpans({
+      type: "request",
+      purpose: "token",
+      method: "POST",
+      url: "https://as.example/token",
+      durationMs: 10_000,
+      code: "timeout",
+    });
+    const [failed] = exporter.getFinishedSpans();
+    assertEquals(failed!.duration[0], 10);
+    assertEquals(failed!.status, {
+      code: SpanStatusCode.ERROR,
+      message: "timeout",
+    });
+  } finally {
+    trace.disable();
+    context.disable();
+    await provider.shutdown();
+  }
+});
+
+Deno.test("sign_in_reasons.ts prints why a user is asked again", async () => {
+  using log = stub(console, "error", () => {});
+  await using run = await start(toLog);
+  const { servers, api } = run;
+  await statusOf(api(servers.resource));
+  servers.revoke(true);
+  await statusOf(api(servers.resource));
+  await statusOf(api(`${servers.resource}/write`));
+  const { issuer } = servers;
+  assertEquals(log.calls.map(({ args }) => args.flat().join(" ")), [
+    `Please sign in at ${issuer} (no_session)`,
+    `${issuer} has ended the session: invalid_grant`,
+    `Please sign in at ${issuer} (refused)`,
+    "The API requires more: write",
+    `Please sign in at ${issuer} (step_up)`,
+  ]);
+});
