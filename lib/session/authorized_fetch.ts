@@ -39,22 +39,26 @@ const MAX_RENEWALS = 3;
  * authorization server when the resource requires a token, has the user sign in,
  * keeps the session in a store, and refreshes it.
  *
- * The token is sent to URLs at or below the path of the resource, and nowhere else;
- * a path with an encoded dot segment (`..%2f`) does not count as below it. Other
- * requests, and those with an `Authorization` of your own, are passed to
- * `fetch` unchanged.
+ * The token is sent to URLs at or below the path of the resource, or of one of
+ * `alsoFor`, and nowhere else; a path with an encoded dot segment (`..%2f`) does not
+ * count as below it. Other requests, and those with an `Authorization` of your own, are
+ * passed to `fetch` unchanged.
  *
- * Redirects are followed one by one, so that the token does not go elsewhere: to
- * another origin for `GET` and `HEAD` only, without your header fields (except
- * `Accept`, `Accept-*`, `Range` and `User-Agent`), by the rules of
- * {@linkcode discoverAuthorization} for URLs, and if `allowUrl` returns true for the
- * purpose `resource`. Any other redirect fails with `redirect_refused`, and so does
- * one whose URL the runtime hides, as browsers do. With `redirect: "manual"` it is
- * returned.
+ * For an API that publishes no metadata, `serverMetadata` has what its manual says, and
+ * `tokenRequired` is for one that does not respond with `401`.
  *
- * - A token is refreshed before a call if it expires within 30 seconds, or within a
+ * Redirects are followed one by one, so that the token does not go elsewhere. Those
+ * among these URLs keep it. Those to another origin are followed for `GET` and `HEAD`
+ * only, without your header fields (except `Accept`, `Accept-*`, `Range` and
+ * `User-Agent`), by the rules of {@linkcode discoverAuthorization} for URLs, and if
+ * `allowUrl` returns true for the purpose `resource`. Any other redirect fails with
+ * `redirect_refused`, and so does one whose URL the runtime hides, as browsers do. With
+ * `redirect: "manual"` it is returned.
+ *
+ * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
  *   quarter of its lifetime if that is less. If the server cannot be reached, the
- *   token is used as long as it is valid.
+ *   token is used as long as it is valid. Once it has expired, a refresh without a
+ *   response is repeated once, as the response may have been lost.
  * - After a `401`, the token is refreshed; if that is not possible, or was of no use,
  *   `authorize` is called. A `403` with `insufficient_scope` leads to `authorize` with
  *   the scopes of the session and of the challenge; `insufficient_user_authentication`
