@@ -13,7 +13,12 @@ import { emit } from "../http/events.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
 import { prepare, renew, REPLACED } from "./_renewal.ts";
-import { type IUsedSession, needOf, tokenOf } from "./_renewal_reason.ts";
+import {
+  type INeed,
+  type IUsedSession,
+  needOf,
+  tokenOf,
+} from "./_renewal_reason.ts";
 import {
   type ResourceFetch,
   ResourceRequest,
@@ -122,8 +127,8 @@ export function createAuthorizedFetch(
   const { renewal, sending, tokenRequired } = settingsOf(resource, options);
   const { resource: target, store, authorize, rules, onEvent } = renewal;
   const { covered } = sending.redirects;
-  /** The session that each response was requested with, if it is of the API. */
-  const usedFor = new WeakMap<Response, IUsedSession | undefined>();
+  /** The need that each response leads to, if it is of the API. */
+  const needFor = new WeakMap<Response, INeed | undefined>();
   let refusedToken: string | undefined;
 
   /** Sends a request, and again after each renewal that its response requires. */
@@ -140,18 +145,15 @@ export function createAuthorizedFetch(
       const isOfResource = reaches(target, request.url);
       const need = isOfApi ? needOf(response, used, isOfResource) : undefined;
       const isRevoked = revocations !== store.revocations;
+      needFor.set(response, need);
       if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
-        usedFor.set(response, isOfApi ? used : undefined);
         return response;
       }
       // Before a sign-in, which may take minutes.
       if (authorize) discard(response);
       const { secrets } = request;
       const next = await renew({ ...need, secrets }, renewal, signal);
-      if (!authorize && (next.token ?? token) === token) {
-        usedFor.set(response, used);
-        return response;
-      }
+      if (!authorize && (next.token ?? token) === token) return response;
       if (!authorize) discard(response);
       used = next;
     }
@@ -213,14 +215,14 @@ export function createAuthorizedFetch(
     },
     session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
-      let used = usedFor.get(response);
+      let need = needFor.get(response);
       const { url } = response;
-      if (!usedFor.has(response) && isCovered(url, covered)) {
+      if (!needFor.has(response) && isCovered(url, covered)) {
         const session = await underSignal(signal, () => loadSession(renewal));
         const token = bearerOf(session, rules);
-        used = { session, token, source: "store" };
+        const used: IUsedSession = { session, token, source: "store" };
+        need = needOf(response, used, reaches(target, url));
       }
-      const need = used && needOf(response, used, reaches(target, url));
       if (!need) {
         throw invalidArgument(
           "response",

@@ -221,6 +221,7 @@ Deno.test("createAuthorizedFetch() gives authorize no option that it does not na
     "maxBytes",
     "now",
     "requiredScopes",
+    "requiresIdToken",
     "scopes",
     "session",
     "signal",
