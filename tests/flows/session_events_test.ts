@@ -10,11 +10,9 @@ import {
 import { stub } from "@std/testing/mock";
 import {
   type AuthorizedFetchEvent,
-  codeFlow,
   createAuthorizedFetch,
   memoryStore,
 } from "../../mod.ts";
-import { fileStore } from "../../lib/native/mod.ts";
 import { onEvent as toSpans } from "../examples/opentelemetry.ts";
 import { onEvent as toLog } from "../examples/sign_in_reasons.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
@@ -183,37 +181,6 @@ Deno.test("createAuthorizedFetch() ignores what onEvent throws or rejects with",
   }
 });
 
-Deno.test("createAuthorizedFetch() reports after a second who holds the lock of a file", async () => {
-  const path = await Deno.makeTempDir();
-  try {
-    const store = fileStore(`${path}/session.json`);
-    let release = () => {};
-    const held = store.lock!(() =>
-      new Promise<void>((resolve) => release = resolve)
-    );
-    const events: AuthorizedFetchEvent[] = [];
-    const { api } = resourceFetch(undefined, {
-      store: fileStore(`${path}/session.json`),
-      authorize: codeFlow({
-        redirectUri: "http://127.0.0.1/callback",
-        visit: () => Promise.reject(new Error("visited")),
-        client: { issuer: "https://as.example", client_id: "c1" },
-      }),
-      onEvent: (event) => events.push(event),
-    });
-    const call = api.authorize();
-    call.catch(() => {});
-    await until(LIMIT_MS, () => events.length > 0);
-    assertEquals(events, [{ type: "waiting", pid: Deno.pid }]);
-    release();
-    await held;
-    await assertRejects(() => within(LIMIT_MS, call));
-    assertEquals(await store.lockHolder!(), undefined);
-  } finally {
-    await Deno.remove(path, { recursive: true });
-  }
-});
-
 Deno.test("createAuthorizedFetch() reports no wait where a store has no lock, or knows no process", async () => {
   const events: AuthorizedFetchEvent[] = [];
   let release = () => {};
@@ -282,6 +249,7 @@ Deno.test("opentelemetry.ts makes spans of requests, and events of the active sp
       durationMs: 10_000,
       code: "timeout",
     });
+    await provider.forceFlush();
     const [failed] = exporter.getFinishedSpans();
     assertEquals(failed!.duration[0], 10);
     assertEquals(failed!.status, {

@@ -6,7 +6,7 @@ import {
 } from "@oauth-helper/client";
 import { createLoopbackReceiver } from "@oauth-helper/client/native";
 
-// The client that the server's console gave you, in place of a registration.
+// The client from the server's console, in place of a registration.
 const issuer = "https://as.example";
 export const known = codeFlow({
   ...createLoopbackReceiver(),
@@ -26,6 +26,6 @@ export const service = clientCredentialsFlow({
   scopes: ["reports"],
 });
 
-// The same with a signed assertion in place of a secret; the key in PEM, or a JWK.
+// A signed assertion in place of the secret; the key in PEM, or a JWK.
 export const signed = (key: string) =>
   clientCredentialsFlow({ client: privateKeyJwt("service", key, { issuer }) });

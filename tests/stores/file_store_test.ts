@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { OAuthClientError } from "../../mod.ts";
+import { type AuthorizedFetchEvent, OAuthClientError } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
+import { resourceFetch } from "../support/resource.ts";
+import { LIMIT_MS, until, within } from "../support/within.ts";
 import { inDirectory } from "./_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
@@ -220,4 +222,27 @@ Deno.test("fileStore() releases the lock when the task fails", () =>
       "no",
     );
     assertEquals(await store.lock?.(() => Promise.resolve("next")), "next");
+  }));
+
+Deno.test("createAuthorizedFetch() reports after a second which process holds the lock of a file", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/session.json`;
+    const store = fileStore(path);
+    let release = () => {};
+    const held = store.lock!(() =>
+      new Promise<void>((resolve) => release = resolve)
+    );
+    const events: AuthorizedFetchEvent[] = [];
+    const { api } = resourceFetch(undefined, {
+      store: fileStore(path),
+      onEvent: (event) => events.push(event),
+    });
+    const call = api.authorize();
+    call.catch(() => {});
+    await until(LIMIT_MS, () => events.length > 0);
+    assertEquals(events, [{ type: "waiting", pid: Deno.pid }]);
+    release();
+    await held;
+    await assertRejects(() => within(LIMIT_MS, call), Error, "A user is asked");
+    assertEquals(await store.lockHolder!(), undefined);
   }));
