@@ -56,28 +56,31 @@ export class KeptBody {
     });
   }
 
-  /** Reads the next chunk; returns undefined if it is not there soon. */
-  async #readSoon(): Promise<boolean | undefined> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const pause = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), PAUSE_MS);
-    });
-    try {
-      return await Promise.race([this.#read(), pause]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   /**
    * Returns the body to send. A `Request` does not reveal what its body was made of:
    * what can be read without a pause is sent as bytes, anything else as a stream. In
    * Node, bytes take a third of the time of `clone()`.
    */
   async next(): Promise<BodyInit> {
-    let hasRead: boolean | undefined;
-    do hasRead = await this.#readSoon(); while (hasRead);
-    return hasRead === undefined ? this.#stream() : await this.#bytes();
+    let hasPaused = false;
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const pause = new Promise<void>((resolve) => {
+      let seen = this.#chunks.length;
+      timer = setInterval(() => {
+        hasPaused = this.#chunks.length === seen;
+        if (hasPaused) resolve();
+        seen = this.#chunks.length;
+      }, PAUSE_MS);
+    });
+    const readAll = async () => {
+      while (!hasPaused && await this.#read());
+    };
+    try {
+      await Promise.race([readAll(), pause]);
+    } finally {
+      clearInterval(timer);
+    }
+    return hasPaused ? this.#stream() : await this.#bytes();
   }
 
   /** Returns what has been read. Most bodies are one chunk, which is not copied. */

@@ -23,39 +23,44 @@ function streamed(source: UnderlyingDefaultSource<unknown>): RequestInit {
   return { method: "POST", body, duplex: "half" } as RequestInit;
 }
 
-Deno.test(
-  "createAuthorizedFetch() sends a Request before the end of a body that pauses, and all of it again after a 401",
-  { sanitizeOps: true },
-  async () => {
-    await using servers = startSessionServers();
-    const [called, arrived] = [deferred<void>(), deferred<void>()];
-    const parts = [["a", called], ["b", arrived], ["c", arrived]] as const;
-    let sent = 0;
-    const init = streamed({
-      async pull(stream) {
-        const [text, { promise }] = parts[sent++]!;
-        await promise;
-        stream.enqueue(new TextEncoder().encode(text));
-        if (sent === parts.length) stream.close();
-      },
-    });
-    const api = createAuthorizedFetch(servers.resource, {
-      authorize: servers.flow(),
-      async fetch(input, init) {
-        const isFirst = input instanceof Request &&
-          !input.headers.has("Authorization");
-        if (!isFirst) return await fetch(input, init);
-        called.resolve();
-        const reader = input.body!.getReader();
-        assertEquals((await reader.read()).value, new Uint8Array([97]));
-        arrived.resolve();
-        return new Response(null, { status: 401 });
-      },
-    });
-    const { body } = await jsonOf(api(new Request(servers.resource, init)));
-    assertEquals([body, servers.calls.length], ["abc", 1]);
-  },
-);
+for (const pause of ["begins with a pause", "pauses"]) {
+  Deno.test(
+    `createAuthorizedFetch() sends a Request before the end of a body that ${pause}, and all of it again after a 401`,
+    { sanitizeOps: true },
+    async () => {
+      await using servers = startSessionServers();
+      const [called, arrived] = [deferred<void>(), deferred<void>()];
+      if (pause === "pauses") called.resolve();
+      const text = "abcdefgh";
+      let sent = 0;
+      const init = streamed({
+        async pull(stream) {
+          await (sent === 0 ? called : arrived).promise;
+          stream.enqueue(new TextEncoder().encode(text[sent++]));
+          if (sent === text.length) stream.close();
+        },
+      });
+      const api = createAuthorizedFetch(servers.resource, {
+        authorize: servers.flow(),
+        async fetch(input, init) {
+          const isFirst = input instanceof Request &&
+            !input.headers.has("Authorization");
+          if (!isFirst) return await fetch(input, init);
+          called.resolve();
+          const reader = input.body!.getReader();
+          assertEquals((await reader.read()).value, new Uint8Array([97]));
+          arrived.resolve();
+          await new Promise((resolve) => setTimeout(resolve));
+          // It is read as it is sent.
+          assert(sent < text.length);
+          return new Response(null, { status: 401 });
+        },
+      });
+      const { body } = await jsonOf(api(new Request(servers.resource, init)));
+      assertEquals([body, servers.calls.length], [text, 1]);
+    },
+  );
+}
 
 Deno.test("createAuthorizedFetch() sends the body of a Request that does not pause with its length", async () => {
   await using servers = startSessionServers();
