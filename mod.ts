@@ -162,8 +162,8 @@ export {
   discoverAuthorization,
   type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
-  type KnownServerMetadata,
 } from "./lib/discovery/discover.ts";
+export type { KnownServerMetadata } from "./lib/discovery/unpublished_metadata.ts";
 export {
   discoverAuthorizationServer,
   type IAuthorizationServer,

@@ -29,7 +29,11 @@ import { canonicalResource } from "./_identifiers.ts";
 import { discoveryError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
-import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
+import {
+  assumedMetadata,
+  completeMetadata,
+  type KnownServerMetadata,
+} from "./unpublished_metadata.ts";
 
 /** Options of {@linkcode discoverAuthorization}. */
 export interface IDiscoverAuthorizationOptions
@@ -69,12 +73,6 @@ export interface IDiscoverAuthorizationOptions
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
 }
-
-/** Metadata of an authorization server that the caller knows. */
-export type KnownServerMetadata = Omit<
-  IAuthorizationServerMetadata,
-  "response_types_supported"
->;
 
 /** What a client needs to request a token. */
 export interface IAuthorizationContext {
@@ -149,16 +147,6 @@ function selectServer(
   return selected;
 }
 
-/** The endpoints of a server without metadata (MCP revision 2025-03-26). */
-function assumedMetadata(target: URL): IAuthorizationServerMetadata {
-  return {
-    ...getDefaultMetadataForUrl(target),
-    issuer: target.origin,
-    // That revision requires PKCE of every client and server.
-    code_challenge_methods_supported: ["S256"],
-  };
-}
-
 /**
  * Discovers what a client needs to request a token for a resource: the
  * authorization server, its metadata, the resource indicator and the scopes.
@@ -224,19 +212,6 @@ export async function discoverAuthorization(
   const transport = transportOf(options);
   const target = requireHttpUrl("targetResource", urlString(targetResource));
   return await discover(target, options ?? {}, transport);
-}
-
-/** Completes metadata that the caller knows. */
-function completeMetadata(
-  known: KnownServerMetadata,
-): IAuthorizationServerMetadata {
-  requireHttpUrl("serverMetadata.issuer", known.issuer);
-  const methods = known.code_challenge_methods_supported ?? ["S256"];
-  return {
-    response_types_supported: ["code"],
-    ...known,
-    code_challenge_methods_supported: methods,
-  };
 }
 
 /** What a discovery uses of a caller's options, beside the transport. */

@@ -158,6 +158,7 @@ export class SharedStore {
     const store = this.#store;
     const waiting = new AbortController();
     let hasStarted = false;
+    let silent: ReturnType<typeof setTimeout> | undefined;
     const run = async () => {
       signal?.throwIfAborted();
       waiting.signal.throwIfAborted();
@@ -176,7 +177,7 @@ export class SharedStore {
       const late = new Promise<void>((resolve) =>
         hasEnded = () => timer = setTimeout(resolve, RELEASE_MS)
       );
-      const silent = onWait && setTimeout(async () => {
+      silent = onWait && setTimeout(async () => {
         const pid = await store.lockHolder?.().catch(() => undefined);
         if (!hasStarted && !waiting.signal.aborted) onWait(pid);
       }, SILENT_MS);
@@ -191,7 +192,6 @@ export class SharedStore {
       await Promise.race([held, late]).catch(() => {});
       hasEnded = () => {};
       clearTimeout(timer);
-      clearTimeout(silent);
       return await (running ?? held);
     };
     // Tasks also wait for each other where there is a lock, because a store need not
@@ -209,6 +209,7 @@ export class SharedStore {
       throw error;
     } finally {
       endWatch();
+      clearTimeout(silent);
       if (!hasStarted) waiting.abort(signal?.reason);
     }
   }

@@ -127,7 +127,7 @@ export function createAuthorizedFetch(
   const { renewal, sending, tokenRequired } = settingsOf(resource, options);
   const { resource: target, store, authorize, rules, onEvent } = renewal;
   const { covered } = sending.redirects;
-  /** The need that each response leads to, if it is of the API. */
+  /** The need that each 401 and 403 leads to, if it is of the API. */
   const needFor = new WeakMap<Response, INeed | undefined>();
   let refusedToken: string | undefined;
 
@@ -141,7 +141,9 @@ export function createAuthorizedFetch(
       request.session = used.session;
       const { token } = used;
       const { response, isOfApi } = await exchange(request, token, sending);
-      if (isOfApi && response.status === 401) refusedToken = token;
+      const { status } = response;
+      if (status !== 401 && status !== 403) return response;
+      if (isOfApi && status === 401) refusedToken = token;
       const isOfResource = reaches(target, request.url);
       const need = isOfApi ? needOf(response, used, isOfResource) : undefined;
       const isRevoked = revocations !== store.revocations;

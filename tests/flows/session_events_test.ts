@@ -77,9 +77,9 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
   await using run = await start();
   const { servers, api, take } = run;
   const { issuer, resource } = servers;
+  let isDead = false;
   servers.server = ({ path, body }) =>
-    path === "/token" && body.includes("refresh_token") &&
-      servers.lifetime === 1
+    isDead && path === "/token" && body.includes("refresh_token")
       ? Response.json({ error: "invalid_grant" }, { status: 400 })
       : undefined;
   await within(LIMIT_MS, api.authorize());
@@ -92,7 +92,7 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
   const refreshed = { type: "refreshed", issuer, expires_at } as const;
   assertEquals(take(), ["POST token 200", refreshed, "GET resource 200"]);
 
-  servers.lifetime = 1;
+  isDead = true;
   servers.revoke();
   await statusOf(api(resource));
   const types = (events: ReturnType<typeof take>) =>
@@ -104,7 +104,6 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
     { type: "sign_in_started", issuer, reason: "refused" },
   ]);
 
-  servers.lifetime = 3600;
   await statusOf(api(`${resource}/write`));
   assertEquals(types(take()).slice(0, 2), [
     { type: "step_up", scopes: ["write"] },

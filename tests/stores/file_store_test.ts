@@ -3,6 +3,7 @@ import { type AuthorizedFetchEvent, OAuthClientError } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { resourceFetch } from "../support/resource.ts";
+import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
 import { inDirectory } from "./_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
@@ -228,10 +229,12 @@ Deno.test("createAuthorizedFetch() reports after a second which process holds th
   inDirectory(async (directory) => {
     const path = `${directory}/session.json`;
     const store = fileStore(path);
-    let release = () => {};
-    const held = store.lock!(() =>
-      new Promise<void>((resolve) => release = resolve)
-    );
+    const [isHeld, released] = [deferred<void>(), deferred<void>()];
+    const held = store.lock!(() => {
+      isHeld.resolve();
+      return released.promise;
+    });
+    await isHeld.promise;
     const events: AuthorizedFetchEvent[] = [];
     const { api } = resourceFetch(undefined, {
       store: fileStore(path),
@@ -241,7 +244,7 @@ Deno.test("createAuthorizedFetch() reports after a second which process holds th
     call.catch(() => {});
     await until(LIMIT_MS, () => events.length > 0);
     assertEquals(events, [{ type: "waiting", pid: Deno.pid }]);
-    release();
+    released.resolve();
     await held;
     await assertRejects(() => within(LIMIT_MS, call), Error, "A user is asked");
     assertEquals(await store.lockHolder!(), undefined);

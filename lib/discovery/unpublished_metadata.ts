@@ -1,0 +1,38 @@
+/**
+ * Metadata of authorization servers that publish none.
+ *
+ * @module
+ */
+
+import { requireHttpUrl } from "../core/_arguments.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
+
+/** Metadata of an authorization server that the caller knows. */
+export type KnownServerMetadata = Omit<
+  IAuthorizationServerMetadata,
+  "response_types_supported"
+>;
+
+/** Returns metadata that the caller knows, with PKCE unless it says otherwise. */
+export function completeMetadata(
+  known: KnownServerMetadata,
+): IAuthorizationServerMetadata {
+  requireHttpUrl("serverMetadata.issuer", known.issuer);
+  const methods = known.code_challenge_methods_supported ?? ["S256"];
+  return {
+    response_types_supported: ["code"],
+    ...known,
+    code_challenge_methods_supported: methods,
+  };
+}
+
+/** Returns the endpoints of a server without metadata (MCP revision 2025-03-26). */
+export function assumedMetadata(target: URL): IAuthorizationServerMetadata {
+  return {
+    ...getDefaultMetadataForUrl(target),
+    issuer: target.origin,
+    // That revision requires PKCE of every client and server.
+    code_challenge_methods_supported: ["S256"],
+  };
+}
