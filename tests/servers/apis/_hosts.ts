@@ -1,0 +1,112 @@
+/**
+ * Servers on loopback that stand for the hosts of a service: the programs of the tests
+ * have the URLs that users write, and `fetch` sends their requests to the sockets.
+ */
+import { serve } from "../_serve.ts";
+import { type HostFetch, mapHosts } from "./_map_hosts.ts";
+
+/** A request that one of the hosts received. */
+export interface IHostRequest {
+  method: string;
+  /** The URL at the host that the server stands for. */
+  url: URL;
+  headers: Headers;
+  /** The bearer token. */
+  bearer: string | undefined;
+  /** The form in the body. */
+  form: URLSearchParams;
+}
+
+export type HostHandler = (
+  request: IHostRequest,
+) => Response | Promise<Response>;
+
+export interface IHosts extends AsyncDisposable {
+  /** Sends requests to these hosts, and fails for any other one. */
+  fetch: HostFetch;
+  /** The origins of the sockets, by the origins that they stand for. */
+  sockets: Record<string, string>;
+  /** Everything that was received. */
+  received: IHostRequest[];
+  /** Returns method and URL, without query, of the requests since the last call. */
+  take(): string[];
+}
+
+/** What every imitated service has. */
+export interface IService extends IHosts {
+  /** A user who is signed in and consents at once; fails at an error page. */
+  visit(url: URL): Promise<string>;
+  /** The authorization requests of the user. */
+  visits: URL[];
+  /** Ends the refresh tokens of the user, and with `all` the access tokens. */
+  revoke(all?: boolean): void;
+}
+
+/** What every imitated service can be given. */
+export interface IServiceOptions {
+  /** Returns the time in milliseconds since the Unix epoch. @default Date.now */
+  now?: () => number;
+}
+
+export function bearerOf(headers: Headers): string | undefined {
+  return /^Bearer (\S+)$/i.exec(headers.get("Authorization") ?? "")?.[1];
+}
+
+/** Starts one server for each origin of the table. */
+export function startHosts(handlers: Record<string, HostHandler>): IHosts {
+  const received: IHostRequest[] = [];
+  let taken = 0;
+  const servers = Object.entries(handlers).map(([origin, handle]) => {
+    const server = serve(async (request) => {
+      const { method, headers } = request;
+      const url = new URL(origin + request.url.slice(server.origin.length));
+      const form = new URLSearchParams(await request.text());
+      const one = { method, url, headers, bearer: bearerOf(headers), form };
+      received.push(one);
+      return await handle(one);
+    });
+    return { origin, server };
+  });
+  const sockets = Object.fromEntries(
+    servers.map(({ origin, server }) => [origin, server.origin]),
+  );
+  return {
+    fetch: mapHosts(sockets),
+    sockets,
+    received,
+    take() {
+      const since = received.slice(taken);
+      taken = received.length;
+      return since.map(({ method, url }) =>
+        `${method} ${url.origin}${url.pathname}`
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map(({ server }) => server.close()));
+    },
+  };
+}
+
+/** Adds a user to the hosts of a service. */
+export function withUser(
+  hosts: IHosts,
+  authorizePath: string,
+  revoke: IService["revoke"],
+): IService {
+  const isVisit = ({ method, url }: IHostRequest) =>
+    method === "GET" && url.pathname === authorizePath;
+  return {
+    ...hosts,
+    revoke,
+    get visits() {
+      return hosts.received.filter(isVisit).map(({ url }) => url);
+    },
+    async visit(url) {
+      const response = await hosts.fetch(url, { redirect: "manual" });
+      const location = response.headers.get("Location");
+      const text = await response.text();
+      if (location === null) throw new Error(`${response.status} ${text}`);
+      return location;
+    },
+  };
+}
