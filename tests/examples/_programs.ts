@@ -17,6 +17,13 @@ export interface IProgram {
   output(): Promise<string>;
 }
 
+export interface IDeskOptions {
+  /** Variables of the environment of the programs. */
+  env?: Record<string, string>;
+  /** The sockets in place of hosts, for the programs and for the browser. */
+  sockets?: Record<string, string>;
+}
+
 /** A program that still runs then waits for something that does not come. */
 const LIMIT_MS = 30_000;
 
@@ -33,14 +40,18 @@ const PERMISSIONS = [
 const path = (name: string) => new URL(name, import.meta.url).pathname;
 
 /** Creates a directory in which programs run. */
-export async function createDesk(): Promise<IDesk> {
+export async function createDesk(
+  { env, sockets }: IDeskOptions = {},
+): Promise<IDesk> {
   const directory = await Deno.makeTempDir();
   const command = `${directory}/xdg-open`;
   const deno = Deno.execPath();
+  const preload = sockets ? [`--preload=${path("_hosts.ts")}`] : [];
+  const page = [...preload, path("_browser.ts")].map((one) => `"${one}"`);
   await Deno.writeTextFile(
     command,
-    `#!/bin/sh\nexec "${deno}" run --no-config --allow-net=127.0.0.1 ` +
-      `"${path("_browser.ts")}" "$1"\n`,
+    `#!/bin/sh\nexec "${deno}" run --no-config --allow-env=HOSTS ` +
+      `--allow-net=127.0.0.1,localhost ${page.join(" ")} "$1"\n`,
   );
   await Deno.chmod(command, 0o700);
   const [option, map] = await importMapArgs();
@@ -48,9 +59,22 @@ export async function createDesk(): Promise<IDesk> {
 
   function start(name: string, ...args: string[]): IProgram {
     const child = new Deno.Command(deno, {
-      args: ["run", "--quiet", ...mapArgs, ...PERMISSIONS, path(name), ...args],
+      args: [
+        "run",
+        "--quiet",
+        ...mapArgs,
+        ...PERMISSIONS,
+        ...preload,
+        path(name),
+        ...args,
+      ],
       cwd: directory,
-      env: { PATH: `${directory}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
+      env: {
+        ...env,
+        HOSTS: JSON.stringify(sockets ?? {}),
+        PATH: `${directory}:${Deno.env.get("PATH")}`,
+        NO_COLOR: "1",
+      },
       stdout: "piped",
       stderr: "piped",
       signal: AbortSignal.timeout(LIMIT_MS),

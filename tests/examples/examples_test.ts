@@ -13,6 +13,10 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["worker.ts", 60],
   ["opentelemetry.ts", 20, /^@opentelemetry\/api$/],
   ["sign_in_reasons.ts", 15],
+  ["apis/cognito.ts", 16],
+  ["apis/entra.ts", 16],
+  ["apis/github.ts", 16],
+  ["apis/google.ts", 18],
 ];
 const OWN = /^@oauth-helper\/client(\/(native|stores))?$/;
 

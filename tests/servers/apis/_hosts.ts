@@ -22,7 +22,10 @@ export type HostHandler = (
 ) => Response | Promise<Response>;
 
 export interface IHosts extends AsyncDisposable {
-  /** Sends requests to these hosts, and fails for any other one. */
+  /**
+   * Sends requests to these hosts, and fails for any other one. Like that of Workers, it
+   * adds no `User-Agent`.
+   */
   fetch: HostFetch;
   /** The origins of the sockets, by the origins that they stand for. */
   sockets: Record<string, string>;
@@ -70,8 +73,17 @@ export function startHosts(handlers: Record<string, HostHandler>): IHosts {
   const sockets = Object.fromEntries(
     servers.map(({ origin, server }) => [origin, server.origin]),
   );
+  const mapped = mapHosts(sockets);
   return {
-    fetch: mapHosts(sockets),
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      const { origin } = new URL(request.url);
+      if (!(origin in sockets)) throw new TypeError(`No host here: ${origin}`);
+      // Deno adds its own to a request without the field.
+      const agent = request.headers.get("User-Agent") ?? "";
+      request.headers.set("User-Agent", agent);
+      return await mapped(request);
+    },
     sockets,
     received,
     take() {
@@ -90,11 +102,11 @@ export function startHosts(handlers: Record<string, HostHandler>): IHosts {
 /** Adds a user to the hosts of a service. */
 export function withUser(
   hosts: IHosts,
-  authorizePath: string,
+  authorizePath: RegExp,
   revoke: IService["revoke"],
 ): IService {
   const isVisit = ({ method, url }: IHostRequest) =>
-    method === "GET" && url.pathname === authorizePath;
+    method === "GET" && authorizePath.test(url.pathname);
   return {
     ...hosts,
     revoke,
@@ -102,7 +114,10 @@ export function withUser(
       return hosts.received.filter(isVisit).map(({ url }) => url);
     },
     async visit(url) {
-      const response = await hosts.fetch(url, { redirect: "manual" });
+      const response = await hosts.fetch(url, {
+        headers: { "User-Agent": "Browser" },
+        redirect: "manual",
+      });
       const location = response.headers.get("Location");
       const text = await response.text();
       if (location === null) throw new Error(`${response.status} ${text}`);

@@ -26,8 +26,8 @@ import {
 } from "./_hosts.ts";
 
 const IDP = "https://cognito-idp.eu-central-1.amazonaws.com";
-const POOL = "eu-central-1_AbCdEfGhI";
-export const COGNITO_ISSUER = `${IDP}/${POOL}`;
+export const COGNITO_POOL = "eu-central-1_AbCdEfGhI";
+export const COGNITO_ISSUER = `${IDP}/${COGNITO_POOL}`;
 export const COGNITO_DOMAIN =
   "https://contoso.auth.eu-central-1.amazoncognito.com";
 export const COGNITO_API =
@@ -38,7 +38,7 @@ export const COGNITO_CLIENT = {
   id: "1example23456789",
   secret: "9example87654321",
   /** Compared character by character, with its port. */
-  redirectUri: "http://localhost:33418/callback",
+  redirectUri: "http://localhost:8765/callback",
 };
 
 /** Seconds. */
@@ -154,7 +154,7 @@ export async function startCognito(
   const hosts = startHosts({
     [IDP]: ({ method, url }) =>
       `${method} ${url.pathname}` ===
-          `GET /${POOL}/.well-known/openid-configuration`
+          `GET /${COGNITO_POOL}/.well-known/openid-configuration`
         ? Response.json({
           issuer: COGNITO_ISSUER,
           authorization_endpoint: `${COGNITO_DOMAIN}/oauth2/authorize`,
@@ -182,5 +182,5 @@ export async function startCognito(
     },
     [COGNITO_API]: api,
   });
-  return withUser(hosts, "/oauth2/authorize", () => refreshTokens.clear());
+  return withUser(hosts, /^\/oauth2\/authorize$/, () => refreshTokens.clear());
 }

@@ -42,8 +42,8 @@ const REFRESH_SECONDS = 90 * 86_400;
 const CODE_SECONDS = 600;
 
 /** The tenant of the user, which the name "organizations" stands for. */
-const TENANT = "5d1f4a0e-2a2f-4d64-9c0a-7a3e3f1f0b6c";
-const TENANTS = ["organizations", TENANT];
+export const ENTRA_TENANT = "5d1f4a0e-2a2f-4d64-9c0a-7a3e3f1f0b6c";
+const TENANTS = ["organizations", ENTRA_TENANT];
 
 /** An error response: the description says what the code does not. */
 function refuse(error: string, aadsts: number, text: string, status = 400) {
@@ -81,10 +81,10 @@ export async function startEntra(
     const iat = Math.floor(now() / 1000);
     const claims = {
       // Not the name that the client used.
-      iss: `${ENTRA}/${TENANT}/v2.0`,
+      iss: `${ENTRA}/${ENTRA_TENANT}/v2.0`,
       aud: clientId,
       sub: "AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ",
-      tid: TENANT,
+      tid: ENTRA_TENANT,
       iat,
       exp: iat + ACCESS_SECONDS,
       ...(nonce && { nonce }),
@@ -226,11 +226,13 @@ export async function startEntra(
         "id_token token",
       ],
       scopes_supported: ["openid", "profile", "email", "offline_access"],
-      issuer: `${ENTRA}/${tenant === TENANT ? TENANT : "{tenantid}"}/v2.0`,
+      issuer: `${ENTRA}/${
+        tenant === ENTRA_TENANT ? ENTRA_TENANT : "{tenantid}"
+      }/v2.0`,
       request_uri_parameter_supported: false,
       authorization_endpoint: `${endpoints}/authorize`,
       device_authorization_endpoint: `${endpoints}/devicecode`,
-      tenant_region_scope: tenant === TENANT ? "EU" : null,
+      tenant_region_scope: tenant === ENTRA_TENANT ? "EU" : null,
     });
   }
 
@@ -265,7 +267,7 @@ export async function startEntra(
       return new Response(null, { status: 401, headers });
     },
   });
-  return withUser(hosts, "/organizations/oauth2/v2.0/authorize", (all) => {
+  return withUser(hosts, /\/oauth2\/v2\.0\/authorize$/, (all) => {
     refreshTokens.clear();
     if (all) accessTokens.clear();
   });

@@ -195,7 +195,7 @@ export function startGitHub(
         ? new Response("archive")
         : notFound(),
   });
-  return withUser(hosts, "/login/oauth/authorize", (all) => {
+  return withUser(hosts, /^\/login\/oauth\/authorize$/, (all) => {
     refreshTokens.clear();
     if (all) accessTokens.clear();
   });

@@ -29,8 +29,7 @@ export const GOOGLE_TOKENS = "https://oauth2.googleapis.com";
 export const GOOGLE_APIS = "https://www.googleapis.com";
 export const GMAIL = "https://gmail.googleapis.com";
 
-export const DRIVE_SCOPE =
-  "https://www.googleapis.com/auth/drive.metadata.readonly";
+export const DRIVE_SCOPE = "https://www.googleapis.com/auth/drive.readonly";
 export const GMAIL_SCOPE = "https://www.googleapis.com/auth/gmail.readonly";
 
 /** A client of the type "Web application", as the console shows it. */
@@ -268,7 +267,7 @@ export async function startGoogle(
     [GOOGLE_APIS]: api,
     [GMAIL]: api,
   });
-  return withUser(hosts, "/o/oauth2/v2/auth", (all) => {
+  return withUser(hosts, /^\/o\/oauth2\/v2\/auth$/, (all) => {
     // The user removes the app from the account: it has to ask for consent again.
     agreed.clear();
     refreshTokens.clear();

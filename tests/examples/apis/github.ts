@@ -1,0 +1,16 @@
+import * as oauth from "@oauth-helper/client";
+import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
+
+const { ID = "", SECRET = "", REPOSITORY = "" } = Deno.env.toObject();
+const issuer = "https://github.com/login/oauth";
+const authorization_endpoint = `${issuer}/authorize`;
+const token_endpoint = `${issuer}/access_token`;
+const client = oauth.clientSecretPost(ID, SECRET, { issuer });
+const api = oauth.createAuthorizedFetch("https://api.github.com", {
+  serverMetadata: { issuer, authorization_endpoint, token_endpoint },
+  tokenRequired: true,
+  store: fileStore(".session.json"),
+  authorize: oauth.codeFlow({ ...createLoopbackReceiver(), client }),
+});
+const response = await api(`https://api.github.com/repos/${REPOSITORY}`);
+console.log(response.status, await response.text());
