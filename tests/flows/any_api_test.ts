@@ -96,7 +96,7 @@ async function call(
 interface ISteps {
   first: string[];
   refresh: string[];
-  /** After the refresh token has become invalid. */
+  /** After the refresh token has become invalid; with a check of the client. */
   ended: string[];
 }
 
@@ -155,6 +155,10 @@ Deno.test("createAuthorizedFetch() keeps a session of GitHub alive, and signs in
     refresh: [GITHUB_TOKEN],
     ended: [GITHUB_TOKEN, GITHUB_TOKEN, GITHUB_VISIT, GITHUB_TOKEN],
   });
+  const { token } = (await api.session())!;
+  const { expires_at = 0, refresh_expires_at = 0 } = token;
+  // Eight hours, and 183 days.
+  assertEquals(refresh_expires_at - expires_at, 15_811_200 - 28_800);
 });
 
 Deno.test("createAuthorizedFetch() with tokenRequired signs in to GitHub before it responds with 200 or 404", async () => {
