@@ -28,7 +28,8 @@ export type SignInReason =
  * - `sign_in_started`, `sign_in_finished`: a user was asked for, and has signed in.
  * - `refreshed`: a token was refreshed.
  * - `session_dropped`: the tokens of a session, or all of it, were deleted after an
- *   error; `code` is the error code of the server, or else that of the library.
+ *   error; `code` is the error code of the server, or else that of the library, and
+ *   `message` that of the error.
  * - `step_up`: the resource requires more scopes, or another authentication.
  * - `waiting`: another process or tab has held the lock of the store for a second;
  *   `pid` is its process, where the store knows it.
@@ -64,7 +65,7 @@ export type AuthorizedFetchEvent =
     expires_at?: number;
     refresh_expires_at?: number;
   }
-  | { type: "session_dropped"; issuer: string; code: string }
+  | { type: "session_dropped"; issuer: string; code: string; message: string }
   | { type: "step_up"; scopes?: string[]; acrValues?: string; maxAge?: number }
   | { type: "waiting"; pid?: number };
 

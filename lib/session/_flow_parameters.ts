@@ -2,10 +2,7 @@
 
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes } from "../core/scopes.ts";
-import {
-  isAuthentication,
-  recallNoted,
-} from "../client/authentication_selection.ts";
+import { recallNoted } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
@@ -89,14 +86,13 @@ export async function clientOf(
 }
 
 /**
- * Makes a function that signs in carry a client that is not stored, where
- * {@linkcode createAuthorizedFetch} finds it for refreshes.
+ * Makes a function that signs in carry the client that the caller has named, where
+ * {@linkcode createAuthorizedFetch} finds it for refreshes: a key is not stored, and a
+ * secret may have been replaced since.
  */
 export function carrying(
   client: Client | undefined,
   authorize: (request: IAuthorizeRequest) => Promise<ISession>,
 ): Authorize {
-  return client && isAuthentication(client)
-    ? Object.assign(authorize, { client })
-    : authorize;
+  return client ? Object.assign(authorize, { client }) : authorize;
 }

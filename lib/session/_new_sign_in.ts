@@ -13,7 +13,7 @@ import { emit, type SignInReason } from "../http/events.ts";
 import { isClientKnown } from "../token/client_check.ts";
 import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
-import { signInFinished } from "./_session_events.ts";
+import { sessionDropped, signInFinished } from "./_session_events.ts";
 import type { Authorize } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
 
@@ -199,8 +199,7 @@ export async function signInAnew(
       // After a step-up, the token is still valid for other requests.
       const client = { issuer, client_id: "" };
       await store.keep(need.isStepUp ? { ...known, client } : undefined);
-      const code = (error as OAuthClientError).error ?? "";
-      emit(onEvent, { type: "session_dropped", issuer, code });
+      emit(onEvent, sessionDropped(issuer, error as OAuthClientError));
     }
     throw error;
   }

@@ -6,7 +6,7 @@ import { emit } from "../http/events.ts";
 import { expires } from "./_bearer.ts";
 import type { INeed } from "./_renewal_reason.ts";
 import type { IRenewal } from "./_usable_session.ts";
-import { refreshed } from "./_session_events.ts";
+import { refreshed, sessionDropped } from "./_session_events.ts";
 import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
 
 /** Checks whether a server has failed, other than for a while. */
@@ -87,8 +87,7 @@ export async function refreshStored(
     if (rest === stored && !authorize) throw error;
     if (rest !== stored) {
       await store.keep(rest);
-      const { error: named, code } = error as OAuthClientError;
-      emit(onEvent, { type: "session_dropped", issuer, code: named ?? code });
+      emit(onEvent, sessionDropped(issuer, error as OAuthClientError));
     }
     return { rest };
   }

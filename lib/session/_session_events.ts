@@ -1,6 +1,7 @@
 /** Events about a session, without its tokens. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
+import type { OAuthClientError } from "../core/errors.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import type { ISession } from "./session.ts";
 
@@ -24,4 +25,12 @@ export function signInFinished(session: ISession): AuthorizedFetchEvent {
   const { token, scopes: requested } = session;
   const scopes = token.scope ? scopesFrom(token.scope) : requested;
   return { type: "sign_in_finished", ...commonOf(session), scopes };
+}
+
+/** Returns the event of a session that an error has ended. */
+export function sessionDropped(
+  issuer: string,
+  { error, code, message }: OAuthClientError,
+): AuthorizedFetchEvent {
+  return { type: "session_dropped", issuer, code: error ?? code, message };
 }

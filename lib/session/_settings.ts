@@ -6,8 +6,15 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
-import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
+import {
+  ENDPOINT_NAMES,
+  isLoopback,
+  requireEndpoint,
+  requireSafeUrl,
+  urlString,
+} from "../core/_url.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import { fetchWith } from "../http/_transport.ts";
 import type { ISending } from "./_resource_exchange.ts";
 import { sharedStore } from "./_shared_store.ts";
@@ -37,6 +44,19 @@ function requireResource(
   return requireSafeUrl(shown, url, { allowHttp, allowLoopback: true });
 }
 
+/** Fails unless the endpoints that a caller knows can be used, before a user is asked. */
+function requireEndpoints(
+  serverMetadata: KnownServerMetadata,
+  allowHttp: boolean | undefined,
+): void {
+  requireHttpUrl("serverMetadata.issuer", serverMetadata.issuer);
+  for (const name of ENDPOINT_NAMES) {
+    if (name === "token_endpoint" || serverMetadata[name] !== undefined) {
+      requireEndpoint(serverMetadata, name, allowHttp);
+    }
+  }
+}
+
 /** Checks the options of an authorized fetch. */
 export function settingsOf(
   resource: string | URL,
@@ -61,6 +81,9 @@ export function settingsOf(
   requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
   const client = further.client ?? authorize?.client;
   requireBoundClient(client);
+  if (further.serverMetadata) {
+    requireEndpoints(further.serverMetadata, allowHttp);
+  }
   const target = requireResource("resource", resource, allowHttp);
   const others = alsoFor.map((url) =>
     requireResource("alsoFor", url, allowHttp)

@@ -99,7 +99,8 @@ const MAX_RENEWALS = 3;
  * `authorize` do, and as `fetch` does.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `client` has credentials and no `issuer`. `url_refused`: the resource is not https,
- * nor http on loopback. In a call, `issuer_mismatch` and `identifier_mismatch`:
+ * nor http on loopback, or an endpoint of `serverMetadata` is not; `unsupported`: it has
+ * no `token_endpoint`. In a call, `issuer_mismatch` and `identifier_mismatch`:
  * `authorize` returned a session for another server or resource; `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *

@@ -55,7 +55,8 @@ export interface IAuthorizedFetchOptions extends
   skewSeconds?: number | undefined;
   /**
    * The `User-Agent` of all requests for metadata and to the authorization server: some
-   * firewalls refuse requests without one. Browsers may ignore it.
+   * firewalls refuse requests without one. It is not added to your own requests, and
+   * browsers may ignore it.
    */
   userAgent?: string | undefined;
   /**

@@ -9,7 +9,6 @@ import type {
   IAuthorizationDynamicClientRegistrationRequest,
 } from "../core/types.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
@@ -49,10 +48,10 @@ export type Authorize =
   & ((request: IAuthorizeRequest) => Promise<ISession>)
   & {
     /**
-     * Credentials that are not stored, such as a private key, for the refreshes of
-     * {@linkcode createAuthorizedFetch}. A function that wraps a flow passes them on.
+     * The client that the caller has named, for the refreshes of
+     * {@linkcode createAuthorizedFetch}. A function that wraps a flow passes it on.
      */
-    readonly client?: IClientAuthentication | undefined;
+    readonly client?: Client | undefined;
   };
 
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
@@ -60,7 +59,7 @@ export interface IFlowOptions {
   /**
    * The client, if you have one already: an identifier, a secret and the issuer that
    * they belong to, or the result of {@linkcode privateKeyJwt} and the like. The first
-   * is kept in the session, the second is not.
+   * is kept in the session, the second is not; refreshes use the one given here.
    */
   client?: Client | undefined;
   /** Clients of several servers, with their issuers; the one that fits is used. */

@@ -3,7 +3,7 @@ import type { OnEvent } from "@oauth-helper/client";
 /** Prints why a user is asked to sign in again, and what came before. */
 export const onEvent: OnEvent = (event) => {
   if (event.type === "session_dropped") {
-    console.error(`${event.issuer} has ended the session: ${event.code}`);
+    console.error(`The session has ended: ${event.message}`);
   } else if (event.type === "step_up") {
     console.error("The API requires more:", event.scopes ?? event.acrValues);
   } else if (event.type === "sign_in_started") {

@@ -1,6 +1,7 @@
 /** Options of the authorized fetch for APIs that publish no metadata. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  deviceFlow,
   type IAuthorizeRequest,
   type ISession,
   memoryStore,
@@ -65,6 +66,47 @@ Deno.test("createAuthorizedFetch() with serverMetadata uses no session of anothe
   const error = await assertRejects(() => api.save(SESSION), OAuthClientError);
   assertEquals(error.code, "issuer_mismatch");
   assertEquals((await api.authorize()).issuer, "https://b.example");
+});
+
+Deno.test("createAuthorizedFetch() checks the endpoints of serverMetadata before a user is asked", () => {
+  for (
+    const [members, code] of [
+      [{}, "unsupported"],
+      [{ token_endpoint: "as.example/token" }, "url_refused"],
+      [{ token_endpoint: "http://as.example/token" }, "url_refused"],
+      [
+        { token_endpoint: TOKEN, authorization_endpoint: "/authorize" },
+        "url_refused",
+      ],
+      [{ token_endpoint: TOKEN, issuer: "" }, "invalid_argument"],
+    ] as const
+  ) {
+    const serverMetadata = { issuer: AS, ...members };
+    const error = assertThrows(
+      () => resourceFetch(undefined, { serverMetadata }),
+      OAuthClientError,
+    );
+    assertEquals(error.code, code);
+  }
+});
+
+Deno.test("createAuthorizedFetch() refreshes with the client of its flow, whose secret may have been replaced", async () => {
+  const client = { ...SESSION.client, client_secret: "new" };
+  const post = { token_endpoint_auth_method: "client_secret_post" };
+  const authorize = deviceFlow({
+    client: { ...client, ...post },
+    show: () => Promise.reject(new Error("A user is asked")),
+  });
+  const kept = { ...client, ...post, client_secret: "old" };
+  const token = { ...SESSION.token, expires_at: 1 };
+  const { api, received } = resourceFetch(
+    ({ url }) =>
+      url === TOKEN ? Response.json({ access_token: "t2" }) : undefined,
+    { authorize, store: memoryStore({ ...SESSION, client: kept, token }) },
+  );
+  assertEquals((await api(MCP)).status, 200);
+  const form = new URLSearchParams(received[0]!.body);
+  assertEquals(form.get("client_secret"), "new");
 });
 
 Deno.test("createAuthorizedFetch() sends the token to the URLs of alsoFor, and below them", async () => {

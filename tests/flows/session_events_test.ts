@@ -100,7 +100,12 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
       .filter(({ type }) => type !== "discovered");
   const dropped = types(take());
   assertEquals(dropped.slice(0, 2), [
-    { type: "session_dropped", issuer, code: "invalid_grant" },
+    {
+      type: "session_dropped",
+      issuer,
+      code: "invalid_grant",
+      message: `The token request to ${issuer}/token failed: 400 invalid_grant`,
+    },
     { type: "sign_in_started", issuer, reason: "refused" },
   ]);
 
@@ -273,7 +278,8 @@ Deno.test("sign_in_reasons.ts prints why a user is asked again", async () => {
   const { issuer } = servers;
   assertEquals(log.calls.map(({ args }) => args.flat().join(" ")), [
     `Please sign in at ${issuer} (no_session)`,
-    `${issuer} has ended the session: invalid_grant`,
+    `The session has ended: The token request to ${issuer}/token failed: ` +
+    "400 invalid_grant",
     `Please sign in at ${issuer} (refused)`,
     "The API requires more: write",
     `Please sign in at ${issuer} (step_up)`,

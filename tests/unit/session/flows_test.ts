@@ -287,7 +287,7 @@ Deno.test("codeFlow() uses a client as JSON, and keeps it in the session for ref
   using stub = stubFetch({ [TOKEN]: token });
   const client = { issuer: `${ISSUER}/`, client_id: "c1", client_secret: "s3" };
   const authorize = codeFlow({ ...CODE, client });
-  assertEquals(authorize.client, undefined);
+  assertEquals(authorize.client, client);
   const session = await authorize({ ...REQUEST, fetch: stub.fetch });
   assertEquals(session.client, { ...client, issuer: ISSUER });
   await refreshSession(session, { fetch: stub.fetch });
