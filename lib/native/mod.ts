@@ -25,7 +25,7 @@ export * from "./loopback_receiver.ts";
 
 // The types that the signatures above name, and those that these name.
 export type { IPendingAuthorization } from "../session/sign_in.ts";
-export type { IVisit } from "../session/code_flow.ts";
+export type { IRedirectUriRequest, IVisit } from "../session/code_flow.ts";
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
 export type { IKnownClient } from "../client/known_client.ts";
