@@ -39,6 +39,7 @@ const STEPS: readonly IStep[] = [
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
   },
   ...documentation,
+  { name: "pages", args: script("docs") },
   { name: "layers", args: script("check_layers") },
   { name: "options", args: script("check_options") },
   { name: "size", args: script("check_size") },
