@@ -8,7 +8,7 @@
  * `--check-repository` builds nothing. It checks that `./npm/package.json` names
  * the repository, without which npm refuses to publish with provenance.
  *
- * dnt is published on JSR only. Where it cannot be loaded, `deno pack` packs the
+ * dnt is published on JSR only. Where it cannot be loaded, `deno task pack` packs the
  * same sources as ESM; see `.github/CONTRIBUTING.md`.
  */
 
@@ -26,10 +26,12 @@ import {
   isAllowedFile,
   isVersion,
   NO_POLYFILLS,
-  repositoryMembers,
+  packageMembers,
+  PROGRAM,
   repositoryUrl,
   toSpecifier,
 } from "./support/npm_package.ts";
+import { writePackageReadme } from "./support/package_readme.ts";
 import {
   findPortableTests,
   nodeHasTransfer,
@@ -70,7 +72,7 @@ const NPM_ENTRY_POINTS: readonly (IEntryPoint & { readonly kind?: "bin" })[] = [
     name,
     path: path === DOCTOR ? "./lib/doctor/api.ts" : path,
   })),
-  { kind: "bin", name: "oauth-doctor", path: "./lib/doctor/main.ts" },
+  { kind: "bin", ...PROGRAM },
 ];
 
 async function loadDnt(): Promise<IDnt> {
@@ -166,19 +168,13 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     package: {
       name: config.name,
       version,
-      description:
-        "Everything an OAuth client needs between a 401 and a 200, for every " +
-        "JavaScript runtime",
-      keywords: ["oauth", "oauth2", "mcp", "pkce", "dpop", "discovery"],
-      license: config.license,
-      sideEffects: false,
-      engines: { node: ">=20" },
-      ...repositoryMembers(repositoryUrl(Deno.env.toObject())),
+      ...packageMembers(),
     },
     async postBuild() {
-      for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
+      for (const name of ["LICENSE", "CHANGELOG.md"]) {
         await Deno.copyFile(name, `npm/${name}`);
       }
+      await writePackageReadme("npm", "esm/");
       await requireOnlySources();
       await finishPackageJsons();
       await requireNoSideEffects();
@@ -216,7 +212,7 @@ if (import.meta.main) {
   } catch (failure) {
     console.error(
       `Failed to load @deno/dnt: ${String(failure).trim()}\n` +
-        "Without dnt, `deno pack` packs the same sources as ESM.",
+        "Without dnt, `deno task pack` packs the same sources as ESM.",
     );
     Deno.exit(2);
   }

@@ -4,7 +4,7 @@
  * change the public API, run this with `--update` and review the difference.
  *
  * `--package PATH` compares a tarball or a directory, such as dnt's `./npm`,
- * instead of the output of `deno pack`.
+ * instead of the output of `deno task pack`.
  */
 
 import { fileURLToPath } from "node:url";

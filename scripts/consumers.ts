@@ -4,7 +4,7 @@
  * table; the exit code is 1 if anything failed or a runtime is not available.
  *
  * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, instead
- * of the output of `deno pack`. `--only NAME` runs one consumer.
+ * of the output of `deno task pack`. `--only NAME` runs one consumer.
  */
 
 import { parseArgs } from "node:util";

@@ -99,24 +99,24 @@ export async function runChromium(context: IContext): Promise<IRow[]> {
 }
 
 /**
- * Bundles an import of each entry point of which nothing is used. `deno pack` cannot
- * write `sideEffects`, so of its package only the main entry point leaves nothing.
+ * Bundles an import of each entry point of which nothing is used.
  */
 export async function runUnused(context: IContext): Promise<IRow[]> {
-  const { name, tarball, hasCommonJs } = context.package;
+  const { name, tarball } = context.package;
   const version = packages.esbuild;
   return await attempt("esbuild", version, "unused imports", async () => {
     const project = `${context.temporary}/unused`;
     await install(project, { [name]: `file:${tarball}` });
-    const names = hasCommonJs ? entryPoints.map(({ name }) => name) : ["."];
-    const specifiers = names.map((other) => toSpecifier(name, other));
+    const specifiers = entryPoints.map((entry) =>
+      toSpecifier(name, entry.name)
+    );
     const kept = Object.entries(await unusedImports(specifiers, project))
       .filter(([, bytes]) => bytes > 0)
       .map(([specifier, bytes]) => `${specifier}: ${bytes} bytes are kept`);
     return {
       runtime: "esbuild",
       version,
-      loaded: `unused imports, ${names.length}`,
+      loaded: `unused imports, ${specifiers.length}`,
       failure: kept.join("\n") || undefined,
     };
   });

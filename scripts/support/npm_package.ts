@@ -106,6 +106,23 @@ export function findRepositoryProblems(
   });
 }
 
+/** The program of the package, `npx @oauth-helper/client URL`: its name and source. */
+export const PROGRAM = { name: "oauth-doctor", path: "./lib/doctor/main.ts" };
+
+/** Returns the members of package.json that do not depend on how it is built. */
+export function packageMembers() {
+  return {
+    description:
+      "Everything an OAuth client needs between a 401 and a 200, for every " +
+      "JavaScript runtime",
+    keywords: ["oauth", "oauth2", "mcp", "pkce", "dpop", "discovery"],
+    license: config.license,
+    sideEffects: false,
+    engines: { node: ">=20" },
+    ...repositoryMembers(repositoryUrl(Deno.env.toObject())),
+  };
+}
+
 /** What dnt writes into package.json, as far as it is changed. */
 interface IBuiltPackageJson {
   readonly [member: string]: unknown;

@@ -1,16 +1,16 @@
 /** The package under test: packed here, or given. */
 
-import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { root } from "./deno.ts";
-import { entryPoints } from "./npm_package.ts";
-import { outputOf } from "./process.ts";
+import { entryPoints, packageMembers, PROGRAM } from "./npm_package.ts";
+import { writePackageReadme } from "./package_readme.ts";
+import { copyFromRoot, outputOf } from "./process.ts";
 
 /** A package as a registry would receive it. */
 export interface IPackage {
   /** Path of the tarball. */
   readonly tarball: string;
-  /** How the package was made: `deno pack`, or the path that was given. */
+  /** How the package was made: `deno task pack`, or the path that was given. */
   readonly origin: string;
   readonly name: string;
   readonly version: string;
@@ -30,36 +30,71 @@ interface IPackageJson {
 /** Copies the files that are published, and nothing else of the working tree. */
 export async function copySources(directory: string): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
-  for (const name of config.publish.include) {
-    const source = new URL(name, root);
-    await outputOf("cp", ["-r", fileURLToPath(source), directory], {
-      cwd: ".",
-    });
+  for (const path of config.publish.include) {
+    await copyFromRoot(path, directory);
   }
   return directory;
 }
 
+/** Packs a directory with npm; returns the path of the tarball. */
+async function npmPack(directory: string, destination: string) {
+  const args = [
+    "--json",
+    "--ignore-scripts",
+    "--pack-destination",
+    destination,
+  ];
+  const json = await outputOf("npm", ["pack", ...args], { cwd: directory });
+  return `${destination}/${JSON.parse(json)[0].filename}`;
+}
+
+/**
+ * Packs the sources as ESM, with declarations and the program, into `destination`;
+ * returns the path of the tarball.
+ */
+export async function packSources(destination: string): Promise<string> {
+  const temporary = await Deno.makeTempDir();
+  try {
+    const cwd = await copySources(`${temporary}/sources`);
+    const tarball = `${temporary}/packed.tgz`;
+    const args = ["pack", "--allow-dirty", "--no-source-maps"];
+    await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });
+    await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
+    const directory = `${temporary}/package`;
+    // `deno pack` leaves out what a package needs beyond its modules.
+    const file = `${directory}/package.json`;
+    const json = JSON.parse(await Deno.readTextFile(file));
+    const bin = PROGRAM.path.replace(/^\.\/(.*)\.ts$/, "$1.js");
+    const finished = {
+      ...json,
+      ...packageMembers(),
+      exports: { ...json.exports, "./package.json": "./package.json" },
+      bin: { [PROGRAM.name]: bin },
+    };
+    await Deno.writeTextFile(file, `${JSON.stringify(finished, null, 2)}\n`);
+    const program = await Deno.readTextFile(`${directory}/${bin}`);
+    await Deno.writeTextFile(
+      `${directory}/${bin}`,
+      `#!/usr/bin/env node\n${program}`,
+    );
+    await Deno.copyFile(
+      new URL("CHANGELOG.md", root),
+      `${directory}/CHANGELOG.md`,
+    );
+    await writePackageReadme(directory, "");
+    return await npmPack(directory, destination);
+  } finally {
+    await Deno.remove(temporary, { recursive: true });
+  }
+}
+
 /** Packs the sources or a directory such as dnt's; returns the path of the tarball. */
 async function makeTarball(path: string | undefined, temporary: string) {
-  if (path === undefined) {
-    const sources = await copySources(`${temporary}/pack`);
-    const tarball = `${temporary}/packed.tgz`;
-    await outputOf(
-      Deno.execPath(),
-      ["pack", "--allow-dirty", "--output", tarball],
-      { cwd: sources },
-    );
-    return tarball;
-  }
+  if (path === undefined) return await packSources(temporary);
   const given = await Deno.realPath(path);
   if ((await Deno.stat(given)).isFile) return given;
   // npm would link a directory; only a tarball shows what will be published.
-  const json = await outputOf(
-    "npm",
-    ["pack", "--json", "--ignore-scripts", "--pack-destination", temporary],
-    { cwd: given },
-  );
-  return `${temporary}/${JSON.parse(json)[0].filename}`;
+  return await npmPack(given, temporary);
 }
 
 /** Looks up a path in nested conditions of `exports`. */
@@ -98,7 +133,7 @@ export async function preparePackage(
   const main = json.exports?.["."];
   return {
     tarball,
-    origin: path ?? "deno pack",
+    origin: path ?? "deno task pack",
     name: json.name,
     version: json.version,
     hasCommonJs: find(main, "node", "require") !== find(main, "import"),

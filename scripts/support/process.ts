@@ -1,4 +1,8 @@
-/** Runs programs, and installs packages with npm. */
+/** Runs programs, copies files, and installs packages with npm. */
+
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "./deno.ts";
 
 /** The result of a program. */
 export interface IRun {
@@ -75,4 +79,15 @@ export async function install(
     seconds: 150,
   });
   return directory;
+}
+
+/** Copies a file or folder of the project to the same path in `directory`. */
+export async function copyFromRoot(
+  path: string,
+  directory: string,
+): Promise<void> {
+  const target = resolve(directory, path);
+  await Deno.mkdir(dirname(target), { recursive: true });
+  const source = fileURLToPath(new URL(path, root));
+  await outputOf("cp", ["-rT", source, target], { cwd: fileURLToPath(root) });
 }

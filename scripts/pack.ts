@@ -1,0 +1,9 @@
+/**
+ * Packs the sources as an npm package, as ESM with declarations and the program: for
+ * those who install from a clone. Prints the path of the tarball.
+ *
+ * `deno task build:npm` builds what is published, with CommonJS as well.
+ */
+import { packSources } from "./support/package.ts";
+
+console.log(await packSources(Deno.cwd()));
