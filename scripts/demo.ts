@@ -5,12 +5,16 @@
  * The steps are in `demo/`, in files that show how to use the library.
  */
 import { runDoctor } from "../lib/doctor/_command.ts";
+import {
+  createLoopbackReceiver,
+  type ILoopbackReceiver,
+} from "../lib/native/loopback_receiver.ts";
 import { createOutput, type IOutput } from "./demo/output.ts";
 
 const HELP = `\
 Runs every step from a 401 to a 200.
 
-  deno task demo [--json]
+  deno task demo [--json] [--browser]
   deno task demo [options] https://host/path
 
 Without a URL, the demo starts an authorization server and a protected resource
@@ -20,6 +24,7 @@ call. With a URL, the demo runs the doctor, which finds why clients cannot
 obtain a token there.
 
   --json      print one JSON object for each step, or the diagnosis
+  --browser   sign in with your own browser, by any name and password
   --help      print this
   NO_COLOR=1  print without colour, as to a file
 
@@ -32,19 +37,30 @@ With a URL only:
 Exit status: 0 if every step succeeded, or a strict client can continue; 1 if
 not; 2 for invalid arguments.`;
 
-/** How the demo prints. */
+/** The options of the demo without a URL. */
+const OWN = ["--json", "--browser"];
+
+/** How the demo runs. */
 export interface IDemoOptions {
   /** @default false */
   colour?: boolean;
   /** Prints errors in the arguments. @default print */
   printError?: (line: string) => void;
+  /** Creates what `--browser` opens the browser with. */
+  createReceiver?: () => ILoopbackReceiver;
 }
 
-async function runWithOwnServers(output: IOutput): Promise<boolean> {
+async function runWithOwnServers(
+  output: IOutput,
+  own: ILoopbackReceiver | undefined,
+): Promise<boolean> {
   // Imported here, as the doctor needs no servers.
   const { startServers } = await import("./demo/servers.ts");
   const { createProgress, runSteps } = await import("./demo/steps.ts");
-  const { discoverySteps } = await import("./demo/discovery_steps.ts");
+  const { discoverySteps, REDIRECT_URI } = await import(
+    "./demo/discovery_steps.ts"
+  );
+  const { createBrowser } = await import("../tests/servers/browser.ts");
   const { clientSteps } = await import("./demo/client_steps.ts");
   const { codeSteps, deviceSteps } = await import("./demo/user_steps.ts");
   const { sessionSteps } = await import("./demo/session_steps.ts");
@@ -53,8 +69,14 @@ async function runWithOwnServers(output: IOutput): Promise<boolean> {
     await using servers = await startServers();
     output.text(`Resource ${servers.target}`);
     output.text(`Authorization server ${servers.issuer} (oidc-provider)`);
-    const progress = createProgress(servers);
-    const parts = {
+    const progress = createProgress({
+      ...servers,
+      receiver: own ?? {
+        redirectUri: REDIRECT_URI,
+        visit: (url) => createBrowser().authorize(url),
+      },
+    });
+    const parts = own ? { "All in one call": sessionSteps } : {
       "Discovery and registration": discoverySteps,
       "Client credentials": clientSteps,
       "Device flow": deviceSteps,
@@ -82,18 +104,23 @@ export async function runDemo(
   print: (line: string) => void,
   options: IDemoOptions = {},
 ): Promise<number> {
-  const { colour = false, printError = print } = options;
+  const {
+    colour = false,
+    printError = print,
+    createReceiver = () => createLoopbackReceiver({ title: "Demo" }),
+  } = options;
   // `deno task` passes on the `--` that npm would remove.
   const args = given.filter((argument) => argument !== "--");
   if (args.includes("--help") || args.includes("-h")) {
     print(HELP);
     return 0;
   }
-  if (args.some((argument) => argument !== "--json")) {
+  if (args.some((argument) => !OWN.includes(argument))) {
     return await runDoctor(args, { print, printError, colour });
   }
-  const output = createOutput(print, { json: args.length > 0, colour });
-  return await runWithOwnServers(output) ? 0 : 1;
+  const output = createOutput(print, { json: args.includes("--json"), colour });
+  const receiver = args.includes("--browser") ? createReceiver() : undefined;
+  return await runWithOwnServers(output, receiver) ? 0 : 1;
 }
 
 if (import.meta.main) {

@@ -18,7 +18,7 @@ export function describeToken(
 
 const getMachineToken: IStep = {
   name: "token",
-  action: "Request a token",
+  action: "Request a token: fetchToken()",
   expected: "a token",
   async run(progress) {
     const server = need(progress.server, "metadata of the server");
@@ -37,7 +37,7 @@ const getMachineToken: IStep = {
 
 const readClaims: IStep = {
   name: "claims",
-  action: "Read the claims of the token, which are not verified",
+  action: "Read the claims of the token, not verified: getClaimsFromJWT()",
   expected: "a JWT",
   run({ token }) {
     const { access_token } = need(token, "a token");
@@ -57,7 +57,7 @@ const readClaims: IStep = {
 export function callWithToken(name: string): IStep {
   return {
     name,
-    action: "Call the resource with the token",
+    action: "Call the resource with the token: fetch()",
     expected: "200",
     async run({ token, target, fetch }) {
       const { access_token } = need(token, "a token");

@@ -12,7 +12,7 @@ export const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;
 
 const requestWithoutToken: IStep = {
   name: "unauthorized",
-  action: "Call the resource without a token",
+  action: "Call the resource without a token: fetch()",
   expected: "401 with WWW-Authenticate",
   async run(progress) {
     const response = await progress.fetch(progress.target);
@@ -29,7 +29,7 @@ const requestWithoutToken: IStep = {
 
 const readChallenge: IStep = {
   name: "challenge",
-  action: "Parse the WWW-Authenticate header",
+  action: "Parse the WWW-Authenticate header: parseChallenges()",
   expected: "a challenge with resource_metadata",
   run({ header }) {
     const [challenge] = parseWWWAuthenticateHeader(need(header, "a header"));
@@ -44,7 +44,7 @@ const readChallenge: IStep = {
 
 const discover: IStep = {
   name: "discovery",
-  action: "Find the authorization server",
+  action: "Find the authorization server: discoverAuthorization()",
   expected: "metadata of the resource and of its authorization server",
   async run(progress) {
     const { target, header: challenge, fetch } = progress;
@@ -61,7 +61,7 @@ const discover: IStep = {
 
 const registerClient: IStep = {
   name: "registration",
-  action: "Register a client",
+  action: "Register a client: fetchDynamicRegistration()",
   expected: "a client_id",
   async run(progress) {
     const server = need(progress.server, "metadata of the server");

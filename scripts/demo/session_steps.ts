@@ -1,7 +1,5 @@
 /** All of the other steps in one: a `fetch` that obtains its token and refreshes it. */
 import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
-import { createBrowser } from "../../tests/servers/browser.ts";
-import { REDIRECT_URI } from "./discovery_steps.ts";
 import { type IProgress, type IResult, type IStep, need } from "./steps.ts";
 
 /** Calls the resource and counts the token requests. */
@@ -19,18 +17,18 @@ async function call({ api, target, requests }: IProgress): Promise<IResult> {
 
 const callWithoutToken: IStep = {
   name: "authorized_fetch",
-  action: "Call the resource with createAuthorizedFetch() and codeFlow()",
+  action: "Call the resource: createAuthorizedFetch() with codeFlow()",
   expected: "200 after 1 token request",
   async run(progress) {
     let visited = "";
+    const { receiver } = progress;
     progress.api = createAuthorizedFetch(progress.target, {
       authorize: codeFlow({
         clientMetadata: { client_name: "OAuth helper demo" },
-        redirectUri: REDIRECT_URI,
-        // In place of a browser and a user.
-        visit(url) {
+        redirectUri: receiver.redirectUri,
+        visit(url, visit) {
           visited = url.origin + url.pathname;
-          return createBrowser().authorize(url);
+          return receiver.visit(url, visit);
         },
       }),
       fetch: progress.fetch,

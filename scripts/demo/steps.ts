@@ -2,11 +2,15 @@
 import type {
   IAuthorizationServerMetadata,
   IAuthorizedFetch,
+  ICodeFlowOptions,
   IDeviceAuthorization,
   IKnownClient,
   IToken,
 } from "../../mod.ts";
 import type { IOutput } from "./output.ts";
+
+/** Who signs in: the browser of the tests, or a person with theirs. */
+export type IReceiver = Pick<ICodeFlowOptions, "redirectUri" | "visit">;
 
 /** A request of a step. Requests of the user's browser are not recorded. */
 export interface IRecordedRequest {
@@ -24,6 +28,8 @@ export interface IProgress {
   readonly machine: { readonly id: string; readonly secret: string };
   /** Makes a request and records it. */
   readonly fetch: typeof fetch;
+  /** Sends the user of `api` to the authorization server. */
+  readonly receiver: IReceiver;
   /** The requests of the current step. */
   readonly requests: IRecordedRequest[];
   /** The `WWW-Authenticate` header field of the first response. */
@@ -67,7 +73,7 @@ export interface IStep {
 
 /** Creates the progress of the first step. */
 export function createProgress(
-  known: Pick<IProgress, "target" | "machine">,
+  known: Pick<IProgress, "target" | "machine" | "receiver">,
 ): IProgress {
   const requests: IRecordedRequest[] = [];
   return {

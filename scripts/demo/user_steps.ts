@@ -29,7 +29,7 @@ function readyForUser({ server, client, resource, fetch }: IProgress) {
 
 const startDeviceFlow: IStep = {
   name: "device_authorization",
-  action: "Request codes for a device",
+  action: "Request codes for a device: fetchDeviceAuthorization()",
   expected: "a device_code and a user_code",
   async run(progress) {
     const { server, client, resource, fetch } = readyForUser(progress);
@@ -49,7 +49,7 @@ const startDeviceFlow: IStep = {
 
 const pollForToken: IStep = {
   name: "device_token",
-  action: "Poll while the user signs in",
+  action: "Poll while the user signs in: pollDeviceToken()",
   expected: "a token",
   async run(progress) {
     const { server, client, fetch } = readyForUser(progress);
@@ -71,7 +71,7 @@ const pollForToken: IStep = {
 
 const requestAuthorization: IStep = {
   name: "authorization",
-  action: "Request authorization by the user",
+  action: "Request authorization by the user: buildAuthorizationUrl()",
   expected: "a callback with code, state and iss",
   async run(progress) {
     const { server, client, resource } = readyForUser(progress);
@@ -104,7 +104,7 @@ const requestAuthorization: IStep = {
 
 const redeemCode: IStep = {
   name: "code_token",
-  action: "Exchange the code for a token",
+  action: "Exchange the code for a token: fetchToken()",
   expected: "a token",
   async run(progress) {
     const { server, client, resource, fetch } = readyForUser(progress);

@@ -12,6 +12,8 @@ import { OAuthClientError } from "../../mod.ts";
 import { createOutput, type IStepReport } from "../../scripts/demo/output.ts";
 import { createProgress, runSteps } from "../../scripts/demo/steps.ts";
 import { type IDemoOptions, runDemo } from "../../scripts/demo.ts";
+import { createLoopbackReceiver } from "../../lib/native/loopback_receiver.ts";
+import { createBrowser } from "../servers/browser.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
 
@@ -57,6 +59,10 @@ function watchSecrets(): Disposable & { secrets: Map<string, Set<string>> } {
   };
   const restore = () => void (globalThis.fetch = fetch);
   return { secrets, [Symbol.dispose]: restore };
+}
+
+function unexpected(): never {
+  throw new Error("No user is expected");
 }
 
 // deno-lint-ignore no-control-regex
@@ -156,6 +162,20 @@ Deno.test("runDemo() prints lines of at most 80 characters without tokens, codes
   assert(!text.includes("\x1b[31m"));
 });
 
+Deno.test("runDemo() waits for the user's own browser with --browser", async () => {
+  const opened: string[] = [];
+  const open = async (url: string) => {
+    opened.push(new URL(url).pathname);
+    const back = await createBrowser().authorize(new URL(url));
+    await (await fetch(back)).body?.cancel();
+  };
+  const { status, text } = await run(["--browser"], {
+    createReceiver: () => createLoopbackReceiver({ open, print() {} }),
+  });
+  assertEquals([status, opened], [0, ["/as/auth"]], text);
+  assertStringIncludes(text, "createAuthorizedFetch() with codeFlow()");
+});
+
 Deno.test("runSteps() prints the error of a step in red and stops", async () => {
   const reached: string[] = [];
   const print = async (json: boolean) => {
@@ -181,6 +201,7 @@ Deno.test("runSteps() prints the error of a step in red and stops", async () => 
       createProgress({
         target: "https://api.example/",
         machine: { id: "", secret: "" },
+        receiver: { redirectUri: "", visit: unexpected },
       }),
       output,
     );
