@@ -16,10 +16,16 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { requireArgument } from "../core/_arguments.ts";
+import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
+import {
+  fileContent,
+  type FileStoreKey,
+  isEncrypted,
+  withoutKey,
+} from "./_file_content.ts";
 import {
   isMissing,
   lockDirectoryLease,
@@ -85,14 +91,30 @@ async function versionOf(path: string): Promise<string | undefined> {
   return isSettled ? [dev, ino, size, mtimeMs, ctimeMs].join() : undefined;
 }
 
+/** Options of {@linkcode fileStore}. */
+export interface IFileStoreOptions {
+  /**
+   * Encrypts the session with AES-256-GCM: 32 bytes, or a function that returns them,
+   * also as a promise. The function is called when the store first saves a session, or
+   * reads an encrypted one, and again after it has failed or the key was another one.
+   *
+   * Keep the key where the file is not: in the keychain of the platform, as in the
+   * examples of the module `./native`.
+   *
+   * @default {The session is stored as plain text}
+   */
+  key?: FileStoreKey | undefined;
+}
+
 /**
  * Creates a store in a file of the user's machine, in Deno, Node and Bun.
  *
  * The file has the mode 0600, and a directory that has to be created has 0700. The
  * content is written to a file beside it, which is then renamed; so the file is
  * never half-written. If the process is killed in between, the next holder of the
- * lock removes that file, a minute later at the earliest. The content is not
- * encrypted. `load` reads it again after a change only, and under the lock.
+ * lock removes that file, a minute later at the earliest. With `key` the content is
+ * encrypted, with a new IV each time. `load` reads it again after a change only, and
+ * under the lock.
  *
  * The lock is a file in a directory beside it, whose name has `.lock` at its end. Its
  * time is set every 2.5 seconds while it is held. It is stale when another process
@@ -105,13 +127,16 @@ async function versionOf(path: string): Promise<string | undefined> {
  * In Deno it needs `--allow-read` and `--allow-write` for the directory.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * content is not a session. It is left as it is. `lock` rejects with the code
+ * content is not a session; with `key` also if it is plain text, encrypted with another
+ * key, or damaged; without `key` if it is encrypted, and then `save` does as well. The
+ * message says which, and the file is left as it is. `lock` rejects with the code
  * `invalid_argument` if the directory of the lock is a symbolic link. Errors of the
- * file system are rejected with unchanged.
+ * file system, and those of the function `key`, are rejected with unchanged.
  *
  * @param path Path of the file, or its `file:` URL; one for each user and resource. A
  * relative path is resolved when the store is created.
- * @throws {OAuthClientError} `invalid_argument`: the path has the wrong type.
+ * @throws {OAuthClientError} `invalid_argument`: the path or the key has the wrong
+ * type; `load` and `save` reject with it if the function `key` returns no key.
  * @see RFC 8252, section 8.
  *
  * @example Stay signed in between two runs of a program
@@ -130,7 +155,10 @@ async function versionOf(path: string): Promise<string | undefined> {
  * }
  * ```
  */
-export function fileStore(path: string | URL): ISessionStore {
+export function fileStore(
+  path: string | URL,
+  options?: IFileStoreOptions,
+): ISessionStore {
   const isFileUrl = path instanceof URL && path.protocol === "file:";
   const given = isFileUrl ? fileURLToPath(path) : path;
   requireArgument(
@@ -140,37 +168,56 @@ export function fileStore(path: string | URL): ISessionStore {
   );
   // The working directory may change between two calls.
   const file = resolve(given);
-  let last: { version: string; content: string } | undefined;
+  const { key } = requireObject("options", options ?? {});
+  const content = fileContent(file, key);
+  let last: { version: string; text: string } | undefined;
   let isLocked = false;
 
+  /** Returns what the file has, with its version; undefined if there is no file. */
+  const readChanged = async () => {
+    try {
+      const version = isLocked ? undefined : await versionOf(file);
+      if (version && version === last?.version) return last;
+      return { version, content: await readFile(file, "utf8") };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+
   /**
-   * Returns the content of the file. To look for a change takes a third of the time of
-   * reading. Under the lock it is always read: network file systems keep what they
-   * know of a file for up to a minute, and a former refresh token must not be used.
+   * Returns the text in the file, decrypted. To look for a change takes a third of the
+   * time of reading. Under the lock it is always read: network file systems keep what
+   * they know of a file for up to a minute, and a former refresh token must not be used.
    */
-  const read = async (): Promise<string> => {
-    const version = isLocked ? undefined : await versionOf(file);
-    if (version && version === last?.version) return last.content;
-    const content = await readFile(file, "utf8");
+  const read = async (): Promise<string | undefined> => {
+    const found = await readChanged();
+    if (!found || "text" in found) return found?.text;
+    const text = await content.decode(found.content);
     // If it has been replaced since, it has another version at the next look.
-    if (version) last = { version, content };
-    return content;
+    if (found.version) last = { version: found.version, text };
+    return text;
+  };
+
+  const write = async (text: string): Promise<void> => {
+    // Plain text must not replace what another program, or a former version of this
+    // one, has encrypted.
+    const former = content.isEncrypted
+      ? ""
+      : await readFile(file, "utf8").catch(() => "");
+    if (isEncrypted(former)) throw withoutKey(file);
+    await replaceFile(file, await content.encode(text));
   };
 
   return {
     async load() {
-      let content: string | undefined;
-      try {
-        content = await read();
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
+      const text = await read();
       // Parsed each time, as the session belongs to the caller, who may change it.
-      return readSession(content, `file ${file}`);
+      return readSession(text, `file ${file}`);
     },
     save: async (session) =>
       session
-        ? await replaceFile(file, JSON.stringify(session, undefined, 2) + "\n")
+        ? await write(JSON.stringify(session, undefined, 2) + "\n")
         : await rm(file, { force: true }),
     lock(task, signal) {
       const cleanAndRun = async () => {

@@ -17,11 +17,100 @@
  * });
  * ```
  *
+ * ## A key in the keychain
+ *
+ * With `key`, the file is encrypted. The keychain of the platform keeps the key, as
+ * many limit the length of a secret to less than a session has. A program in Deno needs
+ * `--allow-run` and `--allow-env` for the command, or `--allow-ffi` for the package. Each function creates
+ * the key at the first call; it is called under the lock of the store, so that two
+ * processes do not create two keys.
+ *
+ * @example Linux: the Secret Service, by `secret-tool` of the package libsecret-tools
+ * ```ts
+ * import { Buffer } from "node:buffer";
+ * import { execFileSync, spawnSync } from "node:child_process";
+ * import { randomBytes } from "node:crypto";
+ * import { existsSync } from "node:fs";
+ * import { fileStore } from "@oauth-helper/client/native";
+ *
+ * const PATH = "session.json";
+ * const ITEM = ["service", "my-program", "account", "session"];
+ *
+ * function keyInKeyring(): Uint8Array {
+ *   const found = spawnSync("secret-tool", ["lookup", ...ITEM], {
+ *     encoding: "utf8",
+ *   });
+ *   if (found.error) throw found.error;
+ *   if (found.status === 0) return Buffer.from(found.stdout, "hex");
+ *   // The status is the same for an item that is missing and a keyring that is locked.
+ *   if (found.stderr || existsSync(PATH)) {
+ *     throw new Error(`No key for ${PATH} in the keyring. ${found.stderr}`);
+ *   }
+ *   const key = randomBytes(32);
+ *   const args = ["store", "--label=My program", ...ITEM];
+ *   execFileSync("secret-tool", args, { input: key.toString("hex") });
+ *   return key;
+ * }
+ *
+ * export const store = fileStore(PATH, { key: keyInKeyring });
+ * ```
+ *
+ * @example macOS: the login keychain, by `security`
+ * ```ts
+ * import { Buffer } from "node:buffer";
+ * import { execFileSync, spawnSync } from "node:child_process";
+ * import { randomBytes } from "node:crypto";
+ * import { fileStore } from "@oauth-helper/client/native";
+ *
+ * const ITEM = "-s my-program -a session";
+ *
+ * function keyInKeychain(): Uint8Array {
+ *   const args = ["find-generic-password", ...ITEM.split(" "), "-w"];
+ *   const find = () => spawnSync("security", args, { encoding: "utf8" });
+ *   let found = find();
+ *   if (found.error) throw found.error;
+ *   // errSecItemNotFound; the key is passed by the input, as others can read arguments.
+ *   if (found.status === 44) {
+ *     const key = randomBytes(32).toString("hex");
+ *     const input = `add-generic-password ${ITEM} -w ${key}\n`;
+ *     execFileSync("security", ["-i"], { input });
+ *     found = find();
+ *   }
+ *   if (found.status !== 0) throw new Error(found.stderr);
+ *   return Buffer.from(found.stdout.trim(), "hex");
+ * }
+ *
+ * export const store = fileStore("session.json", { key: keyInKeychain });
+ * ```
+ *
+ * @example Windows, macOS and Linux: the package `@napi-rs/keyring`
+ * ```ts ignore
+ * import { AsyncEntry } from "@napi-rs/keyring";
+ * import { fileStore } from "@oauth-helper/client/native";
+ *
+ * // Without the option, Linux may use the keyring of the kernel, which a restart clears.
+ * const entry = new AsyncEntry("my-program", "session", {
+ *   linux: { store: "secret-service" },
+ * });
+ *
+ * async function keyInKeychain() {
+ *   const key = await entry.getSecret();
+ *   if (key) return new Uint8Array(key);
+ *   const created = crypto.getRandomValues(new Uint8Array(32));
+ *   await entry.setSecret(created);
+ *   return created;
+ * }
+ *
+ * export const store = fileStore("session.json", { key: keyInKeychain });
+ * ```
+ *
  * @module
  */
 
 export * from "./file_store.ts";
 export * from "./loopback_receiver.ts";
+
+export type { FileStoreKey } from "./_file_content.ts";
 
 // The types that the signatures above name, and those that these name.
 export type { IPendingAuthorization } from "../session/sign_in.ts";

@@ -1,0 +1,188 @@
+/** The content of a file: plain text, or encrypted with AES-256-GCM. */
+
+import { invalidArgument } from "../core/_arguments.ts";
+import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
+import { OAuthClientError } from "../core/errors.ts";
+
+/**
+ * A key of 32 bytes, or a function that returns it. The function is called once it is
+ * needed: when the store first saves a session, or reads one that is encrypted. Its
+ * result is kept; what it throws, or rejects with, is passed on, and it is then called
+ * again the next time.
+ */
+export type FileStoreKey =
+  | Uint8Array
+  | (() => Uint8Array | Promise<Uint8Array>);
+
+/** How the content of a file is written and read. */
+export interface IFileContent {
+  /** Whether it is encrypted. */
+  readonly isEncrypted: boolean;
+  /** Returns what to write for a text. */
+  encode(text: string): Promise<string>;
+  /** Returns the text of what was written. */
+  decode(content: string): Promise<string>;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The first line of an encrypted file; base64url of hash, IV and ciphertext follows. */
+const MARKER = "oauth-helper session A256GCM\n";
+
+const KEY_BYTES = 32;
+const HASH_BYTES = 32;
+const IV_BYTES = 12;
+
+const EXPECTED_KEY = "a Uint8Array of 32 bytes, or a function that returns one";
+
+/** Checks whether the content of a file is encrypted. */
+export function isEncrypted(content: string): boolean {
+  return content.startsWith(MARKER);
+}
+
+/** The error of a file that cannot be used, with what to do. */
+export function unusableFile(
+  file: string,
+  problem: string,
+  remedy = "",
+): OAuthClientError {
+  const message = `File ${file} ${problem}. It was left as it is; ${remedy}` +
+    "delete it to sign in again";
+  return new OAuthClientError("invalid_session", message);
+}
+
+/** The error of an encrypted file for which there is no key. */
+export function withoutKey(file: string): OAuthClientError {
+  return unusableFile(
+    file,
+    "is encrypted, and fileStore() has no key",
+    "set `key` to the key that it was saved with, or ",
+  );
+}
+
+function concat(first: Bytes, second: Bytes): Bytes {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}
+
+async function sha256(bytes: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}
+
+async function importKey(bytes: unknown, file: string): Promise<CryptoKey> {
+  if (!isKey(bytes)) throw invalidArgument(`key for ${file}`, EXPECTED_KEY);
+  const copy = new Uint8Array(bytes);
+  return await crypto.subtle.importKey("raw", copy, "AES-GCM", false, [
+    "encrypt",
+    "decrypt",
+  ]);
+}
+
+function isKey(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array && value.length === KEY_BYTES;
+}
+
+/** Returns what follows the hash of an encrypted file; undefined if it is damaged. */
+async function readSealed(content: string): Promise<Bytes | undefined> {
+  let bytes: Bytes;
+  try {
+    bytes = decodeBase64Url(content.slice(MARKER.length));
+  } catch {
+    return undefined;
+  }
+  const sealed = bytes.slice(HASH_BYTES);
+  const hash = encodeBase64Url(await sha256(sealed));
+  const isWhole = hash === encodeBase64Url(bytes.slice(0, HASH_BYTES));
+  return isWhole ? sealed : undefined;
+}
+
+/** The content of a file without encryption. */
+function plainContent(file: string): IFileContent {
+  return {
+    isEncrypted: false,
+    encode: (text) => Promise.resolve(text),
+    decode: (content) =>
+      isEncrypted(content)
+        ? Promise.reject(withoutKey(file))
+        : Promise.resolve(content),
+  };
+}
+
+/** Returns how the content of this file is written and read. */
+export function fileContent(
+  file: string,
+  key: FileStoreKey | undefined,
+): IFileContent {
+  if (key === undefined) return plainContent(file);
+  if (!isKey(key) && typeof key !== "function") {
+    throw invalidArgument("key", EXPECTED_KEY);
+  }
+  // A copy, as the caller may overwrite the key.
+  const given = typeof key === "function" ? key : new Uint8Array(key);
+  let importing: Promise<CryptoKey> | undefined;
+
+  const provideKey = async () =>
+    await importKey(typeof given === "function" ? await given() : given, file);
+
+  async function cryptoKey(): Promise<CryptoKey> {
+    importing ??= provideKey();
+    try {
+      return await importing;
+    } catch (error) {
+      importing = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    isEncrypted: true,
+    async encode(text) {
+      const key = await cryptoKey();
+      // A new one each time: two texts with the same IV reveal both, and the key of
+      // their authentication tags (NIST SP 800-38D, section 8).
+      const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+      const ciphertext = await crypto.subtle.encrypt(
+        { name: "AES-GCM", iv },
+        key,
+        new TextEncoder().encode(text),
+      );
+      const sealed = concat(iv, new Uint8Array(ciphertext));
+      // The hash tells a damaged file from one of another key: the authentication tag
+      // does not match in both cases.
+      const bytes = concat(await sha256(sealed), sealed);
+      return `${MARKER}${encodeBase64Url(bytes)}\n`;
+    },
+    async decode(content) {
+      if (!isEncrypted(content) && content.trimStart().startsWith("{")) {
+        throw unusableFile(
+          file,
+          "is not encrypted, and fileStore() has a key",
+          "save once with `key` what is loaded without `key`, or ",
+        );
+      }
+      const sealed = isEncrypted(content)
+        ? await readSealed(content)
+        : undefined;
+      if (!sealed) throw unusableFile(file, "is damaged");
+      const key = await cryptoKey();
+      try {
+        const text = await crypto.subtle.decrypt(
+          { name: "AES-GCM", iv: sealed.slice(0, IV_BYTES) },
+          key,
+          sealed.slice(IV_BYTES),
+        );
+        return new TextDecoder().decode(text);
+      } catch {
+        // Another key may be returned the next time.
+        importing = undefined;
+        throw unusableFile(
+          file,
+          "was encrypted with another key",
+          "set `key` of fileStore() to that key, or ",
+        );
+      }
+    },
+  };
+}

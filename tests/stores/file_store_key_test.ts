@@ -1,0 +1,259 @@
+/** A file store that encrypts. */
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { type ISession, OAuthClientError } from "../../mod.ts";
+import { fileStore, type FileStoreKey } from "../../lib/native/mod.ts";
+import { SESSION } from "../support/resource.ts";
+import { inDirectory } from "./_directory.ts";
+
+const keyOf = (byte: number) => new Uint8Array(32).fill(byte);
+const key = keyOf(1);
+
+const sessionOf = (access_token: string): ISession => ({
+  ...SESSION,
+  token: { access_token, token_type: "Bearer" },
+});
+
+/** Runs a test with the path of a file in a new directory. */
+const withFile = (test: (path: string) => Promise<void>) => () =>
+  inDirectory((directory) => test(`${directory}/session.json`));
+
+/** Checks that a call fails, and that it leaves the file as it is. */
+async function assertRefused(
+  path: string,
+  call: () => Promise<unknown>,
+  rest: string,
+): Promise<void> {
+  const before = await Deno.readTextFile(path);
+  const error = await assertRejects(call, OAuthClientError);
+  assertEquals(error.code, "invalid_session");
+  assertEquals(error.message, `File ${path} ${rest}`);
+  assertEquals(error.cause, undefined);
+  assertEquals(await Deno.readTextFile(path), before);
+}
+
+const LEFT = "It was left as it is; ";
+const DELETE = "delete it to sign in again";
+const DAMAGED = `is damaged. ${LEFT}${DELETE}`;
+const WITHOUT_KEY = `is encrypted, and fileStore() has no key. ${LEFT}` +
+  `set \`key\` to the key that it was saved with, or ${DELETE}`;
+const OTHER_KEY = `was encrypted with another key. ${LEFT}` +
+  `set \`key\` of fileStore() to that key, or ${DELETE}`;
+
+Deno.test(
+  "fileStore() encrypts with a key, or what a function returns, each time differently",
+  withFile(async (path) => {
+    const contents: string[] = [];
+    const keys: FileStoreKey[] = [key, () => key, () => Promise.resolve(key)];
+    for (const one of [...keys, ...keys]) {
+      const store = fileStore(path, { key: one });
+      await store.save(SESSION);
+      const content = await Deno.readTextFile(path);
+      assert(!content.includes("token"), content);
+      contents.push(content);
+      assertEquals(await store.load(), SESSION);
+      assertEquals(await fileStore(path, { key }).load(), SESSION);
+    }
+    assertEquals(new Set(contents).size, 6);
+    // The IV follows the hash.
+    const ivs = contents.map((content) =>
+      content.split("\n")[1]?.slice(43, 59)
+    );
+    assertEquals(new Set(ivs).size, 6);
+    await fileStore(path, { key }).save(undefined);
+    assertEquals(await fileStore(path, { key }).load(), undefined);
+  }),
+);
+
+Deno.test(
+  "fileStore() with a key writes AES-256-GCM, as another implementation reads it",
+  withFile(async (path) => {
+    await fileStore(path, { key }).save(SESSION);
+    const { createDecipheriv, createHash } = await import("node:crypto");
+    const { Buffer } = await import("node:buffer");
+    const [first, second = "", rest] = (await Deno.readTextFile(path))
+      .split("\n");
+    assertEquals([first, rest], ["oauth-helper session A256GCM", ""]);
+    const bytes = Buffer.from(second, "base64url");
+    const sealed = bytes.subarray(32);
+    const hash = createHash("sha256").update(sealed).digest("hex");
+    assertEquals(bytes.subarray(0, 32).toString("hex"), hash);
+    const decipher = createDecipheriv(
+      "aes-256-gcm",
+      key,
+      sealed.subarray(0, 12),
+    );
+    decipher.setAuthTag(sealed.subarray(-16));
+    const text = decipher.update(sealed.subarray(12, -16), undefined, "utf8") +
+      decipher.final("utf8");
+    assertEquals(JSON.parse(text), SESSION);
+  }),
+);
+
+Deno.test(
+  "fileStore() tells plain text, another key and a damaged file apart",
+  withFile(async (path) => {
+    const store = fileStore(path, { key });
+    await fileStore(path).save(SESSION);
+    await assertRefused(
+      path,
+      () => store.load(),
+      `is not encrypted, and fileStore() has a key. ${LEFT}save once with ` +
+        `\`key\` what is loaded without \`key\`, or ${DELETE}`,
+    );
+    // As the message says.
+    await store.save(await fileStore(path).load() ?? undefined);
+    assertEquals(await store.load(), SESSION);
+
+    const other = fileStore(path, { key: keyOf(2) });
+    await assertRefused(path, () => other.load(), OTHER_KEY);
+
+    const whole = await Deno.readTextFile(path);
+    const start = whole.indexOf("\n") + 1;
+    const damaged = [
+      "",
+      whole.slice(0, 5),
+      whole.slice(0, start),
+      whole.slice(0, start + 40),
+      whole.slice(0, -3),
+      whole.slice(0, -9),
+      `${whole.slice(0, -2)}*\n`,
+      `${whole}AAAA`,
+    ];
+    // A character of the hash, of the IV, of the ciphertext and of the tag.
+    for (const index of [0, 45, 70, whole.length - start - 8]) {
+      const at = start + index;
+      const char = whole[at] === "A" ? "B" : "A";
+      damaged.push(whole.slice(0, at) + char + whole.slice(at + 1));
+    }
+    for (const content of damaged) {
+      await Deno.writeTextFile(path, content);
+      await assertRefused(path, () => store.load(), DAMAGED);
+    }
+    await Deno.writeTextFile(path, whole);
+    assertEquals(await store.load(), SESSION);
+  }),
+);
+
+Deno.test(
+  "fileStore() without the key neither loads nor replaces an encrypted file",
+  withFile(async (path) => {
+    await fileStore(path, { key }).save(SESSION);
+    const store = fileStore(path);
+    await assertRefused(path, () => store.load(), WITHOUT_KEY);
+    await assertRefused(path, () => store.save(SESSION), WITHOUT_KEY);
+    await store.save(undefined);
+    await store.save(SESSION);
+    assertEquals(await store.load(), SESSION);
+  }),
+);
+
+Deno.test(
+  "fileStore() calls the function for the key once it is needed, and again after a failure",
+  withFile(async (path) => {
+    const keyOfStore: (unknown | Error)[] = [];
+    let calls = 0;
+    const store = fileStore(path, {
+      key: () => {
+        calls++;
+        const next = keyOfStore.length > 1 ? keyOfStore.shift() : keyOfStore[0];
+        if (next instanceof Error) throw next;
+        return next as Uint8Array;
+      },
+    });
+    assertEquals([await store.load(), calls], [undefined, 0]);
+    // What a command that is missing fails with, which is not a missing file.
+    const failure = Object.assign(new Error("no secret-tool"), {
+      code: "ENOENT",
+    });
+    keyOfStore.push(failure, new Uint8Array(16), undefined, "key", key);
+    assertEquals(await assertRejects(() => store.save(SESSION)), failure);
+    for (let call = 0; call < 3; call++) {
+      const error = await assertRejects(
+        () => store.save(SESSION),
+        OAuthClientError,
+      );
+      assertEquals(error.code, "invalid_argument");
+      assertEquals(
+        error.message,
+        `key for ${path} must be a Uint8Array of 32 bytes, or a function that ` +
+          "returns one",
+      );
+    }
+    assertEquals(await store.load(), undefined);
+    for (let call = 0; call < 3; call++) {
+      await store.save(SESSION);
+      assertEquals(await store.load(), SESSION);
+    }
+    assertEquals(calls, 5);
+
+    await fileStore(path, { key: keyOf(2) }).save(SESSION);
+    keyOfStore.unshift(failure, keyOf(2));
+    await assertRefused(path, () => store.load(), OTHER_KEY);
+    assertEquals(await assertRejects(() => store.load()), failure);
+    assertEquals(await store.load(), SESSION);
+  }),
+);
+
+Deno.test(
+  "fileStore() keeps a copy of the key",
+  withFile(async (path) => {
+    const bytes = keyOf(1);
+    const store = fileStore(path, { key: bytes });
+    bytes.fill(0);
+    await store.save(SESSION);
+    assertEquals(await fileStore(path, { key }).load(), SESSION);
+  }),
+);
+
+Deno.test("fileStore() checks the type and the length of the key", () => {
+  for (const wrong of [new Uint8Array(31), "0".repeat(32), null, 7, [...key]]) {
+    const error = assertThrows(
+      () => fileStore("x.json", { key: wrong as unknown as FileStoreKey }),
+      OAuthClientError,
+    );
+    assertEquals([error.code, error.message], [
+      "invalid_argument",
+      "key must be a Uint8Array of 32 bytes, or a function that returns one",
+    ]);
+  }
+});
+
+Deno.test({
+  name: "fileStore() does not read an encrypted file that has not changed",
+  // Where the number of bytes that a process has read can be had.
+  ignore: Deno.build.os !== "linux",
+  fn: withFile(async (path) => {
+    const { now } = Date;
+    const { decrypt } = crypto.subtle;
+    let decryptions = 0;
+    const store = fileStore(path, { key });
+    await store.save(sessionOf("t1"));
+    const bytesRead = () =>
+      Number(
+        /^rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1],
+      );
+    // The file looks as if it had last been changed some seconds ago.
+    Date.now = () => now() + 5_000;
+    crypto.subtle.decrypt = (...args) => {
+      decryptions++;
+      return decrypt.apply(crypto.subtle, args);
+    };
+    try {
+      const before = bytesRead();
+      for (let load = 0; load < 100; load++) {
+        assertEquals(await store.load(), sessionOf("t1"));
+      }
+      assert(bytesRead() - before < 50 * (await Deno.stat(path)).size);
+      assertEquals(decryptions, 1);
+      await fileStore(path, { key }).save(sessionOf("t2"));
+      assertEquals(await store.load(), sessionOf("t2"));
+      // Under the lock it is read and decrypted each time.
+      await store.lock?.(() => store.load());
+      assertEquals(decryptions, 3);
+    } finally {
+      Date.now = now;
+      crypto.subtle.decrypt = decrypt;
+    }
+  }),
+});
