@@ -6,7 +6,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout } from "node:timers";
+// Not the global one, whose timers have no `unref` in Deno.
+import { setTimeout as startTimer } from "node:timers";
 import {
   requireArgument,
   requireNonEmptyString,
@@ -24,10 +25,14 @@ import { onInputLine, queryInLine } from "./_paste.ts";
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
+/** After this time, a user who has overlooked the browser is told once. */
+const STILL_WAITING_MS = 30_000;
+
 /** Options of {@linkcode createLoopbackReceiver}. */
 export interface ILoopbackReceiverOptions {
   /**
-   * The port, from 1 to 65535. If it is in use, `redirectUri` rejects.
+   * The port, from 1 to 65535; if it is in use, `redirectUri` rejects. 0 is any free
+   * port, for servers that do not compare it (RFC 8252, section 7.3).
    *
    * @default {33418, or a free port if that is in use; 33418 alone with a client metadata
    * document, as many servers compare the port with that of the document}
@@ -46,21 +51,22 @@ export interface ILoopbackReceiverOptions {
    */
   path?: string | undefined;
   /**
-   * Opens the URL in the user's browser. If it throws or rejects, the URL is
-   * printed. `false` prints the URL at once.
+   * Opens the URL in the user's browser, after it has been printed. What it throws, or
+   * rejects with, is ignored. `false` only prints the URL.
    *
    * @default {The command of the platform: `open`, `rundll32` or `xdg-open`}
    */
   open?: ((url: string) => unknown) | false | undefined;
   /**
    * Also accepts a response that the user pastes into the standard input, for a
-   * browser on another machine. The URL is then printed in any case.
+   * browser on another machine.
    *
    * @default {false}
    */
   paste?: boolean | undefined;
   /**
-   * Prints a message for the user.
+   * Prints a message for the user: the URL, and after 30 seconds once that the program
+   * still waits.
    *
    * @default {console.error, as another program may read the standard output}
    */
@@ -117,7 +123,7 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * `redirectUri` was not called before.
  *
  * In Deno it needs `--allow-net=127.0.0.1`, and `--allow-run` and `--allow-env` for
- * the command that opens the browser; without these, the URL is printed.
+ * the command that opens the browser; without these, the URL is only printed.
  *
  * The command has the URL with its `state` as an argument. Other users of the same
  * machine can read it in the list of processes, sign in themselves and send their
@@ -153,9 +159,10 @@ export function createLoopbackReceiver(
     timeoutMs = DEFAULT_TIMEOUT_MS,
   } = requireObject("options", options ?? {});
   requireArgument(
-    port === undefined || (Number.isInteger(port) && port > 0 && port < 65_536),
+    port === undefined ||
+      (Number.isInteger(port) && port >= 0 && port < 65_536),
     "port",
-    "an integer from 1 to 65535",
+    "an integer from 0 to 65535",
   );
   requireArgument(
     host === "127.0.0.1" || host === "localhost",
@@ -222,7 +229,7 @@ export function createLoopbackReceiver(
       const listener = await starting;
       clearTimeout(idle);
       // A flow that fails before its visit would leave the receiver open.
-      idle = setTimeout(() => {
+      idle = startTimer(() => {
         uses = waiting.size;
         if (uses === 0) void close();
       }, waitMs).unref();
@@ -234,19 +241,20 @@ export function createLoopbackReceiver(
     }
   };
 
-  /** Opens the URL, or prints it. */
+  /** Prints the URL, and opens it: a command may succeed although nothing appears. */
   const show = async (url: string) => {
-    const message = `Open this URL in a browser:\n${url}`;
-    if (paste) {
-      print(`${message}\nThen paste the URL of the last page here:`);
-    }
+    const how = open
+      ? "Opening the browser. If no page appears, open this URL:"
+      : "Open this URL in a browser:";
+    const otherwise = paste
+      ? "\nIf the last page does not load, paste its URL here:"
+      : "";
+    print(`${how}\n${url}${otherwise}`);
     try {
-      // Some commands run as long as the browser does.
-      if (open) return await open(url);
+      if (open) await open(url);
     } catch {
       // There is no browser, or no permission to run the command.
     }
-    if (!paste) print(message);
   };
 
   const visit: ILoopbackReceiver["visit"] = async (url, authorization) => {
@@ -266,7 +274,10 @@ export function createLoopbackReceiver(
           reject(new OAuthClientError("timeout", message));
         };
         const timer = setTimeout(expire, waitMs);
-        stops.push(() => clearTimeout(timer));
+        const remind = () =>
+          print("Still waiting for the sign-in. The URL can be opened again.");
+        const reminder = setTimeout(remind, STILL_WAITING_MS);
+        stops.push(() => clearTimeout(timer), () => clearTimeout(reminder));
         waiting.set(state, resolve);
         listener.keepAlive(true);
         if (paste) {

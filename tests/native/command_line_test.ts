@@ -34,7 +34,7 @@ Deno.test("command_line.ts signs in at the first run only, in Deno and Node", as
       const chunk of child.stderr.pipeThrough(new TextDecoderStream())
     ) {
       errors += chunk;
-      const [, url] = /Open this URL in a browser:\n(.+)\n/.exec(errors) ?? [];
+      const [, url] = /open this URL:\n(.+)\n/.exec(errors) ?? [];
       if (!url || signIns > 0) continue;
       signIns++;
       const callback = await createBrowser().authorize(new URL(url));

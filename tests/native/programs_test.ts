@@ -4,7 +4,8 @@ import { findNode } from "./_node.ts";
 
 const source = new URL("_program.ts", import.meta.url).pathname;
 const AUTHORIZATION_URL = "https://as.example/authorize?a=1&b=%22$(id)";
-const PRINTED = `Open this URL in a browser:\n${AUTHORIZATION_URL}\n`;
+const PRINTED = "Opening the browser. If no page appears, open this URL:\n" +
+  `${AUTHORIZATION_URL}\n`;
 
 /** Runs the program in Deno and Node, with a directory as its path for commands. */
 async function inRuntimes(
@@ -56,7 +57,7 @@ const readAll = (stream: ReadableStream<Uint8Array<ArrayBuffer>>) =>
 
 Deno.test({
   name:
-    "createLoopbackReceiver() prints the URL where the command is missing or fails",
+    "createLoopbackReceiver() waits with the URL printed where the command is missing or fails",
   ignore: Deno.build.os !== "linux",
   fn: () =>
     inRuntimes(async (start, directory) => {
@@ -101,7 +102,7 @@ Deno.test({
       );
       await readAll((await fetch(`${redirectUri}?code=c&state=s1`)).body!);
       assertEquals(await rest(), "?code=c&state=s1\n");
-      assertEquals(await errors, "");
+      assertEquals(await errors, PRINTED);
       await child.stdin.close();
       assertEquals((await child.status).code, 0);
       await Deno.remove(command);
@@ -133,7 +134,7 @@ Deno.test("createLoopbackReceiver() accepts a pasted URL, query or code#state", 
       await writer.close().catch(() => {});
       assertEquals(
         await errors,
-        PRINTED + "Then paste the URL of the last page here:\n" +
+        PRINTED + "If the last page does not load, paste its URL here:\n" +
           "This is not the response to this request. Paste it again:\n".repeat(
             3,
           ),

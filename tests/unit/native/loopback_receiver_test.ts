@@ -15,6 +15,8 @@ import { LIMIT_MS, until, within } from "../../support/within.ts";
 const STATE = "s1";
 const AUTHORIZATION_URL = new URL("https://as.example/authorize?client_id=c1");
 
+const ignore = () => {};
+
 /** Requests a path of the receiver, as a browser does. */
 async function browse(redirectUri: string, path: string, method = "GET") {
   // Not by the name: it may resolve to another interface of this machine.
@@ -32,6 +34,7 @@ async function startVisit(
   let redirectUri = "";
   const receiver = createLoopbackReceiver({
     open: () => open(redirectUri),
+    print: ignore,
     ...options,
   });
   redirectUri = await receiver.redirectUri();
@@ -51,6 +54,7 @@ async function assertClosed(redirectUri: string): Promise<void> {
 Deno.test("createLoopbackReceiver() opens the browser and returns the authorization response", async () => {
   const opened: string[] = [];
   const receiver = createLoopbackReceiver({
+    print: ignore,
     async open(url) {
       opened.push(url);
       await browse(redirectUri, "/callback?code=c%2Fd&state=s1&iss=a%26b");
@@ -154,8 +158,8 @@ Deno.test("createLoopbackReceiver() uses a free port if the usual one is in use"
 
 Deno.test("createLoopbackReceiver() listens on the given port only", async () => {
   // Two visits, as other tests may use the usual port at the same time.
-  const usual = await startVisit(() => {});
-  const first = await startVisit(() => {});
+  const usual = await startVisit(ignore);
+  const first = await startVisit(ignore);
   const port = Number(new URL(first.redirectUri).port);
   const second = createLoopbackReceiver({ port, host: "localhost", path: "/" });
   const error = await assertRejects(
@@ -190,26 +194,79 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
   await within(LIMIT_MS, assertRejects(() => aborted, Error, "over"));
 });
 
-Deno.test("createLoopbackReceiver() prints the URL if the browser cannot be opened", async () => {
+Deno.test("createLoopbackReceiver() prints the URL before it opens the browser", async () => {
+  const opening = "Opening the browser. If no page appears, open this URL:";
   for (
-    const open of [
-      false,
-      () => Promise.reject(new Error("no browser")),
-      () => {
+    const [open, message] of [
+      [false, "Open this URL in a browser:"],
+      [() => {}, opening],
+      [() => Promise.reject(new Error("no browser")), opening],
+      [() => {
         throw new Error("no permission");
-      },
+      }, opening],
     ] as const
   ) {
-    const printed: string[] = [];
-    const { visit, redirectUri } = await startVisit(() => {}, {
-      open,
-      print: (message) => printed.push(message),
+    const events: string[] = [];
+    const { visit, redirectUri } = await startVisit(ignore, {
+      open: open && (() => {
+        events.push("open");
+        return open();
+      }),
+      print: (message) => events.push(message),
     });
     await browse(redirectUri, "/callback?code=c1&state=s1");
     await visit;
-    assertEquals(printed, [
-      `Open this URL in a browser:\n${AUTHORIZATION_URL}`,
-    ]);
+    const printed = `${message}\n${AUTHORIZATION_URL}`;
+    assertEquals(events, open ? [printed, "open"] : [printed]);
+  }
+});
+
+/** Makes a timer of half a minute fire at once. */
+function skipHalfMinute(): Disposable {
+  const { setTimeout } = globalThis;
+  Object.assign(globalThis, {
+    setTimeout: (handler: () => void, ms?: number) =>
+      setTimeout(handler, ms === 30_000 ? 0 : ms),
+  });
+  return {
+    [Symbol.dispose]: () => void Object.assign(globalThis, { setTimeout }),
+  };
+}
+
+Deno.test("createLoopbackReceiver() prints once after half a minute that it still waits", async () => {
+  const printed: string[] = [];
+  const print = (message: string) => printed.push(message);
+  {
+    using _timers = skipHalfMinute();
+    const { visit, redirectUri } = await startVisit(ignore, { print });
+    await until(LIMIT_MS, () => printed.length > 1);
+    await browse(redirectUri, "/callback?code=c1&state=s1");
+    await visit;
+  }
+  assertEquals(printed.slice(1), [
+    "Still waiting for the sign-in. The URL can be opened again.",
+  ]);
+  // The timer of a visit that has ended would be reported as a leak.
+  printed.length = 0;
+  const { visit, redirectUri } = await startVisit(ignore, { print });
+  await browse(redirectUri, "/callback?code=c1&state=s1");
+  await visit;
+  assertEquals(printed.length, 1);
+});
+
+Deno.test("createLoopbackReceiver() listens on a free port with the port 0", async () => {
+  const receivers = [0, 0].map((port) => createLoopbackReceiver({ port }));
+  const uris: string[] = [];
+  for (const receiver of receivers) {
+    uris.push(await receiver.redirectUri({ isInDocument: true }));
+  }
+  const ports = uris.map((uri) => new URL(uri).port);
+  assert(ports[0] !== ports[1] && !ports.includes("33418"), `${ports}`);
+  for (const [index, receiver] of receivers.entries()) {
+    const pending = { state: STATE, redirectUri: uris[index] ?? "" };
+    const signal = AbortSignal.abort();
+    const visit = receiver.visit(AUTHORIZATION_URL, { pending, signal });
+    await within(LIMIT_MS, assertRejects(() => visit));
   }
 });
 
@@ -224,7 +281,7 @@ Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is
   assertEquals(await aborted.visit.catch((error) => error), reason);
   await assertClosed(aborted.redirectUri);
 
-  const late = await startVisit(() => {}, { timeoutMs: 20 });
+  const late = await startVisit(ignore, { timeoutMs: 20 });
   const error = await assertRejects(() => late.visit, OAuthClientError);
   assertEquals(error.code, "timeout");
   assertEquals(error.message, "No authorization response within 20 ms");
@@ -240,7 +297,7 @@ Deno.test("createLoopbackReceiver() closes when no visit follows in time", async
 });
 
 Deno.test("createLoopbackReceiver() serves several visits at once, and then again", async () => {
-  const receiver = createLoopbackReceiver({ open: () => {} });
+  const receiver = createLoopbackReceiver({ open: ignore, print: ignore });
   for (let round = 0; round < 2; round++) {
     const uris = [await receiver.redirectUri(), await receiver.redirectUri()];
     const [redirectUri = ""] = uris;
@@ -260,7 +317,7 @@ Deno.test("createLoopbackReceiver() serves several visits at once, and then agai
 });
 
 Deno.test("createLoopbackReceiver() opens http and https URLs only", async () => {
-  const receiver = createLoopbackReceiver({ open: () => {} });
+  const receiver = createLoopbackReceiver({ open: ignore, print: ignore });
   const redirectUri = await receiver.redirectUri();
   const pending = { state: STATE, redirectUri };
   const error = await assertRejects(
@@ -283,8 +340,8 @@ Deno.test("createLoopbackReceiver() rejects a visit without a redirect URI", asy
 Deno.test("createLoopbackReceiver() checks its options", () => {
   for (
     const [options, message] of [
-      [{ port: 0 }, "port must be an integer from 1 to 65535"],
-      [{ port: 65_536 }, "port must be an integer from 1 to 65535"],
+      [{ port: -1 }, "port must be an integer from 0 to 65535"],
+      [{ port: 65_536 }, "port must be an integer from 0 to 65535"],
       [{ host: "::1" }, 'host must be "127.0.0.1" or "localhost"'],
       [
         { path: "callback" },
