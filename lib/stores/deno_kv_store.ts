@@ -7,6 +7,7 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { createCrashCheck, type ILease, underLease } from "./_lease.ts";
+import { type IStoreOptions, lifetimeMsOf } from "./_lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
 /** A key of Deno KV. */
@@ -42,8 +43,12 @@ export interface IDenoKvAtomic {
 export interface IDenoKv {
   /** Returns an entry. */
   get(key: DenoKvKey): Promise<IDenoKvEntry>;
-  /** Sets a value. */
-  set(key: DenoKvKey, value: unknown): Promise<unknown>;
+  /** Sets a value, which is deleted some time after so many milliseconds. */
+  set(
+    key: DenoKvKey,
+    value: unknown,
+    options?: { expireIn: number },
+  ): Promise<unknown>;
   /** Deletes a value. */
   delete(key: DenoKvKey): Promise<void>;
   /** Starts an atomic operation. */
@@ -125,9 +130,13 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * value is not a session. It is left as it is. Errors of the database are rejected
  * with unchanged. A value is 64 KiB at most, which is more than a session has.
  *
+ * Deno KV deletes a session after its lifetime, but not at once: a file is looked
+ * through once a minute. Until then, the session is loaded.
+ *
  * @param kv From `Deno.openKv`.
  * @param key The key of the value; one for each user and resource. Its first part must
  * not be `"oauth-helper:lock"`.
+ * @param options How long a session is kept.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * the key is that of a lock.
  *
@@ -141,12 +150,19 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * export function apiOf(user: string, kv: IDenoKv, authorize: Authorize) {
  *   return createAuthorizedFetch("https://api.example/mcp", {
  *     authorize,
- *     store: denoKvStore(kv, ["sessions", user]),
+ *     // Users who do not return within 30 days sign in again.
+ *     store: denoKvStore(kv, ["sessions", user], {
+ *       lifetimeSeconds: 30 * 24 * 3600,
+ *     }),
  *   });
  * }
  * ```
  */
-export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
+export function denoKvStore(
+  kv: IDenoKv,
+  key: DenoKvKey,
+  options?: IStoreOptions,
+): ISessionStore {
   requireObject("kv", kv);
   requireArgument(
     Array.isArray(key) && key.length > 0,
@@ -158,6 +174,10 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
     "key",
     `a key that does not begin with "${LOCK_PART}"`,
   );
+  const lifetimeMs = lifetimeMsOf(options);
+  const expiry = lifetimeMs === undefined
+    ? undefined
+    : { expireIn: lifetimeMs };
   const place = `Deno KV at key [${key.map((part) => `"${part}"`).join(", ")}]`;
   return {
     async load() {
@@ -166,7 +186,7 @@ export function denoKvStore(kv: IDenoKv, key: DenoKvKey): ISessionStore {
     },
     async save(session) {
       await whenUnlocked<unknown>(() =>
-        session ? kv.set(key, session) : kv.delete(key)
+        session ? kv.set(key, session, expiry) : kv.delete(key)
       );
     },
     lock: (task, signal) =>

@@ -21,6 +21,8 @@ export * from "./deno_kv_store.ts";
 export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
 
+export type { IStoreOptions } from "./_lifetime.ts";
+
 // The types that the signatures above name, and those that these name.
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";

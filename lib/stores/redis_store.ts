@@ -11,17 +11,21 @@ import {
 } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
+import { type IStoreOptions, lifetimeMsOf } from "./_lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
 /** What {@linkcode redisStore} uses of a client of the npm package `redis`. */
 export interface IRedisClient {
   /** Returns a value. */
   get(key: string): Promise<unknown>;
-  /** Sets a value, with `NX` only if there is none; returns `null` if it did not. */
+  /**
+   * Sets a value, with `PX` for so many milliseconds, and with `NX` only if there is
+   * none; returns `null` if it did not.
+   */
   set(
     key: string,
     value: string,
-    options?: { NX: true; PX: number },
+    options?: { NX?: true; PX: number },
   ): Promise<unknown>;
   /** Deletes a value. */
   del(key: string): Promise<unknown>;
@@ -84,6 +88,7 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * @param client A connected client of the npm package `redis`, from version 4 on.
  * @param key The key of the value; one for each user and resource. It must not begin
  * with `oauth-helper:lock:`.
+ * @param options How long a session is kept.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * the key is that of a lock.
  * @see Redis documentation, "Distributed Locks with Redis".
@@ -95,11 +100,17 @@ function redisLease(client: IRedisClient, key: string): ILease {
  *
  * // const client = await createClient({ url: "redis://localhost" }).connect();
  * export function storeOf(client: IRedisClient, user: string): ISessionStore {
- *   return redisStore(client, `oauth:session:${user}`);
+ *   // Users who do not return within 30 days sign in again.
+ *   const lifetimeSeconds = 30 * 24 * 3600;
+ *   return redisStore(client, `oauth:session:${user}`, { lifetimeSeconds });
  * }
  * ```
  */
-export function redisStore(client: IRedisClient, key: string): ISessionStore {
+export function redisStore(
+  client: IRedisClient,
+  key: string,
+  options?: IStoreOptions,
+): ISessionStore {
   requireObject("client", client);
   requireNonEmptyString("key", key);
   requireArgument(
@@ -107,11 +118,13 @@ export function redisStore(client: IRedisClient, key: string): ISessionStore {
     "key",
     `a key that does not begin with "${LOCK_PREFIX}"`,
   );
+  const lifetimeMs = lifetimeMsOf(options);
+  const expiry = lifetimeMs === undefined ? undefined : { PX: lifetimeMs };
   return {
     load: async () =>
       readSession(await client.get(key), `Redis at key "${key}"`),
     async save(session) {
-      if (session) await client.set(key, JSON.stringify(session));
+      if (session) await client.set(key, JSON.stringify(session), expiry);
       else await client.del(key);
     },
     lock: (task, signal) =>

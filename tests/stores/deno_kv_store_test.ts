@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
 import { denoKvStore } from "../../lib/stores/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
 async function withFile(task: (path: string) => Promise<void>): Promise<void> {
@@ -47,6 +48,33 @@ Deno.test("denoKvStore() saves, loads and deletes, and leaves no lock behind", (
     assertEquals(keys.map(({ key }) => key), [["one"]]);
     await store.save(undefined);
     assertEquals(await store.load(), undefined);
+  }));
+
+Deno.test("denoKvStore() keeps a session for its lifetime from the last save", () =>
+  withFile(async (path) => {
+    await using server = startRotatingServer();
+    const names = ["short", "saved again", "without"];
+    const open = async () => {
+      const kv = await Deno.openKv(path);
+      const [short, again, without] = names.map((name) => {
+        const lifetimeSeconds = name === "without" ? undefined : 0.001;
+        return denoKvStore(kv, [name], { lifetimeSeconds });
+      });
+      const longer = denoKvStore(kv, ["saved again"], { lifetimeSeconds: 100 });
+      return { kv, short, again, without, longer };
+    };
+    const first = await open();
+    await first.short?.save(server.session());
+    await first.again?.save(server.session());
+    await first.longer.save(server.session());
+    await first.without?.save(server.session());
+    first.kv.close();
+    // Deno KV looks for what has expired when it is opened, then once a minute.
+    const { kv, short, longer, without } = await open();
+    await until(LIMIT_MS, async () => await short?.load() === undefined);
+    assertEquals(await longer.load(), server.session());
+    assertEquals(await without?.load(), server.session());
+    kv.close();
   }));
 
 Deno.test("denoKvStore() rejects a damaged value, and leaves it as it is", () =>

@@ -3,6 +3,7 @@ import { createClient } from "redis";
 import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
 import { redisStore } from "../../lib/stores/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 import { WITH_CACHE } from "./_stores.ts";
 
@@ -130,6 +131,38 @@ Deno.test("redisStore() saves, loads and deletes, and leaves no lock behind", ()
     assertEquals(await client.keys("*"), ["one"]);
     await store.save(undefined);
     assertEquals(await client.keys("*"), []);
+  }));
+
+Deno.test("redisStore() keeps a session for its lifetime from the last save, and lets nothing stay", () =>
+  withClient(async (client) => {
+    await using server = startRotatingServer();
+    const store = redisStore(client, "key", { lifetimeSeconds: 100 });
+    const remainingMs = () => client.pTTL("key");
+    await store.lock?.(async () => {
+      await store.save(server.session());
+      assert(await client.pTTL("oauth-helper:lock:key") > 0);
+    });
+    assert(await remainingMs() > 90_000, `${await remainingMs()}`);
+    await client.pExpire("key", 10_000);
+    await store.load();
+    assert(await remainingMs() <= 10_000);
+    await store.save(server.session());
+    assert(await remainingMs() > 90_000, `${await remainingMs()}`);
+    // Without a lifetime, one that was set before counts no longer.
+    await redisStore(client, "key").save(server.session());
+    assertEquals(await remainingMs(), -1);
+
+    await client.configSet("notify-keyspace-events", "Ex");
+    const observer = await client.duplicate().connect();
+    const expired = new Promise<string>((resolve) =>
+      observer.subscribe("__keyevent@0__:expired", resolve)
+    );
+    const short = redisStore(client, "key", { lifetimeSeconds: 0.05 });
+    await short.lock?.(() => short.save(server.session()));
+    assertEquals(await within(LIMIT_MS, expired), "key");
+    assertEquals(await short.load(), undefined);
+    assertEquals(await client.keys("*"), []);
+    await observer.close();
   }));
 
 Deno.test("redisStore() rejects a damaged value, and leaves it as it is", () =>

@@ -333,6 +333,14 @@ Deno.test("Stores check their arguments", () => {
         'key must be a key that does not begin with "oauth-helper:lock"',
       ],
       [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
+      ...[0, -1, NaN, Infinity, "60" as never].flatMap((lifetimeSeconds) => {
+        const message = "lifetimeSeconds must be a positive number";
+        const options = { lifetimeSeconds };
+        return [
+          [() => redisStore(fakeRedis(), "k", options), message],
+          [() => denoKvStore(fakeKv(), ["k"], options), message],
+        ] as const;
+      }),
     ] as const
   ) {
     const error = assertThrows(create, OAuthClientError);
