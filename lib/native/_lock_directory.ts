@@ -2,42 +2,32 @@
  * A lock by files in a directory of its own.
  *
  * The files are named 1, 2, 3 and so on. The holder of the lock is the process that
- * created the file with the highest number, as long as it keeps changing its time. To
- * acquire a lock that is free or stale is to create the file with the next number,
- * which succeeds for one process only. So nothing is ever removed to break a lock,
- * and there is no moment at which a process could remove the lock of another one. To
- * release is to set the time of the file to 1983. The file with the highest number is
- * never removed, as numbers would then start again.
+ * created the file with the highest number, as long as it keeps changing its time and
+ * is not known to have died. To acquire a lock that is free or stale is to create the
+ * file with the next number, which succeeds for one process only. So nothing is ever
+ * removed to break a lock, and there is no moment at which a process could remove the
+ * lock of another one. To release is to set the time of the file to 1983. The file with
+ * the highest number is never removed, as numbers would then start again.
  */
 
-import {
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rm,
-  utimes,
-} from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import { OAuthClientError } from "../core/errors.ts";
 import { createCrashCheck, type ILease } from "../stores/_lease.ts";
+import { hasCode, isMissing } from "./_error_code.ts";
+import {
+  areApart,
+  hasHolderDied,
+  type ILockHolder,
+  readHolder,
+  thisProcess,
+} from "./_lock_holder.ts";
 
 /**
  * The year that marks a file as released. A clock that was never set starts in 1970,
  * 1980 or 2000, and some file systems begin in 1980.
  */
 const RELEASED_YEAR = 1983;
-
-function hasCode(error: unknown, code: string): boolean {
-  return (error as { code?: unknown } | undefined)?.code === code;
-}
-
-/** Checks whether an error means that there is no such file. */
-export function isMissing(error: unknown): boolean {
-  return hasCode(error, "ENOENT");
-}
 
 /** Returns the numbers in the directory, in ascending order. */
 async function numbersIn(directory: string): Promise<number[]> {
@@ -68,7 +58,10 @@ function isReleased(time: number): boolean {
   return new Date(time).getUTCFullYear() === RELEASED_YEAR;
 }
 
-/** Returns the process that holds the lock, if there is one and its file says so. */
+/**
+ * Returns the process that holds the lock, if there is one, its file says so, and the
+ * pid can be one of those that this process sees.
+ */
 export async function lockHolderOf(
   directory: string,
 ): Promise<number | undefined> {
@@ -76,10 +69,11 @@ export async function lockHolderOf(
     const path = join(directory, String((await numbersIn(directory)).at(-1)));
     const time = await timeOf(path);
     if (time === undefined || isReleased(time)) return undefined;
-    const { pid } = JSON.parse(await readFile(path, "utf8"));
-    return typeof pid === "number" ? pid : undefined;
+    const holder = await readHolder(path);
+    if (!holder || areApart(holder, await thisProcess())) return undefined;
+    return holder.pid;
   } catch {
-    return undefined; // The holder has just created or removed its file.
+    return undefined; // There is no directory, or no permission to read it.
   }
 }
 
@@ -110,24 +104,27 @@ export function lockDirectoryLease(directory: string): ILease {
   const hasCrashed = createCrashCheck();
   /** The file that this lease has created, until another process holds the lock. */
   let held: string | undefined;
+  let self: Promise<ILockHolder> | undefined;
 
   /** Checks whether the process that created a file holds the lock. */
   const isHeld = async (number: number): Promise<boolean> => {
-    const time = await timeOf(pathOf(number));
-    // Otherwise another process acquired the lock, and removed this file.
-    return time === undefined ||
-      (!isReleased(time) && !hasCrashed(`${number} ${time}`));
+    const path = pathOf(number);
+    const time = await timeOf(path);
+    // Another process has acquired the lock, and has removed this file.
+    if (time === undefined) return true;
+    if (isReleased(time) || hasCrashed(`${number} ${time}`)) return false;
+    return !await hasHolderDied(path, await (self ??= thisProcess()));
   };
 
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
+    // Before: a process that ends with an empty file is not known to have ended.
+    const holder = await (self ??= thisProcess());
     const file = await createFile(path);
     if (!file) return false;
     held = path;
     try {
-      // For a person who wonders which process holds the lock. Deno would require
-      // a permission for the name of the host.
-      await file.writeFile(JSON.stringify({ pid: process.pid }));
+      await file.writeFile(JSON.stringify(holder));
     } finally {
       await file.close();
     }

@@ -20,17 +20,14 @@ import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
+import { isMissing } from "./_error_code.ts";
 import {
   fileContent,
   type FileStoreKey,
   isEncrypted,
   withoutKey,
 } from "./_file_content.ts";
-import {
-  isMissing,
-  lockDirectoryLease,
-  lockHolderOf,
-} from "./_lock_directory.ts";
+import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
 
 /** After this time, a process that has not renamed its temporary file has crashed. */
 const TEMPORARY_MS = 60_000;
@@ -116,13 +113,16 @@ export interface IFileStoreOptions {
  * encrypted, with a new IV each time. `load` reads it again after a change only, and
  * under the lock.
  *
- * The lock is a file in a directory beside it, whose name has `.lock` at its end. Its
- * time is set every 2.5 seconds while it is held. It is stale when another process
- * has waited for 10 seconds and its time has not changed; the clocks of the machines
- * do not matter. So a process that crashes with the lock delays the others by 10
- * seconds at most, and by up to a quarter of a second until they look again. One
- * process only can break a stale lock. A process that is suspended alone for longer
- * than that loses the lock.
+ * The lock is a file in a directory beside it, whose name has `.lock` at its end. It
+ * names the process that holds it, for `lockHolder` and the event `waiting`. A program
+ * releases it when it ends a call by a signal, which an interrupt should abort; if it
+ * is killed, others break the lock: at once on Linux, if they see that the process has
+ * ended (the same user and the same namespaces; Deno permits that with `--allow-all`
+ * only), else after a lease. The time of the file is set every 2.5 seconds while the
+ * lock is held, and it is stale when another process has waited for 10 seconds and the
+ * time has not changed; the clocks of the machines do not matter. Those who wait look
+ * again within a quarter of a second. One process only can break a lock. A process that
+ * is suspended alone for longer than that loses the lock.
  *
  * In Deno it needs `--allow-read` and `--allow-write` for the directory.
  *

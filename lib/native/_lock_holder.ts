@@ -1,0 +1,115 @@
+/** Which process holds a lock, and whether it has died. */
+
+import { lstat, readFile, readlink, stat } from "node:fs/promises";
+import process from "node:process";
+import { isMembers } from "../core/_members.ts";
+import { isMissing } from "./_error_code.ts";
+
+/** A process, as the file of its lock has it. */
+export interface ILockHolder {
+  readonly pid: number;
+  /** Where the pid is valid; undefined if that cannot be known. */
+  readonly place?: string | undefined;
+  /** When the process was started, in clock ticks; another one with its pid differs. */
+  readonly started?: string | undefined;
+}
+
+interface IPermissions {
+  query(descriptor: object): Promise<{ readonly state: string }>;
+}
+
+/**
+ * Checks whether processes can be looked at. Deno would ask the user for the
+ * permission; where that for files is granted, but not all are, it only fails.
+ */
+async function canReadProcesses(): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  const { Deno } = globalThis as { Deno?: { permissions?: IPermissions } };
+  if (!Deno?.permissions) return true;
+  const read = { name: "read", path: "/proc" };
+  return (await Deno.permissions.query(read)).state === "granted";
+}
+
+/** Returns what `/proc` has of a process (proc_pid_stat(5)). */
+async function statOf(pid: number | "self") {
+  const text = await readFile(`/proc/${pid}/stat`, "latin1");
+  // The name of the program, in parentheses, may have spaces and parentheses.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return {
+    pid: parseInt(text),
+    state: fields[0],
+    threads: Number(fields[17]),
+    started: fields[19],
+  };
+}
+
+/**
+ * Returns this process. Its place is the boot of the machine, as pids start again with
+ * each, and the namespaces of pids and of time: a container has its own, and may have
+ * the name of the host.
+ */
+export async function thisProcess(): Promise<ILockHolder> {
+  const { pid } = process;
+  try {
+    if (!await canReadProcesses()) return { pid };
+    const self = await statOf("self");
+    // A container can have the processes of the host there, with other pids.
+    if (self.pid !== pid) return { pid };
+    const boot = await readFile("/proc/sys/kernel/random/boot_id", "latin1");
+    const pids = await readlink("/proc/self/ns/pid");
+    // Start times are relative to it; Linux before 5.6 has none.
+    const time = await readlink("/proc/self/ns/time").catch(() => "");
+    const place = [boot.trim(), pids, time].join(" ");
+    return { pid, place, started: self.started };
+  } catch {
+    return { pid }; // There is no such file, or no permission to read it.
+  }
+}
+
+/** Returns the process that the file of a lock names; undefined if it names none. */
+export async function readHolder(
+  path: string,
+): Promise<ILockHolder | undefined> {
+  try {
+    const holder: unknown = JSON.parse(await readFile(path, "utf8"));
+    return isMembers(holder) && typeof holder.pid === "number"
+      ? holder as unknown as ILockHolder
+      : undefined;
+  } catch {
+    return undefined; // The holder has just created or removed it.
+  }
+}
+
+/** Checks whether two processes are known to have pids of different kinds. */
+export function areApart(one: ILockHolder, other: ILockHolder): boolean {
+  return one.place !== undefined && other.place !== undefined &&
+    one.place !== other.place;
+}
+
+/**
+ * Checks whether the process that the file of a lock names is known to have died. A
+ * copy of a virtual machine that runs at the same time cannot be told from it.
+ */
+export async function hasHolderDied(
+  path: string,
+  self: ILockHolder,
+): Promise<boolean> {
+  const { place } = self;
+  const holder = await readHolder(path);
+  if (place === undefined || holder?.place !== place) return false;
+  try {
+    // The processes of other users can be hidden (`hidepid`), as if they had ended.
+    const { uid } = await stat("/proc/self");
+    if ((await lstat(path)).uid !== uid) return false;
+  } catch {
+    return false;
+  }
+  try {
+    const { state, threads, started } = await statOf(holder.pid);
+    // A zombie has ended, unless it has threads that still do: one may write a file.
+    const hasEnded = state === "Z" && threads <= 1;
+    return hasEnded || started !== holder.started;
+  } catch (error) {
+    return isMissing(error);
+  }
+}

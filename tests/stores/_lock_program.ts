@@ -1,0 +1,22 @@
+/**
+ * A program that acquires the lock of a file store. Its arguments are the path of the
+ * file, and `hold` to keep the lock, or for how long to wait for it. It prints `locked`
+ * or `waits`, and its pid.
+ */
+
+import process from "node:process";
+import { fileStore } from "../../lib/native/mod.ts";
+
+const [path = "", time = ""] = process.argv.slice(2);
+const store = fileStore(path);
+if (time === "hold") {
+  await store.lock?.(() => {
+    console.log("locked", process.pid);
+    // The end of the input ends the program, with the test.
+    return new Promise((resolve) => process.stdin.on("end", resolve).resume());
+  });
+} else {
+  const signal = AbortSignal.timeout(Number(time));
+  const locked = store.lock?.(() => Promise.resolve("locked"), signal);
+  console.log(await locked?.catch(() => "waits"), process.pid);
+}

@@ -1,0 +1,277 @@
+/** The lock of a file whose holder has died, or is elsewhere. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import process from "node:process";
+import { fileStore } from "../../lib/native/mod.ts";
+import { bundle } from "../support/bundle.ts";
+import { LIMIT_MS, until, within } from "../support/within.ts";
+import { inDirectory } from "./_directory.ts";
+
+const source = new URL("_lock_program.ts", import.meta.url).pathname;
+
+/** Longer than it takes to look at the lock, and shorter than a lease. */
+const WAIT_MS = 1_500;
+
+interface IHolder {
+  pid: number;
+  place?: string;
+  started?: string;
+}
+
+/** Returns what this process writes into the file of a lock that it holds. */
+async function ownHolder(path: string): Promise<IHolder> {
+  const store = fileStore(path);
+  return await store.lock!(async () =>
+    JSON.parse(await Deno.readTextFile(`${path}.lock/1`))
+  );
+}
+
+/** Returns whether the lock of this file is acquired at once. */
+async function isBroken(path: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(WAIT_MS);
+  const locked = fileStore(path).lock!(() => Promise.resolve(true), signal);
+  return await locked.catch((error) => {
+    if (error !== signal.reason) throw error;
+    return false;
+  });
+}
+
+/** Returns the pid of a process that has ended. */
+async function endedPid(): Promise<number> {
+  const child = new Deno.Command("true").spawn();
+  await child.status;
+  return child.pid;
+}
+
+const onLinux = (name: string, fn: (directory: string) => Promise<void>) =>
+  Deno.test({
+    name,
+    ignore: Deno.build.os !== "linux",
+    fn: () => inDirectory(fn),
+  });
+
+onLinux(
+  "fileStore() breaks the lock of a process that is known to have died, at once, and no other",
+  async (directory) => {
+    const own = await ownHolder(`${directory}/own.json`);
+    assertEquals(own.pid, Deno.pid);
+    assertMatch(own.place ?? "", /^[-\da-f]{36} pid:\[\d+\] (time:\[\d+\])?$/);
+    assertMatch(own.started ?? "", /^\d+$/);
+    const [boot = "", ...rest] = own.place!.split(" ");
+    const pid = await endedPid();
+    const elsewhere = {
+      "another boot": [crypto.randomUUID(), ...rest].join(" "),
+      "another container": own.place!.replace(/pid:\[\d+\]/, "pid:[1]"),
+      "another clock": own.place!.replace(/time:.*/, "time:[1]"),
+      "a former version": undefined,
+    };
+    const cases: [string, unknown, isBroken: boolean][] = [
+      ["a process that has ended", { ...own, pid }, true],
+      ["a former process of the same pid", { ...own, started: "1" }, true],
+      ["a living process", own, false],
+      ...Object.entries(elsewhere).map(([name, place]) =>
+        [name, { ...own, pid, place }, false] as [string, unknown, boolean]
+      ),
+      ["a pid alone", { pid }, false],
+      ["no process", "", false],
+      ["no pid", { ...own, pid: "../1" }, false],
+    ];
+    await Promise.all(cases.map(async ([name, holder, expected], index) => {
+      const path = `${directory}/${index}.json`;
+      await Deno.mkdir(`${path}.lock`);
+      const content = holder && JSON.stringify(holder);
+      await Deno.writeTextFile(`${path}.lock/7`, String(content));
+      assertEquals(await isBroken(path), expected, `${name} of ${boot}`);
+      const shown = name.startsWith("another ") ? undefined : pid;
+      if (name.startsWith("another ") || name === "a pid alone") {
+        assertEquals(await fileStore(path).lockHolder!(), shown, name);
+      }
+    }));
+  },
+);
+
+onLinux(
+  "fileStore() does not break the lock of another user, whose processes can be hidden",
+  async (directory) => {
+    if (process.getuid?.() !== 0) return console.log("Not tested: needs root.");
+    const path = `${directory}/session.json`;
+    const own = await ownHolder(path);
+    await Deno.writeTextFile(
+      `${path}.lock/2`,
+      JSON.stringify({ ...own, pid: await endedPid() }),
+    );
+    await Deno.chown(`${path}.lock/2`, 1, 1);
+    assertEquals(await isBroken(path), false);
+    await Deno.chown(`${path}.lock/2`, 0, 0);
+    assertEquals(await isBroken(path), true);
+  },
+);
+
+onLinux(
+  "fileStore() lets one process at a time break the lock of a dead one",
+  async (directory) => {
+    const own = await ownHolder(`${directory}/own.json`);
+    const pid = await endedPid();
+    let runs = 0;
+    await Promise.all(Array.from({ length: 20 }, async (_, round) => {
+      const path = `${directory}/${round}.json`;
+      await Deno.mkdir(`${path}.lock`);
+      await Deno.writeTextFile(
+        `${path}.lock/${round + 1}`,
+        JSON.stringify({ ...own, pid }),
+      );
+      let running = 0;
+      const task = async () => {
+        assertEquals(++running, 1);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        running--;
+        runs++;
+      };
+      const locks = Array.from(
+        { length: 8 },
+        () => fileStore(path).lock!(task),
+      );
+      await within(9_000, Promise.all(locks));
+      assertEquals([...Deno.readDirSync(`${path}.lock`)].length, 1);
+    }));
+    assertEquals(runs, 160);
+  },
+);
+
+/** Starts a program that keeps the lock; returns what it prints and what ends it. */
+async function startHolder(command: string[]) {
+  const [program = "", ...args] = command;
+  const child = new Deno.Command(program, {
+    args: [...args, "hold"],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await within(LIMIT_MS, reader.read());
+  return {
+    printed: value.trim(),
+    pid: child.pid,
+    async end() {
+      await child.stdin.close();
+      await reader.cancel();
+      await child.status;
+    },
+  };
+}
+
+/** Runs a command; returns what it prints. */
+async function run(command: string[]): Promise<string> {
+  const [program = "", ...args] = command;
+  const { stdout, stderr } = await new Deno.Command(program, { args }).output();
+  const decoder = new TextDecoder();
+  return decoder.decode(stdout).trim() + decoder.decode(stderr);
+}
+
+onLinux(
+  "fileStore() breaks the lock of a killed process whose parent has not waited for it",
+  async (directory) => {
+    const program = `${directory}/program.mjs`;
+    await bundle(source, program);
+    const path = `${directory}/session.json`;
+    // `sleep` replaces the shell, and does not know of its child.
+    const script = 'exec 3<&0; "$@" <&3 & exec sleep 60';
+    const parent = ["sh", "-c", script, "sh", "node", program, path];
+    const { printed, pid: parentPid, end } = await startHolder(parent);
+    try {
+      const pid = Number(/^locked (\d+)$/.exec(printed)?.[1]);
+      Deno.kill(pid, "SIGKILL");
+      const hasEnded = async () =>
+        (await Deno.readTextFile(`/proc/${pid}/stat`)).includes(") Z ");
+      await until(LIMIT_MS, hasEnded);
+      assertEquals(await isBroken(path), true);
+    } finally {
+      Deno.kill(parentPid, "SIGKILL");
+      await end();
+    }
+  },
+);
+
+/** Puts a command into another namespace of pids; its `/proc` is the former one. */
+const APART = ["unshare", "--pid", "--fork", "--kill-child"];
+
+const canUnshare = Deno.build.os === "linux" &&
+  (await new Deno.Command("unshare", { args: [...APART.slice(1), "true"] })
+    .output().catch(() => undefined))?.success;
+
+for (const own of [["--mount-proc"], []]) {
+  const proc = own.length > 0 ? "a /proc of its own" : "the /proc of the host";
+  Deno.test({
+    name:
+      `fileStore() keeps the lock of a living process in a container with ${proc}`,
+    ignore: !canUnshare,
+    fn: () =>
+      inDirectory(async (directory) => {
+        const program = `${directory}/program.mjs`;
+        await bundle(source, program);
+        const outside = (
+          name: string,
+        ) => ["node", program, `${directory}/${name}.json`];
+        const inside = (name: string) => [...APART, ...own, ...outside(name)];
+        const waiting = async (holder: string[], waiter: string[]) => {
+          const { printed, end } = await startHolder(holder);
+          try {
+            assertMatch(printed, /^locked \d+$/);
+            assertMatch(await run([...waiter, `${WAIT_MS}`]), /^waits \d+$/);
+          } finally {
+            await end();
+          }
+          assertMatch(await run([...waiter, `${WAIT_MS}`]), /^locked \d+$/);
+        };
+        await Promise.all([
+          waiting(inside("1"), outside("1")),
+          waiting(outside("2"), inside("2")),
+          waiting(inside("3"), inside("3")),
+        ]);
+        // Two processes of one container.
+        const holder = await startHolder(inside("4"));
+        const { pid } = holder;
+        const children = `/proc/${pid}/task/${pid}/children`;
+        const first = (await Deno.readTextFile(children)).trim();
+        const beside = ["nsenter", "-t", first, "-p", "-m", ...outside("4")];
+        try {
+          assertMatch(await run([...beside, `${WAIT_MS}`]), /^waits \d+$/);
+        } finally {
+          await holder.end();
+        }
+      }),
+  });
+}
+
+onLinux(
+  "fileStore() asks for no permission of Deno in a terminal",
+  async (directory) => {
+    const program = `${directory}/program.mjs`;
+    await bundle(source, program);
+    const path = `${directory}/session.json`;
+    await ownHolder(path);
+    for (const read of [`--allow-read=${directory}`, "--allow-read", "-A"]) {
+      const command = [
+        Deno.execPath(),
+        "run",
+        "--quiet",
+        "--no-config",
+        read,
+        ...read === "-A" ? [] : [`--allow-write=${directory}`],
+        program,
+        path,
+        "5000",
+      ].join(" ");
+      // A terminal, in which Deno would ask, and wait for the response.
+      const args = ["-qefc", command, "/dev/null"];
+      const child = new Deno.Command("script", {
+        args,
+        stdin: "null",
+        env: { NO_COLOR: "1" },
+        signal: AbortSignal.timeout(LIMIT_MS),
+      });
+      const { stdout } = await child.output();
+      const text = new TextDecoder().decode(stdout);
+      assert(/locked \d+/.test(text) && !text.includes("Allow?"), read + text);
+    }
+  },
+);
