@@ -1,12 +1,77 @@
 /**
- * Everything an OAuth client needs between a `401` and a token, as plain functions
+ * Everything an OAuth client needs between a `401` and a `200`, as plain functions
  * over web-standard `fetch`, `URL` and `URLSearchParams`.
  *
+ * Most programs need one of them: {@linkcode createAuthorizedFetch} returns a `fetch`
+ * for one resource, which obtains a token when the resource responds with `401`, and
+ * refreshes it. Its `authorize` says how a token is obtained, and its `store` where the
+ * session is kept.
+ *
+ * - A program on the machine of its user signs them in with {@linkcode codeFlow} or
+ *   {@linkcode deviceFlow}; see the module `./native`. With the SDK for MCP, the
+ *   authorized fetch is the `fetch` of the transport.
+ * - A page has a receiver for the code flow in the module `./browser`.
+ * - A service acts for itself, with {@linkcode clientCredentialsFlow}.
+ * - A web server begins a sign-in in one request, with {@linkcode startAuthorization},
+ *   and finishes it in another, with the member `finish` of the fetch. It has one store
+ *   for each user, and no `authorize`: a user who is signed out gets the `401`.
+ *
+ * Below that, each message of the protocol has a function that can be used alone.
  * {@linkcode discoverAuthorization} discovers the authorization server of a resource
  * that responds with `401`. {@linkcode selectClient} and {@linkcode registerClient}
- * provide a client for it. {@linkcode buildAuthorizationUrl} builds the URL for the user,
- * {@linkcode parseAuthorizationResponse} parses the callback, and
- * {@linkcode fetchToken} fetches the token. Each of them can be used alone.
+ * provide a client for it. {@linkcode buildAuthorizationUrl} builds the URL for the
+ * user, {@linkcode parseAuthorizationResponse} parses the callback, and
+ * {@linkcode fetchToken} fetches the token.
+ *
+ * @example A service that acts for itself
+ * ```ts
+ * import { clientCredentialsFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ *
+ * const issuer = "https://as.example";
+ * export const reports = createAuthorizedFetch("https://api.example/reports", {
+ *   authorize: clientCredentialsFlow({
+ *     client: { issuer, client_id: "service", client_secret: "s3cret" },
+ *     scopes: ["reports:read"],
+ *   }),
+ * });
+ * ```
+ *
+ * @example The two requests of a web server
+ * ```ts
+ * import {
+ *   createAuthorizedFetch,
+ *   discoverAuthorization,
+ *   type IPendingAuthorization,
+ *   type ISessionStore,
+ *   startAuthorization,
+ * } from "@oauth-helper/client";
+ *
+ * const resource = "https://api.example/mcp";
+ * const redirectUri = "https://app.example/callback";
+ * const client = {
+ *   issuer: "https://as.example",
+ *   client_id: "my-app",
+ *   client_secret: "s3cret",
+ * };
+ *
+ * // `pending` belongs into an encrypted cookie, or beside the session of the user.
+ * export async function login() {
+ *   const context = await discoverAuthorization(resource);
+ *   const options = { client, redirectUri, offlineAccess: true };
+ *   return await startAuthorization(context, options); // { url, pending }
+ * }
+ *
+ * // The user is back. Without a session, `api` returns the `401`.
+ * export async function callback(
+ *   request: Request,
+ *   pending: IPendingAuthorization,
+ *   store: ISessionStore, // of this user
+ * ) {
+ *   const api = createAuthorizedFetch(resource, { client, store });
+ *   await api.finish(request, pending);
+ *   return await api(resource);
+ * }
+ * ```
  *
  * @example From a `401` to the URL for the user
  * ```ts
