@@ -12,7 +12,7 @@ import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import { emit, type SignInReason } from "../http/events.ts";
 import { isClientKnown } from "../token/client_check.ts";
 import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
-import { type IRenewal, requireUsable } from "./_usable_session.ts";
+import { type IRenewal, replaceSession, requireUsable } from "./_usable_session.ts";
 import { sessionDropped, signInFinished } from "./_session_events.ts";
 import type { Authorize } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
@@ -79,26 +79,34 @@ async function discoverFor(
  * Returns a function that runs the visit of a user with a mark in the store: a server
  * that has forgotten the registration may send the user to the same error page each
  * time. The next sign-in that finds the mark, also of another process, registers anew.
+ * The lock must be held until the mark is `written`.
  */
 function markingVisits(
   session: ISession,
-  { store }: IRenewal,
+  renewal: IRenewal,
   signal: AbortSignal,
 ) {
-  return async <T>(visit: () => Promise<T>): Promise<T> => {
-    await store.keep({ ...session, isUserAway: true });
-    const unmark = () => store.keep(session);
+  let lastWrite: Promise<void> | undefined;
+  const write = async (marked: ISession) => {
+    // After an abort, another session may be saved, or this one revoked, at any time.
+    if (signal.aborted) return;
+    lastWrite = replaceSession(session, marked, renewal).catch(() => {});
+    await lastWrite;
+  };
+  const whileAway = async <T>(visit: () => Promise<T>): Promise<T> => {
+    await write({ ...session, isUserAway: true });
     let result: T;
     try {
       result = await visit();
     } catch (error) {
       // A web server redirects its user by an error of its own: the visit goes on.
-      if (!signal.aborted && !isOAuthClientError(error)) await unmark();
+      if (!isOAuthClientError(error)) await write(session);
       throw error;
     }
-    await unmark();
+    await write(session);
     return result;
   };
+  return { whileAway, written: () => lastWrite };
 }
 
 /**
@@ -176,6 +184,7 @@ export async function signInAnew(
   const isReusable = session?.issuer === issuer &&
     await mayReuseClient(need, session, renewal, signal);
   const known = isReusable ? session : undefined;
+  const marking = known && markingVisits(known, renewal, signal);
   emit(onEvent, { type: "sign_in_started", issuer, reason: reasonOf(need) });
   let next: ISession;
   try {
@@ -189,7 +198,7 @@ export async function signInAnew(
         requiredScopes: challenged.length > 0 ? needed : undefined,
         requiresIdToken: rules.bearer === "id_token",
         session: known,
-        whileAway: known && markingVisits(known, renewal, signal),
+        whileAway: marking?.whileAway,
         acrValues,
         maxAge,
       }));
@@ -198,10 +207,13 @@ export async function signInAnew(
     if (known && adviceFor(error).action === "reregister") {
       // After a step-up, the token is still valid for other requests.
       const client = { issuer, client_id: "" };
-      await store.keep(need.isStepUp ? { ...known, client } : undefined);
+      const rest = need.isStepUp ? { ...known, client } : undefined;
+      await replaceSession(known, rest, renewal);
       emit(onEvent, sessionDropped(issuer, error as OAuthClientError));
     }
     throw error;
+  } finally {
+    await marking?.written();
   }
   requireUsable(next, renewal, context);
   await store.keep(next);

@@ -5,7 +5,7 @@ import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { emit } from "../http/events.ts";
 import { expires } from "./_bearer.ts";
 import type { INeed } from "./_renewal_reason.ts";
-import type { IRenewal } from "./_usable_session.ts";
+import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
 
@@ -75,7 +75,7 @@ export async function refreshStored(
   { isChallenged = false }: INeed,
   renewal: IRenewal,
 ): Promise<RefreshOutcome> {
-  const { store, rules, authorize, onEvent } = renewal;
+  const { rules, authorize, onEvent } = renewal;
   const { issuer } = stored;
   let session: ISession;
   try {
@@ -86,12 +86,12 @@ export async function refreshStored(
     // Only a sign-in could find out more.
     if (rest === stored && !authorize) throw error;
     if (rest !== stored) {
-      await store.keep(rest);
+      await replaceSession(stored, rest, renewal);
       emit(onEvent, sessionDropped(issuer, error as OAuthClientError));
     }
     return { rest };
   }
-  await store.keep(session);
+  await replaceSession(stored, session, renewal);
   emit(onEvent, refreshed(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);

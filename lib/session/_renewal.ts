@@ -12,14 +12,9 @@ import {
   type INeed,
   type IUsedSession,
 } from "./_renewal_reason.ts";
+import { REPLACED } from "./_shared_store.ts";
 import { hasClient, type IRenewal, loadSession } from "./_usable_session.ts";
 import type { ISession } from "./session.ts";
-
-/** Why renewals end when a session is saved: they start over. */
-export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
-  "Another session was saved",
-  "AbortError",
-);
 
 /** Checks whether a session is another one than was refused, and has the scopes. */
 function isRenewed(

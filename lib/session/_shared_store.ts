@@ -26,6 +26,12 @@ interface IWaiting<T> {
   readonly onWait: ((pid?: number) => void) | undefined;
 }
 
+/** Why renewals end when a session is saved: they start over. */
+export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
+  "Another session was saved",
+  "AbortError",
+);
+
 /** A running task. */
 interface IFlight {
   readonly result: Promise<unknown>;

@@ -11,7 +11,8 @@ import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf, type IBearerRules } from "./_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
 import type { OnEvent } from "../http/events.ts";
-import type { SharedStore } from "./_shared_store.ts";
+import { tokenOf } from "./_renewal_reason.ts";
+import { REPLACED, type SharedStore } from "./_shared_store.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
@@ -47,6 +48,22 @@ export async function loadSession(
   return isSendable(token.access_token)
     ? session
     : { ...session, token: { ...token, access_token: "" } };
+}
+
+/**
+ * Stores what becomes of a session that was loaded under the lock. Fails with `REPLACED`
+ * if the store has another one by now: `save()` does without a lock that is held for a
+ * second, and a user who has just signed in must not lose that session.
+ */
+export async function replaceSession(
+  former: ISession,
+  session: ISession | undefined,
+  renewal: IRenewal,
+): Promise<void> {
+  // A store that cannot be read is not known to have another one.
+  const current = await loadSession(renewal).catch(() => former);
+  if (!current || tokenOf(current) !== tokenOf(former)) throw REPLACED;
+  await renewal.store.keep(session);
 }
 
 /** The error of a session that belongs elsewhere. */

@@ -12,7 +12,7 @@ import { discard } from "../http/_response.ts";
 import { emit } from "../http/events.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import { prepare, renew, REPLACED } from "./_renewal.ts";
+import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
   type IUsedSession,
@@ -26,6 +26,7 @@ import {
 } from "./_repeatable_request.ts";
 import { exchange } from "./_resource_exchange.ts";
 import { signInFinished } from "./_session_events.ts";
+import { REPLACED } from "./_shared_store.ts";
 import { settingsOf } from "./_settings.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import type {
@@ -38,6 +39,11 @@ import { type ISession, revokeSession, sessionOptionsOf } from "./session.ts";
 import { finishAuthorization, type IPendingAuthorization } from "./sign_in.ts";
 
 const MAX_RENEWALS = 3;
+
+/** Why sign-ins end when the session is revoked. */
+function revoked(): DOMException {
+  return new DOMException("The session was revoked", "AbortError");
+}
 
 /**
  * Creates a `fetch` for a resource that needs a token. It discovers the
@@ -239,10 +245,12 @@ export function createAuthorizedFetch(
       pending: IPendingAuthorization,
       { signal }: IAuthorizedFetchSignal = {},
     ) {
+      const { revocations } = store;
       const session = await finishAuthorization(callback, pending, {
         ...sessionOptionsOf(renewal.options),
         signal,
       });
+      if (revocations !== store.revocations) throw revoked();
       await save(session, signal);
       emit(onEvent, signInFinished(session));
       return session;
@@ -252,7 +260,7 @@ export function createAuthorizedFetch(
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
       store.revocations++;
-      store.endTasks(new DOMException("The session was revoked", "AbortError"));
+      store.endTasks(revoked());
       const remove = async () => {
         const stored = await store.load();
         await store.save(undefined);
