@@ -307,7 +307,8 @@ export async function registerClient(
   const client = clientIn(registration, issuer, method, listed);
   if (client) {
     const { client_id: clientId } = client;
-    emit(transport.onEvent, { type: "registered", issuer, clientId });
+    const { onEvent, secrets } = transport;
+    emit(onEvent, { type: "registered", issuer, clientId }, secrets);
     return client;
   }
   throw new OAuthClientError(

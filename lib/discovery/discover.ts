@@ -326,7 +326,11 @@ export async function discover(
     ? "fallback"
     : "resource_metadata";
   const { onEvent } = transport;
-  emit(onEvent, { type: "discovered", issuer: serverMetadata.issuer, source });
+  emit(
+    onEvent,
+    { type: "discovered", issuer: serverMetadata.issuer, source },
+    secrets,
+  );
   return {
     resource: resourceMetadata?.resource ?? canonicalResource(target),
     issuer: serverMetadata.issuer,

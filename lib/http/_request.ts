@@ -131,14 +131,13 @@ export async function reporting<Outcome extends { readonly status: number }>(
   if (!onEvent) return await run();
   const start = performance.now();
   const { origin = "", pathname = "" } = parseUrl(url) ?? {};
-  const shown = quote(origin + pathname, secrets);
   const report = (
     end: { status: number } | { code: OAuthClientErrorCode | "error" },
   ) =>
     emit(onEvent, {
-      ...{ type: "request", purpose, method, url: shown, ...end },
+      ...{ type: "request", purpose, method, url: origin + pathname, ...end },
       durationMs: performance.now() - start,
-    });
+    }, secrets);
   try {
     const outcome = await run();
     report({ status: outcome.status });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { quote } from "../core/_quote.ts";
 import type { OAuthClientErrorCode } from "../core/errors.ts";
 import type { RequestPurpose } from "./request_options.ts";
 
@@ -72,13 +73,30 @@ export type AuthorizedFetchEvent =
 /** Receives events. What it throws, or rejects with, is ignored. */
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;
 
-/** Passes an event on; a failure is that of the receiver. */
+/** Members with text of a server, which may repeat what it has received. */
+const SERVER_TEXT = /^(issuer|url|clientId|scopes|acrValues|message)$/;
+
+/**
+ * Passes an event on, without what has been sent; a failure is that of the receiver.
+ *
+ * @param secrets The values that servers have received.
+ */
 export function emit(
   onEvent: OnEvent | undefined,
   event: AuthorizedFetchEvent,
+  secrets: readonly string[] = [],
 ): void {
+  if (!onEvent) return;
+  const clean = (text: unknown) =>
+    typeof text === "string" ? quote(text, secrets) : text;
+  const members = Object.entries(event).map(([name, value]) => [
+    name,
+    SERVER_TEXT.test(name)
+      ? Array.isArray(value) ? value.map(clean) : clean(value)
+      : value,
+  ]);
   try {
-    Promise.resolve(onEvent?.(event)).catch(() => {});
+    Promise.resolve(onEvent(Object.fromEntries(members))).catch(() => {});
   } catch {
     // See above.
   }

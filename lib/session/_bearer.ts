@@ -48,6 +48,6 @@ export function expires(
   // A token of unknown lifetime is used until the resource refuses it.
   if (expiry === undefined) return false;
   // A token that is short-lived would be renewed before each call.
-  const skew = when === "soon" ? Math.min(skewSeconds, lifetime / 4) : 0;
-  return now() / 1000 >= expiry - skew;
+  const skew = Math.max(0, Math.min(skewSeconds, lifetime / 4));
+  return now() / 1000 >= expiry - (when === "soon" ? skew : 0);
 }

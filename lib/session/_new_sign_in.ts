@@ -7,12 +7,16 @@ import { mergeScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
-import { type ITransport, transportOf } from "../http/_transport.ts";
+import { fetchWith, type ITransport, transportOf } from "../http/_transport.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import { emit, type SignInReason } from "../http/events.ts";
 import { isClientKnown } from "../token/client_check.ts";
 import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
-import { type IRenewal, replaceSession, requireUsable } from "./_usable_session.ts";
+import {
+  type IRenewal,
+  replaceSession,
+  requireUsable,
+} from "./_usable_session.ts";
 import { sessionDropped, signInFinished } from "./_session_events.ts";
 import type { Authorize } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
@@ -50,13 +54,8 @@ async function discoverFor(
   signal: AbortSignal,
 ): Promise<IAuthorizationContext> {
   const { resource, discovery, options } = renewal;
-  const { secrets = [] } = need;
   const tokens = secretTokens(earlier, need.refused);
-  const transport = {
-    ...transportOf(options),
-    signal,
-    secrets: [...secrets, ...tokens],
-  };
+  const transport = { ...transportOf(options), signal };
   const challenge = need.challenge ??
     await obtainChallenge(renewal, transport);
   const context = await discover(
@@ -155,10 +154,18 @@ export async function signInAnew(
   need: INeed,
   session: ISession | undefined,
   earlier: ISession | undefined,
-  renewal: ISignInRenewal,
+  further: ISignInRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { store, authorize, rules, options, onEvent } = renewal;
+  const { store, authorize, rules, onEvent } = further;
+  // What the servers may repeat.
+  const secrets = [
+    ...need.secrets ?? [],
+    ...secretTokens(earlier, need.refused),
+  ];
+  const fetch = fetchWith(further.options.fetch, { secrets });
+  const options = { ...further.options, fetch };
+  const renewal = { ...further, options };
   const { requiredScopes, acrValues, maxAge } = need;
   if (need.isStepUp) {
     emit(onEvent, {
@@ -167,7 +174,7 @@ export async function signInAnew(
         { scopes: mergeScopes(requiredScopes) }),
       ...(acrValues !== undefined && { acrValues }),
       ...(maxAge !== undefined && { maxAge }),
-    });
+    }, secrets);
   }
   const context = await discoverFor(need, earlier, renewal, signal);
   const { issuer } = context;
@@ -185,7 +192,8 @@ export async function signInAnew(
     await mayReuseClient(need, session, renewal, signal);
   const known = isReusable ? session : undefined;
   const marking = known && markingVisits(known, renewal, signal);
-  emit(onEvent, { type: "sign_in_started", issuer, reason: reasonOf(need) });
+  const reason = reasonOf(need);
+  emit(onEvent, { type: "sign_in_started", issuer, reason }, secrets);
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
@@ -209,7 +217,7 @@ export async function signInAnew(
       const client = { issuer, client_id: "" };
       const rest = need.isStepUp ? { ...known, client } : undefined;
       await replaceSession(known, rest, renewal);
-      emit(onEvent, sessionDropped(issuer, error as OAuthClientError));
+      emit(onEvent, sessionDropped(issuer, error as OAuthClientError), secrets);
     }
     throw error;
   } finally {
@@ -217,6 +225,6 @@ export async function signInAnew(
   }
   requireUsable(next, renewal, context);
   await store.keep(next);
-  emit(onEvent, signInFinished(next));
+  emit(onEvent, signInFinished(next), [...secrets, ...secretTokens(next)]);
   return next;
 }

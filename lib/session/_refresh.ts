@@ -2,9 +2,10 @@
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
+import { fetchWith } from "../http/_transport.ts";
 import { emit } from "../http/events.ts";
 import { expires } from "./_bearer.ts";
-import type { INeed } from "./_renewal_reason.ts";
+import { type INeed, secretTokens } from "./_renewal_reason.ts";
 import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
@@ -50,8 +51,14 @@ async function refreshTwice(
   session: ISession,
   { rules, options }: IRenewal,
 ): Promise<ISession> {
-  // Without a signal: the server may have rotated the refresh token already.
-  const refresh = () => refreshSession(session, sessionOptionsOf(options));
+  // The server knows the access token too.
+  const secrets = secretTokens(session);
+  const refresh = () =>
+    refreshSession(session, {
+      // Without a signal: the server may have rotated the refresh token already.
+      ...sessionOptionsOf(options),
+      fetch: fetchWith(options.fetch, { secrets }),
+    });
   try {
     return await refresh();
   } catch (error) {
@@ -75,7 +82,7 @@ export async function refreshStored(
   { isChallenged = false }: INeed,
   renewal: IRenewal,
 ): Promise<RefreshOutcome> {
-  const { rules, authorize, onEvent } = renewal;
+  const { rules, authorize, onEvent, options } = renewal;
   const { issuer } = stored;
   let session: ISession;
   try {
@@ -83,16 +90,19 @@ export async function refreshStored(
   } catch (error) {
     const isNeeded = isChallenged || expires(stored, "now", rules);
     const rest = restOf(stored, error, isNeeded);
-    // Only a sign-in could find out more.
-    if (rest === stored && !authorize) throw error;
+    // Only a sign-in could find out more. The process that signs in may have a secret
+    // that is right.
+    const isNamed = rest === undefined && options.client !== undefined;
+    if (!authorize && (rest === stored || isNamed)) throw error;
     if (rest !== stored) {
       await replaceSession(stored, rest, renewal);
-      emit(onEvent, sessionDropped(issuer, error as OAuthClientError));
+      const event = sessionDropped(issuer, error as OAuthClientError);
+      emit(onEvent, event, secretTokens(stored));
     }
     return { rest };
   }
   await replaceSession(stored, session, renewal);
-  emit(onEvent, refreshed(session));
+  emit(onEvent, refreshed(session), secretTokens(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
   return isOld ? { rest: session } : { session };

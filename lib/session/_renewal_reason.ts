@@ -56,9 +56,13 @@ export function secretTokens(
   session: ISession | undefined,
   refused = "",
 ): string[] {
-  const { access_token = "", refresh_token = "", id_token = "" } =
-    session?.token ?? {};
-  return secretsOf({ access_token, refresh_token, id_token, refused });
+  const { access_token, refresh_token, id_token } = session?.token ?? {};
+  return secretsOf({
+    access_token: access_token ?? "",
+    refresh_token: refresh_token ?? "",
+    id_token: id_token ?? "",
+    refused,
+  });
 }
 
 /** Checks whether scopes are few enough to be requested at once. */

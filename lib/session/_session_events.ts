@@ -30,7 +30,8 @@ export function signInFinished(session: ISession): AuthorizedFetchEvent {
 /** Returns the event of a session that an error has ended. */
 export function sessionDropped(
   issuer: string,
-  { error, code, message }: OAuthClientError,
+  { error, code, message: full }: OAuthClientError,
 ): AuthorizedFetchEvent {
+  const message = full.replace(/(\bhttps?:\/\/[^\s?]+)\?\S*/gi, "$1");
   return { type: "session_dropped", issuer, code: error ?? code, message };
 }

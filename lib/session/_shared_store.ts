@@ -177,6 +177,8 @@ export class SharedStore {
       return await task();
     };
     const underLock = async () => {
+      // Nobody waits for it any more: no timer starts.
+      waiting.signal.throwIfAborted();
       let running: Promise<T> | undefined;
       let timer: ReturnType<typeof setTimeout> | undefined;
       let hasEnded = () => {};

@@ -17,6 +17,7 @@ import {
   type INeed,
   type IUsedSession,
   needOf,
+  secretTokens,
   tokenOf,
 } from "./_renewal_reason.ts";
 import {
@@ -161,10 +162,14 @@ export function createAuthorizedFetch(
       // Before a sign-in, which may take minutes.
       if (authorize) discard(response);
       const { secrets } = request;
-      const next = await renew({ ...need, secrets }, renewal, signal);
-      if (!authorize && (next.token ?? token) === token) return response;
-      if (!authorize) discard(response);
-      used = next;
+      try {
+        used = await renew({ ...need, secrets }, renewal, signal);
+      } catch (error) {
+        discard(response);
+        throw error;
+      }
+      if (!authorize && (used.token ?? token) === token) return response;
+      discard(response);
     }
   }
 
@@ -252,7 +257,7 @@ export function createAuthorizedFetch(
       });
       if (revocations !== store.revocations) throw revoked();
       await save(session, signal);
-      emit(onEvent, signInFinished(session));
+      emit(onEvent, signInFinished(session), secretTokens(session));
       return session;
     },
     save: (session: ISession, { signal }: IAuthorizedFetchSignal = {}) =>

@@ -10,12 +10,19 @@ function hasStrings(value: unknown, ...names: string[]): boolean {
     names.every((name) => typeof value[name] === "string");
 }
 
+/** Checks whether the members of a value are strings, or absent. */
+function hasStringsOrNone(value: unknown, ...names: string[]): boolean {
+  return isMembers(value) &&
+    names.every((name) => typeof (value[name] ?? "") === "string");
+}
+
 /** Checks what the functions that use a session rely on. */
 function isSession(value: unknown): value is ISession {
   return isMembers(value) && hasStrings(value, "issuer", "resource") &&
     hasStrings(value.serverMetadata, "issuer") &&
     hasStrings(value.client, "issuer", "client_id") &&
     hasStrings(value.token, "access_token", "token_type") &&
+    hasStringsOrNone(value.token, "refresh_token", "id_token", "scope") &&
     Array.isArray(value.scopes) &&
     value.scopes.every((scope) => typeof scope === "string");
 }

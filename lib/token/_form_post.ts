@@ -88,13 +88,14 @@ function isAccepted(exchange: IExchange): boolean {
 
 /**
  * Fails unless the last response is a success; an `error` counts at any status.
- * What any of the requests has sent is not repeated.
+ * What any of the requests, or an earlier one, has sent is not repeated.
  */
 function requireSuccess(
   exchange: IExchange,
   requests: readonly IRequest[],
   purpose: RequestPurpose,
   hint: string,
+  earlier: readonly string[],
 ): void {
   const { response, members } = exchange;
   const { url, status, ok, text, failure } = response;
@@ -104,9 +105,10 @@ function requireSuccess(
     problem.trimEnd() + hintFor(response, error, requests) +
     (isRefused(exchange) ? hint : "");
   if (stringMember(members, "error")) {
-    const secrets = requests.flatMap(({ headers, body }) =>
+    const sent = requests.flatMap(({ headers, body }) =>
       secretsOf(headers, body)
     );
+    const secrets = [...earlier, ...sent];
     const details = errorMembers(members, secrets);
     const problem = [details.error, details.error_description]
       .filter(Boolean).join(": ");
@@ -224,6 +226,6 @@ export async function postForm(
     }
     noteUnencoded(client, unencoded !== undefined && isAccepted(last));
   }
-  requireSuccess(last, requests, purpose, hint);
+  requireSuccess(last, requests, purpose, hint, transport.secrets);
   return last;
 }
