@@ -84,7 +84,8 @@ function revoked(): DOMException {
  *   calls try again to save it, without waiting for that.
  * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
  *   kept and the error thrown, with `reauthorize` its tokens are deleted, with
- *   `reregister` all of it. With any other error response, redirect or response of the
+ *   `reregister` all of it; without `authorize`, a session whose client you have named
+ *   is kept then, and the error thrown. With any other error response, redirect or response of the
  *   token endpoint, and if the client is of another issuer than the session, discovery
  *   and `authorize` follow.
  * - A stream as body is sent once: if the session is missing, expired or known to be

@@ -342,3 +342,14 @@ Deno.test("createAuthorizedFetch() sends its userAgent for metadata and to the a
     [MCP, "own"],
   ]);
 });
+
+Deno.test("createAuthorizedFetch() with bearer id_token refreshes an expired one whose iat is later", async () => {
+  const expired = idToken({ exp: NOW / 1000 - 1, iat: NOW });
+  const token = { ...SESSION.token, id_token: expired };
+  const { api, urls } = resourceFetch(() => undefined, {
+    ...{ authorize: undefined, bearer: "id_token", now: () => NOW },
+    store: memoryStore({ ...SESSION, token }),
+  });
+  await assertRejects(() => api(MCP), OAuthClientError);
+  assertEquals(urls, [TOKEN]);
+});

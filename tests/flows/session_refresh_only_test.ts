@@ -1,5 +1,5 @@
 /** A fetch without `authorize`: sessions of others are used and refreshed. */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
 import { AS, MCP } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
@@ -83,6 +83,48 @@ Deno.test("createAuthorizedFetch() without authorize rejects where a refresh may
     const error = await assertRejects(() => api(MCP), OAuthClientError);
     assertEquals([error.code, error.status], ["unexpected_status", status]);
     assertEquals(await store.load(), SESSION);
+  }
+});
+
+Deno.test("createAuthorizedFetch() without authorize closes the 401 where a refresh fails", async () => {
+  let isClosed = false;
+  const body = new ReadableStream({
+    cancel() {
+      isClosed = true;
+    },
+  });
+  const { api } = resourceFetch(
+    ({ url }) =>
+      url === MCP
+        ? new Response(body, { status: 401 })
+        : new Response(null, { status: 503 }),
+    { authorize: undefined },
+  );
+  await assertRejects(() => api(MCP), OAuthClientError);
+  assert(isClosed);
+});
+
+Deno.test("createAuthorizedFetch() without authorize deletes no session whose server refuses a client that the caller has named", async () => {
+  const refused = () =>
+    Response.json({ error: "invalid_client" }, { status: 401 });
+  for (const isNamed of [true, false]) {
+    const store = memoryStore(SESSION);
+    const { api } = resourceFetch(
+      ({ url }) =>
+        url === TOKEN ? refused() : new Response("", { status: 401 }),
+      {
+        ...{ authorize: undefined, store },
+        ...(isNamed && {
+          client: { issuer: AS, client_id: "c1", client_secret: "an old one" },
+        }),
+      },
+    );
+    const outcome = api(MCP);
+    if (isNamed) {
+      const { error } = await assertRejects(() => outcome, OAuthClientError);
+      assertEquals(error, "invalid_client");
+    } else assertEquals((await outcome).status, 401);
+    assertEquals(await store.load(), isNamed ? SESSION : undefined);
   }
 });
 

@@ -200,6 +200,35 @@ Deno.test("createAuthorizedFetch() stops waiting for another task of the same st
   await within(LIMIT_MS, saved);
 });
 
+Deno.test(
+  "createAuthorizedFetch() starts no timer for a call that has stopped waiting",
+  { sanitizeOps: true },
+  async () => {
+    const inner = memoryStore(expired);
+    const store: ISessionStore = {
+      ...inner,
+      async lock(task, signal) {
+        signal?.throwIfAborted();
+        return await task();
+      },
+    };
+    const { api } = resourceFetch(() => undefined, { store, onEvent() {} });
+    const asked = deferred<void>();
+    const response = deferred<Response>();
+    const { api: other } = resourceFetch(({ url }) => {
+      if (url !== MCP) asked.resolve();
+      return url === MCP ? undefined : response.promise;
+    }, { store });
+    const first = assertRejects(() => other.authorize({ fresh: true }));
+    await within(LIMIT_MS, asked.promise);
+    const call = api(MCP);
+    await inner.save(sessionOf("t2"));
+    assertEquals(await statusOf(within(LIMIT_MS, call)), 200);
+    response.resolve(new Response(null, { status: 503 }));
+    await within(LIMIT_MS, first);
+  },
+);
+
 Deno.test("createAuthorizedFetch() asks no user for a call that has stopped waiting", async () => {
   const inner = memoryStore(expired);
   const grant = deferred<void>();

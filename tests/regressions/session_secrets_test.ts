@@ -1,9 +1,30 @@
 /** A resource that repeats what the authorized fetch has sent to it. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createDpop, memoryStore, OAuthClientError } from "../../mod.ts";
-import { API, AS, MCP, PRM, TOKEN_ENDPOINT } from "../support/fixtures.ts";
-import { redirection, resourceFetch, SESSION } from "../support/resource.ts";
+import {
+  type AuthorizedFetchEvent,
+  codeFlow,
+  createDpop,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
+import {
+  API,
+  AS,
+  MCP,
+  OAUTH,
+  PRM,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+  TOKEN_ENDPOINT,
+} from "../support/fixtures.ts";
+import {
+  redirection,
+  resourceFetch,
+  type Respond,
+  SESSION,
+} from "../support/resource.ts";
 import { shown } from "../support/shown.ts";
+import { statusOf } from "../support/stub_fetch.ts";
 
 const KEY = "k3y-of/the+caller";
 const OTHER = "https://other.example";
@@ -176,4 +197,134 @@ Deno.test("createAuthorizedFetch() uses no authorization server whose metadata r
     assert(!shown(error).includes(access_token));
     assert(!shown(error).includes(encodeURIComponent(access_token)));
   }
+});
+
+/** Responds as a server that repeats a token where it names itself, or a client. */
+const REPEATING: [name: string, respond: (token: string) => Respond][] = [
+  ["the issuer", (token) => ({ url }) => {
+    const issuer = `${OTHER}/${token}`;
+    if (url === MCP) return undefined;
+    if (url.startsWith(API)) {
+      return Response.json({ resource: MCP, authorization_servers: [issuer] });
+    }
+    return Response.json({ ...SERVER, issuer });
+  }],
+  ["the scope of a step-up", (token) => () => {
+    const value = `Bearer error="insufficient_scope", scope="${token}"`;
+    const headers = { "WWW-Authenticate": value };
+    return new Response(null, { status: 403, headers });
+  }],
+  ["the acr_values of a step-up", (token) => () => {
+    const error = "insufficient_user_authentication";
+    const value = `Bearer error="${error}", acr_values="${token}"`;
+    const headers = { "WWW-Authenticate": value };
+    return new Response(null, { status: 401, headers });
+  }],
+  [
+    "a client identifier",
+    (token) => ({ url }) =>
+      url === REGISTRATION_ENDPOINT
+        ? Response.json({ client_id: token })
+        : undefined,
+  ],
+  [
+    "a granted scope",
+    (token) => ({ url }) =>
+      url === TOKEN_ENDPOINT
+        ? Response.json({ access_token: token, scope: `read ${token}` })
+        : undefined,
+  ],
+  ["an error of a refresh", (token) => ({ url, body }) => {
+    const error = { error: "invalid_grant", error_description: token };
+    return url === TOKEN_ENDPOINT && body.includes("refresh_token")
+      ? Response.json(error, { status: 400 })
+      : undefined;
+  }],
+];
+
+for (const [name, respond] of REPEATING) {
+  for (const [how, encode] of ENCODINGS.slice(0, 2)) {
+    Deno.test(`createAuthorizedFetch() reports no token in an event that a server repeats in ${name}, ${how}`, async () => {
+      const events: AuthorizedFetchEvent[] = [];
+      const repeating = respond(encode(access_token));
+      const server = {
+        ...SERVER,
+        authorization_endpoint: `${AS}/authorize`,
+        code_challenge_methods_supported: ["S256"],
+      };
+      const { api } = resourceFetch((received) => {
+        const { url, headers } = received;
+        const isFirst = url === MCP && !headers.has("Authorization");
+        if (isFirst) return new Response(null, { status: 401 });
+        const response = repeating(received);
+        if (response) return response;
+        if (url === MCP) return new Response(null, { status: 401 });
+        if (url === OAUTH) return Response.json(server);
+        if (url === REGISTRATION_ENDPOINT) {
+          return Response.json({ client_id: "c2" });
+        }
+        return url === TOKEN_ENDPOINT
+          ? Response.json({ error: "invalid_client" }, { status: 401 })
+          : undefined;
+      }, {
+        store: memoryStore(
+          name === "an error of a refresh" ? SESSION : { ...SESSION, token },
+        ),
+        onEvent: (event) => events.push(event),
+        authorize: codeFlow({
+          clientMetadata: { client_name: "x", redirect_uris: [] },
+          redirectUri: "https://app.example/callback",
+          visit: (_url, { pending: { state } }) =>
+            Promise.resolve(new URLSearchParams({ code: "c1", state })),
+        }),
+      });
+      await statusOf(api(MCP)).catch(() => {});
+      const text = JSON.stringify(events);
+      assert(!text.includes(encode(access_token)), text);
+      // An error description with a token is left out as a whole.
+      const isShown = name !== "an error of a refresh";
+      assertEquals(text.includes("[redacted]"), isShown, text);
+    });
+  }
+}
+
+Deno.test("createAuthorizedFetch() reports no query of a token endpoint in an event", async () => {
+  const events: AuthorizedFetchEvent[] = [];
+  const { serverMetadata } = SESSION;
+  const token_endpoint = `${TOKEN_ENDPOINT}?code=a-key`;
+  const { api } = resourceFetch(
+    ({ url }) =>
+      url === MCP
+        ? new Response(null, { status: 401 })
+        : Response.json({ error: "invalid_grant" }, { status: 400 }),
+    {
+      authorize: undefined,
+      store: memoryStore({
+        ...SESSION,
+        serverMetadata: { ...serverMetadata, token_endpoint },
+      }),
+      onEvent: (event) => events.push(event),
+    },
+  );
+  await statusOf(api(MCP));
+  const dropped = events.find(({ type }) => type === "session_dropped");
+  assertEquals(dropped, {
+    type: "session_dropped",
+    issuer: AS,
+    code: "invalid_grant",
+    message: `The token request to ${TOKEN_ENDPOINT} failed: 400 invalid_grant`,
+  });
+});
+
+Deno.test("createAuthorizedFetch() repeats no access token from an error of a refresh", async () => {
+  const { api } = resourceFetch(({ url }) =>
+    url === MCP
+      ? new Response(null, { status: 401 })
+      : Response.json({ error: "x", error_description: access_token }, {
+        status: 503,
+      })
+  );
+  const error = await assertRejects(() => api(MCP), OAuthClientError);
+  assertEquals([error.status, error.error], [503, "x"]);
+  assert(!shown(error).includes(access_token), shown(error));
 });

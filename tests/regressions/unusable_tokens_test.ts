@@ -4,7 +4,7 @@ import { type ISession, memoryStore } from "../../mod.ts";
 import { assertRejectsCode, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { shown } from "../support/shown.ts";
-import { statusOf } from "../support/stub_fetch.ts";
+import { statusOf, untyped } from "../support/stub_fetch.ts";
 
 const UNUSABLE = [
   "s3cret\ns3cret",
@@ -65,3 +65,15 @@ for (const access_token of UNUSABLE) {
     assertEquals(await api.session(), undefined);
   });
 }
+
+Deno.test("createAuthorizedFetch() uses a session whose refresh token is null as one without", async () => {
+  const refresh_token = untyped(null);
+  const token = { ...SESSION.token, refresh_token };
+  const { api, received } = resourceFetch(() => undefined, {
+    store: memoryStore({ ...SESSION, token }),
+    onEvent() {},
+  });
+  assertEquals(await statusOf(api(MCP)), 200);
+  const sent = received.map(({ headers }) => headers.get("Authorization"));
+  assertEquals(sent, [`Bearer ${SESSION.token.access_token}`]);
+});

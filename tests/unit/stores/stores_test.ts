@@ -105,6 +105,8 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
         without("client", { client_id: "c1" }),
         without("token", { access_token: "t0ken" }),
         without("token"),
+        without("token", { ...SESSION.token, refresh_token: 7 }),
+        without("token", { ...SESSION.token, id_token: {} }),
         without("scopes"),
         without("scopes", "read"),
         without("scopes", [7]),

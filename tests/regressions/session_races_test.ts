@@ -1,0 +1,179 @@
+/** Sessions that are saved or revoked while another one is about to be stored. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { codeFlow, type ISession, memoryStore } from "../../mod.ts";
+import { AS, MCP, REGISTRATION_ENDPOINT, SERVER } from "../support/fixtures.ts";
+import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
+import { deferred, never, statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
+
+const TOKEN = SERVER.token_endpoint;
+const { refresh_token: _, ...token } = SESSION.token;
+
+/** What a user has just signed in to, at another place. */
+const SAVED: ISession = {
+  ...SESSION,
+  token: { access_token: "saved", token_type: "Bearer" },
+};
+
+/** A resource that accepts the saved session only. */
+const refusing: Respond = ({ url, headers }) => {
+  if (url === REGISTRATION_ENDPOINT) return Response.json({ client_id: "c2" });
+  if (url === TOKEN) {
+    return Response.json({ error: "invalid_request" }, { status: 400 });
+  }
+  const isSaved = headers.get("Authorization") === "Bearer saved";
+  return url === MCP
+    ? new Response(null, { status: isSaved ? 200 : 401 })
+    : undefined;
+};
+
+for (
+  const [name, refreshed] of [
+    ["succeeds", () => Response.json({ access_token: "t2" })],
+    ["fails", () => Response.json({ error: "invalid_grant" }, { status: 400 })],
+    [
+      "shows that the server has forgotten the client",
+      () => Response.json({ error: "invalid_client" }, { status: 401 }),
+    ],
+  ] as const
+) {
+  for (const authorize of [() => never<ISession>(), undefined]) {
+    Deno.test(`createAuthorizedFetch() ${authorize ? "with" : "without"} authorize keeps a session that another process saves during a refresh that ${name}`, async () => {
+      const store = memoryStore(SESSION);
+      const asked = deferred<void>();
+      const response = deferred<Response>();
+      const { api } = resourceFetch((received) => {
+        if (received.url !== TOKEN) return refusing(received);
+        asked.resolve();
+        return response.promise;
+      }, { store, authorize });
+      const call = api(MCP);
+      await within(LIMIT_MS, asked.promise);
+      await store.save(SAVED);
+      response.resolve(refreshed());
+      assertEquals(await statusOf(call), 200);
+      assertEquals(await store.load(), SAVED);
+    });
+  }
+}
+
+/** A user who has been sent away with the registration of a session. */
+async function withVisit() {
+  const store = memoryStore({ ...SESSION, token });
+  const left = deferred<void>();
+  const callback = deferred<string>();
+  const { api } = resourceFetch(
+    (received) =>
+      received.url.startsWith(`${AS}/.well-known`)
+        ? Response.json({
+          ...SERVER,
+          authorization_endpoint: `${AS}/authorize`,
+          code_challenge_methods_supported: ["S256"],
+        })
+        : refusing(received),
+    {
+      store,
+      authorize: codeFlow({
+        redirectUri: "https://app.example/callback",
+        visit: () => {
+          left.resolve();
+          return callback.promise;
+        },
+      }),
+    },
+  );
+  const call = api(MCP).catch((error) => error);
+  await within(LIMIT_MS, left.promise);
+  assertEquals((await store.load())?.isUserAway, true);
+  return {
+    ...{ api, store, call },
+    /** Ends the visit, whose function does not listen to its signal. */
+    async end() {
+      callback.resolve("https://app.example/callback?error=access_denied");
+      const outcome = await within(LIMIT_MS, call);
+      await new Promise((resolve) => setTimeout(resolve));
+      return outcome;
+    },
+  };
+}
+
+Deno.test("createAuthorizedFetch() stores nothing after revoke() where a visit does not end with its signal", async () => {
+  const { api, store, end } = await withVisit();
+  await within(LIMIT_MS, api.revoke());
+  assertEquals((await end()).name, "AbortError");
+  assertEquals(await store.load(), undefined);
+});
+
+Deno.test("createAuthorizedFetch() stores nothing after save() where a visit does not end with its signal", async () => {
+  const { api, store, end } = await withVisit();
+  await within(LIMIT_MS, api.save(SAVED));
+  assertEquals(await statusOf(end()), 200);
+  assertEquals(await store.load(), SAVED);
+});
+
+Deno.test("createAuthorizedFetch() keeps a session that another process saves during a visit", async () => {
+  const { store, end } = await withVisit();
+  await store.save(SAVED);
+  assertEquals((await end()).code, "invalid_authorization_response");
+  assertEquals(await store.load(), SAVED);
+});
+
+Deno.test("createAuthorizedFetch().revoke() deletes a session that is being marked for a visit", async () => {
+  const inner = memoryStore({ ...SESSION, token });
+  const saving = deferred<void>();
+  const released = deferred<void>();
+  const store = {
+    load: inner.load,
+    async save(session: ISession | undefined) {
+      if (session?.isUserAway) {
+        saving.resolve();
+        await released.promise;
+      }
+      await inner.save(session);
+    },
+  };
+  const { api } = resourceFetch(refusing, {
+    store,
+    serverMetadata: { ...SERVER, authorization_endpoint: `${AS}/authorize` },
+    authorize: codeFlow({
+      redirectUri: "https://app.example/callback",
+      visit: () => never(),
+    }),
+  });
+  const call = assertRejects(() => api(MCP), DOMException);
+  await within(LIMIT_MS, saving.promise);
+  const revoked = api.revoke();
+  await new Promise((resolve) => setTimeout(resolve));
+  released.resolve();
+  await within(LIMIT_MS, Promise.all([revoked, call]));
+  assertEquals(await inner.load(), undefined);
+});
+
+Deno.test("createAuthorizedFetch().revoke() ends a finish() that is running", async () => {
+  const store = memoryStore();
+  const asked = deferred<void>();
+  const response = deferred<Response>();
+  const { api } = resourceFetch(({ url }) => {
+    if (url !== TOKEN) return undefined;
+    asked.resolve();
+    return response.promise;
+  }, { store });
+  const pending = {
+    ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
+    codeVerifier: "v".repeat(43),
+    redirectUri: "https://app.example/callback",
+    serverMetadata: SESSION.serverMetadata,
+    client: SESSION.client,
+  };
+  const callback = "https://app.example/callback?code=c1&state=s1";
+  const finished = assertRejects(
+    () => api.finish(callback, pending),
+    DOMException,
+    "was revoked",
+  );
+  await within(LIMIT_MS, asked.promise);
+  await within(LIMIT_MS, api.revoke());
+  response.resolve(Response.json({ access_token: "t2" }));
+  assertEquals((await within(LIMIT_MS, finished)).name, "AbortError");
+  assertEquals(await store.load(), undefined);
+});
