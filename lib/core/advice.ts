@@ -84,6 +84,10 @@ const BY_CODE: ActionTable = [
       "invalid_session",
     ] satisfies OAuthClientErrorCode[],
   ],
+  [
+    "ask_user",
+    ["popup_blocked", "popup_closed"] satisfies OAuthClientErrorCode[],
+  ],
 ];
 
 function actionIn(
@@ -126,6 +130,7 @@ function actionByRequest(
  * | `error` is `access_denied`, `consent_required` or `unmet_authentication_requirements` | `ask_user` |
  * | `code` is `network_error` or `timeout`                         | `retry`       |
  * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
+ * | `code` is `popup_blocked` or `popup_closed`                    | `ask_user`    |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
  * | anything else, also errors that are not of this library        | `give_up`     |
  *

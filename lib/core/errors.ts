@@ -22,7 +22,8 @@
  * - `unsupported`: the server lacks an endpoint or a capability, or needs one that
  *   this library does not have.
  * - `network_error`: there was no response, or it was incomplete.
- * - `timeout`: the request, response body included, took longer than `timeoutMs`.
+ * - `timeout`: the request, response body included, or the visit of the user took
+ *   longer than `timeoutMs`.
  * - `response_too_large`: the response body is larger than `maxBytes`.
  * - `redirect_refused`: the response is a redirect that must not be followed.
  * - `url_refused`: a URL must not be used for a request or for the user's browser.
@@ -37,6 +38,10 @@
  * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the
  *   request for it.
  * - `invalid_session`: a stored value is not a session.
+ * - `popup_blocked`: the browser has not opened a popup, for want of a click.
+ * - `popup_closed`: the user has closed the popup, or left the page that opened it.
+ * - `redirected`: the user has left the page for the server, and the sign-in goes on
+ *   when the user comes back.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -59,7 +64,10 @@ export type OAuthClientErrorCode =
   | "expired"
   | "invalid_id_jag"
   | "invalid_id_token"
-  | "invalid_session";
+  | "invalid_session"
+  | "popup_blocked"
+  | "popup_closed"
+  | "redirected";
 
 /**
  * Why there was no response, where the runtime says so. Browsers do not.

@@ -20,6 +20,7 @@ import {
 import { sessionDropped, signInFinished } from "./_session_events.ts";
 import type { Authorize } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
+import type { IPendingAuthorization } from "./sign_in.ts";
 
 /**
  * Requests the resource without a token, for its challenge: many servers name their
@@ -74,6 +75,11 @@ async function discoverFor(
   throw new OAuthClientError("discovery_failed", message);
 }
 
+/** Checks whether a visit goes on elsewhere, or has not begun. */
+function isOpen(error: unknown): boolean {
+  return !isOAuthClientError(error) || error.code === "popup_blocked";
+}
+
 /**
  * Returns a function that runs the visit of a user with a mark in the store: a server
  * that has forgotten the registration may send the user to the same error page each
@@ -99,13 +105,35 @@ function markingVisits(
       result = await visit();
     } catch (error) {
       // A web server redirects its user by an error of its own: the visit goes on.
-      if (!isOAuthClientError(error)) await write(session);
+      if (isOpen(error)) await write(session);
       throw error;
     }
     await write(session);
     return result;
   };
   return { whileAway, written: () => lastWrite };
+}
+
+/**
+ * Removes the mark of a visit that has ended elsewhere, as a page was left, and with an
+ * error: the server knows the client, unless it says otherwise.
+ */
+export async function unmarkVisit(
+  { client }: IPendingAuthorization,
+  error: unknown,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { store } = renewal;
+  const isResponse = isOAuthClientError(error) &&
+    error.code !== "invalid_authorization_response" &&
+    adviceFor(error).action !== "reregister";
+  const stored = isResponse ? await store.load() : undefined;
+  if (!stored?.isUserAway || stored.client.client_id !== client.client_id) {
+    return;
+  }
+  const { isUserAway: _, ...session } = stored;
+  await store.soon(() => replaceSession(stored, session, renewal), signal);
 }
 
 /**

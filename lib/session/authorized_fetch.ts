@@ -12,6 +12,7 @@ import { discard } from "../http/_response.ts";
 import { emit } from "../http/events.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
+import { unmarkVisit } from "./_new_sign_in.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
@@ -252,10 +253,17 @@ export function createAuthorizedFetch(
       { signal }: IAuthorizedFetchSignal = {},
     ) {
       const { revocations } = store;
-      const session = await finishAuthorization(callback, pending, {
-        ...sessionOptionsOf(renewal.options),
-        signal,
-      });
+      let session: ISession;
+      try {
+        session = await finishAuthorization(callback, pending, {
+          ...sessionOptionsOf(renewal.options),
+          signal,
+        });
+      } catch (error) {
+        // What the store fails with does not replace the error.
+        await unmarkVisit(pending, error, renewal, signal).catch(() => {});
+        throw error;
+      }
       if (revocations !== store.revocations) throw revoked();
       await save(session, signal);
       emit(onEvent, signInFinished(session), secretTokens(session));

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createAuthorizedFetch,
+  type IPendingAuthorization,
   type ISession,
   memoryStore,
   OAuthClientError,
@@ -352,6 +353,16 @@ const LOST_VISITS: [
     true,
   ],
   [
+    "goes on after the page was left",
+    () => Promise.reject(new OAuthClientError("redirected", "Left")),
+    true,
+  ],
+  [
+    "has not begun, as the popup was blocked",
+    () => Promise.reject(new OAuthClientError("popup_blocked", "Blocked")),
+    false,
+  ],
+  [
     "goes on in a web server",
     () => Promise.reject(new Error("redirect")),
     false,
@@ -405,6 +416,50 @@ for (const [name, end, isMarked] of LOST_VISITS) {
     const count = isMarked ? 1 : 0;
     assertEquals(servers.received("/register").length, count);
     assertEquals((await store.load())?.isUserAway, undefined);
+  });
+}
+
+for (const error of ["access_denied", "unauthorized_client"]) {
+  const isKept = error === "access_denied";
+  Deno.test(`finish() ${isKept ? "keeps" : "gives up"} the registration of a user who comes back with ${error}`, async () => {
+    await using servers = startSessionServers();
+    const { store, session } = await signedIn(servers);
+    claimsToKnow(servers);
+    servers.tokens.clear();
+    const { refresh_token: _, ...token } = session.token;
+    await store.save({ ...session, token });
+    let pending: IPendingAuthorization | undefined;
+    const api = createAuthorizedFetch(servers.resource, {
+      store,
+      authorize: servers.flow({
+        visit: (_url, visit) => {
+          ({ pending } = visit);
+          return Promise.reject(new OAuthClientError("redirected", "Left"));
+        },
+      }),
+    });
+    await assertRejects(() => api(servers.resource), OAuthClientError, "Left");
+    const { state } = pending!;
+    const finish = (query: Record<string, string>) =>
+      assertRejects(
+        () =>
+          api.finish(
+            new URLSearchParams({ ...query, iss: servers.issuer }),
+            pending!,
+          ),
+        OAuthClientError,
+      );
+    await finish({ error, state: "another" });
+    assertEquals((await store.load())?.isUserAway, true);
+    await finish({ error, state });
+    assertEquals((await store.load())?.isUserAway, isKept ? undefined : true);
+
+    const next = createAuthorizedFetch(servers.resource, {
+      store,
+      authorize: servers.flow(),
+    });
+    assertEquals(await statusOf(next(servers.resource)), 200);
+    assertEquals(servers.received("/register").length, isKept ? 0 : 1);
   });
 }
 
