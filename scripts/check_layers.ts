@@ -16,6 +16,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   token: ["core", "http", "client"],
   session: ["core", "http", "discovery", "client", "token"],
   stores: ["core", "http", "discovery", "client", "token", "session"],
+  browser: ["core", "http", "discovery", "client", "token", "session"],
   native: ["core", "http", "discovery", "client", "token", "session", "stores"],
   doctor: ["core", "http", "discovery", "client", "token", "session"],
 };

@@ -11,6 +11,7 @@
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { root } from "./support/deno.ts";
+import { entryPoints } from "./support/npm_package.ts";
 
 /** A survey of the doctor keeps the options for its rules, which read members. */
 const KEEPERS = ["takeSurvey"];
@@ -127,9 +128,9 @@ export function createProgram(
 }
 
 if (import.meta.main) {
-  const lib = fileURLToPath(new URL("lib/", root));
-  const entries = ["", "native/", "stores/", "doctor/"]
-    .map((folder) => folder ? `${lib}${folder}mod.ts` : `${lib}../mod.ts`);
+  const entries = entryPoints.map(({ path }) =>
+    fileURLToPath(new URL(path, root))
+  );
   const problems = findPassedOptions(
     createProgram(entries),
     (path) => path.includes("/lib/") && !path.endsWith(".d.ts"),

@@ -23,7 +23,12 @@ const TEST_ARGS = [
 ];
 
 /** The tests that start programs, which `scripts/test_stores.ts` runs. */
-export const PROGRAM_TESTS = ["tests/stores", "tests/native", "tests/examples"];
+export const PROGRAM_TESTS = [
+  "tests/browser",
+  "tests/stores",
+  "tests/native",
+  "tests/examples",
+];
 
 /** What is tested without arguments. */
 export const TEST_TARGETS = [

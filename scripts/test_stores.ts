@@ -1,7 +1,7 @@
 /**
  * Runs the tests that start programs: processes that share a session in a file, in
- * Deno KV and in Redis, tabs of Chromium, the loopback receiver in Deno and Node, and
- * the examples.
+ * Deno KV and in Redis, pages and tabs of Chromium, the loopback receiver in Deno and
+ * Node, and the examples.
  *
  * They need `redis-server`, Chromium and Node on the path. Arguments are passed to
  * `deno test`.

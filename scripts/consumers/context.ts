@@ -51,7 +51,9 @@ export function failureOf(
   if (failure !== undefined) return failure;
   const expected = structuredClone(expectation.everywhere);
   if (runtime === "browser") {
-    Object.assign(expected.limits, expectation.browser);
+    Object.assign(expected.limits, expectation.browser.limits);
+    // There is a window, and its URL has no response.
+    Object.assign(expected.entryPoints.browser, expectation.browser.page);
   }
   if (runtime === "program") {
     Object.assign(expected.entryPoints, expectation.program);

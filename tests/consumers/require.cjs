@@ -6,6 +6,7 @@ const importMs = performance.now() - started;
 const kind = client[Symbol.toStringTag] === "Module" ? "ESM" : "CommonJS";
 
 const entryPoints = {
+  browser: require("@oauth-helper/client/browser"),
   doctor: require("@oauth-helper/client/doctor"),
   native: require("@oauth-helper/client/native"),
   stores: require("@oauth-helper/client/stores"),

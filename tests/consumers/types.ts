@@ -18,6 +18,7 @@ import {
 } from "@oauth-helper/client";
 import * as everything from "@oauth-helper/client";
 import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+import * as browser from "@oauth-helper/client/browser";
 import * as doctor from "@oauth-helper/client/doctor";
 import * as native from "@oauth-helper/client/native";
 import * as stores from "@oauth-helper/client/stores";
@@ -26,11 +27,12 @@ import * as stores from "@oauth-helper/client/stores";
 export const client: typeof everything = everything;
 
 /** The other entry points, too. */
-export const entryPoints: [typeof doctor, typeof native, typeof stores] = [
-  doctor,
-  native,
-  stores,
-];
+export const entryPoints: [
+  typeof browser,
+  typeof doctor,
+  typeof native,
+  typeof stores,
+] = [browser, doctor, native, stores];
 
 /** The types of two entry points fit together. */
 export const api = createAuthorizedFetch("https://api.example/mcp", {
@@ -40,6 +42,19 @@ export const api = createAuthorizedFetch("https://api.example/mcp", {
     clientMetadata: { client_name: "Consumer" },
   }),
 });
+
+/** So do those of a page, also where there are no types of the DOM. */
+export function signIn(redirectUri: string): Promise<unknown> {
+  const receiver = browser.createRedirectReceiver({ redirectUri });
+  const page = createAuthorizedFetch("https://api.example/mcp", {
+    authorize: codeFlow({
+      ...browser.createPopupReceiver({ redirectUri }),
+      ...receiver,
+      clientMetadata: { client_name: "Consumer" },
+    }),
+  });
+  return receiver.resume(page);
+}
 
 /** Whatever expects the global `fetch` accepts it. */
 export const sameAsFetch: typeof fetch = api;

@@ -14,10 +14,16 @@ export default {
     await fetchTime(server);
     const before = await fetchTime(server);
     const started = await fetchTime(server);
-    const { doctor, stores, ...client } = await import("./client.js");
+    const { browser, doctor, stores, ...client } = await import(
+      "./client.js"
+    );
     const done = await fetchTime(server);
     const importMs = Math.max(0, done - started - (started - before));
-    const report = await runScenario(client, server, { doctor, stores });
+    const report = await runScenario(client, server, {
+      browser,
+      doctor,
+      stores,
+    });
     return Response.json({ importMs, report });
   },
 };

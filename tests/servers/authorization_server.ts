@@ -3,6 +3,7 @@
  * implementation, on loopback.
  */
 import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
 // @ts-types="@types/express"
 import express from "express";
 import { exportJWK, generateKeyPair } from "jose";
@@ -28,6 +29,11 @@ export interface IAuthorizationServerOptions {
   requirePar?: boolean;
   /** The types of authorization details (RFC 9396). @default not supported */
   detailTypes?: string[];
+  /** Runs before each request is handled; it is not, if this ends the response. */
+  before?: (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void | Promise<void>;
 }
 
 const SCOPES = ["mcp:read", "mcp:write"];
@@ -231,9 +237,14 @@ export async function startAuthorizationServer(
     const provider = withoutNotices(() =>
       new oidc.default(issuer, configuration)
     );
-    server.handle(
-      path ? express().use(path, provider.callback()) : provider.callback(),
-    );
+    const handle = path
+      ? express().use(path, provider.callback())
+      : provider.callback();
+    server.handle(async (request, response) => {
+      await options.before?.(request, response);
+      const isHandled = response.writableEnded || request.socket.destroyed;
+      if (!isHandled) handle(request, response);
+    });
     return { issuer, provider, requests, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();

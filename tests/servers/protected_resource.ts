@@ -17,6 +17,8 @@ export interface IProtectedResourceOptions {
    * the nonce of the previous response. @default false
    */
   dpop?: boolean | "nonce";
+  /** Whether pages of other origins may call it. @default false */
+  cors?: boolean;
 }
 
 export interface IProtectedResource extends AsyncDisposable {
@@ -33,12 +35,26 @@ export interface IProtectedResource extends AsyncDisposable {
 const PATH = "/mcp";
 const METADATA_PATH = `/.well-known/oauth-protected-resource${PATH}`;
 
+/** Allows requests of pages, and to read the challenge (Fetch, section 3.3). */
+function withCors(respond: (request: Request) => Promise<Response>) {
+  return async (request: Request): Promise<Response> => {
+    const response = request.method === "OPTIONS"
+      ? new Response(null, { status: 204 })
+      : await respond(request);
+    response.headers.set("Access-Control-Allow-Origin", "*");
+    response.headers.set("Access-Control-Allow-Headers", "*, Authorization");
+    response.headers.set("Access-Control-Expose-Headers", "WWW-Authenticate");
+    return response;
+  };
+}
+
 export function startProtectedResource(
   options: IProtectedResourceOptions,
 ): IProtectedResource {
-  const { authorizationServers, scopes = [], dpop = false } = options;
+  const { authorizationServers, scopes = [], dpop = false, cors = false } =
+    options;
   const requests: string[] = [];
-  const { origin, close } = serve(respond);
+  const { origin, close } = serve(cors ? withCors(respond) : respond);
   const resource = origin + PATH;
   const metadataUrl = origin + METADATA_PATH;
   const verify = createJwtVerifier(authorizationServers, resource);

@@ -1,4 +1,6 @@
-/** Tabs in headless Chromium, by its debugging interface. */
+/** Headless Chromium, by its debugging interface. */
+
+import { LIMIT_MS, until, within } from "./within.ts";
 
 const PROGRAMS = [
   "chromium",
@@ -11,11 +13,33 @@ const PROGRAMS = [
 export interface IBrowser extends AsyncDisposable {
   /** Opens a tab; returns its identifier. */
   open(url: string): Promise<string>;
-  /** Closes a tab. */
+  /** Closes a tab, or a popup. */
   close(id: string): Promise<void>;
+  /** The pages that are open: tabs, popups and frames of other sites. */
+  targets(): Promise<ITarget[]>;
+  /** Controls a page. */
+  attach(id: string): Promise<IPage>;
 }
 
-function spawn(directory: string): Deno.ChildProcess {
+/** A page as the browser lists it. */
+export interface ITarget {
+  readonly id: string;
+  readonly type: string;
+  readonly url: string;
+}
+
+/** A page that is controlled. It ends with the browser, or when it is closed. */
+export interface IPage {
+  readonly id: string;
+  /** Runs code in the page; `isClick` allows what browsers allow after a click. */
+  run(code: string, isClick?: boolean): Promise<unknown>;
+  /** Waits until code returns something that counts as true; returns that. */
+  find(code: string): Promise<unknown>;
+  /** Sends a command of the protocol. */
+  send(method: string, params?: object): Promise<Record<string, unknown>>;
+}
+
+function spawn(directory: string, args: readonly string[]): Deno.ChildProcess {
   for (const program of PROGRAMS) {
     try {
       return new Deno.Command(program, {
@@ -29,6 +53,7 @@ function spawn(directory: string): Deno.ChildProcess {
             : []),
           "--remote-debugging-port=0",
           `--user-data-dir=${directory}`,
+          ...args,
           "about:blank",
         ],
         stdout: "null",
@@ -41,10 +66,74 @@ function spawn(directory: string): Deno.ChildProcess {
   throw new Error(`None of ${PROGRAMS.join(", ")} is installed`);
 }
 
+/** Connects to a page. */
+async function attach(id: string, host: string): Promise<IPage> {
+  const socket = new WebSocket(`ws://${host}/devtools/page/${id}`);
+  await within(
+    LIMIT_MS,
+    new Promise((resolve, reject) => {
+      socket.onopen = resolve;
+      socket.onerror = reject;
+    }),
+  );
+  let count = 0;
+  const waiting = new Map<number, (message: Record<string, unknown>) => void>();
+  socket.onmessage = ({ data }) => {
+    const message = JSON.parse(data);
+    waiting.get(message.id)?.(message);
+    waiting.delete(message.id);
+  };
+  socket.onclose = () => {
+    for (const end of waiting.values()) end({ error: "The page was closed" });
+  };
+  const send: IPage["send"] = async (method, params = {}) => {
+    const { promise, resolve } = Promise.withResolvers<
+      Record<string, unknown>
+    >();
+    waiting.set(++count, resolve);
+    socket.send(JSON.stringify({ id: count, method, params }));
+    const { result, error } = await within(LIMIT_MS, promise);
+    if (error) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result as Record<string, unknown>;
+  };
+  const run: IPage["run"] = async (expression, userGesture = false) => {
+    const { result, exceptionDetails } = await send("Runtime.evaluate", {
+      expression,
+      userGesture,
+      awaitPromise: true,
+      returnByValue: true,
+    }) as {
+      result: { value?: unknown };
+      exceptionDetails?: { exception?: { description?: string } };
+    };
+    if (exceptionDetails) {
+      const { exception } = exceptionDetails;
+      throw new Error(`${expression}: ${exception?.description}`);
+    }
+    return result.value;
+  };
+  return {
+    id,
+    send,
+    run,
+    async find(code) {
+      let found: unknown;
+      // A page that is being left has no context for code.
+      await until(
+        LIMIT_MS,
+        async () => Boolean(found = await run(code).catch(() => undefined)),
+      );
+      return found;
+    },
+  };
+}
+
 /** Starts a browser with a profile of its own. */
-export async function startBrowser(): Promise<IBrowser> {
+export async function startBrowser(
+  args: readonly string[] = [],
+): Promise<IBrowser> {
   const directory = await Deno.makeTempDir();
-  const child = spawn(directory);
+  const child = spawn(directory, args);
   const started = Promise.withResolvers<string>();
   const reading = (async () => {
     let text = "";
@@ -69,6 +158,10 @@ export async function startBrowser(): Promise<IBrowser> {
     async close(id) {
       await request(`close/${id}`, "GET");
     },
+    async targets() {
+      return JSON.parse(await request("list", "GET"));
+    },
+    attach: (id) => attach(id, host),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await Promise.all([child.status, reading]);

@@ -1,0 +1,84 @@
+/** Visits of users who were redirected, kept until they come back. */
+
+import { isObject } from "../core/_members.ts";
+import { parseUrl } from "../core/_url.ts";
+import type { IPendingAuthorization } from "../session/sign_in.ts";
+
+/** What {@linkcode createRedirectReceiver} uses of a `Storage`, such as `sessionStorage`. */
+export interface IRedirectStorage {
+  /** The number of values. */
+  readonly length: number;
+  /** Returns the key of a value by its number. */
+  key(index: number): string | null;
+  /** Returns a value. */
+  getItem(key: string): string | null;
+  /** Sets a value. */
+  setItem(key: string, value: string): void;
+  /** Deletes a value. */
+  removeItem(key: string): void;
+}
+
+/** A visit that is kept. */
+export interface IKeptVisit {
+  readonly pending: IPendingAuthorization;
+  /** URL of the page that the user was redirected from. */
+  readonly from: string;
+  /** When that was, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+const PREFIX = "oauth-helper:visit:";
+
+/** A visit that is older has been given up, or its code has expired. */
+const LIFETIME_MS = 3_600_000;
+
+function parseVisit(text: string | null): IKeptVisit | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    const isVisit = isObject(value) && isObject(value.pending) &&
+      typeof value.from === "string" && typeof value.at === "number";
+    return isVisit ? value as unknown as IKeptVisit : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Deletes the visits that are old, or that cannot be read. */
+function removeOldVisits(storage: IRedirectStorage, now: number): void {
+  const keys = Array.from(
+    { length: storage.length },
+    (_, index) => storage.key(index) ?? "",
+  );
+  for (const key of keys) {
+    if (!key.startsWith(PREFIX)) continue;
+    const { at = 0 } = parseVisit(storage.getItem(key)) ?? {};
+    if (Math.abs(now - at) > LIFETIME_MS) storage.removeItem(key);
+  }
+}
+
+/** Keeps a visit by its `state`. */
+export function keepVisit(storage: IRedirectStorage, visit: IKeptVisit): void {
+  removeOldVisits(storage, visit.at);
+  const key = PREFIX + visit.pending.state;
+  storage.setItem(key, JSON.stringify(visit));
+}
+
+/**
+ * Returns the visit that a URL is the response to, and deletes it, so that it is used
+ * once. The URL must have the `state` of the visit and the path of its redirect URI.
+ */
+export function takeVisit(
+  storage: IRedirectStorage,
+  url: string,
+  now: number,
+): IKeptVisit | undefined {
+  const { origin, pathname, searchParams } = new URL(url);
+  const key = PREFIX + (searchParams.get("state") ?? "");
+  const visit = parseVisit(storage.getItem(key));
+  const redirectUri = parseUrl(visit?.pending.redirectUri ?? "");
+  const isHere = redirectUri?.origin === origin &&
+    redirectUri.pathname === pathname;
+  if (isHere) storage.removeItem(key);
+  removeOldVisits(storage, now);
+  return isHere ? visit : undefined;
+}

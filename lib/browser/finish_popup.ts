@@ -1,0 +1,42 @@
+/**
+ * The end of a sign-in in a popup.
+ *
+ * @module
+ */
+
+import { sendResponse } from "./_handover.ts";
+import { requireWindow } from "./_window.ts";
+
+/**
+ * Passes the authorization response in the URL of this page to the page that has opened
+ * the popup, and closes the window. Call it on the page at the `redirectUri` of
+ * {@linkcode createPopupReceiver}, which should load no scripts of others.
+ *
+ * The query is removed from the URL first. The window is closed once the response has
+ * been taken, or after a second. Browsers close only windows that a page has opened, so
+ * that the page should say that the window can be closed.
+ *
+ * @returns Whether a page has taken the response; false also where the URL has none.
+ * @throws {OAuthClientError} `unsupported`: there is no window.
+ * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9700, section 4.2.4.
+ *
+ * @example The script of the page at the redirect URI
+ * ```ts
+ * import { finishPopup } from "@oauth-helper/client/browser";
+ *
+ * export async function finish(show: (text: string) => void) {
+ *   if (!await finishPopup()) show("Close this window and sign in again.");
+ * }
+ * ```
+ */
+export async function finishPopup(): Promise<boolean> {
+  const page = requireWindow();
+  const { href } = page.location;
+  const { pathname, searchParams } = new URL(href);
+  const state = searchParams.get("state");
+  if (!state) return false;
+  page.history.replaceState(null, "", pathname);
+  const isTaken = await sendResponse(page, state, href);
+  page.close();
+  return isTaken;
+}

@@ -1,0 +1,109 @@
+/**
+ * What a page of a browser needs to sign its user in:
+ * {@linkcode createPopupReceiver} shows the server in a popup, and
+ * {@linkcode createRedirectReceiver} leaves the page for the server and returns to it.
+ * Both are options of {@linkcode codeFlow}.
+ *
+ * **Which of the two.** With a popup, the page keeps what it has in memory. It needs a
+ * click: browsers block a popup that is opened some five seconds after it. Where the
+ * discovery may take as long, call `open()` of the receiver in the handler of the click.
+ * A redirect needs no click and works on every device, but the page is loaded anew.
+ *
+ * **The redirect URI** is a page of the same origin. For popups it is a small page of its
+ * own, which calls {@linkcode finishPopup} and loads no scripts of others. For redirects
+ * it may be the page itself: `resume()` cleans its URL and goes back to where the user
+ * was. Serve these pages without a `Cross-Origin-Opener-Policy` of their own where the
+ * page is shown in a frame of another site; elsewhere it does no harm.
+ *
+ * **The session.** With `webStorageStore(localStorage, "session")` all tabs share it, and
+ * one of them signs in or refreshes at a time; the others wait and get the session. Every
+ * script of the origin can read it. A DPoP key whose `privateKey` is not extractable
+ * makes a stolen token useless elsewhere; it has to survive a reload, so keep the
+ * `CryptoKeyPair` in IndexedDB and pass it to `createDpop`.
+ *
+ * **The client.** A registration is kept with the session, so that a user who never
+ * finishes a sign-in leaves one behind. A page that many people visit should have a
+ * client: `clientMetadataUrl` or `client` of the flow.
+ *
+ * **The server** has to allow the origin of the page (CORS) at its metadata, its
+ * registration and its token endpoint, and the resource has to expose
+ * `WWW-Authenticate`; the doctor checks that.
+ *
+ * **Errors** for a page to show have the codes `popup_blocked`, `popup_closed` and
+ * `timeout`, or are `oauth_error` where the user or the server has refused. After
+ * `redirected` there is nothing to show, as the page has been left.
+ *
+ * @example A page with a button, whose popup goes to `callback.html`
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createPopupReceiver } from "@oauth-helper/client/browser";
+ * import { webStorageStore } from "@oauth-helper/client/stores";
+ *
+ * export function start(button: EventTarget, show: (text: unknown) => void) {
+ *   const url = "https://api.example/mcp";
+ *   const redirectUri = `${location.origin}/callback.html`;
+ *   const api = createAuthorizedFetch(url, {
+ *     store: webStorageStore(localStorage, "session"),
+ *     authorize: codeFlow({
+ *       ...createPopupReceiver({ redirectUri }),
+ *       clientMetadata: { client_name: "My page" },
+ *     }),
+ *   });
+ *   const call = async () => show(await (await api(url)).text());
+ *   button.addEventListener("click", () => call().catch(show));
+ * }
+ * ```
+ *
+ * @example The script of `callback.html`
+ * ```ts
+ * import { finishPopup } from "@oauth-helper/client/browser";
+ *
+ * // Only in a page.
+ * if ("document" in globalThis) await finishPopup();
+ * ```
+ *
+ * @example A page that the user leaves to sign in
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createRedirectReceiver } from "@oauth-helper/client/browser";
+ * import { webStorageStore } from "@oauth-helper/client/stores";
+ *
+ * export async function start(show: (text: unknown) => void) {
+ *   const url = "https://api.example/mcp";
+ *   const redirectUri = location.origin + location.pathname;
+ *   const receiver = createRedirectReceiver({ redirectUri });
+ *   const api = createAuthorizedFetch(url, {
+ *     store: webStorageStore(localStorage, "session"),
+ *     authorize: codeFlow({
+ *       ...receiver,
+ *       clientMetadata: { client_name: "My page" },
+ *     }),
+ *   });
+ *   try {
+ *     await receiver.resume(api);
+ *     show(await (await api(url)).text());
+ *   } catch (error) {
+ *     show(error);
+ *   }
+ * }
+ * ```
+ *
+ * @module
+ */
+
+export * from "./finish_popup.ts";
+export * from "./popup_receiver.ts";
+export * from "./redirect_receiver.ts";
+
+// The types that the signatures above name, and those that these name.
+export type { IPendingAuthorization } from "../session/sign_in.ts";
+export type { IVisit } from "../session/code_flow.ts";
+export type { ISession, SessionServerMetadata } from "../session/session.ts";
+export type { IKnownClient } from "../client/known_client.ts";
+export type { IToken } from "../token/token.ts";
+export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+export type {
+  IAuthorizationDetail,
+  IAuthorizationDynamicClientRegistrationResponse,
+  IAuthorizationTokenResponse,
+} from "../core/types.ts";

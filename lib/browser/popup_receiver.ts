@@ -1,0 +1,228 @@
+/**
+ * The receiver of authorization responses that opens a popup.
+ *
+ * @module
+ */
+
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
+import type { IVisit } from "../session/code_flow.ts";
+import { createClosedCheck, LOOK_MS } from "./_closed_popup.ts";
+import { onResponse } from "./_handover.ts";
+import { requireRedirectUri, requireWebUrl } from "./_redirect_uri.ts";
+import {
+  type IPageWindow,
+  type IPopupWindow,
+  listen,
+  requireWindow,
+} from "./_window.ts";
+
+const DEFAULT_FEATURES = "popup,width=500,height=650";
+const DEFAULT_TIMEOUT_MS = 300_000;
+const BLANK = "about:blank";
+
+/** Options of {@linkcode createPopupReceiver}. */
+export interface IPopupReceiverOptions {
+  /**
+   * URL of a page that calls {@linkcode finishPopup}, of the same origin as the page
+   * that signs in.
+   */
+  redirectUri: string | URL;
+  /**
+   * Size and place of the popup, as the third parameter of `window.open`. `noopener`
+   * does not work.
+   *
+   * @default {"popup,width=500,height=650"}
+   */
+  features?: string | undefined;
+  /**
+   * How long to wait for the user, in milliseconds.
+   *
+   * @default {300_000}
+   */
+  timeoutMs?: number | undefined;
+}
+
+/** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
+export interface IPopupReceiver {
+  /** The redirect URI. */
+  redirectUri: string;
+  /**
+   * Shows the URL in a popup and waits for the authorization response. Returns the
+   * redirect URI with the query of the response.
+   */
+  visit: (url: URL, authorization: IPopupVisit) => Promise<URL>;
+  /**
+   * Opens an empty popup for the next visit. Call it in the handler of a click where the
+   * discovery may take longer than the browser remembers the click, some five seconds.
+   *
+   * @returns What closes the popup, for a sign-in that needs no visit or fails before.
+   * @throws {OAuthClientError} `popup_blocked`: the browser has not opened it.
+   */
+  open: () => IOpenedPopup;
+}
+
+/** The second argument of {@linkcode IPopupReceiver.visit}. */
+export interface IPopupVisit extends Pick<IVisit, "signal"> {
+  /** The member of the pending authorization that the receiver uses. */
+  pending: Pick<IVisit["pending"], "state">;
+}
+
+/** What {@linkcode IPopupReceiver.open} returns. */
+export interface IOpenedPopup {
+  /** Closes the popup, if it is still open. */
+  close: () => void;
+}
+
+function openPopup(page: IPageWindow, features: string): IPopupWindow {
+  const popup = page.open(BLANK, "_blank", features);
+  if (popup) return popup;
+  const message =
+    "The browser has blocked the popup: sign in after a click, and " +
+    "call open() of the receiver in its handler if the discovery is slow";
+  throw new OAuthClientError("popup_blocked", message);
+}
+
+/** The URL of a page of another origin cannot be read. */
+function isBlank(popup: IPopupWindow): boolean {
+  try {
+    return popup.location.href === BLANK;
+  } catch {
+    return false;
+  }
+}
+
+const closed = (what: string) =>
+  new OAuthClientError("popup_closed", `${what} before the sign-in had ended`);
+
+/**
+ * Creates a receiver of authorization responses for a page of a browser: the user signs
+ * in in a popup, and the page stays as it is. The page at `redirectUri` calls
+ * {@linkcode finishPopup}.
+ *
+ * `visit` rejects with the reason of its signal, or with one of these codes:
+ * - `popup_blocked`, at once: browsers open popups only within some five seconds after
+ *   a click. Sign in from the handler of a click, with `.authorize()` of the fetch, and
+ *   call {@linkcode IPopupReceiver.open | open()} first if the discovery may be slow.
+ * - `popup_closed`: the user has closed the popup, or left or reloaded the page.
+ * - `timeout`; `url_refused` if the URL is not http or https; `unsupported` outside of
+ *   a page.
+ *
+ * Whatever ends a visit closes the popup, unless a page of the server has cut it off
+ * from the page (`Cross-Origin-Opener-Policy`). A popup that is cut off counts as
+ * closed once the page has had the focus again for a second.
+ *
+ * The receiver can be used several times, also at once, and by several tabs: with the
+ * lock of `webStorageStore`, one of them shows its popup, and the others get the
+ * session.
+ *
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
+ * `redirectUri` is not of the origin of the page.
+ * @see RFC 6749, section 4.1; draft-ietf-oauth-browser-based-apps, section 6.3; HTML,
+ * section 7.1.3.
+ *
+ * @example Sign in when the user clicks
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createPopupReceiver } from "@oauth-helper/client/browser";
+ * import { webStorageStore } from "@oauth-helper/client/stores";
+ *
+ * export function start(button: EventTarget) {
+ *   const receiver = createPopupReceiver({
+ *     redirectUri: `${location.origin}/callback.html`,
+ *   });
+ *   const api = createAuthorizedFetch("https://api.example/mcp", {
+ *     store: webStorageStore(localStorage, "session"),
+ *     authorize: codeFlow({
+ *       ...receiver,
+ *       clientMetadata: { client_name: "My page" },
+ *     }),
+ *   });
+ *   button.addEventListener("click", async () => {
+ *     const popup = receiver.open();
+ *     await api.authorize().finally(popup.close);
+ *   });
+ *   return api;
+ * }
+ * ```
+ */
+export function createPopupReceiver(
+  options: IPopupReceiverOptions,
+): IPopupReceiver {
+  const {
+    features = DEFAULT_FEATURES,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    ...given
+  } = requireObject("options", options);
+  const redirectUri = requireRedirectUri(given.redirectUri);
+  requireNonEmptyString("features", features);
+  requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
+
+  /** Opened for the next visit. */
+  let opened: IPopupWindow | undefined;
+
+  const open: IPopupReceiver["open"] = () => {
+    opened?.close();
+    const popup = opened = openPopup(requireWindow(), features);
+    return {
+      close() {
+        if (opened === popup) opened = undefined;
+        popup.close();
+      },
+    };
+  };
+
+  const visit: IPopupReceiver["visit"] = async (url, { pending, signal }) => {
+    requireWebUrl(url);
+    const page = requireWindow();
+    const popup = opened ?? openPopup(page, features);
+    opened = undefined;
+    const stops: (() => void)[] = [];
+    const receive = () =>
+      new Promise<string>((resolve, reject) => {
+        // The user cannot come back to a page that has gone. In the back and forward
+        // cache, a visit that does not end would keep its lock.
+        stops.push(
+          onResponse(page, pending.state, resolve),
+          listen(page, "pagehide", () => reject(closed("The page was left"))),
+        );
+        const expire = () => {
+          const message = `No authorization response within ${timeoutMs} ms`;
+          reject(new OAuthClientError("timeout", message));
+        };
+        const timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));
+        const isClosedByUser = createClosedCheck();
+        const look = () => {
+          const isClosed = popup.closed;
+          const view = {
+            now: performance.now(),
+            isClosed,
+            isBlank: !isClosed && isBlank(popup),
+            hasFocus: page.document.hasFocus(),
+          };
+          if (isClosedByUser(view)) reject(closed("The popup was closed"));
+        };
+        const looking = setInterval(look, LOOK_MS);
+        stops.push(() => {
+          clearTimeout(timer);
+          clearInterval(looking);
+        });
+        // It has had no other page, so that nobody but the user can have closed it.
+        if (popup.closed) return reject(closed("The popup was closed"));
+        popup.location.replace(url.href);
+      });
+    try {
+      return new URL(await underSignal(signal, receive));
+    } finally {
+      for (const stop of stops) stop();
+      popup.close();
+    }
+  };
+
+  return { redirectUri, visit, open };
+}

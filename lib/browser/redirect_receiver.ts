@@ -1,0 +1,183 @@
+/**
+ * The receiver of authorization responses that leaves the page.
+ *
+ * @module
+ */
+
+import { requireObject } from "../core/_arguments.ts";
+import { parseUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { underSignal } from "../http/_clock.ts";
+import type { IVisit } from "../session/code_flow.ts";
+import type { ISession } from "../session/session.ts";
+import type { IPendingAuthorization } from "../session/sign_in.ts";
+import { type IRedirectStorage, keepVisit, takeVisit } from "./_kept_visits.ts";
+import { requireRedirectUri, requireWebUrl } from "./_redirect_uri.ts";
+import { listen, requireWindow } from "./_window.ts";
+
+export type { IRedirectStorage } from "./_kept_visits.ts";
+
+/** A user who stops the loading of the server's page stays, without an event. */
+const LEAVE_MS = 30_000;
+
+/** Options of {@linkcode createRedirectReceiver}. */
+export interface IRedirectReceiverOptions {
+  /**
+   * URL of a page that calls {@linkcode IRedirectReceiver.resume}, of the same origin as
+   * the page that signs in. It may be the same page.
+   */
+  redirectUri: string | URL;
+  /**
+   * Where is kept what is needed when the user comes back, for an hour at most: the PKCE
+   * code verifier and the client, with its secret if it has one.
+   *
+   * @default {sessionStorage, as the user comes back to the same tab}
+   */
+  storage?: IRedirectStorage | undefined;
+}
+
+/** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
+export interface IRedirectReceiver {
+  /** The redirect URI. */
+  redirectUri: string;
+  /** Goes to the URL. Never resolves, and rejects when the page is left. */
+  visit: (
+    url: URL,
+    authorization: Pick<IVisit, "pending" | "signal">,
+  ) => Promise<never>;
+  /**
+   * Finishes the sign-in of a user who has come back, and returns to the page that the
+   * user has left. Call it whenever a page is loaded, before anything reads its URL. If
+   * the URL is not the response to a visit of this storage, nothing happens.
+   *
+   * Visit and URL are removed before the code is redeemed, so that a reload does not
+   * repeat it. Where the path of the page that was left is that of `redirectUri`, its
+   * query and fragment are put back; else that page is loaded, and the promise does not
+   * settle.
+   *
+   * @param api From {@linkcode createAuthorizedFetch}, with a store that other pages can
+   * read, such as `webStorageStore`.
+   * @returns The session, or undefined if nothing was to be finished.
+   * @throws {OAuthClientError} As {@linkcode finishAuthorization}, once: `oauth_error`
+   * if the user or the server has refused. `unsupported`: there is no window.
+   */
+  resume: (api: IResumingFetch) => Promise<ISession | undefined>;
+}
+
+/** What {@linkcode IRedirectReceiver.resume} uses of an authorized fetch. */
+export interface IResumingFetch {
+  /** Finishes a sign-in, and saves the session. */
+  finish(callback: string, pending: IPendingAuthorization): Promise<ISession>;
+}
+
+const pathOf = (url: string) => parseUrl(url)?.pathname;
+
+/**
+ * Creates a receiver of authorization responses for a page of a browser: the user leaves
+ * the page, signs in and comes back to `redirectUri`, whose page calls
+ * {@linkcode IRedirectReceiver.resume | resume()}. Needs no click, and works where popups
+ * do not; but what the page has in memory is lost.
+ *
+ * `visit` rejects with the code `redirected` when the page is left: the sign-in goes on,
+ * and there is nothing to show. Without that, a page in the back and forward cache of the
+ * browser would hold the lock of its store. Further codes are `timeout` if the page has
+ * not been left within 30 seconds, `url_refused` if the URL is not http or https, and
+ * `unsupported` outside of a page. What the storage throws, such as
+ * `QuotaExceededError`, is thrown unchanged.
+ *
+ * A DPoP key that is made when the page is loaded is another one after it: keep the
+ * `CryptoKeyPair` in IndexedDB, and pass it to `createDpop`.
+ *
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
+ * `redirectUri` is not of the origin of the page.
+ * @see RFC 6749, section 4.1; draft-ietf-oauth-browser-based-apps, section 6.3.
+ *
+ * @example Leave the page to sign in, and go on when the user is back
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createRedirectReceiver } from "@oauth-helper/client/browser";
+ * import { webStorageStore } from "@oauth-helper/client/stores";
+ *
+ * export async function start() {
+ *   const receiver = createRedirectReceiver({
+ *     redirectUri: `${location.origin}/`,
+ *   });
+ *   const api = createAuthorizedFetch("https://api.example/mcp", {
+ *     store: webStorageStore(localStorage, "session"),
+ *     authorize: codeFlow({
+ *       ...receiver,
+ *       clientMetadata: { client_name: "My page" },
+ *     }),
+ *   });
+ *   await receiver.resume(api);
+ *   return api;
+ * }
+ * ```
+ */
+export function createRedirectReceiver(
+  options: IRedirectReceiverOptions,
+): IRedirectReceiver {
+  const { storage, ...given } = requireObject("options", options);
+  const redirectUri = requireRedirectUri(given.redirectUri);
+  if (storage !== undefined) requireObject("storage", storage);
+  let resuming: Promise<ISession | undefined> | undefined;
+
+  /** Looked up at each use, as some browsers throw where storage is not allowed. */
+  const usedStorage = (): IRedirectStorage => storage ?? sessionStorage;
+
+  const visit: IRedirectReceiver["visit"] = async (url, authorization) => {
+    const { pending, signal } = authorization;
+    requireWebUrl(url);
+    const page = requireWindow();
+    const { location } = page;
+    const stops: (() => void)[] = [];
+    const leave = () =>
+      new Promise<never>((_, reject) => {
+        const end = (code: "redirected" | "timeout", message: string) =>
+          reject(new OAuthClientError(code, message));
+        stops.push(listen(page, "pagehide", () => {
+          end("redirected", "The user has left the page to sign in");
+        }));
+        const expire = () =>
+          end("timeout", `The page was not left within ${LEAVE_MS} ms`);
+        const timer = setTimeout(expire, LEAVE_MS);
+        stops.push(() => clearTimeout(timer));
+        const { href: from } = location;
+        keepVisit(usedStorage(), { pending, from, at: Date.now() });
+        location.assign(url.href);
+      });
+    try {
+      return await underSignal(signal, leave);
+    } finally {
+      for (const stop of stops) stop();
+    }
+  };
+
+  async function finish(api: IResumingFetch): Promise<ISession | undefined> {
+    const { location, history } = requireWindow();
+    const { href } = location;
+    const visit = takeVisit(usedStorage(), href, Date.now());
+    if (!visit) return undefined;
+    const { pending, from } = visit;
+    const isSamePage = pathOf(from) === pathOf(href);
+    // Also without the code in the history, and in what the page sends as its referrer.
+    history.replaceState(
+      history.state,
+      "",
+      isSamePage ? from : pending.redirectUri,
+    );
+    const session = await api.finish(href, pending);
+    if (isSamePage) return session;
+    location.replace(from);
+    // What follows would run in a page that is being left.
+    return await new Promise<never>(() => {});
+  }
+
+  return {
+    redirectUri,
+    visit,
+    // Frameworks may call it twice as they start; the second must not miss the session.
+    resume: (api) =>
+      resuming ??= finish(api).finally(() => resuming = undefined),
+  };
+}

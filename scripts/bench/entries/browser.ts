@@ -1,0 +1,3 @@
+/** The receivers of a page, beside what signs in. */
+
+export * from "../../../lib/browser/mod.ts";

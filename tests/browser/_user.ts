@@ -1,0 +1,116 @@
+/** A user of the pages, with a browser. */
+
+import { assertEquals } from "@std/assert";
+import {
+  type IBrowser,
+  type IPage,
+  startBrowser,
+} from "../support/chromium.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
+import { type IWorld, startWorld } from "./_world.ts";
+
+export interface IUser extends AsyncDisposable {
+  readonly world: IWorld;
+  readonly browser: IBrowser;
+  /** Opens an example in a tab, signed out unless `isSignedIn`. */
+  open(path: string, isSignedIn?: boolean): Promise<IPage>;
+  /** Waits for a page whose URL begins so, in a tab or a popup. */
+  find(url: string, type?: string): Promise<IPage>;
+  /** Waits until there are so many pages of the world. */
+  count(pages: number): Promise<void>;
+  /** Signs in and consents, or cancels, until the browser leaves the server. */
+  consent(page: IPage, isDenied?: boolean): Promise<void>;
+  /** Closes what is open. */
+  closeAll(): Promise<void>;
+}
+
+/** Waits until the script of an example has run. */
+const READY = "document.querySelector('button')?.onclick";
+
+/** Presses the button of an example. */
+export async function press(page: IPage, isClick = true): Promise<void> {
+  const code = "document.querySelector('pre').textContent = ''; " +
+    "document.querySelector('button').click()";
+  await page.run(code, isClick);
+}
+
+/** Reloads an example. */
+export async function reload(page: IPage): Promise<void> {
+  await page.run("window.isOld = true; location.reload()");
+  await page.find(`!window.isOld && ${READY}`);
+}
+
+/** Waits for what an example shows. */
+export async function shown(page: IPage): Promise<string> {
+  return String(
+    await page.find("document.querySelector('pre')?.textContent"),
+  );
+}
+
+/** Waits until an example shows what the API returned. */
+export async function requireNotes(page: IPage): Promise<void> {
+  assertEquals((await shown(page)).slice(0, 13), '{"resource":"');
+}
+
+export async function startUser(): Promise<IUser> {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await startWorld());
+  const browser = stack.use(await startBrowser());
+  const { issuer } = world.server;
+  const running = stack.move();
+  const targets = async () =>
+    (await browser.targets()).filter(({ url }) => /^https?:/.test(url));
+
+  const find: IUser["find"] = async (url, type = "page") => {
+    let id: string | undefined;
+    await until(LIMIT_MS, async () => {
+      const found = (await targets()).find((one) =>
+        one.url.startsWith(url) && one.type === type
+      );
+      id = found?.id;
+      return id !== undefined;
+    });
+    return await browser.attach(id!);
+  };
+
+  return {
+    world,
+    browser,
+    async open(path, isSignedIn = false) {
+      const page = await browser.attach(
+        await browser.open(world.origin + path),
+      );
+      await page.find(READY);
+      if (!isSignedIn) await page.run("localStorage.clear()");
+      return page;
+    },
+    find,
+    async count(pages) {
+      await until(LIMIT_MS, async () => (await targets()).length === pages);
+    },
+    async consent(page, isDenied = false) {
+      const code = `(() => {
+        if (location.origin !== ${JSON.stringify(issuer)}) return true;
+        const [form] = document.forms;
+        if (document.readyState !== "complete" || !form || window.isSent) return;
+        window.isSent = true;
+        if (${isDenied}) return document.querySelector("a[href$=abort]").click();
+        for (const one of form.elements) one.value ||= "alice";
+        HTMLFormElement.prototype.submit.call(form);
+      })()`;
+      await until(LIMIT_MS, async () => {
+        try {
+          return Boolean(await page.run(code));
+        } catch (error) {
+          // Else it is on its way from one page to the next.
+          return String(error).includes("was closed");
+        }
+      });
+    },
+    async closeAll() {
+      for (const { id } of await targets()) await browser.close(id);
+      await until(LIMIT_MS, async () => (await targets()).length === 0);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,173 @@
+/** `createRedirectReceiver()` in Chromium, with the page of the examples. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { deferred } from "../support/stub_fetch.ts";
+import { press, reload, requireNotes, shown, startUser } from "./_user.ts";
+
+const PAGE = "/page_redirect.html";
+
+Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromium", async (t) => {
+  await using user = await startUser();
+  const { world } = user;
+  const { server: { issuer, requests }, behaviour } = world;
+  const step = (name: string, run: () => Promise<void>) =>
+    t.step(name, async () => {
+      try {
+        await run();
+      } finally {
+        behaviour.before.clear();
+        await user.closeAll();
+      }
+    });
+  const atServer = `location.origin === ${JSON.stringify(issuer)}`;
+
+  await step(
+    "the user returns to where they were, and the URL is clean",
+    async () => {
+      const page = await user.open(`${PAGE}?note=3#top`);
+      await press(page, false);
+      await page.find(atServer);
+      await user.consent(page);
+      await requireNotes(page);
+      assertEquals(
+        await page.run("location.href"),
+        `${world.origin}${PAGE}?note=3#top`,
+      );
+      assertEquals(await page.run("sessionStorage.length"), 0);
+      // A reload begins nothing, and the session is there.
+      await reload(page);
+      requests.length = 0;
+      await press(page);
+      await requireNotes(page);
+      assertEquals(requests, []);
+    },
+  );
+
+  await step("the redirect URI is that of another page", async () => {
+    const page = await user.open("/elsewhere.html?note=3");
+    await press(page, false);
+    await page.find(atServer);
+    await user.consent(page);
+    const href = `${world.origin}/elsewhere.html?note=3`;
+    await page.find(`location.href === ${JSON.stringify(href)}`);
+    requests.length = 0;
+    await page.find("document.querySelector('button')?.onclick");
+    await press(page);
+    await requireNotes(page);
+    assertEquals(requests, []);
+  });
+
+  await step("a denial is shown once", async () => {
+    const page = await user.open(`${PAGE}#top`);
+    await press(page, false);
+    await page.find(atServer);
+    await user.consent(page, true);
+    assertMatch(await shown(page), /access_denied/);
+    assertEquals(await page.run("location.href"), `${world.origin}${PAGE}#top`);
+    await reload(page);
+    assertEquals(
+      await page.run("document.querySelector('pre').textContent"),
+      "",
+    );
+  });
+
+  await step("a response with an unknown state does nothing", async () => {
+    requests.length = 0;
+    const path = `${PAGE}?code=c0de&state=unknown`;
+    const page = await user.open(path);
+    assertEquals(
+      await page.run("document.querySelector('pre').textContent"),
+      "",
+    );
+    assertEquals(await page.run("location.href"), world.origin + path);
+    assertEquals(requests, []);
+  });
+
+  await step("the page is reloaded while the code is redeemed", async () => {
+    const received = deferred<void>();
+    const released = deferred<void>();
+    const page = await user.open(PAGE);
+    behaviour.before.set("/token", () => {
+      received.resolve();
+      return released.promise;
+    });
+    await press(page, false);
+    await page.find(atServer);
+    await user.consent(page);
+    await received.promise;
+    behaviour.before.clear();
+    requests.length = 0;
+    await reload(page);
+    assertEquals(
+      await page.run("document.querySelector('pre').textContent"),
+      "",
+    );
+    assertEquals(requests, []);
+    released.resolve();
+    await press(page, false);
+    await page.find(atServer);
+    await user.consent(page);
+    await requireNotes(page);
+  });
+
+  await step(
+    "the user goes back, and the page in the cache holds no lock",
+    async () => {
+      const page = await user.open(PAGE);
+      await page.run(
+        "addEventListener('pageshow', (event) => window.isRestored = event.persisted)",
+      );
+      await press(page, false);
+      await page.find(atServer);
+      const other = await user.open(PAGE);
+      await press(other, false);
+      await other.find(atServer);
+      await page.run("history.back()");
+      await page.find("window.isRestored");
+      assertMatch(await shown(page), /left/);
+      await press(page, false);
+      await page.find(atServer);
+      await user.consent(page);
+      await requireNotes(page);
+    },
+  );
+
+  await step(
+    "a registration is used again, by another tab and after a denial",
+    async () => {
+      const page = await user.open(PAGE);
+      await press(page, false);
+      await page.find(atServer);
+      await user.consent(page);
+      await requireNotes(page);
+      await page.run(`{
+      const session = JSON.parse(localStorage.session);
+      session.token.access_token = "";
+      delete session.token.refresh_token;
+      localStorage.session = JSON.stringify(session);
+    }`);
+      // Else the server would remember the user, and the consent.
+      await page.send("Network.clearBrowserCookies");
+      requests.length = 0;
+      await press(page, false);
+      await page.find(atServer);
+      await user.consent(page, true);
+      assertMatch(await shown(page), /access_denied/);
+      assertEquals(requests.includes("POST /reg"), false);
+      assertEquals(
+        await page.run("JSON.parse(localStorage.session).isUserAway"),
+        undefined,
+      );
+      await press(page, false);
+      await page.find(atServer);
+      assertEquals(requests.includes("POST /reg"), false);
+      // The first user may never come back: the next tab takes no chances.
+      const other = await user.open(PAGE, true);
+      await press(other, false);
+      await other.find(atServer);
+      await user.consent(other);
+      await requireNotes(other);
+      assertEquals(requests.filter((one) => one === "POST /reg").length, 1);
+    },
+  );
+});

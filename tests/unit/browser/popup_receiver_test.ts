@@ -1,0 +1,178 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { createPopupReceiver } from "../../../lib/browser/mod.ts";
+import { OAuthClientError } from "../../../mod.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../../support/within.ts";
+import { codeOf, fakeWindow, openChannel } from "./_fake_window.ts";
+
+const PAGE = "https://app.example/notes";
+const REDIRECT_URI = "https://app.example/callback";
+const RESPONSE = `${REDIRECT_URI}?code=c0de&state=s1`;
+const URL_OF_SERVER = new URL("https://as.example/authorize");
+const pending = { state: "s1" };
+const sent = { type: "oauth-helper:response", state: "s1", url: RESPONSE };
+const taken = { type: "oauth-helper:taken", state: "s1" };
+
+const create = (options = {}) =>
+  createPopupReceiver({ redirectUri: REDIRECT_URI, ...options });
+
+Deno.test("createPopupReceiver() refuses options that are not valid", () => {
+  using _page = fakeWindow(PAGE);
+  for (
+    const options of [
+      undefined,
+      {},
+      { redirectUri: "/callback" },
+      { redirectUri: "https://other.example/callback" },
+      { redirectUri: REDIRECT_URI, features: "" },
+      { redirectUri: REDIRECT_URI, timeoutMs: 0 },
+    ]
+  ) {
+    const error = assertThrows(
+      () => createPopupReceiver(untyped(options)),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
+
+Deno.test("createPopupReceiver() can be called on a server, where nobody can be visited", async () => {
+  const receiver = create();
+  assertEquals(receiver.redirectUri, REDIRECT_URI);
+  const visit = receiver.visit(URL_OF_SERVER, { pending });
+  assertEquals(await codeOf(visit), "unsupported");
+  assertThrows(() => receiver.open(), OAuthClientError, "no window");
+});
+
+Deno.test("visit() returns the response that arrives on the channel of its state, and leaves nothing behind", async () => {
+  using page = fakeWindow(PAGE);
+  const visit = create().visit(URL_OF_SERVER, { pending });
+  const channel = openChannel("oauth-helper:s1");
+  const confirmed = new Promise((resolve) => {
+    channel.onmessage = ({ data }) => resolve(data);
+  });
+  channel.postMessage({ ...sent, state: "s2", url: "https://x.example" });
+  channel.postMessage(sent);
+  assertEquals((await within(LIMIT_MS, visit)).href, RESPONSE);
+  assertEquals(await within(LIMIT_MS, confirmed), taken);
+  assertEquals(page.popups.map(({ closed }) => closed), [true]);
+  channel.close();
+  assertEquals(page.listeners, 0);
+});
+
+Deno.test("visit() accepts messages of its own origin only", async () => {
+  using page = fakeWindow(PAGE);
+  const confirmed: unknown[] = [];
+  const source = {
+    postMessage: (data: unknown, origin: string) =>
+      confirmed.push([data, origin]),
+  };
+  // As in browsers, where the members are not the event's own.
+  class MessageEvent {
+    readonly #origin: string;
+    readonly #data: unknown;
+    constructor(origin: string, data: unknown) {
+      this.#origin = origin;
+      this.#data = data;
+    }
+    get origin() {
+      return this.#origin;
+    }
+    get data() {
+      return this.#data;
+    }
+    get source() {
+      return source;
+    }
+  }
+  const visit = create().visit(URL_OF_SERVER, { pending });
+  const fire = (origin: string, data: unknown) =>
+    page.fire("message", new MessageEvent(origin, data));
+  fire("https://evil.example", { ...sent, url: "https://evil.example/" });
+  fire("https://app.example", "another message");
+  fire("https://app.example", { ...sent, state: "s2" });
+  assertEquals(confirmed, []);
+  fire("https://app.example", sent);
+  assertEquals((await within(LIMIT_MS, visit)).href, RESPONSE);
+  assertEquals(confirmed, [[taken, "https://app.example"]]);
+});
+
+const ENDS: [
+  code: string,
+  options: { timeoutMs?: number },
+  end: (page: ReturnType<typeof fakeWindow>) => void,
+][] = [
+  ["popup_closed", {}, (page) => page.fire("pagehide")],
+  ["timeout", { timeoutMs: 1 }, () => {}],
+];
+
+for (const [code, options, end] of ENDS) {
+  Deno.test(`visit() that ends with ${code} closes the popup`, async () => {
+    using page = fakeWindow(PAGE);
+    const visit = create(options).visit(URL_OF_SERVER, { pending });
+    end(page);
+    assertEquals(await within(LIMIT_MS, codeOf(visit)), code);
+    assertEquals(page.popups.map(({ closed }) => closed), [true]);
+    assertEquals(page.listeners, 0);
+  });
+}
+
+Deno.test("visit() rejects with the reason of its signal, and closes the popup", async () => {
+  using page = fakeWindow(PAGE);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const visit = create().visit(URL_OF_SERVER, { pending, signal });
+  controller.abort(new Error("enough"));
+  await assertRejects(() => within(LIMIT_MS, visit), Error, "enough");
+  assertEquals(page.popups.map(({ closed }) => closed), [true]);
+  assertEquals(page.listeners, 0);
+});
+
+Deno.test("visit() opens no popup for a URL that is not http or https", async () => {
+  using page = fakeWindow(PAGE);
+  const visit = create().visit(new URL("javascript:alert(1)"), { pending });
+  assertEquals(await codeOf(visit), "url_refused");
+  assertEquals(page.popups.length, 0);
+});
+
+Deno.test("visit() rejects at once if the popup is blocked", async () => {
+  using page = fakeWindow(PAGE);
+  page.isBlocking = true;
+  const receiver = create();
+  const visit = receiver.visit(URL_OF_SERVER, { pending });
+  assertEquals(await codeOf(visit), "popup_blocked");
+  const error = assertThrows(() => receiver.open(), OAuthClientError);
+  assertEquals(error.code, "popup_blocked");
+});
+
+Deno.test("open() opens the popup of the next visit, which the user may close before", async () => {
+  using page = fakeWindow(PAGE);
+  const receiver = create();
+  receiver.open();
+  page.isBlocking = true;
+  const visit = receiver.visit(URL_OF_SERVER, { pending });
+  assertEquals(page.popups.map(({ href }) => href), [undefined]);
+  page.fire("pagehide");
+  assertEquals(await within(LIMIT_MS, codeOf(visit)), "popup_closed");
+
+  page.isBlocking = false;
+  receiver.open();
+  page.popups.at(-1)!.closed = true;
+  const next = receiver.visit(URL_OF_SERVER, { pending });
+  assertEquals(await within(LIMIT_MS, codeOf(next)), "popup_closed");
+});
+
+Deno.test("open() replaces the popup that no visit has used, and close() ends it", async () => {
+  using page = fakeWindow(PAGE);
+  const receiver = create();
+  const first = receiver.open();
+  const second = receiver.open();
+  assertEquals(page.popups.map(({ closed }) => closed), [true, false]);
+  first.close();
+  assertEquals(page.popups.map(({ closed }) => closed), [true, false]);
+  second.close();
+  assertEquals(page.popups.map(({ closed }) => closed), [true, true]);
+  page.isBlocking = true;
+  const visit = receiver.visit(URL_OF_SERVER, { pending });
+  assertEquals(await codeOf(visit), "popup_blocked");
+});
