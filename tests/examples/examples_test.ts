@@ -10,7 +10,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["service.ts", 10],
   ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["mcp_client_v2.ts", 25, /^@modelcontextprotocol\/client$/],
-  ["worker.ts", 60],
+  ["worker.ts", 50, /^cloudflare:workers$/],
   ["opentelemetry.ts", 20, /^@opentelemetry\/api$/],
   ["sign_in_reasons.ts", 15],
   ["page_popup.html", 15],

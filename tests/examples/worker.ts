@@ -1,60 +1,50 @@
+import { DurableObject, env } from "cloudflare:workers";
 import * as oauth from "@oauth-helper/client";
+const { RESOURCE, REDIRECT_URI: redirectUri, USERS } = env;
+const client: oauth.IKnownClient = JSON.parse(env.CLIENT);
+const ATTRIBUTES = "; Path=/; Secure; HttpOnly; SameSite=Lax";
 
-interface IEnv {
-  RESOURCE: string;
-  KV: {
-    get<T>(key: string, type: "json"): Promise<T>;
-    put(key: string, value: string, options?: object): Promise<void>;
-    delete(key: string): Promise<void>;
-  };
-}
-
-const createApi = (user: string, origin: string, { KV, RESOURCE }: IEnv) =>
-  oauth.createAuthorizedFetch(RESOURCE, {
-    // KV has no lock. A Durable Object has one: see durable_object_store.js.
+/** One for each user. All requests of the user arrive here, so it needs no lock. */
+export class User extends DurableObject {
+  #api = oauth.createAuthorizedFetch(RESOURCE, {
+    client,
     store: {
-      load: () => KV.get(user, "json"),
-      save: (session) => KV.put(user, JSON.stringify(session ?? null)),
+      load: () => this.ctx.storage.get("session"),
+      save: (session) => this.ctx.storage.put("session", session ?? null),
     },
-    authorize: oauth.codeFlow({
-      clientMetadata: { client_name: "My worker" },
-      redirectUri: `${origin}/callback`,
-      async visit(url, { pending }) {
-        const key = `${user} ${pending.state}`;
-        await KV.put(key, JSON.stringify(pending), { expirationTtl: 600 });
-        throw redirect(url.href, user);
-      },
-    }),
   });
-
-function redirect(location: string, user: string): Response {
-  const cookie = `__Host-id=${user}; Path=/; Secure; HttpOnly; SameSite=Lax`;
-  const headers = { Location: location, "Set-Cookie": cookie };
-  return new Response(null, { status: 302, headers });
-}
-
-export default {
-  async fetch(request: Request, env: IEnv): Promise<Response> {
-    const { pathname, origin, searchParams } = new URL(request.url);
-    const { KV, RESOURCE } = env;
-    const cookies = request.headers.get("Cookie") ?? "";
-    const user = /(?:^|; )__Host-id=([\w-]+)/.exec(cookies)?.[1] ??
-      crypto.randomUUID();
-    const api = createApi(user, origin, env);
-    try {
-      if (pathname === "/callback") {
-        const key = `${user} ${searchParams.get("state")}`;
-        const pending = await KV.get<oauth.IPendingAuthorization>(key, "json");
-        if (!pending) return new Response("Sign in again", { status: 400 });
-        await KV.delete(key);
-        await api.save(await oauth.finishAuthorization(request, pending));
-      } else if (pathname === "/login") await api.authorize();
-      else return new Response((await api(RESOURCE)).body);
-      return redirect("/", user);
-    } catch (error) {
-      // The redirect of `visit`.
-      if (error instanceof Response) return error;
-      throw error;
+  async fetch(request: Request): Promise<Response> {
+    const { storage } = this.ctx;
+    const { pathname, searchParams } = new URL(request.url);
+    const home = Response.redirect(new URL("/", request.url));
+    if (pathname === "/login") {
+      const context = await oauth.discoverAuthorization(RESOURCE);
+      const options = { client, redirectUri, offlineAccess: true };
+      const { url, pending } = await oauth.startAuthorization(context, options);
+      await storage.put("pending", pending);
+      return Response.redirect(url);
+    } else if (pathname === "/callback") {
+      const kept = await storage.get<oauth.IPendingAuthorization>("pending");
+      if (kept?.state !== searchParams.get("state")) return home;
+      await storage.delete("pending");
+      return await this.#api.finish(request, kept).then(
+        () => home,
+        ({ error, code }) => new Response(error ?? code, { status: 403 }),
+      );
+    } else if (pathname === "/logout" && request.method === "POST") {
+      await this.#api.revoke();
     }
+    const result = await this.#api(RESOURCE);
+    return new Response(await result.text(), { status: result.status });
+  }
+}
+export default {
+  async fetch(request: Request): Promise<Response> {
+    const [cookie = `__Host-id=${crypto.randomUUID()}`] =
+      request.headers.get("Cookie")?.match(/(?<=^|; )__Host-id=[\w-]+/) ?? [];
+    const response = await USERS.getByName(cookie).fetch(request);
+    const result = new Response(response.body, response);
+    result.headers.append("Set-Cookie", cookie + ATTRIBUTES);
+    return result;
   },
 };

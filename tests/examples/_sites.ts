@@ -1,0 +1,171 @@
+/** Web servers that sign users in: their browsers, and what each server must survive. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { IFlowServers } from "../servers/_flow.ts";
+import { createBrowser } from "../servers/browser.ts";
+
+/** A running site. */
+export interface ISite {
+  /** What browsers request, without a slash at the end. */
+  readonly origin: string;
+  /** The servers that it depends on. */
+  readonly servers: IFlowServers;
+  /** Sends a request, and follows no redirect. */
+  send(url: URL, init: RequestInit): Promise<Response>;
+  /** Makes the access tokens of all sessions expire. */
+  expire(visitor: Visitor): Promise<unknown>;
+  /** Ends all processes, and starts them again. */
+  restart?(): Promise<void>;
+}
+
+/** What a browser has received. */
+interface IPage {
+  readonly status: number;
+  /** URL that it is redirected to; empty if it is not. */
+  readonly location: string;
+  readonly text: string;
+}
+
+/** A browser with cookies. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  readonly #site: ISite;
+
+  constructor(site: ISite) {
+    this.#site = site;
+  }
+
+  async open(path: string, method = "GET"): Promise<IPage> {
+    const { origin } = this.#site;
+    const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
+    const response = await this.#site.send(new URL(path, origin), {
+      method,
+      redirect: "manual",
+      // Another cookie in front, as sites have them.
+      headers: { Cookie: ["theme=dark", ...pairs].join("; ") },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      assertMatch(name, /^__Host-/);
+      assertMatch(line, /; Path=\/(;|$)/);
+      for (const attribute of ["Secure", "HttpOnly", "SameSite=Lax"]) {
+        assert(line.includes(`; ${attribute}`), `${attribute} is missing`);
+      }
+      // What browsers accept (RFC 6265bis, section 5.6).
+      assert(name.length + value.length <= 4096, `${value.length} characters`);
+      this.cookies.set(name, value);
+    }
+    const { status, headers } = response;
+    const location = headers.get("Location") ?? "";
+    return { status, location, text: await response.text() };
+  }
+
+  /** Starts a sign-in; returns the callback, after the user has decided. */
+  async visit(deny = false): Promise<string> {
+    const { location } = await this.open("/login");
+    const scope = new URL(location).searchParams.get("scope");
+    assert(scope?.includes("offline_access"), "No refresh token is requested");
+    const browser = createBrowser({ deny });
+    return `${await browser.authorize(location)}`;
+  }
+
+  async signIn(): Promise<void> {
+    const { location } = await this.open(await this.visit());
+    assertEquals(new URL(location, this.#site.origin).pathname, "/");
+    await this.requireSignedIn();
+  }
+
+  async requireSignedIn(): Promise<void> {
+    const { status, text } = await this.open("/");
+    assertEquals([status, JSON.parse(text).resource], [
+      200,
+      this.#site.servers.protectedResource.resource,
+    ]);
+  }
+
+  /** A request of a page's script: no redirect leads to the server. */
+  async requireSignedOut(): Promise<void> {
+    const { status, location } = await this.open("/");
+    assertEquals([status, location], [401, ""]);
+  }
+}
+
+const CALLS = 8;
+const ROUNDS = 10;
+
+/** A user signs in, refuses, comes back twice, is attacked, and signs out. */
+export async function playVisits(site: ISite): Promise<void> {
+  const { requests } = site.servers.server;
+  const [alice, bob] = [new Visitor(site), new Visitor(site)];
+  requests.length = 0;
+  await alice.requireSignedOut();
+  await alice.open("/login");
+  await alice.open("/login");
+  assertEquals(requests.filter((one) => one === "POST /reg"), []);
+
+  const refusal = await alice.open(await alice.visit(true));
+  assertEquals([refusal.status, refusal.text], [403, "access_denied"]);
+  await alice.requireSignedOut();
+
+  const callback = await alice.visit();
+  // The attacker has bob open the callback of alice.
+  await bob.open(callback);
+  await bob.requireSignedOut();
+  const own = await bob.visit();
+  await bob.open(callback);
+  await bob.requireSignedOut();
+  // It has not ended the sign-in of bob.
+  await bob.open(own);
+  await bob.requireSignedIn();
+  await bob.open("/logout", "POST");
+
+  await alice.open(callback);
+  await alice.requireSignedIn();
+  // A reload does not redeem the code again, for which servers revoke the tokens.
+  requests.length = 0;
+  await alice.open(callback);
+  assertEquals(requests, []);
+  await alice.requireSignedIn();
+  await bob.requireSignedOut();
+  await bob.signIn();
+
+  // Another site can have the browser request this, but not send a form with cookies.
+  await alice.open("/logout");
+  await alice.requireSignedIn();
+  const before = new Map(alice.cookies);
+  await alice.open("/logout", "POST");
+  assert(requests.some((one) => one.includes("/revocation")), `${requests}`);
+  await alice.requireSignedOut();
+  await bob.requireSignedIn();
+  for (const [name, value] of before) alice.cookies.set(name, value);
+  await alice.requireSignedOut();
+}
+
+/** The pages of a user make calls at once after each expiry. */
+export async function playExpiries(site: ISite): Promise<void> {
+  const { requests } = site.servers.server;
+  const visitor = new Visitor(site);
+  await visitor.signIn();
+  for (let round = 1; round <= ROUNDS; round++) {
+    await site.expire(visitor);
+    requests.length = 0;
+    const calls = Array.from({ length: CALLS }, () => visitor.open("/"));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    assertEquals(statuses, Array(CALLS).fill(200), `round ${round}`);
+    // The server revokes all tokens if a refresh token is used again.
+    assertEquals(requests, ["POST /token"], `round ${round}`);
+  }
+}
+
+/** The processes end while a user is away, and while others are signed in. */
+export async function playRestarts(
+  site: ISite & Required<Pick<ISite, "restart">>,
+): Promise<void> {
+  const [alice, bob] = [new Visitor(site), new Visitor(site)];
+  await alice.signIn();
+  const callback = await bob.visit();
+  await site.restart();
+  await alice.requireSignedIn();
+  await bob.open(callback);
+  await bob.requireSignedIn();
+}

@@ -1,0 +1,96 @@
+/** The example for Workers, in workerd with Durable Objects. */
+
+import { Miniflare } from "miniflare";
+import { startFlowServers } from "../servers/_flow.ts";
+import { bundle } from "../support/bundle.ts";
+import {
+  type ISite,
+  playExpiries,
+  playRestarts,
+  playVisits,
+} from "./_sites.ts";
+
+const ORIGIN = "https://worker.example";
+const SECRET = "secret-of-the-worker";
+
+interface IWorkerSite extends ISite, AsyncDisposable {
+  restart(): Promise<void>;
+}
+
+async function startWorker(): Promise<IWorkerSite> {
+  await using started = new AsyncDisposableStack();
+  const servers = started.use(
+    await startFlowServers({
+      clients: [{
+        client_id: "worker",
+        client_secret: SECRET,
+        redirect_uris: [`${ORIGIN}/callback`],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+      }],
+    }),
+  );
+  const directory = await Deno.makeTempDir();
+  started.defer(() => Deno.remove(directory, { recursive: true }));
+  const path = `${directory}/worker.mjs`;
+  const source = new URL("_expiring_worker.ts", import.meta.url).pathname;
+  await bundle(source, path, ["cloudflare:workers"]);
+  const { server: { issuer }, protectedResource: { resource } } = servers;
+  const start = () =>
+    new Miniflare({
+      modules: [{
+        type: "ESModule",
+        path: "worker.mjs",
+        contents: Deno.readTextFileSync(path),
+      }],
+      compatibilityDate: "2026-01-01",
+      durableObjects: { USERS: { className: "User", useSQLite: true } },
+      durableObjectsPersist: `${directory}/objects`,
+      bindings: {
+        RESOURCE: resource,
+        REDIRECT_URI: `${ORIGIN}/callback`,
+        CLIENT: JSON.stringify({
+          issuer,
+          client_id: "worker",
+          client_secret: SECRET,
+        }),
+      },
+      // Else miniflare downloads an example of the properties of a request.
+      cf: false,
+    });
+  let miniflare = start();
+  started.defer(() => miniflare.dispose());
+  const running = started.move();
+  return {
+    origin: ORIGIN,
+    servers,
+    send: async (url, { method = "GET", headers }) =>
+      // Its types are those of workers.
+      await miniflare.dispatchFetch(url, {
+        method,
+        headers: headers as Record<string, string>,
+        redirect: "manual",
+      }) as unknown as Response,
+    expire: (visitor) => visitor.open("/expire"),
+    async restart() {
+      await miniflare.dispose();
+      miniflare = start();
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+Deno.test("worker.ts signs its users in and out, each in a browser of their own", async () => {
+  await using site = await startWorker();
+  await playVisits(site);
+});
+
+Deno.test("worker.ts makes one refresh for eight calls at once, ten times", async () => {
+  await using site = await startWorker();
+  await playExpiries(site);
+});
+
+Deno.test("worker.ts keeps sessions and sign-ins when it restarts", async () => {
+  await using site = await startWorker();
+  await playRestarts(site);
+});
