@@ -2,41 +2,11 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createClient } from "redis";
 import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
 import { redisStore } from "../../lib/stores/mod.ts";
+import { withRedis } from "../servers/redis.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 import { WITH_CACHE } from "./_stores.ts";
-
-/** Starts a Redis server of its own, which keeps nothing. */
-async function withRedis(task: (url: string) => Promise<void>): Promise<void> {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  const settings = { port, bind: "127.0.0.1", save: "", appendonly: "no" };
-  const args = Object.entries(settings).flatMap(([name, value]) => [
-    `--${name}`,
-    String(value),
-  ]);
-  const server = new Deno.Command("redis-server", { args, stdout: "piped" })
-    .spawn();
-  const started = Promise.withResolvers<void>();
-  const output = (async () => {
-    let text = "";
-    const chunks = server.stdout.pipeThrough(new TextDecoderStream());
-    for await (const chunk of chunks) {
-      text += chunk;
-      if (/ready to accept connections/i.test(text)) started.resolve();
-    }
-    started.reject(new Error(text));
-  })();
-  try {
-    await started.promise;
-    await task(`redis://127.0.0.1:${port}`);
-  } finally {
-    server.kill("SIGKILL");
-    await Promise.all([server.status, output]);
-  }
-}
 
 const connect = (url: string) => createClient({ url }).connect();
 

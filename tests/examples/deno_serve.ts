@@ -1,0 +1,44 @@
+import * as oauth from "@oauth-helper/client";
+import { denoKvStore } from "@oauth-helper/client/stores";
+import { type IVisit, openCookie, sealCookie } from "./sealed_cookie.ts";
+
+const RESOURCE = Deno.env.get("RESOURCE")!;
+const redirectUri = `${Deno.env.get("ORIGIN")}/callback`;
+const client: oauth.IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
+const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
+const lifetimeSeconds = 30 * 24 * 3600;
+
+function apiOf(id = "") {
+  const store = denoKvStore(kv, ["sessions", id], { lifetimeSeconds });
+  return oauth.createAuthorizedFetch(RESOURCE, { client, store });
+}
+
+async function redirect(url: string | URL, visit: IVisit): Promise<Response> {
+  const cookie = await sealCookie(visit);
+  const headers = { Location: `${url}`, "Set-Cookie": cookie };
+  return new Response(null, { status: 303, headers });
+}
+
+Deno.serve(async (request) => {
+  const { pathname, searchParams } = new URL(request.url);
+  const home = Response.redirect(new URL("/", redirectUri));
+  const { id, pending } = await openCookie(request.headers.get("Cookie"));
+  if (pathname === "/login") {
+    const context = await oauth.discoverAuthorization(RESOURCE);
+    const options = { client, redirectUri, offlineAccess: true };
+    const start = await oauth.startAuthorization(context, options);
+    return await redirect(start.url, { id, pending: start.pending });
+  } else if (pathname === "/callback") {
+    if (pending?.state !== searchParams.get("state")) return home;
+    const next = { id: crypto.randomUUID() };
+    return await apiOf(next.id).finish(request, pending).then(
+      () => redirect("/", next),
+      ({ error, code }) => new Response(error ?? code, { status: 403 }),
+    );
+  } else if (pathname === "/logout" && request.method === "POST") {
+    await apiOf(id).revoke();
+    return await redirect("/", {});
+  }
+  const result = await apiOf(id)(RESOURCE);
+  return new Response(await result.text(), { status: result.status });
+});

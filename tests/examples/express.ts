@@ -1,0 +1,45 @@
+import process from "node:process";
+import * as oauth from "@oauth-helper/client";
+import { redisStore } from "@oauth-helper/client/stores";
+// @ts-types="@types/express"
+import express, { type Response } from "express";
+import { createClient } from "redis";
+import { type IVisit, openCookie, sealCookie } from "./sealed_cookie.ts";
+
+const { RESOURCE = "", ORIGIN, CLIENT = "", REDIS = "", PORT } = process.env;
+const client: oauth.IKnownClient = JSON.parse(CLIENT);
+const redis = createClient({ url: REDIS });
+await redis.on("error", console.error).connect();
+function apiOf({ id }: IVisit) {
+  const store = redisStore(redis, `user:${id}`, { lifetimeSeconds: 2592000 });
+  return oauth.createAuthorizedFetch(RESOURCE, { client, store });
+}
+const redirect = async (response: Response, url: string, visit: IVisit) =>
+  response.header("Set-Cookie", await sealCookie(visit)).redirect(303, url);
+const app = express();
+app.get("/login", async ({ headers }, response) => {
+  const { id } = await openCookie(headers.cookie);
+  const context = await oauth.discoverAuthorization(RESOURCE);
+  const redirectUri = `${ORIGIN}/callback`;
+  const options = { client, redirectUri, offlineAccess: true };
+  const { url, pending } = await oauth.startAuthorization(context, options);
+  await redirect(response, url.href, { id, pending });
+});
+app.get("/callback", async ({ headers, query, url }, response) => {
+  const { pending } = await openCookie(headers.cookie);
+  if (!pending || pending.state !== query.state) return response.redirect("/");
+  const next = { id: crypto.randomUUID() };
+  await apiOf(next).finish(new URL(url, ORIGIN), pending).then(
+    () => redirect(response, "/", next),
+    ({ error, code }) => response.status(403).type("text").send(error ?? code),
+  );
+});
+app.post("/logout", async ({ headers }, response) => {
+  await apiOf(await openCookie(headers.cookie)).revoke();
+  await redirect(response, "/", {});
+});
+app.get("/", async ({ headers }, response) => {
+  const result = await apiOf(await openCookie(headers.cookie))(RESOURCE);
+  response.status(result.status).type("text").send(await result.text());
+});
+app.listen(Number(PORT), "127.0.0.1");

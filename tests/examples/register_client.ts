@@ -1,0 +1,13 @@
+/** Registers a web server once; prints the client, for its configuration. */
+import { discoverAuthorization, ensureClient } from "@oauth-helper/client";
+
+const [resource = "", redirectUri = ""] = Deno.args;
+const { serverMetadata } = await discoverAuthorization(resource);
+const client = await ensureClient(serverMetadata, {
+  clientMetadata: {
+    client_name: "My app",
+    token_endpoint_auth_method: "client_secret_basic",
+  },
+  redirectUri,
+});
+console.log(JSON.stringify(client));

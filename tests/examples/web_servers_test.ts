@@ -1,0 +1,218 @@
+/** The examples for web servers, as processes with the databases that they use. */
+
+import { createClient } from "redis";
+import type { ISession } from "@oauth-helper/client";
+import { importMapArgs, root } from "../../scripts/support/deno.ts";
+import { type IFlowServers, startFlowServers } from "../servers/_flow.ts";
+import { startRedis } from "../servers/redis.ts";
+import { bundle } from "../support/bundle.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
+import { createDesk } from "./_programs.ts";
+import {
+  type ISite,
+  playExpiries,
+  playRestarts,
+  playVisits,
+} from "./_sites.ts";
+
+/** The address that browsers know. */
+const ORIGIN = "https://app.example";
+
+interface IWebSite extends ISite, AsyncDisposable {
+  restart(): Promise<void>;
+}
+
+/** A program, and what its database needs. */
+interface IServerProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+  /** How many processes run behind the address. */
+  readonly processes: number;
+  /** Replaces each session in the database. */
+  change(update: (session: ISession) => void): Promise<void>;
+}
+
+const path = (name: string) => new URL(name, import.meta.url).pathname;
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+/** Registers a client, as the operator of the site does once. */
+async function register(
+  { protectedResource: { resource } }: IFlowServers,
+): Promise<string> {
+  await using desk = await createDesk();
+  const args = [resource, `${ORIGIN}/callback`];
+  return (await desk.start("register_client.ts", ...args).output()).trim();
+}
+
+/** A process of a site. */
+class SiteProcess implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #port = freePort();
+
+  constructor({ command, args, env }: IServerProgram) {
+    this.#child = new Deno.Command(command, {
+      args: [...args],
+      env: {
+        ...env,
+        PORT: `${this.#port}`,
+        DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${this.#port}`,
+      },
+      stdout: "null",
+    }).spawn();
+  }
+
+  async start(): Promise<this> {
+    await until(LIMIT_MS, async () => {
+      try {
+        (await Deno.connect({ hostname: "127.0.0.1", port: this.#port }))
+          .close();
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    return this;
+  }
+
+  send({ pathname, search }: URL, init: RequestInit): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.#port}${pathname}${search}`, init);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#child.status;
+  }
+}
+
+/** Starts a site whose requests go to its processes in turn. */
+async function startSite(
+  open: (
+    stack: AsyncDisposableStack,
+    directory: string,
+  ) => Promise<IServerProgram>,
+): Promise<IWebSite> {
+  await using started = new AsyncDisposableStack();
+  const servers = started.use(await startFlowServers());
+  const directory = await Deno.makeTempDir();
+  started.defer(() => Deno.remove(directory, { recursive: true }));
+  const program = await open(started, directory);
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  const env = {
+    ...program.env,
+    ORIGIN,
+    RESOURCE: servers.protectedResource.resource,
+    CLIENT: await register(servers),
+    COOKIE_KEY: btoa(String.fromCharCode(...key)),
+  };
+  let processes: SiteProcess[] = [];
+  const start = async () => {
+    processes = Array.from(
+      { length: program.processes },
+      () => new SiteProcess({ ...program, env }),
+    );
+    await Promise.all(processes.map((one) => one.start()));
+  };
+  const end = async () => {
+    for (const one of processes.splice(0)) await one[Symbol.asyncDispose]();
+  };
+  started.defer(end);
+  await start();
+  const running = started.move();
+  let requests = 0;
+  return {
+    origin: ORIGIN,
+    servers,
+    send: (url, init) =>
+      processes[requests++ % processes.length]!.send(url, init),
+    expire: () =>
+      program.change(({ token }) => {
+        token.expires_at = 1;
+      }),
+    async restart() {
+      await end();
+      await start();
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Two processes of Node with Express, and Redis. */
+const startExpress = () =>
+  startSite(async (stack, directory) => {
+    const { url } = stack.use(await startRedis());
+    const program = `${directory}/express.mjs`;
+    await bundle(path("express.ts"), program, []);
+    return {
+      command: "node",
+      args: [program],
+      env: { REDIS: url },
+      processes: 2,
+      async change(update) {
+        const client = await createClient({ url }).connect();
+        for (const key of await client.keys("user:*")) {
+          const session = JSON.parse(await client.get(key) ?? "");
+          update(session);
+          await client.set(key, JSON.stringify(session), {
+            expiration: "KEEPTTL",
+          });
+        }
+        await client.close();
+      },
+    };
+  });
+
+/** A process of Deno, and Deno KV. */
+const startDeno = () =>
+  startSite(async (_, directory) => {
+    const database = `${directory}/kv.sqlite3`;
+    const [option, map] = await importMapArgs();
+    return {
+      command: Deno.execPath(),
+      args: [
+        ...["run", "--quiet", "--no-prompt", "--unstable-kv"],
+        ...option && map ? [option, new URL(map, root).pathname] : [],
+        ...["--allow-net=127.0.0.1", "--allow-env"],
+        ...[`--allow-read=${directory}`, `--allow-write=${directory}`],
+        path("deno_serve.ts"),
+      ],
+      env: { KV_PATH: database },
+      processes: 1,
+      async change(update) {
+        const kv = await Deno.openKv(database);
+        for await (const entry of kv.list<ISession>({ prefix: ["sessions"] })) {
+          update(entry.value);
+          await kv.set(entry.key, entry.value);
+        }
+        kv.close();
+      },
+    };
+  });
+
+for (
+  const [name, start] of [
+    ["express.ts", startExpress],
+    ["deno_serve.ts", startDeno],
+  ] as const
+) {
+  Deno.test(`${name} signs its users in and out, each in a browser of their own`, async () => {
+    await using site = await start();
+    await playVisits(site);
+  });
+
+  Deno.test(`${name} makes one refresh for eight calls at once, ten times`, async () => {
+    await using site = await start();
+    await playExpiries(site);
+  });
+
+  Deno.test(`${name} keeps sessions and sign-ins when it restarts`, async () => {
+    await using site = await start();
+    await playRestarts(site);
+  });
+}
