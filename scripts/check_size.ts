@@ -19,7 +19,7 @@ await esbuild.stop();
 const readme = await Deno.readTextFile(new URL("README.md", root));
 const figure = `${ENTRIES[0]!.limit / 1_000} kB`;
 if (!readme.includes(figure)) {
-  problems.push(`README does not say that the code flow has ${figure}`);
+  problems.push(`README does not say that its first program imports ${figure}`);
 }
 for (const problem of problems) console.error(problem);
 Deno.exit(problems.length === 0 ? 0 : 1);

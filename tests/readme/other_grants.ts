@@ -1,17 +1,10 @@
 import {
   clientCredentialsFlow,
-  codeFlow,
   deviceFlow,
   privateKeyJwt,
 } from "@oauth-helper/client";
-import { createLoopbackReceiver } from "@oauth-helper/client/native";
 
-// The client from the server's console, in place of a registration.
 const issuer = "https://as.example";
-export const known = codeFlow({
-  ...createLoopbackReceiver(),
-  client: { issuer, client_id: "my-tool", client_secret: "s3cret" },
-});
 
 // The device flow: the user signs in on another device.
 export const device = deviceFlow({

@@ -1,24 +1,17 @@
 /** The examples in this folder are in README.md, character for character, and work. */
 import { exportPKCS8 } from "jose";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  getClaimsFromJWT,
-  type ISession,
-  type IToken,
-  OAuthClientError,
-} from "../../mod.ts";
+import { getClaimsFromJWT, type IToken, OAuthClientError } from "../../mod.ts";
 import config from "../../deno.json" with { type: "json" };
 import {
   findLinkedPaths,
   replaceLinks,
 } from "../../scripts/support/package_readme.ts";
 import { startFlowServers, statusFor } from "../servers/_flow.ts";
-import { createBrowser } from "../servers/browser.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
 import { ec, generate } from "../support/keys.ts";
-import { getTokenForUser } from "./cross_app_access.ts";
-import { device, known, service, signed } from "./other_grants.ts";
-import { callback, login } from "./web_server.ts";
+import { getTokenForUser } from "../examples/cross_app_access.ts";
+import { device, service, signed } from "./other_grants.ts";
 
 const root = new URL("../..", import.meta.url);
 
@@ -27,16 +20,17 @@ function read(path: string): string {
 }
 
 const EXAMPLES = [
-  "tests/examples/cli_login.ts",
+  "tests/examples/command_line.ts",
+  "tests/examples/mcp_client_v2.ts",
+  "tests/examples/service.ts",
+  "tests/examples/page_popup.html",
   "tests/readme/other_grants.ts",
-  "tests/readme/cross_app_access.ts",
-  "tests/readme/web_server.ts",
 ];
 
 for (const path of EXAMPLES) {
   Deno.test(`README.md contains ${path}`, () => {
     const blocks = [
-      ...read("README.md").matchAll(/^```ts[^\n]*\n(.*?)^```$/gms),
+      ...read("README.md").matchAll(/^```(?:ts|html)[^\n]*\n(.*?)^```$/gms),
     ]
       .map(([, code = ""]) => code);
     assert(blocks.includes(read(path)), `no code block is ${path}`);
@@ -69,21 +63,6 @@ async function assertAccepted(resource: string, token: IToken, sub: string) {
   assertEquals([claims.aud, claims.sub], [resource, sub]);
 }
 
-Deno.test("login() and callback() share a sign-in by the storage of the user", async () => {
-  await using servers = await startFlowServers();
-  const { resource } = servers.context;
-  const user = new Map<string, string>();
-  const redirect = await login(servers.context, user);
-  assertEquals([redirect.status, user.size], [302, 1]);
-  const url = redirect.headers.get("Location") ?? "";
-  const target = await createBrowser({ login: "ada" }).authorize(url);
-  assertEquals((await callback(new Request(target), user)).status, 302);
-  assertEquals([...user.keys()], ["session"]);
-  const session: ISession = JSON.parse(user.get("session") ?? "");
-  await assertAccepted(resource, session.token, "ada");
-  assertEquals((await callback(new Request(target), user)).status, 400);
-});
-
 Deno.test("getTokenForUser() gets from an ID token to a 200", async () => {
   // The credentials of the example.
   const atIdp = { id: "id-at-the-idp", secret: "s3cret" };
@@ -97,12 +76,12 @@ Deno.test("getTokenForUser() gets from an ID token to a 200", async () => {
   await assertAccepted(context.resource, token, "ada");
 });
 
-Deno.test("known, service and signed send their credentials to no other issuer", async () => {
+Deno.test("service and signed send their credentials to no other issuer", async () => {
   const pair = await generate(ec("P-256"), true);
   const pem = await exportPKCS8(pair.privateKey);
   await using servers = await startFlowServers();
   const { context } = servers;
-  for (const authorize of [known, service, signed(pem)]) {
+  for (const authorize of [service, signed(pem)]) {
     const error = await assertRejects(
       () => authorize({ context, scopes: [] }),
       OAuthClientError,
