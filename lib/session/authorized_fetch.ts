@@ -86,9 +86,9 @@ function revoked(): DOMException {
  * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
  *   kept and the error thrown, with `reauthorize` its tokens are deleted, with
  *   `reregister` all of it; without `authorize`, a session whose client you have named
- *   is kept then, and the error thrown. With any other error response, redirect or response of the
- *   token endpoint, and if the client is of another issuer than the session, discovery
- *   and `authorize` follow.
+ *   is kept then, and the error thrown. With any other error response, redirect or
+ *   response of the token endpoint, and if the client is of another issuer than the
+ *   session, discovery and `authorize` follow.
  * - A stream as body is sent once: if the session is missing, expired or known to be
  *   refused, it is renewed before the call. The body of a `Request` is kept in memory
  *   until the call has ended, as it may have to be sent again: pass a large one as
