@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import {
   type IBrowser,
   type IPage,
+  PAUSE_MS,
   startBrowser,
 } from "../support/chromium.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
@@ -55,7 +56,10 @@ export async function requireNotes(page: IPage): Promise<void> {
 export async function startUser(): Promise<IUser> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await startWorld());
-  const browser = stack.use(await startBrowser());
+  const browser = stack.use(
+    // Else a page is not kept where memory is short.
+    await startBrowser(["--disable-features=BackForwardCacheMemoryControls"]),
+  );
   const { issuer } = world.server;
   const running = stack.move();
   const targets = async () =>
@@ -69,7 +73,7 @@ export async function startUser(): Promise<IUser> {
       );
       id = found?.id;
       return id !== undefined;
-    });
+    }, PAUSE_MS);
     return await browser.attach(id!);
   };
 
@@ -86,7 +90,11 @@ export async function startUser(): Promise<IUser> {
     },
     find,
     async count(pages) {
-      await until(LIMIT_MS, async () => (await targets()).length === pages);
+      await until(
+        LIMIT_MS,
+        async () => (await targets()).length === pages,
+        PAUSE_MS,
+      );
     },
     async consent(page, isDenied = false) {
       const code = `(() => {
@@ -105,11 +113,15 @@ export async function startUser(): Promise<IUser> {
           // Else it is on its way from one page to the next.
           return String(error).includes("was closed");
         }
-      });
+      }, PAUSE_MS);
     },
     async closeAll() {
       for (const { id } of await targets()) await browser.close(id);
-      await until(LIMIT_MS, async () => (await targets()).length === 0);
+      await until(
+        LIMIT_MS,
+        async () => (await targets()).length === 0,
+        PAUSE_MS,
+      );
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

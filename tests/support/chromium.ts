@@ -9,6 +9,9 @@ const PROGRAMS = [
   "google-chrome-stable",
 ];
 
+/** Between two looks at a page: each costs the browser some time. */
+export const PAUSE_MS = 25;
+
 /** A running browser. */
 export interface IBrowser extends AsyncDisposable {
   /** Opens a tab; returns its identifier. */
@@ -122,6 +125,7 @@ async function attach(id: string, host: string): Promise<IPage> {
       await until(
         LIMIT_MS,
         async () => Boolean(found = await run(code).catch(() => undefined)),
+        PAUSE_MS,
       );
       return found;
     },

@@ -18,16 +18,20 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   }
 }
 
-/** Waits until a condition holds; rejects if that takes more than `ms` milliseconds. */
+/**
+ * Waits until a condition holds; rejects if that takes more than `ms` milliseconds. It is
+ * called every `pauseMs` milliseconds.
+ */
 export async function until(
   ms: number,
   condition: () => boolean | Promise<boolean>,
+  pauseMs = 5,
 ): Promise<void> {
   const end = performance.now() + ms;
   while (!await within(ms, Promise.resolve(condition()))) {
     if (performance.now() > end) {
       throw new Error(`Not true within ${ms} ms: ${condition}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
