@@ -3,8 +3,8 @@
  * Deno KV and in Redis, pages and tabs of Chromium, the loopback receiver in Deno and
  * Node, and the examples.
  *
- * They need `redis-server`, Chromium and Node on the path. Arguments are passed to
- * `deno test`.
+ * They need `redis-server`, Chromium and Node on the path; the store in SQL is left out
+ * where PostgreSQL is not installed. Arguments are passed to `deno test`.
  */
 
 import { deno, importMapArgs } from "./support/deno.ts";

@@ -99,6 +99,8 @@ export async function playVisits(site: ISite): Promise<void> {
   const [alice, bob] = [new Visitor(site), new Visitor(site)];
   requests.length = 0;
   await alice.requireSignedOut();
+  const { location } = await alice.open("/callback");
+  assertEquals(new URL(location, site.origin).pathname, "/");
   await alice.open("/login");
   await alice.open("/login");
   assertEquals(requests.filter((one) => one === "POST /reg"), []);

@@ -14,6 +14,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["express.ts", 45, /^(node:process|express|redis|\.\/sealed_cookie\.ts)$/],
   ["deno_serve.ts", 45, /^\.\/sealed_cookie\.ts$/],
   ["sealed_cookie.ts", 35, /^(node:process|jose)$/],
+  ["sql_store.ts", 50, /^postgres$/],
   ["register_client.ts", 15],
   ["opentelemetry.ts", 20, /^@opentelemetry\/api$/],
   ["sign_in_reasons.ts", 15],

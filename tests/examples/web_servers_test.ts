@@ -6,6 +6,7 @@ import { importMapArgs, root } from "../../scripts/support/deno.ts";
 import { type IFlowServers, startFlowServers } from "../servers/_flow.ts";
 import { startRedis } from "../servers/redis.ts";
 import { bundle } from "../support/bundle.ts";
+import { freePort } from "../support/free_port.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk } from "./_programs.ts";
 import {
@@ -34,13 +35,6 @@ interface IServerProgram {
 }
 
 const path = (name: string) => new URL(name, import.meta.url).pathname;
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
-}
 
 /** Registers a client, as the operator of the site does once. */
 async function register(
@@ -144,11 +138,11 @@ async function startSite(
 }
 
 /** Two processes of Node with Express, and Redis. */
-const startExpress = () =>
+const startExpress = (name: string) =>
   startSite(async (stack, directory) => {
     const { url } = stack.use(await startRedis());
     const program = `${directory}/express.mjs`;
-    await bundle(path("express.ts"), program, []);
+    await bundle(path(name), program, []);
     return {
       command: "node",
       args: [program],
@@ -169,7 +163,7 @@ const startExpress = () =>
   });
 
 /** A process of Deno, and Deno KV. */
-const startDeno = () =>
+const startDeno = (name: string) =>
   startSite(async (_, directory) => {
     const database = `${directory}/kv.sqlite3`;
     const [option, map] = await importMapArgs();
@@ -180,7 +174,7 @@ const startDeno = () =>
         ...option && map ? [option, new URL(map, root).pathname] : [],
         ...["--allow-net=127.0.0.1", "--allow-env"],
         ...[`--allow-read=${directory}`, `--allow-write=${directory}`],
-        path("deno_serve.ts"),
+        path(name),
       ],
       env: { KV_PATH: database },
       processes: 1,
@@ -202,17 +196,17 @@ for (
   ] as const
 ) {
   Deno.test(`${name} signs its users in and out, each in a browser of their own`, async () => {
-    await using site = await start();
+    await using site = await start(name);
     await playVisits(site);
   });
 
   Deno.test(`${name} makes one refresh for eight calls at once, ten times`, async () => {
-    await using site = await start();
+    await using site = await start(name);
     await playExpiries(site);
   });
 
   Deno.test(`${name} keeps sessions and sign-ins when it restarts`, async () => {
-    await using site = await start();
+    await using site = await start(name);
     await playRestarts(site);
   });
 }

@@ -1,5 +1,7 @@
 /** A Redis server of a test. */
 
+import { freePort } from "../support/free_port.ts";
+
 /** A running server. */
 export interface IRedisServer extends AsyncDisposable {
   readonly url: string;
@@ -7,9 +9,7 @@ export interface IRedisServer extends AsyncDisposable {
 
 /** Starts a server that keeps nothing. */
 export async function startRedis(): Promise<IRedisServer> {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
+  const port = freePort();
   const settings = { port, bind: "127.0.0.1", save: "", appendonly: "no" };
   const args = Object.entries(settings).flatMap(([name, value]) => [
     `--${name}`,

@@ -1,6 +1,7 @@
 /** Processes that share a store, and the tests that every store must pass. */
 
 import { assert, assertEquals } from "@std/assert";
+import type { ISessionStore } from "../../mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { importMapArgs } from "../../scripts/support/deno.ts";
@@ -124,16 +125,25 @@ export async function refreshOnce(place: IPlace): Promise<void> {
   }
 }
 
+/** Opens a store whose lock another process holds, until that is disposed of. */
+export async function startHolder(
+  stack: AsyncDisposableStack,
+  place: IPlace,
+): Promise<{ store: Required<ISessionStore>; holder: AsyncDisposable }> {
+  const store = await open(stack, place);
+  const [holder] = await startWorkers(stack, place, "http://127.0.0.1/", 1);
+  assertEquals(await holder?.send("hold"), "held");
+  return { store, holder: holder! };
+}
+
 /** A process is killed with the lock held, which expires, or is broken at once. */
 export async function surviveCrash(
   place: IPlace,
   isBroken = false,
 ): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  const store = await open(stack, place);
-  const [holder] = await startWorkers(stack, place, "http://127.0.0.1/", 1);
-  assertEquals(await holder?.send("hold"), "held");
-  await holder?.[Symbol.asyncDispose]();
+  const { store, holder } = await startHolder(stack, place);
+  await holder[Symbol.asyncDispose]();
   const start = performance.now();
   await store.lock(() => Promise.resolve());
   const waited = performance.now() - start;

@@ -4,6 +4,7 @@ import process from "node:process";
 import type { ISessionStore } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { denoKvStore, type IDenoKv, redisStore } from "../../lib/stores/mod.ts";
+import { sqlStore } from "../examples/sql_store.ts";
 
 /** A store, and what ends its connection. */
 export interface IOpenStore {
@@ -12,7 +13,7 @@ export interface IOpenStore {
 }
 
 /** Names of the stores that processes share. */
-export type StoreName = "file" | "kv" | "redis" | "redis with a cache";
+export type StoreName = "file" | "kv" | "redis" | "redis with a cache" | "sql";
 
 /** Options of a client of Redis with a cache of its own. */
 export const WITH_CACHE = {
@@ -23,7 +24,7 @@ export const WITH_CACHE = {
 /** The key of the session in Deno KV and in Redis. */
 export const KEY = "user-1";
 
-/** Opens a store: a path for a file and for Deno KV, a URL for Redis. */
+/** Opens a store: a path for a file and for Deno KV, a URL for Redis and PostgreSQL. */
 export async function openStore(
   name: StoreName,
   location: string,
@@ -40,6 +41,14 @@ export async function openStore(
     return {
       store: denoKvStore(kv, ["sessions", KEY]),
       close: () => kv.close(),
+    };
+  }
+  if (name === "sql") {
+    const { default: postgres } = await import("postgres");
+    const [sql, locks] = [postgres(location), postgres(location)];
+    return {
+      store: sqlStore(sql, locks, KEY),
+      close: () => Promise.all([sql.end(), locks.end()]),
     };
   }
   const { createClient } = await import("redis");

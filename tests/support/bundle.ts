@@ -10,7 +10,7 @@ import { outputOf } from "../../scripts/support/process.ts";
 export async function bundle(
   source: string,
   target: string,
-  external: readonly string[] = ["redis"],
+  external: readonly string[] = ["postgres", "redis"],
 ): Promise<void> {
   await outputOf(Deno.execPath(), [
     "bundle",

@@ -1,0 +1,83 @@
+/** A PostgreSQL server of a test. */
+
+import { outputOf } from "../../scripts/support/process.ts";
+import { freePort } from "../support/free_port.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
+
+/** A running server. */
+export interface IPostgresServer extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Where Debian installs its versions. */
+const VERSIONS = "/usr/lib/postgresql";
+
+/** Returns the folder of the programs of PostgreSQL, if it is installed. */
+export function findPostgres(): string | undefined {
+  try {
+    const [version] = [...Deno.readDirSync(VERSIONS)]
+      .map(({ name }) => name).sort((a, b) => Number(b) - Number(a));
+    const programs = `${VERSIONS}/${version}/bin`;
+    Deno.statSync(`${programs}/initdb`);
+    return programs;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a user that the server runs as: it refuses to run as root. */
+async function userOf(): Promise<{ uid?: number; gid?: number }> {
+  if (Deno.uid() !== 0) return {};
+  const id = async (option: string) =>
+    Number(await outputOf("id", [option, "postgres"], { cwd: "/" }));
+  return { uid: await id("-u"), gid: await id("-g") };
+}
+
+/** Starts a server with an empty database, which listens on loopback only. */
+export async function startPostgres(
+  programs: string,
+): Promise<IPostgresServer> {
+  await using started = new AsyncDisposableStack();
+  const user = await userOf();
+  const directory = await Deno.makeTempDir();
+  started.defer(() => Deno.remove(directory, { recursive: true }));
+  await Deno.chown(directory, user.uid ?? null, user.gid ?? null);
+  const data = `${directory}/data`;
+  const options = { ...user, cwd: directory, stdout: "null" } as const;
+  const { success, stderr } = await new Deno.Command(`${programs}/initdb`, {
+    ...options,
+    args: ["-D", data, "-U", "test", "--auth=trust", "--no-sync", "-E", "UTF8"],
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  const port = freePort();
+  const server = new Deno.Command(`${programs}/postgres`, {
+    ...options,
+    args: [
+      ...["-D", data, "-h", "127.0.0.1", "-p", `${port}`],
+      ...["-c", `unix_socket_directories=${directory}`, "-F"],
+    ],
+    stderr: "piped",
+  }).spawn();
+  const ready = Promise.withResolvers<void>();
+  const output = (async () => {
+    let text = "";
+    const chunks = server.stderr.pipeThrough(new TextDecoderStream());
+    for await (const chunk of chunks) {
+      text += chunk;
+      if (text.includes("ready to accept connections")) ready.resolve();
+    }
+    ready.reject(new Error(text));
+  })();
+  started.defer(async () => {
+    // Its fast shutdown, which disconnects clients.
+    server.kill("SIGINT");
+    await Promise.all([server.status, output]);
+  });
+  await within(LIMIT_MS, ready.promise);
+  const running = started.move();
+  return {
+    url: `postgres://test@127.0.0.1:${port}/postgres`,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
