@@ -13,6 +13,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["worker.ts", 50, /^cloudflare:workers$/],
   ["express.ts", 45, /^(node:process|express|redis|\.\/sealed_cookie\.ts)$/],
   ["deno_serve.ts", 45, /^\.\/sealed_cookie\.ts$/],
+  ["hono.ts", 48, /^(hono|\.\/sealed_cookie\.ts)$/],
   ["sealed_cookie.ts", 35, /^(node:process|jose)$/],
   ["sql_store.ts", 50, /^postgres$/],
   ["register_client.ts", 15],

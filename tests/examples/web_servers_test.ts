@@ -193,6 +193,7 @@ for (
   const [name, start] of [
     ["express.ts", startExpress],
     ["deno_serve.ts", startDeno],
+    ["hono.ts", startDeno],
   ] as const
 ) {
   Deno.test(`${name} signs its users in and out, each in a browser of their own`, async () => {
