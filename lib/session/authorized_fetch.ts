@@ -95,9 +95,9 @@ function revoked(): DOMException {
  *   `body` of the second argument.
  *
  * `authorize` must not call this fetch, as it would wait for itself: use the `fetch`
- * of its argument. In Cloudflare Workers, create one for each request. The MCP SDK
- * ends a request after 60 seconds, in which a user may not have signed in: call
- * `.authorize()` before `connect()`.
+ * of its argument. In Cloudflare Workers, create one for each request, or one in each
+ * Durable Object. The MCP SDK ends a request after 60 seconds, in which a user may not
+ * have signed in: call `.authorize()` before `connect()`.
  *
  * @param resource URL of the resource.
  * @param options How to authorize, where the session is kept, and the options of the

@@ -34,8 +34,8 @@ export interface ICodeFlowOptions extends IFlowOptions {
     | string
     | ((request: IRedirectUriRequest) => string | Promise<string>);
   /**
-   * Sends the user to the URL and returns the URL that the user was redirected to.
-   * A web server stores `pending` and throws its redirect.
+   * Sends the user to the URL and returns the URL that the user was redirected to. What
+   * it throws reaches the caller of the fetch unchanged.
    */
   visit: (
     url: URL,
@@ -100,9 +100,9 @@ function requiresConsent(error: unknown): boolean {
  * {@linkcode createAuthorizedFetch}. A registration is made if no client is known,
  * and kept with the session.
  *
- * A web server uses it as well: `visit` stores `pending` by user and `state`, and
- * throws its redirect, which reaches the caller of the fetch unchanged. The callback
- * calls {@linkcode finishAuthorization} and saves the session.
+ * The user of a web server comes back in another request: call
+ * {@linkcode startAuthorization} in one, and `finish` of the fetch, which then needs no
+ * `authorize`, in the other.
  *
  * @param options The client, the redirect URI, and how the user visits a URL.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
