@@ -13,8 +13,9 @@ type Listener = (reason: unknown) => void;
 const listeners = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Listener>>();
 
 /** Calls the listeners of a signal; the only handler that a signal has of ours. */
-function onAbort({ currentTarget }: Event): void {
-  const signal = currentTarget as AbortSignal;
+function onAbort({ target }: Event): void {
+  // Not `currentTarget`: Node sets it to null once a `Request` was made with the signal.
+  const signal = target as AbortSignal;
   for (const listener of listeners.get(signal) ?? []) listener(signal.reason);
 }
 

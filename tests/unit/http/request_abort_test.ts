@@ -67,6 +67,22 @@ for (const [index, step] of STEPS.entries()) {
   });
 }
 
+Deno.test("fetchToken() ends with an abort although a Request was made with the signal before", async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  // Afterwards, `currentTarget` of the event is null in Node 20 to 24.
+  new Request(API, { signal });
+  const sent = POST.send({
+    fetch: () => {
+      queueMicrotask(() => controller.abort("enough"));
+      return never();
+    },
+    signal,
+    timeoutMs: 1_000,
+  });
+  assertEquals(await assertRejects(() => sent), "enough");
+});
+
 Deno.test("an abort aborts the signal of fetch, with the same reason", async () => {
   for (const { url, send } of [GET, POST]) {
     const { answer, signal, reason } = aborted();
