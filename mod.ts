@@ -56,7 +56,9 @@
  *
  * // `pending` belongs into an encrypted cookie, or beside the session of the user.
  * export async function login() {
- *   const context = await discoverAuthorization(resource);
+ *   // Some servers name their metadata in the challenge alone.
+ *   const challenge = await fetch(resource);
+ *   const context = await discoverAuthorization(resource, { challenge });
  *   const options = { client, redirectUri, offlineAccess: true };
  *   return await startAuthorization(context, options); // { url, pending }
  * }

@@ -24,7 +24,8 @@ Deno.serve(async (request) => {
   const home = Response.redirect(new URL("/", redirectUri));
   const { id, pending } = await openCookie(request.headers.get("Cookie"));
   if (pathname === "/login") {
-    const context = await oauth.discoverAuthorization(RESOURCE);
+    const challenge = await fetch(RESOURCE);
+    const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
     const options = { client, redirectUri, offlineAccess: true };
     const start = await oauth.startAuthorization(context, options);
     return await redirect(start.url, { id, pending: start.pending });

@@ -29,12 +29,11 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
 ];
 const OWN = /^@oauth-helper\/client(\/(browser|native|stores))?$/;
 
-/** Returns the lines that count: of a page those of its script that are not blank. */
+/** Returns the lines that count: those of the script of a page, and no blank ones. */
 function linesOf(source: string): string[] {
-  const [, script] = /<script type="module">(.*)<\/script>/s.exec(source) ?? [];
-  return script === undefined
-    ? source.trimEnd().split("\n")
-    : script.split("\n").filter((line) => line.trim() !== "");
+  const [, script = source] =
+    /<script type="module">(.*)<\/script>/s.exec(source) ?? [];
+  return script.split("\n").filter((line) => line.trim() !== "");
 }
 
 for (const [name, maxLines, packages] of EXAMPLES) {

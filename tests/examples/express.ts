@@ -18,12 +18,13 @@ const redirect = async (response: Response, url: string, visit: IVisit) =>
   response.header("Set-Cookie", await sealCookie(visit)).redirect(303, url);
 const app = express();
 app.get("/login", async ({ headers }, response) => {
-  const { id } = await openCookie(headers.cookie);
-  const context = await oauth.discoverAuthorization(RESOURCE);
+  const visit = await openCookie(headers.cookie);
+  const challenge = await fetch(RESOURCE);
+  const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
   const redirectUri = `${ORIGIN}/callback`;
   const options = { client, redirectUri, offlineAccess: true };
   const { url, pending } = await oauth.startAuthorization(context, options);
-  await redirect(response, url.href, { id, pending });
+  await redirect(response, url.href, { ...visit, pending });
 });
 app.get("/callback", async ({ headers, query, url }, response) => {
   const { pending } = await openCookie(headers.cookie);

@@ -20,7 +20,8 @@ async function redirect(c: Context, url: string, visit: IVisit) {
 }
 const app = new Hono();
 app.get("/login", async (c) => {
-  const context = await oauth.discoverAuthorization(RESOURCE);
+  const challenge = await fetch(RESOURCE);
+  const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
   const options = { client, redirectUri, offlineAccess: true };
   const { url, pending } = await oauth.startAuthorization(context, options);
   return redirect(c, url.href, { ...await visitOf(c), pending });

@@ -18,9 +18,10 @@ export class User extends DurableObject {
     const { pathname, searchParams } = new URL(request.url);
     const home = Response.redirect(new URL("/", request.url));
     if (pathname === "/login") {
-      const context = await oauth.discoverAuthorization(RESOURCE);
+      const challenge = await fetch(RESOURCE);
+      const found = await oauth.discoverAuthorization(RESOURCE, { challenge });
       const options = { client, redirectUri, offlineAccess: true };
-      const { url, pending } = await oauth.startAuthorization(context, options);
+      const { url, pending } = await oauth.startAuthorization(found, options);
       await storage.put("pending", pending);
       return Response.redirect(url);
     } else if (pathname === "/callback") {
