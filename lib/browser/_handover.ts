@@ -92,7 +92,7 @@ export async function sendResponse(
       unlisten = listen(page, "message", (event) => {
         if (event.origin === origin) read(event.data);
       });
-      timer = setTimeout(resolve, TAKEN_MS, false);
+      timer = setTimeout(() => resolve(false), TAKEN_MS);
       channel?.postMessage(message);
       // Not delivered if the opener is a page of another origin.
       page.opener?.postMessage(message, origin);

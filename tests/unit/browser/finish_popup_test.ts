@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { finishPopup } from "../../../lib/browser/mod.ts";
+import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
 import { codeOf, fakeWindow, openChannel } from "./_fake_window.ts";
 
@@ -42,7 +43,10 @@ Deno.test("finishPopup() waits for the opener, and for nobody of another origin"
 
 Deno.test("finishPopup() closes the window after a second if nobody takes the response", async () => {
   using page = fakeWindow(RESPONSE);
-  assertEquals(await within(LIMIT_MS, finishPopup()), false);
+  const timers = skipWaits();
+  const finished = finishPopup();
+  timers[Symbol.dispose]();
+  assertEquals(await within(LIMIT_MS, finished), false);
   assertEquals(page.isClosed, true);
   assertEquals(page.listeners, 0);
 });

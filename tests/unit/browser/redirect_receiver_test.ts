@@ -6,6 +6,7 @@ import {
   OAuthClientError,
 } from "../../../mod.ts";
 import { deferred, untyped } from "../../support/stub_fetch.ts";
+import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
 import { codeOf, fakeStorage, fakeWindow } from "./_fake_window.ts";
 
@@ -96,6 +97,16 @@ Deno.test("visit() goes nowhere for a URL that is not http or https, or after an
     "enough",
   );
   assertEquals([page.visited, storage.values.size], [[], 0]);
+});
+
+Deno.test("visit() rejects if the user stops the page of the server, so that they can try again", async () => {
+  using page = fakeWindow(REDIRECT_URI);
+  const receiver = create();
+  const timers = skipWaits();
+  const visit = receiver.visit(URL_OF_SERVER, { pending: pendingFor("s1") });
+  timers[Symbol.dispose]();
+  assertEquals(await within(LIMIT_MS, codeOf(visit)), "timeout");
+  assertEquals(page.listeners, 0);
 });
 
 Deno.test("resume() cleans the URL and deletes the visit before it finishes the sign-in", async () => {
