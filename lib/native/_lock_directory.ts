@@ -10,11 +10,11 @@
  * the highest number is never removed, as numbers would then start again.
  */
 
-import { lstat, mkdir, open, readdir, rm, utimes } from "node:fs/promises";
+import { lstat, open, readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { OAuthClientError } from "../core/errors.ts";
 import { createCrashCheck, type ILease } from "../stores/_lease.ts";
-import { hasCode, isMissing } from "./_error_code.ts";
+import { hasCode, isMissing, makeDirectory } from "./_file_system.ts";
 import {
   areApart,
   hasHolderDied,
@@ -79,7 +79,7 @@ export async function lockHolderOf(
 
 /** Creates the directory. A link could lead to files of another program. */
 async function createDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   if ((await lstat(directory)).isSymbolicLink()) {
     const message =
       `Lock directory ${directory} is a symbolic link, which is ` +

@@ -3,7 +3,7 @@
 import { lstat, readFile, readlink, stat } from "node:fs/promises";
 import process from "node:process";
 import { isMembers } from "../core/_members.ts";
-import { isMissing } from "./_error_code.ts";
+import { isMissing } from "./_file_system.ts";
 
 /** A process, as the file of its lock has it. */
 export interface ILockHolder {

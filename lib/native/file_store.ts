@@ -6,7 +6,6 @@
 
 import {
   lstat,
-  mkdir,
   open,
   readdir,
   readFile,
@@ -20,7 +19,7 @@ import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
-import { isMissing } from "./_error_code.ts";
+import { isMissing, makeDirectory } from "./_file_system.ts";
 import {
   fileContent,
   type FileStoreKey,
@@ -57,7 +56,7 @@ async function removeTemporaryFiles(path: string): Promise<void> {
 
 /** Writes a file as a whole: a reader sees the old content or the new one. */
 async function replaceFile(path: string, content: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(path));
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     const file = await open(temporary, "wx", 0o600);
@@ -124,7 +123,8 @@ export interface IFileStoreOptions {
  * again within a quarter of a second. One process only can break a lock. A process that
  * is suspended alone for longer than that loses the lock.
  *
- * In Deno it needs `--allow-read` and `--allow-write` for the directory.
+ * In Deno it needs `--allow-read` and `--allow-write` for the directory of the file,
+ * and for those above it that have to be created.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * content is not a session; with `key` also if it is plain text, encrypted with another

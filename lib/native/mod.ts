@@ -17,6 +17,32 @@
  * });
  * ```
  *
+ * ## Interrupts
+ *
+ * A process that ends with the lock of a file delays the next one, for up to ten seconds
+ * where it cannot be seen that it has ended. So end a call by a signal, and do not call
+ * `process.exit` after it: the lock is released a moment later, and a refresh that has
+ * begun is finished and stored. A second interrupt ends the program at once.
+ *
+ * @example End with one line at Ctrl-C, and release the lock
+ * ```ts
+ * import process from "node:process";
+ * import type { IAuthorizedFetch } from "@oauth-helper/client";
+ *
+ * export async function run(api: IAuthorizedFetch, url: string) {
+ *   const interrupted = new AbortController();
+ *   const stop = () => interrupted.abort("Interrupted");
+ *   process.once("SIGINT", stop).once("SIGTERM", stop);
+ *   try {
+ *     const response = await api(url, { signal: interrupted.signal });
+ *     console.log(response.status, await response.text());
+ *   } catch (error) {
+ *     console.error(String(error));
+ *     process.exitCode = 1;
+ *   }
+ * }
+ * ```
+ *
  * ## A key in the keychain
  *
  * With `key`, the file is encrypted. The keychain of the platform keeps the key, as

@@ -9,7 +9,8 @@ import {
   packages,
   parseOutcome,
 } from "./context.ts";
-import { install, outputOf } from "../support/process.ts";
+import { root } from "../support/deno.ts";
+import { install, outputOf, run } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
 const NODE_PACKAGE = `node-${
@@ -36,6 +37,27 @@ export async function findBun(
 ): Promise<string> {
   const tool = await installTool(context, "bun", packages.bun);
   return `${tool}/node_modules/bun/bin/bun.exe`;
+}
+
+/** The example for Node, without syntax of TypeScript. */
+const EXAMPLE = new URL("tests/examples/command_line.ts", root);
+
+/** Runs the example with a URL that nothing listens on; it ends with one line. */
+async function runExample(
+  runtime: string,
+  version: string,
+  program: string,
+  project: string,
+): Promise<IRow> {
+  const file = "command_line.mjs";
+  await Deno.copyFile(EXAMPLE, `${project}/${file}`);
+  const args = [file, "http://127.0.0.1:1/"];
+  const { code, stdout, stderr } = await run(program, args, { cwd: project });
+  const isLine = /^\w*Error: .+\n$/.test(stderr) && stdout === "";
+  const failure = code === 1 && isLine
+    ? undefined
+    : `${file} ended with ${code}: ${stdout}${stderr}`;
+  return { runtime, version, loaded: "command_line.ts", failure };
 }
 
 /** Loads the installed package of a project by `import` and by `require`. */
@@ -70,6 +92,7 @@ async function runBoth(
       }),
     );
   }
+  rows.push(await runExample(runtime, version, program, project));
   return rows;
 }
 

@@ -1,4 +1,9 @@
-/** Prints a protected resource. The user signs in at the first run. */
+/**
+ * Prints a protected resource. The user signs in at the first run. In Deno:
+ *
+ * deno run --allow-net --allow-env --allow-sys=homedir --allow-run=xdg-open,open \
+ *   --allow-read=$HOME/.config/example --allow-write=$HOME/.config/example
+ */
 
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +18,20 @@ const api = createAuthorizedFetch(url, {
     ...createLoopbackReceiver({ title: "Example" }),
     clientMetadata: { client_name: "Example" },
   }),
+  onEvent(event) {
+    if (event.type !== "waiting") return;
+    console.error(`Another process (pid ${event.pid}) is signing in`);
+  },
 });
-const response = await api(url);
-console.log(response.status, await response.text());
+
+// An interrupt ends the call, which releases the lock of the session.
+const interrupted = new AbortController();
+const stop = () => interrupted.abort("Interrupted");
+process.once("SIGINT", stop).once("SIGTERM", stop);
+try {
+  const response = await api(url, { signal: interrupted.signal });
+  console.log(response.status, await response.text());
+} catch (error) {
+  console.error(String(error));
+  process.exitCode = 1;
+}
