@@ -5,7 +5,6 @@ import { stub } from "@std/testing/mock";
 import { startFlowServers } from "../servers/_flow.ts";
 
 const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
-  ["cli_login.ts", 25],
   ["device_login.ts", 20],
   ["service.ts", 10],
   ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],

@@ -1,32 +1,11 @@
 /** The examples as programs, with real servers and a stand-in for the browser. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { startMcpServer } from "../servers/mcp_server.ts";
 import { createDesk } from "./_programs.ts";
-
-Deno.test("cli_login.ts signs in once, and refreshes what it keeps", async () => {
-  await using desk = await createDesk();
-  await using servers = await startFlowServers();
-  const { server: { requests }, protectedResource: { resource } } = servers;
-  const run = async () => {
-    requests.length = 0;
-    const output = await desk.start("cli_login.ts", resource).output();
-    assertMatch(output, /^200 \{"resource":/);
-  };
-  await run();
-  assert(requests.includes("POST /reg"), `${requests}`);
-  await run();
-  assertEquals(requests, []);
-
-  const session = JSON.parse(await Deno.readTextFile(desk.sessionFile));
-  session.token.expires_at = 1;
-  await Deno.writeTextFile(desk.sessionFile, JSON.stringify(session));
-  await run();
-  assertEquals(requests, ["POST /token"]);
-});
 
 Deno.test("device_login.ts signs in with a code on another device", async () => {
   await using desk = await createDesk();

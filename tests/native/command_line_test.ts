@@ -133,8 +133,9 @@ Deno.test("command_line.ts has at most 40 lines", () => {
   assert(lines.length <= 40, `${lines.length} lines`);
 });
 
-Deno.test("command_line.ts signs in at the first run only, in Deno and Node", async () => {
+Deno.test("command_line.ts signs in at the first run only, and refreshes what it keeps, in Deno and Node", async () => {
   await using desk = await Desk.create();
+  const { requests } = desk.servers.server;
   for (const first of RUNTIMES) {
     const home = await desk.home(first);
     const program = desk.start(first, { home });
@@ -142,10 +143,17 @@ Deno.test("command_line.ts signs in at the first run only, in Deno and Node", as
     const { code, text } = await program.end();
     assertMatch(text, /\n200 \{/);
     assertEquals(code, 0);
+    const file = `${home}/.config/example/session.json`;
+    const expected: string[] = [];
     for (const second of RUNTIMES) {
+      requests.length = 0;
       const { code, text } = await desk.start(second, { home }).end();
       assertMatch(text, /^200 \{/);
-      assertEquals(code, 0);
+      assertEquals([code, requests], [0, expected]);
+      const session = JSON.parse(await Deno.readTextFile(file));
+      session.token.expires_at = 1;
+      await Deno.writeTextFile(file, JSON.stringify(session));
+      expected.push("POST /token");
     }
   }
 });
