@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { bundle } from "../support/bundle.ts";
+import { hasProgram } from "../support/has_program.ts";
 import { SESSION } from "../support/resource.ts";
 import { findNode } from "./_node.ts";
 
@@ -10,21 +11,7 @@ const module = new URL("../../lib/native/mod.ts", import.meta.url);
 /** Packages of Debian: libsecret-tools, gnome-keyring and dbus. */
 const COMMANDS = ["secret-tool", "gnome-keyring-daemon", "dbus-run-session"];
 
-/** Checks whether a command is on the path. */
-function hasCommand(name: string): boolean {
-  return (Deno.env.get("PATH") ?? "").split(":").some((directory) => {
-    try {
-      return Deno.statSync(`${directory}/${name}`).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
-const missing = COMMANDS.filter((name) => !hasCommand(name));
-if (missing.length > 0) {
-  console.log(`Not tested: the recipe for secret-tool, without ${missing}.`);
-}
+const isMissing = !COMMANDS.every(hasProgram);
 
 /** A session of D-Bus, in which the keyring is unlocked with a password. */
 const IN_KEYRING = [
@@ -55,7 +42,7 @@ import process from "node:process";
 
 Deno.test({
   name: "The recipe for secret-tool keeps one key, which Deno and Node use",
-  ignore: missing.length > 0,
+  ignore: isMissing,
   async fn() {
     const directory = await Deno.makeTempDir();
     try {

@@ -5,6 +5,7 @@ import type { ISession } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { serve } from "../servers/_serve.ts";
 import { bundle } from "../support/bundle.ts";
+import { hasProgram } from "../support/has_program.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
 const source = new URL("_renewal_program.ts", import.meta.url).pathname;
@@ -84,17 +85,12 @@ function startServer(rotation: Rotation) {
   };
 }
 
-const onPath = async (program: string) =>
-  (await new Deno.Command(program, { args: ["--version"] }).output()
-    .catch(() => undefined))?.success ?? false;
-
-/** How each runtime runs a program; Bun is tested where it is installed. */
+/** How each runtime runs a program. Bun is tested where it is installed. */
 const RUNTIMES: Record<string, string[]> = {
   Deno: [Deno.execPath(), "run", "-A", "--quiet", "--no-config"],
   Node: ["node"],
-  ...await onPath("bun") && { Bun: ["bun"] },
+  Bun: ["bun"],
 };
-if (!RUNTIMES.Bun) console.log("Not tested: renewals in Bun, without bun.");
 
 /** Runs a test with a bundled program and an empty directory. */
 const withProgram = (
@@ -133,11 +129,12 @@ function outcome(state: State, rotation: Rotation): string {
 }
 
 for (const [runtime, command] of Object.entries(RUNTIMES)) {
+  const isMissing = runtime === "Bun" && !hasProgram("bun");
   for (const rotation of ["none", "lenient", "strict"] as const) {
     Deno.test({
       name:
         `fileStore() survives kill -9 in a renewal: ${runtime}, rotation ${rotation}`,
-      ignore: Deno.build.os !== "linux",
+      ignore: isMissing || Deno.build.os !== "linux",
       fn: withProgram(async (program, directory) => {
         for (const state of STATES) {
           await using server = startServer(rotation);
@@ -168,7 +165,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   Deno.test({
     name:
       `fileStore() saves a refresh that has begun at an interrupt: ${runtime}`,
-    ignore: Deno.build.os === "windows",
+    ignore: isMissing || Deno.build.os === "windows",
     fn: withProgram(async (program, directory) => {
       await using server = startServer("strict");
       const { session } = server;
