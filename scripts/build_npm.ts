@@ -63,14 +63,14 @@ interface IDnt {
 }
 
 /**
- * The doctor as an entry point and as a program, `npx @oauth-helper/client URL`.
- * `import.meta` in an entry point would make dnt add a polyfill for CommonJS.
+ * Entry points that are programs as well in Deno: `import.meta` in an entry point would
+ * make dnt add a polyfill for CommonJS.
  */
-const DOCTOR = "./lib/doctor/mod.ts";
+const PROGRAMS = ["./lib/doctor/mod.ts", "./lib/cli/mod.ts"];
 const NPM_ENTRY_POINTS: readonly (IEntryPoint & { readonly kind?: "bin" })[] = [
   ...entryPoints.map(({ name, path }) => ({
     name,
-    path: path === DOCTOR ? "./lib/doctor/api.ts" : path,
+    path: PROGRAMS.includes(path) ? path.replace(/mod\.ts$/, "api.ts") : path,
   })),
   { kind: "bin", ...PROGRAM },
 ];

@@ -19,6 +19,17 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   browser: ["core", "http", "discovery", "client", "token", "session"],
   native: ["core", "http", "discovery", "client", "token", "session", "stores"],
   doctor: ["core", "http", "discovery", "client", "token", "session"],
+  cli: [
+    "core",
+    "http",
+    "discovery",
+    "client",
+    "token",
+    "session",
+    "stores",
+    "native",
+    "doctor",
+  ],
 };
 
 const MAX_LINES = 350;
@@ -48,7 +59,8 @@ function findForbiddenImports(
     if (!path || !allowed) return [`${specifier} is in no folder of lib/`];
     return imports.flatMap((target) => {
       // Programs on a user's machine; everything else runs in browsers too.
-      if (folderOf(path) === "native" && target.startsWith("node:")) return [];
+      const isProgram = ["native", "cli"].includes(folderOf(path));
+      if (isProgram && target.startsWith("node:")) return [];
       const imported = pathInLib(target);
       if (!imported) return [`${path} must not import ${target}, outside lib/`];
       const folder = folderOf(imported);

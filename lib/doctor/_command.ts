@@ -12,7 +12,7 @@ const HELP = `\
 Diagnoses why an OAuth client cannot obtain a token for a URL.
 
   deno run -N jsr:@oauth-helper/client/doctor [options] https://host/path
-  npx @oauth-helper/client [options] https://host/path
+  npx @oauth-helper/client doctor [options] https://host/path
 
   --json                  print the diagnosis as JSON
   --header "Name: value"  send a header field to the host of the URL; repeatable

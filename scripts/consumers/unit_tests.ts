@@ -110,13 +110,13 @@ interface ICheck {
   readonly files: readonly string[];
 }
 
-/** The only entry point that imports modules of Node. */
-const NATIVE = "./native";
+/** The entry points that import modules of Node. */
+const FOR_PROGRAMS = ["./native", "./cli"];
 
 /**
  * The tests with the options of dnt, as ES modules and as CommonJS; and the library
  * alone with those of deno.json and the types of ES2022, because dnt's options would
- * allow newer ones. Only the entry point for programs has the types of Node.
+ * allow newer ones. Only the entry points for programs have the types of Node.
  */
 function checksFor({ tests }: IProject): ICheck[] {
   const options = {
@@ -125,9 +125,10 @@ function checksFor({ tests }: IProject): ICheck[] {
     lib: ["ES2022", "DOM", "DOM.Iterable"],
     skipLibCheck: true,
   };
-  const pathsOf = (isNative: boolean) =>
-    entryPoints.filter(({ name }) => (name === NATIVE) === isNative)
-      .map(({ path }) => path);
+  const pathsOf = (isForPrograms: boolean) =>
+    entryPoints.filter(({ name }) =>
+      FOR_PROGRAMS.includes(name) === isForPrograms
+    ).map(({ path }) => path);
   const asDnt = {
     options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },
     files: tests.map((path) => `tests/${path}`),

@@ -106,8 +106,8 @@ export function findRepositoryProblems(
   });
 }
 
-/** The program of the package, `npx @oauth-helper/client URL`: its name and source. */
-export const PROGRAM = { name: "oauth-doctor", path: "./lib/doctor/main.ts" };
+/** The program of the package, `npx @oauth-helper/client`: its name and source. */
+export const PROGRAM = { name: "oauth-helper", path: "./lib/cli/main.ts" };
 
 /** Returns the members of package.json that do not depend on how it is built. */
 export function packageMembers() {

@@ -1,0 +1,141 @@
+/** The help of the program and of each command. */
+
+import type { SessionCommand } from "./_arguments.ts";
+
+const ENDING = `\
+Exit status: 0 if the command has done its work; 1 if it has failed; 2 for
+invalid arguments; 3 if a person has to sign in, and none can be asked. After
+Ctrl-C it is 130.`;
+
+/** The help of the program. */
+export const HELP = `\
+Signs in to OAuth servers, keeps the sessions, and prints tokens for scripts.
+
+  oauth-helper login URL      sign in, and keep the session
+  oauth-helper token URL      print an access token, refreshed if need be
+  oauth-helper headers URL    print the header fields of a request, as JSON
+  oauth-helper logout URL     revoke the tokens, and delete the session
+  oauth-helper status         list the sessions
+  oauth-helper doctor URL     say why a client cannot obtain a token
+
+  oauth-helper COMMAND --help   the options of a command
+  oauth-helper --version        print the version
+
+URL is that of the API, such as that of an MCP server; the authorization server
+is found from its response. Without installation:
+
+  npx @oauth-helper/client login URL
+  deno run -A jsr:@oauth-helper/client/cli login URL
+
+There is a file for each URL and account, which only its user can read, in
+$XDG_STATE_HOME/oauth-helper or ~/.local/state/oauth-helper; on macOS in
+~/Library/Application Support/oauth-helper, on Windows in
+%LOCALAPPDATA%\\oauth-helper. NO_COLOR turns colours off.
+
+${ENDING}`;
+
+const SHARED = `\
+  --account NAME          the session of this account, if there are several
+  --key-command COMMAND   encrypt the session with the 32 bytes that this command
+                          prints as base64, for example a password manager; give
+                          it to each command
+  -q, --quiet             print errors only, and what a sign-in needs
+  -h, --help              print this`;
+
+const SERVER = `\
+  --client-id ID          use this client in place of a registration
+  --client-secret-file F  the file with its secret; requires --issuer
+  --issuer URL            the authorization server that the client is registered
+                          with
+  --redirect-uri URI      the redirect URI that the client is registered with
+                          (http://127.0.0.1:33418/callback, or another port)
+  --scope SCOPES          scopes to request; repeatable
+  --param NAME=VALUE      a parameter of the authorization request; repeatable
+  --resource false        send no resource parameter
+  --server-metadata FILE  JSON with issuer, authorization_endpoint and
+                          token_endpoint, for an API that publishes no metadata
+  --assume-pkce           use PKCE although the server does not list it
+  --trusted-issuer A=B    accept B as issuer in the metadata of server A;
+                          repeatable
+  --allow-http            accept http URLs that are not on loopback
+  --no-input              end with status 3 where a person has to sign in, before
+                          anything is registered`;
+
+const MIN_TTL = `\
+  --min-ttl SECONDS       refresh a token that expires earlier, 60 by default; one
+                          whose whole lifetime is shorter is used for three
+                          quarters of it`;
+
+const ASKING = `\
+Signs in first if there is no session, but only where the standard error is a
+terminal: elsewhere the exit status is 3.`;
+
+const COMMANDS: Readonly<Record<SessionCommand, string>> = {
+  login: `\
+Signs in with the browser, and keeps the session.
+
+  oauth-helper login [options] URL
+
+  --device                sign in on another device, with a code
+  --paste                 open no browser; the user pastes the URL of the last
+                          page, if the browser is on another machine
+  --fresh                 sign in although there is a session
+  --json                  print the session as JSON, without tokens
+${SHARED}
+
+${SERVER}
+
+A session that is valid, and has the scopes of --scope, is not replaced. An
+option that an error names in camelCase, such as assumePkce, is --assume-pkce.`,
+  token: `\
+Prints the access token, and nothing else. It is refreshed if need be.
+
+  oauth-helper token [options] URL
+
+  curl -H "Authorization: Bearer $(oauth-helper token URL)" URL
+
+  --json                  print access_token, token_type and expires_at as JSON
+${MIN_TTL}
+${SHARED}
+
+${SERVER}
+
+${ASKING}`,
+  headers: `\
+Prints the header fields of a request as JSON, for hosts that run a helper.
+
+  oauth-helper headers [options] URL
+
+  curl -H @<(oauth-helper headers --lines URL) URL
+
+  --lines                 print a line for each header field in place of JSON
+${MIN_TTL}
+${SHARED}
+
+${SERVER}
+
+${ASKING}`,
+  logout: `\
+Revokes the tokens where the server can, and deletes the session.
+
+  oauth-helper logout [options] URL
+
+  --allow-http            accept http URLs that are not on loopback
+${SHARED}`,
+  status: `\
+Lists the sessions: never a token.
+
+  oauth-helper status [options]
+
+  --json                  print a list of objects: url, account, state (valid,
+                          refreshable or ended), resource, issuer, client_id,
+                          scopes, expires_at, has_refresh_token and
+                          refresh_expires_at, in seconds since 1970; or file and
+                          error, if a file cannot be read
+${SHARED}`,
+};
+
+/** Returns the help of a command. */
+export function helpOf(command: SessionCommand): string {
+  return `${COMMANDS[command]}\n\n${ENDING}`;
+}

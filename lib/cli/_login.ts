@@ -1,0 +1,23 @@
+/** The command `login`: signs in, and keeps the session. */
+
+import type { IArguments } from "./_arguments.ts";
+import { currentSession, requireUrl } from "./_current_session.ts";
+import { ExitCode } from "./_failure.ts";
+import type { IHost } from "./_host.ts";
+import { summaryLines, summaryOf } from "./_summary.ts";
+
+/** Signs in unless the kept session will do, and prints what it is. */
+export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
+  const resource = requireUrl(given);
+  const { session, isKept } = await currentSession(resource, host);
+  const { account, json, quiet, url } = resource;
+  const summary = summaryOf({ url: url.href, account, session });
+  if (json) host.print(JSON.stringify(summary, null, 2));
+  else if (!quiet) {
+    host.printError(
+      isKept ? "Already signed in (--fresh signs in anew)." : "Signed in.",
+    );
+    for (const line of summaryLines(summary)) host.printError(line);
+  }
+  return ExitCode.Done;
+}

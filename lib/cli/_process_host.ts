@@ -1,0 +1,46 @@
+/** The process as the host of the program. */
+
+import process from "node:process";
+import { Failure } from "./_failure.ts";
+import type { IHost } from "./_host.ts";
+
+/** The signals by which users and systems end a program, with their numbers. */
+const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
+
+/**
+ * Returns a signal that aborts at the first signal of the system. Another one ends the
+ * process at once: a token that is being refreshed may be lost by that.
+ */
+function listenForEnd(): AbortSignal {
+  const controller = new AbortController();
+  const stops: (() => void)[] = [];
+  for (const [name, number] of Object.entries(SIGNALS)) {
+    const end = () => {
+      for (const stop of stops) stop();
+      controller.abort(new Failure(128 + number, `Ended by ${name}`));
+    };
+    try {
+      process.once(name, end);
+      stops.push(() => process.removeListener(name, end));
+    } catch {
+      // Not every system has all of them.
+    }
+  }
+  return controller.signal;
+}
+
+/** Returns the process as the host of the program. */
+export function processHost(): IHost {
+  const { env, platform } = process;
+  let signal: AbortSignal | undefined;
+  return {
+    platform,
+    env,
+    isTerminal: () => process.stderr.isTTY === true,
+    hasColours: () => process.stdout.isTTY === true && !env.NO_COLOR,
+    print: (line) => console.log(line),
+    printError: (line) => console.error(line),
+    printProgress: (text) => void process.stderr.write(`\r\x1b[K${text}`),
+    endSignal: () => signal ??= listenForEnd(),
+  };
+}

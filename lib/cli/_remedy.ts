@@ -1,0 +1,58 @@
+/** What the user can do about an error of the library. */
+
+import { adviceFor } from "../core/advice.ts";
+import {
+  isOAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
+import { ExitCode, Failure } from "./_failure.ts";
+
+/** What helps with a code, whatever the command is. */
+const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
+  discovery_failed:
+    "`oauth-helper doctor URL` says what is missing. For an API without metadata, " +
+    "pass what its manual says: --server-metadata FILE.",
+  expired: "Run the command again, and enter the code sooner.",
+  issuer_mismatch:
+    "Pass --issuer URL with the server of --client-id, or leave out --client-id.",
+  invalid_session:
+    "Pass the --key-command that the session was kept with, or delete the file and " +
+    "sign in again.",
+  redirect_refused:
+    "`oauth-helper doctor URL` shows where the server redirects to.",
+  timeout: "Try again later.",
+  unsupported:
+    "`oauth-helper doctor URL` says what the server supports. Where it registers no " +
+    "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
+  url_refused: "Use https; --allow-http accepts http.",
+};
+
+/** Options that messages name as the library has them. */
+const NOTE =
+  "An option that the message names in camelCase, such as assumePkce, is " +
+  "--assume-pkce here.";
+
+/** Returns an error as the program prints it, with what the user can do. */
+export function explain(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  if (!isOAuthClientError(error)) return new Failure(ExitCode.Failed, message);
+  const { code } = error;
+  if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
+  const { action, retryAfter } = adviceFor(error);
+  const later = retryAfter === undefined
+    ? "Try again later."
+    : `Try again in ${retryAfter} s.`;
+  const byAction = {
+    retry: later,
+    reauthorize: "Run `oauth-helper login URL --fresh`.",
+    reregister: "Run `oauth-helper login URL --fresh`.",
+    ask_user: "Run the command again to be asked again.",
+    give_up: `\`oauth-helper doctor URL\` may say why. ${NOTE}`,
+  };
+  return new Failure(
+    ExitCode.Failed,
+    message,
+    REMEDIES[code] ?? byAction[action],
+  );
+}

@@ -1,0 +1,121 @@
+/** A session that is refreshed, or obtained from the user. */
+
+import { missingScopes } from "../core/scopes.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import { printable } from "../core/_quote.ts";
+import type { AuthorizedFetchEvent } from "../http/events.ts";
+import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
+import type { Authorize } from "../session/flow.ts";
+import type { ISession } from "../session/session.ts";
+import {
+  isUnwanted,
+  type ResourceArguments,
+  withMinTtl,
+} from "./_current_session.ts";
+import { ExitCode, Failure } from "./_failure.ts";
+import type { IHost } from "./_host.ts";
+import type { IKeptSessionStore } from "./_session_file.ts";
+import { serverOptionsOf } from "./_server_options.ts";
+
+/** What a renewal needs beside the arguments. */
+interface IRenewalPlace {
+  readonly store: IKeptSessionStore;
+  readonly host: IHost;
+}
+
+/** The error where a person has to sign in. */
+function personNeeded({ url, account }: ResourceArguments): Failure {
+  const options = account === undefined ? "" : ` --account '${account}'`;
+  return new Failure(
+    ExitCode.PersonNeeded,
+    `A person has to sign in to ${url.href}`,
+    `Run \`oauth-helper login ${url.href}${options}\` in a terminal.`,
+  );
+}
+
+/** Returns what the user is told of an event, if anything. */
+function noticeOf(event: AuthorizedFetchEvent): string | undefined {
+  switch (event.type) {
+    case "waiting":
+      return `Waiting for ${
+        event.pid === undefined ? "another process" : `process ${event.pid}`
+      }, which signs in or refreshes the token`;
+    case "session_dropped":
+      return `The session has ended: ${printable(event.message)}`;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the flow of a sign-in. Another process may have finished the same sign-in
+ * while this one waited for the lock.
+ */
+function authorizeOf(
+  given: ResourceArguments,
+  seen: ISession | undefined,
+  { store, host }: IRenewalPlace,
+): Authorize {
+  return async (request) => {
+    const stored = await store.load();
+    const isOther = stored !== undefined &&
+      stored.token.access_token !== seen?.token.access_token;
+    const isFit = isOther && stored.token.access_token !== "" &&
+      stored.issuer === request.context.issuer &&
+      missingScopes(given.scopes?.join(" "), stored.scopes).length === 0 &&
+      !isUnwanted(stored, { ...given, fresh: false });
+    if (isFit) return stored;
+    const { flowOf } = await import("./_sign_in.ts");
+    return await (await flowOf(given, host))(request);
+  };
+}
+
+/** Saves a session that the fetch could not save, or says why it cannot be saved. */
+async function requireSaved(
+  session: ISession,
+  store: IKeptSessionStore,
+): Promise<void> {
+  const stored = await store.load();
+  if (stored?.token.access_token === session.token.access_token) return;
+  await store.save(session);
+}
+
+/** Returns a session, and keeps it. */
+export async function renewedSession(
+  given: ResourceArguments,
+  place: IRenewalPlace,
+): Promise<ISession> {
+  const { url, command, minTtlSeconds, noInput, quiet } = given;
+  const { store, host } = place;
+  // A script or a host that needs a token does not expect a browser to open.
+  const mayAsk = !noInput && (command === "login" || host.isTerminal());
+  const seen = await store.load();
+  const signal = host.endSignal();
+  const api = createAuthorizedFetch(url, {
+    ...await serverOptionsOf(given),
+    skewSeconds: minTtlSeconds,
+    store: {
+      ...store,
+      async load() {
+        const session = await store.load();
+        return session && withMinTtl(session, minTtlSeconds);
+      },
+    },
+    authorize: mayAsk ? authorizeOf(given, seen, place) : undefined,
+    onEvent(event) {
+      const notice = noticeOf(event);
+      if (notice !== undefined && !quiet) host.printError(notice);
+    },
+  });
+  const unwanted = seen !== undefined && isUnwanted(seen, given);
+  if (unwanted && !mayAsk) throw personNeeded(given);
+  let session: ISession;
+  try {
+    session = await api.authorize({ fresh: unwanted, signal });
+  } catch (error) {
+    const isMissing = !mayAsk && isOAuthClientError(error) &&
+      error.code === "unsupported";
+    throw isMissing ? personNeeded(given) : error;
+  }
+  await requireSaved(session, store);
+  return session;
+}

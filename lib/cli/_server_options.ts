@@ -1,0 +1,85 @@
+/** What the arguments say about the authorization server and the client. */
+
+import { readFile } from "node:fs/promises";
+import { isMembers } from "../core/_members.ts";
+import { publicClient } from "../client/authentication.ts";
+import type { Client } from "../client/known_client.ts";
+import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
+import type { IAuthorizedFetchOptions } from "../session/authorized_fetch_options.ts";
+import type { IArguments } from "./_arguments.ts";
+import { ExitCode, Failure, usageError } from "./_failure.ts";
+import { VERSION } from "./_version.ts";
+
+/** Reads a file that an option names. */
+async function readOptionFile(option: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Failure(ExitCode.Failed, `--${option}: ${message}`);
+  }
+}
+
+/** Reads what a manual says about a server, as JSON of RFC 8414. */
+async function readServerMetadata(path: string): Promise<KnownServerMetadata> {
+  const text = await readOptionFile("server-metadata", path);
+  let metadata: unknown;
+  try {
+    metadata = JSON.parse(text);
+  } catch {
+    // Not an object either.
+  }
+  if (isMembers(metadata) && typeof metadata.issuer === "string") {
+    return metadata as unknown as KnownServerMetadata;
+  }
+  throw new Failure(
+    ExitCode.Failed,
+    `--server-metadata: ${path} has no JSON object with an issuer`,
+    'For example {"issuer": …, "authorization_endpoint": …, "token_endpoint": …}.',
+  );
+}
+
+/** Returns the client that the arguments name. */
+async function clientOf(
+  { clientId, clientSecretFile, issuer }: IArguments,
+  serverMetadata: KnownServerMetadata | undefined,
+): Promise<Client | undefined> {
+  if (clientId === undefined) return undefined;
+  const registeredWith = issuer ?? serverMetadata?.issuer;
+  if (clientSecretFile === undefined) {
+    return publicClient(clientId, { issuer: registeredWith });
+  }
+  if (registeredWith === undefined) {
+    // The resource would decide which server is sent the secret.
+    throw usageError(
+      "--client-secret-file requires --issuer, the server of the secret",
+    );
+  }
+  const secret = await readOptionFile("client-secret-file", clientSecretFile);
+  // Editors and `echo` end a file with a line break.
+  const client_secret = secret.replace(/\r?\n$/, "");
+  if (client_secret === "") {
+    throw new Failure(
+      ExitCode.Failed,
+      `--client-secret-file: ${clientSecretFile} is empty`,
+    );
+  }
+  return { issuer: registeredWith, client_id: clientId, client_secret };
+}
+
+/** Returns the options of a fetch that the arguments name. */
+export async function serverOptionsOf(
+  given: IArguments,
+): Promise<Partial<IAuthorizedFetchOptions>> {
+  const { serverMetadata: path, trustedIssuers, allowHttp } = given;
+  const serverMetadata = path === undefined
+    ? undefined
+    : await readServerMetadata(path);
+  return {
+    userAgent: `oauth-helper/${VERSION}`,
+    client: await clientOf(given, serverMetadata),
+    serverMetadata,
+    allowHttp,
+    ...(Object.keys(trustedIssuers).length > 0 && { trustedIssuers }),
+  };
+}

@@ -1,0 +1,72 @@
+/** How the user signs in: with the browser, or on another device. */
+
+import type { ILoopbackReceiverOptions } from "../native/loopback_receiver.ts";
+import type { Authorize, IFlowOptions } from "../session/flow.ts";
+import type { IArguments } from "./_arguments.ts";
+import type { IHost } from "./_host.ts";
+
+/** The name that users see on the pages of a server. */
+const CLIENT_NAME = "oauth-helper";
+
+/** Returns what every flow is given. */
+function flowOptionsOf(given: IArguments): IFlowOptions {
+  const { scopes, parameters, omitResource } = given;
+  return {
+    clientMetadata: { client_name: CLIENT_NAME },
+    scopes,
+    parameters,
+    resource: omitResource ? false : undefined,
+  };
+}
+
+/** Returns the options of the receiver. */
+function receiverOptionsOf(
+  { redirectUri, paste }: IArguments,
+  { printError }: IHost,
+): ILoopbackReceiverOptions {
+  const { hostname, port, pathname } = redirectUri ?? {};
+  return {
+    title: CLIENT_NAME,
+    paste,
+    // Where the user pastes the response, the browser is on another machine.
+    open: paste ? false : undefined,
+    print: printError,
+    ...(redirectUri && {
+      host: hostname === "localhost" ? "localhost" : "127.0.0.1",
+      port: Number(port || 80),
+      path: pathname,
+    }),
+  };
+}
+
+/** Returns the flow that the arguments name. */
+export async function flowOf(
+  given: IArguments,
+  host: IHost,
+): Promise<Authorize> {
+  const options = flowOptionsOf(given);
+  if (given.device) {
+    const { deviceFlow } = await import("../session/device_flow.ts");
+    return deviceFlow({
+      ...options,
+      // The library has checked that a person may be shown these.
+      show(
+        { verification_uri, verification_uri_complete: complete, user_code },
+      ) {
+        host.printError(
+          `Open ${verification_uri} on any device, and enter ${user_code}`,
+        );
+        if (complete) host.printError(`Or open ${complete}`);
+      },
+    });
+  }
+  const { createLoopbackReceiver } = await import(
+    "../native/loopback_receiver.ts"
+  );
+  const { codeFlow } = await import("../session/code_flow.ts");
+  return codeFlow({
+    ...options,
+    ...createLoopbackReceiver(receiverOptionsOf(given, host)),
+    assumePkce: given.assumePkce,
+  });
+}

@@ -1,0 +1,41 @@
+/** Where sessions are kept: the same place for all versions. */
+
+import { posix, win32 } from "node:path";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NAME = "oauth-helper";
+
+/** Returns the directory of the user's home; undefined if the environment has none. */
+export function homeOf(
+  platform: string,
+  env: Environment,
+): string | undefined {
+  return (platform === "win32" ? env.USERPROFILE : env.HOME) || undefined;
+}
+
+/**
+ * Returns the directory in which the platform has the state of programs: on Linux and
+ * others that of the XDG Base Directory Specification, whose variables count only if
+ * they are absolute.
+ */
+export function stateDirectory(
+  platform: string,
+  env: Environment,
+  home: string,
+): string {
+  if (platform === "win32") {
+    const { LOCALAPPDATA } = env;
+    return win32.join(
+      LOCALAPPDATA || win32.join(home, "AppData", "Local"),
+      NAME,
+    );
+  }
+  if (platform === "darwin") {
+    return posix.join(home, "Library", "Application Support", NAME);
+  }
+  const { XDG_STATE_HOME = "" } = env;
+  return posix.isAbsolute(XDG_STATE_HOME)
+    ? posix.join(XDG_STATE_HOME, NAME)
+    : posix.join(home, ".local", "state", NAME);
+}

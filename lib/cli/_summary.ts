@@ -1,0 +1,105 @@
+/** What is printed of a session: never a token, a code or a secret. */
+
+import { scopesFrom } from "../core/_scope_values.ts";
+import { printable } from "../core/_quote.ts";
+import { quoteUrl } from "../core/_url.ts";
+import type { ISession } from "../session/session.ts";
+
+/** Whether a session can still be used. */
+export type SessionState = "valid" | "refreshable" | "ended";
+
+/** What `status --json` has of each session. Times are in seconds since the Unix epoch. */
+export interface ISummary {
+  readonly url: string;
+  readonly account?: string;
+  /** `ended` where a person has to sign in. */
+  readonly state: SessionState;
+  readonly resource: string;
+  readonly issuer: string;
+  readonly client_id: string;
+  /** The granted scopes. */
+  readonly scopes: readonly string[];
+  /** When the access token expires; absent if the server has not said so. */
+  readonly expires_at?: number;
+  readonly has_refresh_token: boolean;
+  readonly refresh_expires_at?: number;
+}
+
+/** A session with the name that it is kept for. */
+export interface INamedSession {
+  readonly url: string;
+  readonly account?: string | undefined;
+  readonly session: ISession;
+}
+
+function stateOf({ token }: ISession, nowSeconds: number): SessionState {
+  const { access_token, refresh_token, expires_at = Infinity } = token;
+  const { refresh_expires_at = Infinity } = token;
+  if (access_token && expires_at > nowSeconds) return "valid";
+  return refresh_token && refresh_expires_at > nowSeconds
+    ? "refreshable"
+    : "ended";
+}
+
+/** Returns what is printed of a session. */
+export function summaryOf(
+  { url, account, session }: INamedSession,
+  now: () => number = Date.now,
+): ISummary {
+  const { resource, issuer, client, token, scopes } = session;
+  const { expires_at, refresh_expires_at, refresh_token } = token;
+  return {
+    url,
+    ...(account !== undefined && { account }),
+    state: stateOf(session, now() / 1000),
+    resource,
+    issuer,
+    client_id: client.client_id,
+    scopes: token.scope ? scopesFrom(token.scope) : scopes,
+    ...(expires_at !== undefined && { expires_at }),
+    has_refresh_token: refresh_token !== undefined,
+    ...(refresh_expires_at !== undefined && { refresh_expires_at }),
+  };
+}
+
+const UNITS = [["days", 86_400], ["hours", 3_600], ["min", 60]] as const;
+
+/** Returns how far a time is from now, and the time itself. */
+function describeTime(seconds: number, nowSeconds: number): string {
+  const distance = Math.abs(seconds - nowSeconds);
+  const [unit, length] = UNITS.find(([, length]) => distance >= 2 * length) ??
+    ["s", 1];
+  const text = `${Math.floor(distance / length)} ${unit}`;
+  const date = new Date(seconds * 1_000);
+  const at = Number.isNaN(date.getTime())
+    ? ""
+    : ` (${date.toISOString().replace(/\.\d+/, "")})`;
+  return (seconds > nowSeconds ? `in ${text}` : `${text} ago`) + at;
+}
+
+/** Returns the lines of a session for a person, the first with its URL. */
+export function summaryLines(
+  summary: ISummary,
+  now: () => number = Date.now,
+): string[] {
+  const { url, account, resource, issuer, scopes, expires_at } = summary;
+  const { state, has_refresh_token, refresh_expires_at } = summary;
+  const nowSeconds = now() / 1_000;
+  const expiry = expires_at === undefined
+    ? "unknown"
+    : describeTime(expires_at, nowSeconds);
+  const refreshExpiry = refresh_expires_at === undefined
+    ? "yes"
+    : `expires ${describeTime(refresh_expires_at, nowSeconds)}`;
+  const rows: [name: string, value: string][] = [
+    ...(resource === url ? [] : [["resource", quoteUrl(resource)] as const]),
+    ["issuer", quoteUrl(issuer)],
+    ["scopes", scopes.map(printable).join(" ") || "none named"],
+    ["token", state === "ended" ? "ended: sign in again" : `expires ${expiry}`],
+    ["refresh", has_refresh_token ? refreshExpiry : "no refresh token"],
+  ].map(([name = "", value = ""]) => [name, value]);
+  return [
+    quoteUrl(url) + (account === undefined ? "" : ` (${printable(account)})`),
+    ...rows.map(([name, value]) => `  ${name.padEnd(10)}${value}`),
+  ];
+}

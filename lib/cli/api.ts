@@ -1,0 +1,33 @@
+/**
+ * The program `oauth-helper` as a function, without running it.
+ *
+ * @module
+ */
+
+import { processHost } from "./_process_host.ts";
+import { runOn } from "./program.ts";
+
+/**
+ * Runs the program `oauth-helper` with these arguments, as a part of another program:
+ * prints to the standard output and the standard error, and listens to the signals that
+ * end the process while it may leave something behind.
+ *
+ * @param args The arguments, the command first.
+ * @returns The exit code: 0 if the command has done its work, 1 if it has failed, 2 for
+ * invalid arguments, 3 if a person has to sign in and none can be asked, and after a
+ * signal 128 and its number. It does not reject.
+ *
+ * @example A program that has the commands as its own
+ * ```ts
+ * import { runProgram } from "@oauth-helper/client/cli";
+ *
+ * export async function auth(args: string[]): Promise<void> {
+ *   process.exitCode = await runProgram(args);
+ * }
+ *
+ * import process from "node:process";
+ * ```
+ */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  return await runOn(args, processHost());
+}

@@ -1,0 +1,83 @@
+/**
+ * The program `oauth-helper` as a function.
+ *
+ * @module
+ */
+
+import { quote } from "../core/_quote.ts";
+import {
+  type IArguments,
+  isSessionCommand,
+  readArguments,
+  type SessionCommand,
+} from "./_arguments.ts";
+import { ExitCode, usageError } from "./_failure.ts";
+import type { IHost } from "./_host.ts";
+
+type Command = (given: IArguments, host: IHost) => Promise<number>;
+
+/** Each is loaded only if it is called: `token` runs before each request of a script. */
+const COMMANDS: Readonly<
+  Record<SessionCommand, () => Promise<{ readonly run: Command }>>
+> = {
+  login: () => import("./_login.ts"),
+  token: () => import("./_token.ts"),
+  headers: () => import("./_headers.ts"),
+  logout: () => import("./_logout.ts"),
+  status: () => import("./_status.ts"),
+};
+
+/** Runs a command; throws where it fails. */
+async function runCommand(
+  [name = "", ...rest]: readonly string[],
+  host: IHost,
+): Promise<number> {
+  if (name === "doctor") {
+    const doctor = await import("./_doctor.ts");
+    return await doctor.run(rest, host);
+  }
+  if (isSessionCommand(name)) {
+    const given = readArguments(name, rest);
+    if (given.help) {
+      host.print((await import("./_help.ts")).helpOf(name));
+      return ExitCode.Done;
+    }
+    return await (await COMMANDS[name]()).run(given, host);
+  }
+  if (["--help", "-h", "help"].includes(name)) {
+    const [command = ""] = rest;
+    if (command !== "") return await runCommand([command, "--help"], host);
+    host.print((await import("./_help.ts")).HELP);
+    return ExitCode.Done;
+  }
+  if (["--version", "-V"].includes(name)) {
+    host.print((await import("./_version.ts")).VERSION);
+    return ExitCode.Done;
+  }
+  throw usageError(
+    name === ""
+      ? "A command is required: login, token, headers, logout, status or doctor"
+      : /^https?:/i.test(name)
+      ? "A command is required before the URL, such as login or doctor"
+      : `There is no command '${quote(name)}'`,
+  );
+}
+
+/** Runs the program; returns its exit code. */
+export async function runOn(
+  args: readonly string[],
+  host: IHost,
+): Promise<number> {
+  try {
+    return await runCommand(args, host);
+  } catch (error) {
+    const { explain } = await import("./_remedy.ts");
+    const { exitCode, message, remedy } = explain(error);
+    host.printError(`oauth-helper: ${message}`);
+    if (remedy !== undefined) host.printError(remedy);
+    if (exitCode === ExitCode.Usage) {
+      host.printError("See oauth-helper --help.");
+    }
+    return exitCode;
+  }
+}
