@@ -25,6 +25,7 @@ const TEST_ARGS = [
 /** The tests that start programs, which `scripts/test_stores.ts` runs. */
 export const PROGRAM_TESTS = [
   "tests/browser",
+  "tests/cli",
   "tests/stores",
   "tests/native",
   "tests/examples",

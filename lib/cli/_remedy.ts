@@ -20,7 +20,6 @@ const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
     "sign in again.",
   redirect_refused:
     "`oauth-helper doctor URL` shows where the server redirects to.",
-  timeout: "Try again later.",
   unsupported:
     "`oauth-helper doctor URL` says what the server supports. Where it registers no " +
     "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
@@ -41,7 +40,7 @@ export function explain(error: unknown): Failure {
   if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
   const { action, retryAfter } = adviceFor(error);
   const later = retryAfter === undefined
-    ? "Try again later."
+    ? "Check the URL and the network, or try again later."
     : `Try again in ${retryAfter} s.`;
   const byAction = {
     retry: later,
@@ -53,6 +52,6 @@ export function explain(error: unknown): Failure {
   return new Failure(
     ExitCode.Failed,
     message,
-    REMEDIES[code] ?? byAction[action],
+    action === "retry" ? later : REMEDIES[code] ?? byAction[action],
   );
 }

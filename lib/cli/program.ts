@@ -27,6 +27,8 @@ const COMMANDS: Readonly<
   status: () => import("./_status.ts"),
 };
 
+const LAST_EXIT_CODE = Math.max(...Object.values(ExitCode));
+
 /** Runs a command; throws where it fails. */
 async function runCommand(
   [name = "", ...rest]: readonly string[],
@@ -73,6 +75,8 @@ export async function runOn(
   } catch (error) {
     const { explain } = await import("./_remedy.ts");
     const { exitCode, message, remedy } = explain(error);
+    // A user who ends the program knows that.
+    if (exitCode > LAST_EXIT_CODE) return exitCode;
     host.printError(`oauth-helper: ${message}`);
     if (remedy !== undefined) host.printError(remedy);
     if (exitCode === ExitCode.Usage) {

@@ -1,0 +1,116 @@
+/** The program as a user runs it: in a terminal, or as a part of a script. */
+
+import { LIMIT_MS } from "../support/within.ts";
+
+/** A runtime with the program, such as `["node", "main.js"]`. */
+export type Program = readonly [command: string, ...args: string[]];
+
+/** What the program is started with. */
+export interface IStart {
+  /** The home of the user, where the sessions are. */
+  readonly home: string;
+  /** Whether its three streams are a terminal. @default false */
+  readonly isTerminal?: boolean;
+  /** Where the standard output goes instead, as in `TOKEN=$(...)`. */
+  readonly outputFile?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A program that runs. */
+export interface IRunning {
+  /** What it has printed so far. */
+  text(): string;
+  /** Waits for a pattern in what it prints. */
+  find(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Types; `\x03` is Ctrl-C in a terminal. */
+  type(text: string): Promise<void>;
+  /** Waits for the end. */
+  end(): Promise<{ code: number; output: string; errors: string }>;
+}
+
+const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`;
+
+/** Reads a stream as text, and calls a listener after each part. */
+async function read(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  listener: (chunk: string) => void,
+): Promise<void> {
+  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+    listener(chunk);
+  }
+}
+
+/** Starts the program. Without a terminal, `script` is not needed. */
+export function start(
+  [command, ...first]: Program,
+  args: readonly string[],
+  { home, isTerminal = false, outputFile, env = {} }: IStart,
+): IRunning {
+  const words = [command, ...first, ...args];
+  const line = words.map(quote).join(" ") +
+    (outputFile === undefined ? "" : ` > ${quote(outputFile)}`);
+  const child = new Deno.Command(isTerminal ? "script" : "sh", {
+    args: isTerminal ? ["-qefc", line, "/dev/null"] : ["-c", `exec ${line}`],
+    clearEnv: true,
+    env: {
+      HOME: home,
+      // Without a command that opens a browser.
+      PATH: "/usr/bin:/bin",
+      SHELL: "/bin/sh",
+      TERM: "xterm",
+      DENO_DIR: Deno.env.get("DENO_DIR") ?? "",
+      ...env,
+    },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let output = "";
+  let errors = "";
+  let isOver = false;
+  let changed = Promise.withResolvers<void>();
+  const note = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const ended = Promise.all([
+    read(child.stdout, (chunk) => {
+      output += chunk;
+      note();
+    }),
+    read(child.stderr, (chunk) => {
+      errors += chunk;
+      note();
+    }),
+    child.status,
+  ]).then(([, , status]) => {
+    isOver = true;
+    note();
+    return status.code;
+  });
+  const text = () => (output + errors).replaceAll("\r\n", "\n");
+  const writer = child.stdin.getWriter();
+  const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  return {
+    text,
+    async find(pattern) {
+      for (;;) {
+        const found = pattern.exec(text());
+        if (found) return found;
+        if (isOver) throw new Error(`No ${pattern} in ${text()}`);
+        await changed.promise;
+      }
+    },
+    type: (typed) => writer.write(new TextEncoder().encode(typed)),
+    async end() {
+      const code = await ended;
+      clearTimeout(timer);
+      await writer.close().catch(() => {});
+      return {
+        code,
+        output: output.replaceAll("\r\n", "\n"),
+        errors: errors.replaceAll("\r\n", "\n"),
+      };
+    },
+  };
+}
