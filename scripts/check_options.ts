@@ -13,8 +13,11 @@ import ts from "typescript";
 import { root } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
 
-/** A survey of the doctor keeps the options for its rules, which read members. */
-const KEEPERS = ["takeSurvey"];
+/**
+ * A survey of the doctor keeps the options for its rules, which read members; a flow is
+ * called with the request of the fetch, also by a function that wraps it.
+ */
+const KEEPERS = ["takeSurvey", "flow"];
 
 /** Returns why a file breaks the rule, one message for each place. */
 export function findPassedOptions(

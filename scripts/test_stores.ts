@@ -1,7 +1,8 @@
 /**
  * Runs the tests that start programs: processes that share a session in a file, in
  * Deno KV and in Redis, pages and tabs of Chromium, the loopback receiver in Deno and
- * Node, and the examples.
+ * Node, the program `oauth-helper` in Deno and from the package in Node, and the
+ * examples.
  *
  * They need `redis-server`, Chromium and Node on the path; the store in SQL is left out
  * where PostgreSQL is not installed. Arguments are passed to `deno test`.

@@ -1,9 +1,10 @@
 /** The command `headers`: prints the header fields of a request. */
 
 import type { IArguments } from "./_arguments.ts";
-import { currentSession, requireUrl } from "./_current_session.ts";
+import { currentSession } from "./_current_session.ts";
 import { ExitCode } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { requireUrl } from "./_wanted_session.ts";
 
 /** Prints the header fields as JSON; with `--lines` as `curl -H @FILE` reads them. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {

@@ -36,9 +36,9 @@ ${ENDING}`;
 
 const SHARED = `\
   --account NAME          the session of this account, if there are several
-  --key-command COMMAND   encrypt the session with the 32 bytes that this command
-                          prints as base64, for example a password manager; give
-                          it to each command
+  --key-command COMMAND   encrypt the session with the 32 bytes that COMMAND
+                          prints as base64, such as one of a password manager;
+                          required with each command for this session
   -q, --quiet             print errors only, and what a sign-in needs
   -h, --help              print this`;
 
@@ -58,12 +58,12 @@ const SERVER = `\
   --trusted-issuer A=B    accept B as issuer in the metadata of server A;
                           repeatable
   --allow-http            accept http URLs that are not on loopback
-  --no-input              end with status 3 where a person has to sign in, before
-                          anything is registered`;
+  --no-input              exit with status 3 where a person has to sign in,
+                          before anything is registered`;
 
 const MIN_TTL = `\
-  --min-ttl SECONDS       refresh a token that expires earlier, 60 by default; one
-                          whose whole lifetime is shorter is used for three
+  --min-ttl SECONDS       refresh a token that expires earlier, 60 by default;
+                          one whose whole lifetime is shorter is used for three
                           quarters of it`;
 
 const ASKING = `\

@@ -1,10 +1,11 @@
 /** The command `login`: signs in, and keeps the session. */
 
 import type { IArguments } from "./_arguments.ts";
-import { currentSession, requireUrl } from "./_current_session.ts";
+import { currentSession } from "./_current_session.ts";
 import { ExitCode } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { summaryLines, summaryOf } from "./_summary.ts";
+import { requireUrl } from "./_wanted_session.ts";
 
 /** Signs in unless the kept session will do, and prints what it is. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {

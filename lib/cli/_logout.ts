@@ -2,7 +2,7 @@
 
 import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
 import type { IArguments } from "./_arguments.ts";
-import { requireUrl } from "./_current_session.ts";
+import { requireUrl } from "./_wanted_session.ts";
 import { ExitCode } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { storeOf } from "./_place.ts";

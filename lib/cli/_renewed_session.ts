@@ -1,6 +1,5 @@
 /** A session that is refreshed, or obtained from the user. */
 
-import { missingScopes } from "../core/scopes.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { printable } from "../core/_quote.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
@@ -11,7 +10,7 @@ import {
   isUnwanted,
   type ResourceArguments,
   withMinTtl,
-} from "./_current_session.ts";
+} from "./_wanted_session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import type { IKeptSessionStore } from "./_session_file.ts";
@@ -25,7 +24,10 @@ interface IRenewalPlace {
 
 /** The error where a person has to sign in. */
 function personNeeded({ url, account }: ResourceArguments): Failure {
-  const options = account === undefined ? "" : ` --account '${account}'`;
+  const name = account && /^[\w.@-]+$/.test(account)
+    ? account
+    : JSON.stringify(account);
+  const options = account === undefined ? "" : ` --account ${name}`;
   return new Failure(
     ExitCode.PersonNeeded,
     `A person has to sign in to ${url.href}`,
@@ -60,16 +62,15 @@ function authorizeOf(
     const isOther = stored !== undefined &&
       stored.token.access_token !== seen?.token.access_token;
     const isFit = isOther && stored.token.access_token !== "" &&
-      stored.issuer === request.context.issuer &&
-      missingScopes(given.scopes?.join(" "), stored.scopes).length === 0 &&
-      !isUnwanted(stored, { ...given, fresh: false });
+      stored.issuer === request.context.issuer && !isUnwanted(stored, given);
     if (isFit) return stored;
     const { flowOf } = await import("./_sign_in.ts");
-    return await (await flowOf(given, host))(request);
+    const flow = await flowOf(given, host);
+    return await flow(request);
   };
 }
 
-/** Saves a session that the fetch could not save, or says why it cannot be saved. */
+/** Saves a session that the fetch could not save; fails with why it cannot be saved. */
 async function requireSaved(
   session: ISession,
   store: IKeptSessionStore,
@@ -116,6 +117,12 @@ export async function renewedSession(
       error.code === "unsupported";
     throw isMissing ? personNeeded(given) : error;
   }
-  await requireSaved(session, store);
+  try {
+    await requireSaved(session, store);
+  } catch (error) {
+    if (command === "login") throw error;
+    // The token is good for this once.
+    host.printError(`The session is not saved: ${(error as Error).message}`);
+  }
   return session;
 }

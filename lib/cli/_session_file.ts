@@ -36,7 +36,8 @@ export async function fileNameOf({ url, account = "" }: ISessionName) {
     .toLowerCase().replace(/[^a-z0-9.]+/g, "-").replace(/^[.-]+/, "")
     .slice(0, READABLE_CHARACTERS).replace(/[.-]+$/, "");
   const hash = await hashBase64Url(JSON.stringify([url, account]));
-  return `${readable}-${hash.toLowerCase().slice(0, 32)}.json`;
+  const unique = hash.toLowerCase().replace(/[-_]/g, "").slice(0, 32);
+  return `${readable}-${unique}.json`;
 }
 
 /** Returns the store in a file, for a session that has been kept for something. */

@@ -1,7 +1,7 @@
 /** How the user signs in: with the browser, or on another device. */
 
 import type { ILoopbackReceiverOptions } from "../native/loopback_receiver.ts";
-import type { Authorize, IFlowOptions } from "../session/flow.ts";
+import type { Authorize } from "../session/flow.ts";
 import type { IArguments } from "./_arguments.ts";
 import type { IHost } from "./_host.ts";
 
@@ -9,13 +9,12 @@ import type { IHost } from "./_host.ts";
 const CLIENT_NAME = "oauth-helper";
 
 /** Returns what every flow is given. */
-function flowOptionsOf(given: IArguments): IFlowOptions {
-  const { scopes, parameters, omitResource } = given;
+function commonOf({ scopes, parameters, omitResource }: IArguments) {
   return {
     clientMetadata: { client_name: CLIENT_NAME },
     scopes,
     parameters,
-    resource: omitResource ? false : undefined,
+    resource: omitResource ? false as const : undefined,
   };
 }
 
@@ -44,11 +43,11 @@ export async function flowOf(
   given: IArguments,
   host: IHost,
 ): Promise<Authorize> {
-  const options = flowOptionsOf(given);
+  const common = commonOf(given);
   if (given.device) {
     const { deviceFlow } = await import("../session/device_flow.ts");
     return deviceFlow({
-      ...options,
+      ...common,
       // The library has checked that a person may be shown these.
       show(
         { verification_uri, verification_uri_complete: complete, user_code },
@@ -65,7 +64,7 @@ export async function flowOf(
   );
   const { codeFlow } = await import("../session/code_flow.ts");
   return codeFlow({
-    ...options,
+    ...common,
     ...createLoopbackReceiver(receiverOptionsOf(given, host)),
     assumePkce: given.assumePkce,
   });

@@ -86,8 +86,10 @@ export function summaryLines(
   const { state, has_refresh_token, refresh_expires_at } = summary;
   const nowSeconds = now() / 1_000;
   const expiry = expires_at === undefined
-    ? "unknown"
-    : describeTime(expires_at, nowSeconds);
+    ? "valid, expiry unknown"
+    : `${expires_at > nowSeconds ? "expires" : "expired"} ${
+      describeTime(expires_at, nowSeconds)
+    }`;
   const refreshExpiry = refresh_expires_at === undefined
     ? "yes"
     : `expires ${describeTime(refresh_expires_at, nowSeconds)}`;
@@ -95,7 +97,7 @@ export function summaryLines(
     ...(resource === url ? [] : [["resource", quoteUrl(resource)] as const]),
     ["issuer", quoteUrl(issuer)],
     ["scopes", scopes.map(printable).join(" ") || "none named"],
-    ["token", state === "ended" ? "ended: sign in again" : `expires ${expiry}`],
+    ["token", state === "ended" ? "ended: sign in again" : expiry],
     ["refresh", has_refresh_token ? refreshExpiry : "no refresh token"],
   ].map(([name = "", value = ""]) => [name, value]);
   return [

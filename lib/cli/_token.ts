@@ -1,9 +1,10 @@
 /** The command `token`: prints the access token. */
 
 import type { IArguments } from "./_arguments.ts";
-import { currentSession, requireUrl } from "./_current_session.ts";
+import { currentSession } from "./_current_session.ts";
 import { ExitCode } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { requireUrl } from "./_wanted_session.ts";
 
 /** Prints the access token and nothing else; with `--json`, when it expires as well. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { requireStrings } from "../core/_arguments.ts";
 import { processHost } from "./_process_host.ts";
 import { runOn } from "./program.ts";
 
@@ -15,19 +16,19 @@ import { runOn } from "./program.ts";
  * @param args The arguments, the command first.
  * @returns The exit code: 0 if the command has done its work, 1 if it has failed, 2 for
  * invalid arguments, 3 if a person has to sign in and none can be asked, and after a
- * signal 128 and its number. It does not reject.
+ * signal 128 and its number. A command that fails prints why, and does not reject.
+ * @throws {OAuthClientError} `invalid_argument`: `args` is not an array of strings.
  *
  * @example A program that has the commands as its own
  * ```ts
+ * import process from "node:process";
  * import { runProgram } from "@oauth-helper/client/cli";
  *
  * export async function auth(args: string[]): Promise<void> {
  *   process.exitCode = await runProgram(args);
  * }
- *
- * import process from "node:process";
  * ```
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
-  return await runOn(args, processHost());
+  return await runOn(requireStrings("args", args), processHost());
 }

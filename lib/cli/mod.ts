@@ -3,11 +3,58 @@
  * out why a client cannot obtain one.
  *
  * ```sh
- * deno run -A jsr:@oauth-helper/client/cli login https://api.example/mcp
- * npx @oauth-helper/client token https://api.example/mcp
+ * npx @oauth-helper/client login https://api.example/mcp
+ * deno run -A jsr:@oauth-helper/client/cli token https://api.example/mcp
  * ```
  *
- * `--help` lists the commands; sessions are kept in files of the user.
+ * | Command       | What it does                                                     |
+ * | ------------- | ---------------------------------------------------------------- |
+ * | `login URL`   | signs in with the browser, `--device` or `--paste`; keeps the session |
+ * | `token URL`   | prints an access token and nothing else; refreshes it             |
+ * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE`  |
+ * | `logout URL`  | revokes the tokens, and deletes the session                       |
+ * | `status`      | lists the sessions, with `--json` as JSON; never a token          |
+ * | `doctor URL`  | says why a client cannot obtain a token                           |
+ *
+ * `--help` lists the options of each. The exit code is 0 if the command has done its
+ * work, 1 if it has failed, 2 for invalid arguments, 3 if a person has to sign in and
+ * none can be asked, and 130 after Ctrl-C.
+ *
+ * `token` and `headers` sign in themselves where the standard error is a terminal.
+ * Elsewhere, and with `--no-input`, they end with 3 before anything is registered.
+ * Several processes at once make one sign-in and one refresh.
+ *
+ * Each resource and `--account` has a file of its own, with the mode 0600, in
+ * `$XDG_STATE_HOME/oauth-helper` or `~/.local/state/oauth-helper`, on macOS in
+ * `~/Library/Application Support/oauth-helper`, and on Windows in
+ * `%LOCALAPPDATA%\oauth-helper`. With `--key-command`, it is encrypted with the 32
+ * bytes that the command prints as base64.
+ *
+ * ## Scripts and hosts
+ *
+ * ```sh
+ * curl -H "Authorization: Bearer $(oauth-helper token "$URL")" "$URL"
+ * curl -H @<(oauth-helper headers --lines "$URL") "$URL"
+ * oauth-helper token --no-input "$URL" || echo "sign in first"
+ * # Keys in the keyring of Linux, in the keychain of macOS, and in a password manager
+ * oauth-helper login --key-command "secret-tool lookup service oauth-helper" "$URL"
+ * oauth-helper login --key-command "security find-generic-password -s oauth-helper -w" "$URL"
+ * oauth-helper login --key-command "pass show oauth-helper" "$URL"
+ * ```
+ *
+ * A host of MCP servers that runs a helper for header fields:
+ *
+ * ```json
+ * {
+ *   "mcpServers": {
+ *     "example": {
+ *       "type": "http",
+ *       "url": "https://api.example/mcp",
+ *       "headersHelper": "oauth-helper headers https://api.example/mcp"
+ *     }
+ *   }
+ * }
+ * ```
  *
  * @module
  */

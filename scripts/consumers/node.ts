@@ -9,7 +9,6 @@ import {
   packages,
   parseOutcome,
 } from "./context.ts";
-import { root } from "../support/deno.ts";
 import { install, outputOf, run } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
@@ -96,6 +95,36 @@ async function runBoth(
   return rows;
 }
 
+/**
+ * Runs the program of the package, as `npx` does: its version, and its exit code where a
+ * person would have to sign in.
+ */
+async function runProgram(
+  runtime: string,
+  program: string,
+  project: string,
+  context: IContext,
+): Promise<IRow[]> {
+  const { version } = context.package;
+  const bin = await Deno.realPath(`${project}/node_modules/.bin/oauth-helper`);
+  const cwd = project;
+  return await attempt(runtime, version, "oauth-helper", async () => {
+    const printed = await outputOf(program, [bin, "--version"], { cwd });
+    const url = "https://api.example/mcp";
+    const { code, stderr } = await run(
+      program,
+      [bin, "token", "--account", crypto.randomUUID(), url],
+      { cwd },
+    );
+    const failure = printed.trim() !== version
+      ? `The program has the version ${printed}`
+      : code !== 3
+      ? `Exit code ${code}, expected 3: ${stderr}`
+      : undefined;
+    return { runtime, version, loaded: "oauth-helper", failure };
+  });
+}
+
 /** Runs the scenario in every version of Node. */
 export async function runNode(context: IContext): Promise<IRow[]> {
   const project = `${context.temporary}/node`;
@@ -107,7 +136,10 @@ export async function runNode(context: IContext): Promise<IRow[]> {
     rows.push(
       ...await attempt("Node", version, "-", async () => {
         const program = await findNode(context, version);
-        return await runBoth("Node", program, project, context);
+        return [
+          ...await runBoth("Node", program, project, context),
+          ...await runProgram("Node", program, project, context),
+        ];
       }),
     );
   }
@@ -126,6 +158,9 @@ export async function runBun(context: IContext): Promise<IRow[]> {
       JSON.stringify({ dependencies: { [name]: `file:${tarball}` } }),
     );
     await outputOf(program, ["install"], { cwd: project });
-    return await runBoth("Bun", program, project, context);
+    return [
+      ...await runBoth("Bun", program, project, context),
+      ...await runProgram("Bun", program, project, context),
+    ];
   });
 }

@@ -7,6 +7,7 @@ const kind = client[Symbol.toStringTag] === "Module" ? "ESM" : "CommonJS";
 
 const entryPoints = {
   browser: require("@oauth-helper/client/browser"),
+  cli: require("@oauth-helper/client/cli"),
   doctor: require("@oauth-helper/client/doctor"),
   native: require("@oauth-helper/client/native"),
   stores: require("@oauth-helper/client/stores"),

@@ -19,6 +19,7 @@ import {
 import * as everything from "@oauth-helper/client";
 import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
 import * as browser from "@oauth-helper/client/browser";
+import * as cli from "@oauth-helper/client/cli";
 import * as doctor from "@oauth-helper/client/doctor";
 import * as native from "@oauth-helper/client/native";
 import * as stores from "@oauth-helper/client/stores";
@@ -29,10 +30,11 @@ export const client: typeof everything = everything;
 /** The other entry points, too. */
 export const entryPoints: [
   typeof browser,
+  typeof cli,
   typeof doctor,
   typeof native,
   typeof stores,
-] = [browser, doctor, native, stores];
+] = [browser, cli, doctor, native, stores];
 
 /** The types of two entry points fit together. */
 export const api = createAuthorizedFetch("https://api.example/mcp", {

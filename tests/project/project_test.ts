@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { VERSION } from "../../lib/cli/_version.ts";
 
 const root = new URL("../..", import.meta.url);
 
@@ -19,6 +20,10 @@ Deno.test("deno.json has the version of the newest heading of CHANGELOG.md", () 
   assertMatch(headings[0] ?? "", /^## \[?\d+\.\d+\.\d+\]?(\s|$)/);
   const [newest] = /\d+\.\d+\.\d+/.exec(headings[0] ?? "") ?? [];
   assertEquals(version, newest);
+});
+
+Deno.test("oauth-helper has the version of deno.json", () => {
+  assertEquals(VERSION, JSON.parse(readText("deno.json")).version);
 });
 
 Deno.test("CHANGELOG.md names each version once, the newest first", () => {

@@ -1,0 +1,53 @@
+/** Which session a command wants, and whether the kept one is that. */
+
+import { missingScopes } from "../core/scopes.ts";
+import { bearerOf, expires } from "../session/_bearer.ts";
+import { reaches } from "../session/_covered_urls.ts";
+import type { ISession } from "../session/session.ts";
+import type { IArguments } from "./_arguments.ts";
+import { usageError } from "./_failure.ts";
+
+/** The arguments of a command for a resource. */
+export type ResourceArguments = IArguments & { readonly url: URL };
+
+/** Returns the arguments with the URL that the command requires. */
+export function requireUrl({ url, ...given }: IArguments): ResourceArguments {
+  if (!url) throw usageError("A URL is required");
+  return { ...given, url };
+}
+
+/**
+ * Returns a session without its lifetime where that is longer than the time that the
+ * token should remain valid: the fetch renews tokens at a quarter of their lifetime at
+ * most, so that short-lived ones are not renewed at each call.
+ */
+export function withMinTtl(session: ISession, minTtlSeconds: number): ISession {
+  const { expires_in, ...token } = session.token;
+  const isLong = expires_in !== undefined && minTtlSeconds < expires_in;
+  return isLong ? { ...session, token: token as ISession["token"] } : session;
+}
+
+/** Checks whether a session is not what the user wants now. */
+export function isUnwanted(
+  session: ISession,
+  { fresh, scopes, clientId }: IArguments,
+): boolean {
+  return fresh || missingScopes(scopes?.join(" "), session.scopes).length > 0 ||
+    (clientId !== undefined && clientId !== session.client.client_id);
+}
+
+/** Checks whether the kept session can be used as it is. */
+export function isCurrent(
+  session: ISession,
+  given: ResourceArguments,
+): boolean {
+  const { url, minTtlSeconds, serverMetadata } = given;
+  const rules = {
+    bearer: "access_token",
+    skewSeconds: minTtlSeconds,
+    now: Date.now,
+  } as const;
+  return serverMetadata === undefined && !isUnwanted(session, given) &&
+    reaches(session.resource, url) && bearerOf(session, rules) !== undefined &&
+    !expires(withMinTtl(session, minTtlSeconds), "soon", rules);
+}

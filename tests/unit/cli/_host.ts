@@ -1,0 +1,22 @@
+/** A host of the program that keeps what is printed. */
+
+import type { IHost } from "../../../lib/cli/_host.ts";
+import { runOn } from "../../../lib/cli/program.ts";
+
+/** Runs the program, by default without sessions and without a terminal. */
+export async function run(args: readonly string[], given: Partial<IHost> = {}) {
+  const output: string[] = [];
+  const errors: string[] = [];
+  const code = await runOn(args, {
+    platform: "linux",
+    env: { HOME: "/no/such/home" },
+    isTerminal: () => false,
+    hasColours: () => false,
+    print: (line) => output.push(line),
+    printError: (line) => errors.push(line),
+    printProgress: () => {},
+    endSignal: () => new AbortController().signal,
+    ...given,
+  });
+  return { code, output: output.join("\n"), errors: errors.join("\n") };
+}

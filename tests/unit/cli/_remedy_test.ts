@@ -1,0 +1,37 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { Failure } from "../../../lib/cli/_failure.ts";
+import { explain } from "../../../lib/cli/_remedy.ts";
+import { OAuthClientError } from "../../../mod.ts";
+
+Deno.test("explain() returns the message, the exit code, and what the user can do", () => {
+  const rows: [error: unknown, exitCode: number, remedy: RegExp][] = [
+    [new OAuthClientError("network_error", "m"), 1, /network/],
+    [
+      new OAuthClientError("unexpected_status", "m", {
+        status: 503,
+        retryAfter: 7,
+      }),
+      1,
+      /in 7 s/,
+    ],
+    [new OAuthClientError("discovery_failed", "m"), 1, /--server-metadata/],
+    [new OAuthClientError("unsupported", "m"), 1, /--client-id/],
+    [new OAuthClientError("invalid_session", "m"), 1, /--key-command/],
+    [new OAuthClientError("url_refused", "m"), 1, /--allow-http/],
+    [new OAuthClientError("identifier_mismatch", "m"), 1, /--assume-pkce/],
+    [
+      new OAuthClientError("oauth_error", "m", { error: "access_denied" }),
+      1,
+      /again/,
+    ],
+    [new OAuthClientError("invalid_argument", "m"), 2, /^$/],
+    [new Error("m"), 1, /^$/],
+    [new Failure(3, "m", "Sign in."), 3, /^Sign in\.$/],
+  ];
+  for (const [error, exitCode, remedy] of rows) {
+    const failure = explain(error);
+    assertEquals([failure.message, failure.exitCode], ["m", exitCode]);
+    assertMatch(failure.remedy ?? "", remedy);
+  }
+  assertEquals(explain("m").message, "m");
+});

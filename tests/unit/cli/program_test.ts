@@ -1,0 +1,90 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { run } from "./_host.ts";
+
+const COMMANDS = ["login", "token", "headers", "logout", "status", "doctor"];
+
+Deno.test("runOn() prints the help of the program and of each command, in 80 columns", async () => {
+  const texts = new Set<string>();
+  for (const command of COMMANDS) {
+    const helps = [[command, "--help"], [command, "-h"], ["help", command]];
+    for (const args of helps) {
+      const { code, output, errors } = await run(args);
+      assertEquals([code, errors], [0, ""], args.join(" "));
+      texts.add(output);
+    }
+  }
+  assertEquals(texts.size, COMMANDS.length);
+  for (const option of ["--help", "-h", "help"]) {
+    const { output } = await run([option]);
+    for (const command of COMMANDS) {
+      assertStringIncludes(output, `oauth-helper ${command}`);
+    }
+    texts.add(output);
+  }
+  for (const text of texts) {
+    for (const line of text.split("\n")) assert(line.length <= 80, line);
+  }
+});
+
+Deno.test("runOn() returns 2 for invalid arguments, and says which", async () => {
+  const url = "https://api.example/mcp";
+  const rows: [args: string[], message: string][] = [
+    [[], "A command is required"],
+    [["lgin", url], "There is no command 'lgin'"],
+    [["\x1b[2J"], "There is no command '\ufffd[2J'"],
+    [[url], "A command is required before the URL"],
+    [["login"], "login requires a URL"],
+    [["login", url, url], "login takes one URL"],
+    [["status", url], "status takes options only"],
+    [["token", "api.example"], "'api.example' is not an http or https URL"],
+    [["token", "https://user:pw@api.example"], "without credentials"],
+    [["token", "--jsn", url], "Unknown option '--jsn'"],
+    [["token", "--paste", url], "Unknown option '--paste'"],
+    [["token", "--min-ttl", "x", url], "--min-ttl requires a number"],
+    [["token", "--min-ttl=", url], "--min-ttl requires a number"],
+    [["token", "--min-ttl=-1", url], "--min-ttl requires a number"],
+    [["login", "--param", "a", url], "--param requires name=value"],
+    [["login", "--resource", "true", url], "--resource can be false only"],
+    [["login", "--account", "", url], "--account requires a name"],
+    [["login", "--account=a\nb", url], "--account requires a name"],
+    [["login", "--client-secret-file=f", url], "requires --client-id"],
+    [["login", "--device", "--paste", url], "--device has no redirect"],
+    [["login", "--redirect-uri=https://a.example/", url], "--redirect-uri"],
+    [["login", "--trusted-issuer=a=b", url], "--trusted-issuer requires"],
+  ];
+  for (const [args, message] of rows) {
+    const { code, output, errors } = await run(args);
+    assertEquals([code, output], [2, ""], args.join(" "));
+    assertStringIncludes(errors, message);
+    assertStringIncludes(errors, "--help");
+    // What was typed may be a password.
+    assert(!errors.includes("pw@"));
+  }
+});
+
+Deno.test("runOn() returns 3 without a session where nobody can be asked, without a request", async () => {
+  const { fetch } = globalThis;
+  globalThis.fetch = () => Promise.reject(new Error("no request is expected"));
+  try {
+    for (const args of [["token"], ["headers"], ["login", "--no-input"]]) {
+      const { code, output, errors } = await run([
+        ...args,
+        "--account",
+        "work",
+        "https://api.example/mcp#x",
+      ]);
+      assertEquals([code, output], [3, ""]);
+      assertStringIncludes(
+        errors,
+        "oauth-helper login https://api.example/mcp --account work",
+      );
+    }
+  } finally {
+    globalThis.fetch = fetch;
+  }
+});
+
+Deno.test("runOn() lists no sessions where there is no directory", async () => {
+  assertEquals((await run(["status"])).output, "No sessions.");
+  assertEquals((await run(["status", "--json"])).output, "[]");
+});
