@@ -1,7 +1,7 @@
 /** The arguments of the commands that use sessions. */
 
 import { parseArgs } from "node:util";
-import { printable } from "../core/_quote.ts";
+import { printable, quote } from "../core/_quote.ts";
 import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { usageError } from "./_failure.ts";
 
@@ -112,19 +112,33 @@ function parse(
   command: SessionCommand,
   args: readonly string[],
 ): { given: Values; positionals: string[] } {
-  try {
-    const { values, positionals } = parseArgs({
-      // `deno task` passes on the `--` that npm would remove.
-      args: args.filter((argument) => argument !== "--"),
-      options: OPTIONS[command],
-      allowPositionals: true,
-    });
-    return { given: values as Values, positionals };
-  } catch (error) {
-    // What follows is advice for positionals that begin with a hyphen.
-    const [message = ""] = String((error as Error).message).split(". ");
-    throw usageError(printable(message));
+  const options: Readonly<Record<string, { type: string }>> = OPTIONS[command];
+  // Not strict: its messages differ by runtime, and advise what is of no use here.
+  const { values, positionals, tokens } = parseArgs({
+    // `deno task` passes on the `--` that npm would remove.
+    args: args.filter((argument) => argument !== "--"),
+    options: OPTIONS[command],
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue } = token;
+    const type = Object.hasOwn(options, name) ? options[name]?.type : undefined;
+    if (type === undefined) {
+      throw usageError(`Unknown option '${quote(rawName)}'`);
+    }
+    if (type === "boolean" && value !== undefined) {
+      throw usageError(`${rawName} takes no value`);
+    }
+    // Another option, unless it is given with an equals sign.
+    const isOption = !inlineValue && value?.startsWith("-");
+    if (type === "string" && (value === undefined || isOption)) {
+      throw usageError(`${rawName} requires a value`);
+    }
   }
+  return { given: values as Values, positionals };
 }
 
 /** Returns the URL of a resource, without its fragment. */

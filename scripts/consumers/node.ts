@@ -105,7 +105,9 @@ async function runProgram(
   project: string,
   context: IContext,
 ): Promise<IRow[]> {
-  const { version } = context.package;
+  const packed = context.package.version;
+  const version = (await outputOf(program, ["--version"], { cwd: project }))
+    .trim().replace(/^v/, "");
   const bin = await Deno.realPath(`${project}/node_modules/.bin/oauth-helper`);
   const cwd = project;
   return await attempt(runtime, version, "oauth-helper", async () => {
@@ -116,7 +118,7 @@ async function runProgram(
       [bin, "token", "--account", crypto.randomUUID(), url],
       { cwd },
     );
-    const failure = printed.trim() !== version
+    const failure = printed.trim() !== packed
       ? `The program has the version ${printed}`
       : code !== 3
       ? `Exit code ${code}, expected 3: ${stderr}`
