@@ -25,19 +25,32 @@ export interface IKeptSessionStore extends ISessionStore {
   load(): Promise<IKeptSession | undefined>;
 }
 
-const READABLE_CHARACTERS = 60;
+/** With the names of temporary files beside it, less than what file systems have. */
+const LONGEST_NAME = 180;
 
 /**
- * Returns the name of a file. The readable part helps a person; the hash alone makes it
- * unique, also where the file system ignores case, and is not longer than a name may be.
+ * Returns text as a part of a file name: `/` as `+`, and whatever else a file system may
+ * not have, or ignores, such as upper case, as bytes.
  */
-export async function fileNameOf({ url, account = "" }: ISessionName) {
-  const readable = `${url.replace(/^https?:\/\//, "")} ${account}`
-    .toLowerCase().replace(/[^a-z0-9.]+/g, "-").replace(/^[.-]+/, "")
-    .slice(0, READABLE_CHARACTERS).replace(/[.-]+$/, "");
-  const hash = await hashBase64Url(JSON.stringify([url, account]));
-  const unique = hash.toLowerCase().replace(/[-_]/g, "").slice(0, 32);
-  return `${readable}-${unique}.json`;
+function encode(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  return Array.from(bytes, (byte) => {
+    const char = String.fromCharCode(byte);
+    if (/[a-z0-9.-]/.test(char)) return char;
+    return char === "/" ? "+" : `_${byte.toString(16).padStart(2, "0")}`;
+  }).join("");
+}
+
+/**
+ * Returns the name of a file, such as `api.example+mcp@work.json`. Only a long one has a
+ * hash: to load what computes it takes Node longer than all else that `token` does.
+ */
+export async function fileNameOf({ url, account }: ISessionName) {
+  const name = encode(url.replace(/^https:\/\//, "")) +
+    (account === undefined ? "" : `@${encode(account)}`);
+  if (name.length <= LONGEST_NAME) return `${name}.json`;
+  const hash = encode(await hashBase64Url(name));
+  return `${name.slice(0, LONGEST_NAME - hash.length)}~${hash}.json`;
 }
 
 /** Returns the store in a file, for a session that has been kept for something. */
