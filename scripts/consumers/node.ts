@@ -9,6 +9,7 @@ import {
   packages,
   parseOutcome,
 } from "./context.ts";
+import { root } from "../support/deno.ts";
 import { install, outputOf, run } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
