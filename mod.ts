@@ -145,6 +145,20 @@ export {
   type IClientCredentialsFlowOptions,
 } from "./lib/session/client_credentials_flow.ts";
 export {
+  assertionFlow,
+  type IAssertionFlowOptions,
+  type IAssertionRequest,
+} from "./lib/session/assertion_flow.ts";
+export {
+  crossAppFlow,
+  type ICrossAppFlowOptions,
+  type IdentityProviderMetadata,
+} from "./lib/session/cross_app_flow.ts";
+export type {
+  ISubjectToken,
+  ISubjectTokenRequest,
+} from "./lib/session/subject_token.ts";
+export {
   type AuthorizationStart,
   finishAuthorization,
   type IPendingAuthorization,
@@ -395,4 +409,6 @@ export {
   TOKEN_TYPE_ACCESS_TOKEN,
   TOKEN_TYPE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
+  TOKEN_TYPE_REFRESH_TOKEN,
+  TOKEN_TYPE_SAML2,
 } from "./lib/core/constants.ts";

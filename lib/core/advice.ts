@@ -45,6 +45,15 @@ const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
     ["give_up", ["access_denied", "invalid_client", "unauthorized_client"]],
   ],
   silent_authorization: [["reauthorize", ["consent_required"]]],
+  // A policy denies it: neither a user nor another client is to be asked for.
+  assertion: [
+    ["give_up", [
+      "access_denied",
+      "consent_required",
+      "invalid_client",
+      "unauthorized_client",
+    ]],
+  ],
 };
 
 /** Error codes of servers, after any other request. */
@@ -124,6 +133,7 @@ function actionByRequest(
  * | `request` is `refresh`, and `status` is 400 or 401 without an `error` | `reauthorize` |
  * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or `unauthorized_client` | `give_up` |
  * | `request` is `silent_authorization`, and `error` is `consent_required` | `reauthorize` |
+ * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`, `invalid_client` or `unauthorized_client` | `give_up` |
  * | `error` is `authorization_pending`, `slow_down`, `server_error`, `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
  * | `error` is `invalid_grant`, `expired_token`, `login_required`, `interaction_required`, `account_selection_required` or `insufficient_user_authentication` | `reauthorize` |
  * | `error` is `invalid_client` or `unauthorized_client`           | `reregister`  |

@@ -39,11 +39,25 @@ export const TOKEN_TYPE_ACCESS_TOKEN =
 /** Token type identifier of an ID token (RFC 8693, section 3). */
 export const TOKEN_TYPE_ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
 
+/** Token type identifier of a refresh token (RFC 8693, section 3). */
+export const TOKEN_TYPE_REFRESH_TOKEN =
+  "urn:ietf:params:oauth:token-type:refresh_token";
+
+/** Token type identifier of a SAML 2.0 assertion (RFC 8693, section 3). */
+export const TOKEN_TYPE_SAML2 = "urn:ietf:params:oauth:token-type:saml2";
+
 /**
  * Token type identifier of an Identity Assertion Authorization Grant
  * (draft-ietf-oauth-identity-assertion-authz-grant, section 4.3).
  */
 export const TOKEN_TYPE_ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
+
+/**
+ * Grant profile of a server that accepts such grants
+ * (draft-ietf-oauth-identity-assertion-authz-grant, section 5).
+ */
+export const GRANT_PROFILE_ID_JAG =
+  "urn:ietf:params:oauth:grant-profile:id-jag";
 
 /**
  * Preferred loopback port of the redirect URI. Some servers compare redirect URIs

@@ -90,11 +90,13 @@ export type OAuthClientErrorReason =
  * - `refresh`: a token request with a refresh token.
  * - `registration`: the registration of a client.
  * - `silent_authorization`: an authorization request with `prompt=none`.
+ * - `assertion`: a token request with a JWT assertion, or a token exchange.
  */
 export type OAuthClientErrorRequest =
   | "refresh"
   | "registration"
-  | "silent_authorization";
+  | "silent_authorization"
+  | "assertion";
 
 /** The details of an {@linkcode OAuthClientError}. */
 export interface IOAuthClientErrorDetails {

@@ -1,7 +1,7 @@
 /** What a flow requests: its own options and those of the resource. */
 
 import { requireScopes } from "../core/_scope_values.ts";
-import { mergeScopes } from "../core/scopes.ts";
+import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { recallNoted } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
@@ -19,6 +19,20 @@ export function scopesOf(
     ? mergeScopes(requireScopes("scopes", flow.scopes), requiredScopes)
     : scopes;
   return requiresIdToken ? mergeScopes(all, OPENID) : all;
+}
+
+/** Scopes of OpenID Connect that a resource or server lists for users. */
+const USER_SCOPES = [OPENID, OFFLINE_ACCESS];
+
+/** Returns the scopes of a flow in which no user is asked to consent. */
+export function ownScopesOf(
+  request: IAuthorizeRequest,
+  flow: Pick<IFlowOptions, "scopes">,
+): string[] {
+  const all = scopesOf(request, flow);
+  // Without a user, some servers refuse these; others require a scope.
+  const own = all.filter((scope) => !USER_SCOPES.includes(scope));
+  return flow.scopes || own.length === 0 ? all : own;
 }
 
 /** Checks whether a sign-in without a valid ID token has failed. */

@@ -21,7 +21,10 @@ export interface IGrant {
 /** All members of a type: one that is left out is an error of the compiler. */
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
-type Kept = Omit<ISession, "token" | "dpopThumbprint" | "isUserAway">;
+type Kept = Omit<
+  ISession,
+  "token" | "dpopThumbprint" | "isUserAway" | "idJag"
+>;
 
 /**
  * Returns what is kept of a grant, as plain JSON, with what its requests have shown about

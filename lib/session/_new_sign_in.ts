@@ -233,6 +233,7 @@ export async function signInAnew(
         scopes: needed.length > 0 ? needed : context.scopes ?? [],
         requiredScopes: challenged.length > 0 ? needed : undefined,
         requiresIdToken: rules.bearer === "id_token",
+        isFresh: need.isFresh,
         session: known,
         whileAway: marking?.whileAway,
         acrValues,

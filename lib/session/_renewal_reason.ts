@@ -61,6 +61,7 @@ export function secretTokens(
     access_token: access_token ?? "",
     refresh_token: refresh_token ?? "",
     id_token: id_token ?? "",
+    assertion: session?.idJag?.assertion ?? "",
     refused,
   });
 }

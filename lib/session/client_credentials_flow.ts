@@ -5,7 +5,6 @@
  */
 
 import { requireObject } from "../core/_arguments.ts";
-import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import {
   recallNoted,
   registrationOf,
@@ -14,7 +13,7 @@ import {
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
 import { fetchToken } from "../token/token.ts";
-import { carrying, scopesOf } from "./_flow_parameters.ts";
+import { carrying, ownScopesOf } from "./_flow_parameters.ts";
 import { newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -29,9 +28,6 @@ export interface IClientCredentialsFlowOptions extends
   /** The client with its credentials and the issuer that they belong to. */
   client: Client;
 }
-
-/** Scopes of OpenID Connect that a resource or server lists for users. */
-const USER_SCOPES = ["openid", OFFLINE_ACCESS];
 
 /**
  * Creates the client credentials flow, for {@linkcode createAuthorizedFetch}: a
@@ -72,10 +68,7 @@ export function clientCredentialsFlow(
   return carrying(client, async (request) => {
     const { resource, serverMetadata } = request.context;
     recallNoted(client, request.session?.client);
-    const all = scopesOf(request, options);
-    // Without a user, some servers refuse these; others require a scope.
-    const own = all.filter((scope) => !USER_SCOPES.includes(scope));
-    const scopes = options.scopes || own.length === 0 ? all : own;
+    const scopes = ownScopesOf(request, options);
     const grant = {
       resource,
       omitResource: options.resource === false || undefined,

@@ -25,6 +25,8 @@ export interface IAuthorizeRequest extends ISessionOptions {
    * token to be valid.
    */
   requiresIdToken?: boolean | undefined;
+  /** Whether the user is to sign in anew: nothing of an earlier sign-in may be used. */
+  isFresh?: boolean | undefined;
   /** The session so far, if it is of the same issuer; its client can be used again. */
   session?: ISession | undefined;
   /**

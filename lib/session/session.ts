@@ -15,6 +15,7 @@ import {
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
+import type { IIdJag } from "../token/cross_app_access.ts";
 import { revokeToken } from "../token/revocation.ts";
 import { type IToken, refreshToken } from "../token/token.ts";
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
@@ -67,6 +68,11 @@ export interface ISession {
   isUserAway?: true;
   /** JWK thumbprint of the key that the token is bound to. */
   dpopThumbprint?: string;
+  /**
+   * The ID-JAG that {@linkcode crossAppFlow} has redeemed for the token, and that it
+   * redeems again while it is valid.
+   */
+  idJag?: Pick<IIdJag, "assertion" | "scope">;
 }
 
 /** Options of every function that uses a session. */

@@ -23,6 +23,7 @@ function isSession(value: unknown): value is ISession {
     hasStrings(value.client, "issuer", "client_id") &&
     hasStrings(value.token, "access_token", "token_type") &&
     hasStringsOrNone(value.token, "refresh_token", "id_token", "scope") &&
+    (value.idJag === undefined || hasStrings(value.idJag, "assertion")) &&
     Array.isArray(value.scopes) &&
     value.scopes.every((scope) => typeof scope === "string");
 }

@@ -14,8 +14,9 @@ export const RESOURCE_HINT =
 export function requestOf(
   { body }: Pick<IRequest, "body">,
 ): OAuthClientErrorRequest | undefined {
-  const grant = new URLSearchParams(body).get("grant_type");
-  return grant === "refresh_token" ? "refresh" : undefined;
+  const grant = new URLSearchParams(body).get("grant_type") ?? "";
+  if (grant === "refresh_token") return "refresh";
+  return /:(jwt-bearer|token-exchange)$/.test(grant) ? "assertion" : undefined;
 }
 
 /** Checks whether form-encoding changes Basic credentials that a request has sent. */

@@ -16,7 +16,6 @@ interface IConfig extends Partial<oauth.IKnownClient> {
   idp_id_token?: string;
   idp_client_id?: string;
   idp_issuer?: string;
-  idp_token_endpoint?: string;
 }
 
 const [target = ""] = Deno.args;
@@ -25,8 +24,7 @@ const config: IConfig = JSON.parse(
   Deno.env.get("MCP_CONFORMANCE_CONTEXT") ?? "{}",
 );
 const { client_id = "" } = config;
-/** The timeout of the whole run. */
-const signal = AbortSignal.timeout(20_000);
+const signal = AbortSignal.timeout(20_000); // For the whole run.
 
 /** Authorization code grant, for a user who consents. */
 const authorizeUser: oauth.Authorize = (request) =>
@@ -35,7 +33,6 @@ const authorizeUser: oauth.Authorize = (request) =>
     clientMetadataUrl: "https://conformance-test.local/client-metadata.json",
     clientMetadata: { client_name: "Conformance client" },
     redirectUri: `http://127.0.0.1:${oauth.DEFAULT_AUTH_FLOW_PORT}/callback`,
-    offlineAccess: true,
     // Revision 2025-03-26 requires PKCE of servers without metadata, too.
     assumePkce: request.context.serverMetadataUrl === undefined,
     async visit(url) {
@@ -45,65 +42,27 @@ const authorizeUser: oauth.Authorize = (request) =>
     },
   })(request);
 
-async function importKey(pem: string): Promise<CryptoKey> {
-  const base64 = pem.replace(/-----[^-]+-----|\s/g, "");
-  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-  const { subtle } = crypto;
-  return await subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]);
-}
-
 /**
- * Client credentials grant. The suite does not name the issuer of the credentials;
- * if yours is known, do not take it from the request.
+ * A service, a workload, or an application of an enterprise. The suite does not name the
+ * issuer of the credentials; if yours is known, do not take it from the request.
  */
-const authorizeService: oauth.Authorize = async (request) => {
+const authorizeWithoutUser: oauth.Authorize = (request) => {
   const { issuer } = request.context;
   const { client_secret, private_key_pem: pem } = config;
+  const { valid_jwt: jwt, idp_issuer: idp, idp_client_id = "" } = config;
   const client = pem
-    ? oauth.privateKeyJwt(client_id, await importKey(pem), { issuer })
+    ? oauth.privateKeyJwt(client_id, pem, { issuer })
     : { issuer, client_id, client_secret };
-  return await oauth.clientCredentialsFlow({ client })(request);
+  if (jwt) {
+    return oauth.assertionFlow({ client, getAssertion: () => jwt })(request);
+  }
+  if (!idp) return oauth.clientCredentialsFlow({ client })(request);
+  const idpClient = oauth.publicClient(idp_client_id);
+  const getSubjectToken = () => config.idp_id_token ?? "";
+  // The suite does not list the profile.
+  const enterprise = { idp, idpClient, getSubjectToken, assumeProfile: true };
+  return oauth.crossAppFlow({ ...enterprise, client })(request);
 };
-
-/** JWT bearer grant: the assertion of a platform, or an ID-JAG for a user. */
-const authorizeByAssertion: oauth.Authorize = async (request) => {
-  const { context, scopes, dpop } = request;
-  const { issuer, resource, serverMetadata } = context;
-  const client = { issuer, client_id, client_secret: config.client_secret };
-  const options = { client, dpop, signal };
-  const { valid_jwt: assertion } = config;
-  const token = assertion
-    ? await oauth.fetchToken(
-      serverMetadata,
-      oauth.buildJwtBearerBody({ assertion, resource, scopes }),
-      options,
-    )
-    : await oauth.redeemIdJag(serverMetadata, await fetchIdJag(request), {
-      ...options,
-      resource,
-      scopes,
-    });
-  const known = { issuer, client_id };
-  return { issuer, resource, serverMetadata, client: known, token, scopes };
-};
-
-/** Exchanges the ID token of the user for an ID-JAG, at the identity provider. */
-async function fetchIdJag(
-  { context: { issuer, resource }, scopes }: oauth.IAuthorizeRequest,
-): Promise<oauth.IIdJag> {
-  const { idp_id_token = "", idp_client_id = "", idp_issuer = "" } = config;
-  const idp = { issuer: idp_issuer, token_endpoint: config.idp_token_endpoint };
-  return await oauth.fetchIdJag(idp, {
-    client: oauth.publicClient(idp_client_id, idp),
-    subjectToken: idp_id_token,
-    audience: issuer,
-    resourceClientId: client_id,
-    resource,
-    scopes,
-    signal,
-  });
-}
 
 /** Calls a method of the server; returns the result, of JSON or an event stream. */
 async function call(
@@ -138,16 +97,14 @@ async function call(
 /** Initializes the session, or sends `_meta` instead in later revisions. */
 async function useServer(api: oauth.IAuthorizedFetch): Promise<void> {
   const clientInfo = { name: "Conformance client", version: "1.0.0" };
-  const protocolVersion = revision;
-  const prefix = "io.modelcontextprotocol/";
   const _meta = {
-    [`${prefix}protocolVersion`]: revision,
-    [`${prefix}clientCapabilities`]: {},
-    [`${prefix}clientInfo`]: clientInfo,
+    "io.modelcontextprotocol/protocolVersion": revision,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": clientInfo,
   };
   const common = revision >= "2026-07-28" ? { _meta } : {};
   if (!("_meta" in common)) {
-    const params = { protocolVersion, capabilities: {}, clientInfo };
+    const params = { protocolVersion: revision, capabilities: {}, clientInfo };
     await call(api, "initialize", params, 1);
     await call(api, "notifications/initialized", {});
   }
@@ -162,12 +119,8 @@ try {
   await challenge.body?.cancel();
   const scheme = oauth.findChallenge(challenge)?.scheme.toLowerCase();
   const dpop = scheme === "dpop" ? await oauth.createDpop() : undefined;
-  const { valid_jwt, idp_id_token, issuer } = config;
-  const authorize = valid_jwt || idp_id_token
-    ? authorizeByAssertion
-    : client_id && !issuer
-    ? authorizeService
-    : authorizeUser;
+  const isService = client_id && !config.issuer;
+  const authorize = isService ? authorizeWithoutUser : authorizeUser;
   await useServer(oauth.createAuthorizedFetch(target, { authorize, dpop }));
 } catch (failure) {
   const isKnown = failure instanceof oauth.OAuthClientError;

@@ -1,0 +1,167 @@
+/**
+ * The flow of a workload: its platform issues an assertion of its identity, which the
+ * authorization server accepts for a token.
+ *
+ * @module
+ */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
+import { decodeJwt } from "../core/_jwt.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import {
+  recallNoted,
+  registrationOf,
+  requireBoundClient,
+} from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import { buildJwtBearerBody } from "../token/grant_body.ts";
+import { fetchToken } from "../token/token.ts";
+import { carrying, ownScopesOf } from "./_flow_parameters.ts";
+import { newSession } from "./_new_session.ts";
+import { requestedResource } from "./_requested_resource.ts";
+import type { Authorize, IFlowOptions } from "./flow.ts";
+import { sessionOptionsOf, type SessionServerMetadata } from "./session.ts";
+
+/** What {@linkcode IAssertionFlowOptions.getAssertion} is called with. */
+export interface IAssertionRequest {
+  /** Issuer identifier of the authorization server: the `aud` of the assertion. */
+  audience: string;
+  /** URL of the token endpoint, which some servers expect as `aud`. */
+  tokenEndpoint?: string | undefined;
+  /** Identifier of the resource that the token is for. */
+  resource: string;
+  /** The scopes that will be requested. */
+  scopes: string[];
+  /** Aborts when no caller waits for the session any more. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of {@linkcode assertionFlow}. */
+export interface IAssertionFlowOptions extends
+  Pick<
+    IFlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resource"
+  > {
+  /**
+   * The client, with the issuer that it is registered with. Without it, the request has
+   * no `client_id`, for a server that needs the assertion alone.
+   */
+  client?: Client | undefined;
+  /** Returns a JWT of an issuer that the server trusts. It is called for each token. */
+  getAssertion: (request: IAssertionRequest) => string | Promise<string>;
+}
+
+/** Checks whether a JWT names a server as its audience (RFC 7523, section 3). */
+function isFor(
+  assertion: string,
+  { issuer, token_endpoint }: SessionServerMetadata,
+): boolean {
+  let aud: unknown;
+  try {
+    ({ aud } = decodeJwt(assertion).claims);
+  } catch {
+    return false;
+  }
+  return [aud].flat().some((one) =>
+    typeof one === "string" &&
+    (isSameIssuer(one, issuer) || one === token_endpoint)
+  );
+}
+
+/**
+ * Creates the flow of a workload, for {@linkcode createAuthorizedFetch}: the assertion of
+ * the platform that it runs on, such as a CI service, a cluster or a cloud, is exchanged
+ * for a token. No secret has to be stored, and no user is needed.
+ *
+ * A resource selects the server. So an assertion whose `aud` is neither the issuer of that
+ * server nor its token endpoint is only sent if `client` names the issuer.
+ *
+ * If the server refuses the assertion, the error is thrown: nothing is repeated, and no
+ * other grant follows. A refresh token of the server is not used.
+ *
+ * @param options The client, and where the assertion comes from.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
+ * credentials and no issuer. The function that is returned throws `issuer_mismatch` if
+ * the assertion is for another server, further codes as for {@linkcode fetchToken}, and
+ * what `getAssertion` throws.
+ * @see RFC 7523, sections 2.1 and 3; RFC 7521, section 4.1.
+ *
+ * @example Call a resource from a Kubernetes pod
+ * ```ts
+ * import { assertionFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { readFile } from "node:fs/promises";
+ *
+ * // The projected service account token, whose audience is the issuer.
+ * const path = "/var/run/secrets/tokens/as-example";
+ *
+ * export const api = createAuthorizedFetch("https://api.example/reports", {
+ *   authorize: assertionFlow({
+ *     client: { issuer: "https://as.example", client_id: "my-workload" },
+ *     getAssertion: async () => (await readFile(path, "utf8")).trim(),
+ *   }),
+ * });
+ * ```
+ */
+export function assertionFlow(options: IAssertionFlowOptions): Authorize {
+  const { client, getAssertion, authorizationDetails, parameters } =
+    requireObject("options", options);
+  requireBoundClient(client);
+  requireArgument(
+    typeof getAssertion === "function",
+    "getAssertion",
+    "a function",
+  );
+  return carrying(client, async (request) => {
+    const { resource, issuer, serverMetadata } = request.context;
+    const { signal } = request;
+    if (client) recallNoted(client, request.session?.client);
+    const scopes = ownScopesOf(request, options);
+    // A session without an identifier has no client that could be used again.
+    const registration = client
+      ? registrationOf(client, issuer)
+      : { issuer, client_id: "" };
+    const grant = {
+      resource,
+      omitResource: options.resource === false || undefined,
+      serverMetadata,
+      client: registration,
+      scopes,
+    };
+    const assertion = await getAssertion({
+      audience: issuer,
+      tokenEndpoint: serverMetadata.token_endpoint,
+      resource,
+      scopes: [...scopes],
+      signal,
+    });
+    signal?.throwIfAborted();
+    const body = buildJwtBearerBody({
+      assertion,
+      resource: requestedResource(grant),
+      scopes,
+      authorizationDetails,
+      parameters,
+    });
+    if (client?.issuer === undefined && !isFor(assertion, serverMetadata)) {
+      throw new OAuthClientError(
+        "issuer_mismatch",
+        `The assertion is not for ${
+          quoteUrl(issuer)
+        }: its aud is neither that ` +
+          "issuer nor the token endpoint, and client does not name the issuer",
+      );
+    }
+    const token = await fetchToken(serverMetadata, body, {
+      ...sessionOptionsOf(request),
+      client,
+    });
+    // A new token costs no more than a refresh.
+    delete token.refresh_token;
+    return newSession(grant, token, {
+      client: client ?? registration,
+      dpop: request.dpop,
+    });
+  });
+}

@@ -1,0 +1,317 @@
+/**
+ * The flow of enterprise-managed authorization: the identity provider of the user
+ * decides, and no user is asked at the server of the resource.
+ *
+ * @module
+ */
+
+import {
+  requireArgument,
+  requireHttpUrl,
+  requireObject,
+} from "../core/_arguments.ts";
+import { quoteJson } from "../core/_quote.ts";
+import { scopesFrom } from "../core/_scope_values.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { adviceFor } from "../core/advice.ts";
+import {
+  GRANT_PROFILE_ID_JAG,
+  TOKEN_TYPE_ID_TOKEN,
+} from "../core/constants.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { missingScopes } from "../core/scopes.ts";
+import { transportOf } from "../http/_transport.ts";
+import { discoverAuthorizationServer } from "../discovery/discover_server.ts";
+import {
+  clientIdOf,
+  recallNoted,
+  registrationOf,
+  requireBoundClient,
+} from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import { fetchIdJag, redeemIdJag } from "../token/cross_app_access.ts";
+import { carrying, ownScopesOf } from "./_flow_parameters.ts";
+import { newSession } from "./_new_session.ts";
+import { requestedResource } from "./_requested_resource.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import { type ISession, sessionOptionsOf } from "./session.ts";
+import {
+  hasExpired,
+  type ISubjectToken,
+  type ISubjectTokenRequest,
+  requiredAuthenticationOf,
+} from "./subject_token.ts";
+
+/** The members of an identity provider's metadata that {@linkcode crossAppFlow} uses. */
+export type IdentityProviderMetadata = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+>;
+
+/** Options of {@linkcode crossAppFlow}. */
+export interface ICrossAppFlowOptions extends
+  Pick<
+    IFlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resource"
+  > {
+  /** Issuer of the identity provider, which is discovered once, or its metadata. */
+  idp: string | URL | IdentityProviderMetadata;
+  /** The client at the identity provider, as for the sign-in of the user. */
+  idpClient: Client;
+  /**
+   * The client at the authorization server of the resource, with its issuer. One whose
+   * identifier is the URL of a client metadata document is used at any server:
+   * `privateKeyJwt(url, key)` or `publicClient(url)`.
+   */
+  client: Client;
+  /**
+   * Returns a token of the user from the identity provider, an ID token unless `type`
+   * says otherwise. It is called for each new ID-JAG, often every few minutes: return
+   * the token that you have while it is valid.
+   */
+  getSubjectToken: (
+    request: ISubjectTokenRequest,
+  ) => string | ISubjectToken | Promise<string | ISubjectToken>;
+  /** Further parameters of the token exchange at the identity provider. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Continues with a server that lists no `authorization_grant_profiles_supported`, if
+   * it is known to accept ID-JAGs.
+   *
+   * @default false
+   */
+  assumeProfile?: boolean | undefined;
+}
+
+/** Fails unless a server accepts ID-JAGs. */
+function requireProfile(
+  {
+    issuer,
+    authorization_grant_profiles_supported: profiles,
+    grant_types_supported: grants,
+  }: IAuthorizationServerMetadata,
+  assumeProfile = false,
+): void {
+  if (profiles?.includes(GRANT_PROFILE_ID_JAG) ?? assumeProfile) return;
+  throw new OAuthClientError(
+    "unsupported",
+    `Authorization server ${
+      quoteUrl(issuer)
+    } does not list the grant profile ` +
+      `${GRANT_PROFILE_ID_JAG}: ` +
+      (profiles
+        ? `authorization_grant_profiles_supported is ${quoteJson(profiles)}`
+        : "it has no authorization_grant_profiles_supported, and " +
+          `grant_types_supported is ${quoteJson(grants ?? "missing")} (set ` +
+          "assumeProfile if it is known to accept ID-JAGs)"),
+  );
+}
+
+/** Returns the ID-JAG of a session, if it was issued for what is requested now. */
+function keptIdJagOf(
+  { session, context, isFresh, acrValues, maxAge }: IAuthorizeRequest,
+  scopes: readonly string[],
+): ISession["idJag"] {
+  const isFor = session?.resource === context.resource && !isFresh &&
+    acrValues === undefined && maxAge === undefined &&
+    missingScopes(scopes, session.scopes).length === 0;
+  return isFor ? session.idJag : undefined;
+}
+
+/** Checks whether a new ID-JAG may be accepted where a kept one was not. */
+function isSpent(error: unknown): boolean {
+  return adviceFor(error).action === "reauthorize" ||
+    (isOAuthClientError(error) && error.code === "issuer_mismatch");
+}
+
+/**
+ * Creates the flow of enterprise-managed authorization, for
+ * {@linkcode createAuthorizedFetch}: the identity provider exchanges a token of the user
+ * for an Identity Assertion Authorization Grant (ID-JAG), which the authorization
+ * server of the resource redeems. The user is not asked to consent.
+ *
+ * - The server must list the grant profile in `authorization_grant_profiles_supported`.
+ * - The session keeps the ID-JAG. When the access token has expired, it is redeemed
+ *   again while it is valid, for the same resource and scopes and by the server that
+ *   its `aud` names; then the identity provider is asked for a new one. A refresh token
+ *   of that server is not used.
+ * - If `getSubjectToken` returns an ID token that has expired, it is called once more.
+ * - An error of the identity provider or of the server is thrown, and no other grant
+ *   follows: access that a policy denies cannot be obtained by the consent of the user.
+ *   `insufficient_user_authentication` of the identity provider first leads to another
+ *   call of `getSubjectToken`, and is thrown if that returns the same token;
+ *   `errorResponse` has its `acr_values` and `max_age`.
+ * - With `dpop`, the ID-JAG must be bound to the key by its `cnf.jkt`.
+ *
+ * @param options The identity provider, the client at both servers, and the token of
+ * the user.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
+ * credentials and no issuer. The function that is returned throws `unsupported` if the
+ * server does not list the profile, further codes as for
+ * {@linkcode discoverAuthorizationServer}, {@linkcode fetchIdJag} and
+ * {@linkcode redeemIdJag}, and what `getSubjectToken` throws.
+ * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 4 and 5; Model Context
+ * Protocol, extension "Enterprise-Managed Authorization".
+ *
+ * @example Call a resource with the user's ID token of the identity provider
+ * ```ts
+ * import {
+ *   clientSecretBasic,
+ *   createAuthorizedFetch,
+ *   crossAppFlow,
+ * } from "@oauth-helper/client";
+ *
+ * export function resourceFor(getIdToken: () => Promise<string>) {
+ *   return createAuthorizedFetch("https://api.example/mcp", {
+ *     authorize: crossAppFlow({
+ *       idp: "https://idp.example",
+ *       idpClient: clientSecretBasic("client-at-the-idp", "s3cret"),
+ *       client: clientSecretBasic("client-at-the-as", "0ther", {
+ *         issuer: "https://as.example",
+ *       }),
+ *       getSubjectToken: getIdToken,
+ *     }),
+ *   });
+ * }
+ * ```
+ *
+ * @example Use the refresh token of the identity provider
+ * ```ts
+ * import {
+ *   crossAppFlow,
+ *   type ISession,
+ *   privateKeyJwt,
+ *   publicClient,
+ *   TOKEN_TYPE_REFRESH_TOKEN,
+ * } from "@oauth-helper/client";
+ *
+ * export function flowFor(atIdp: ISession, key: CryptoKey) {
+ *   return crossAppFlow({
+ *     idp: atIdp.serverMetadata,
+ *     idpClient: publicClient("client-at-the-idp"),
+ *     // A client metadata document, for every authorization server.
+ *     client: privateKeyJwt("https://app.example/client.json", key),
+ *     getSubjectToken: () => ({
+ *       token: atIdp.token.refresh_token ?? "",
+ *       type: TOKEN_TYPE_REFRESH_TOKEN,
+ *     }),
+ *   });
+ * }
+ * ```
+ */
+export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
+  const { idp, idpClient, client, getSubjectToken, ...further } = requireObject(
+    "options",
+    options,
+  );
+  const { assumeProfile, authorizationDetails, parameters } = further;
+  const isNamed = typeof idp === "string" || idp instanceof URL;
+  if (isNamed) requireHttpUrl("idp", idp);
+  let idpMetadata = isNamed ? undefined : requireObject("idp", idp);
+  requireObject("idpClient", idpClient);
+  requireBoundClient(requireObject("client", client));
+  requireArgument(
+    typeof getSubjectToken === "function",
+    "getSubjectToken",
+    "a function",
+  );
+
+  /** Returns the metadata of the identity provider, which is discovered once. */
+  async function metadataOf(
+    request: IAuthorizeRequest,
+  ): Promise<IdentityProviderMetadata> {
+    idpMetadata ??= (await discoverAuthorizationServer(idp as string | URL, {
+      ...transportOf(request),
+      allowHttp: request.allowHttp,
+    })).serverMetadata;
+    return idpMetadata;
+  }
+
+  return carrying(client, async (request) => {
+    const { resource, issuer, serverMetadata } = request.context;
+    const { acrValues, maxAge, signal, now = Date.now } = request;
+    requireProfile(serverMetadata, assumeProfile);
+    recallNoted(client, request.session?.client);
+    const scopes = ownScopesOf(request, options);
+    const grant = {
+      resource,
+      omitResource: options.resource === false || undefined,
+      serverMetadata,
+      client: registrationOf(client, issuer),
+      scopes,
+    };
+
+    const ask = async (why: ISubjectTokenRequest) => {
+      signal?.throwIfAborted();
+      const given = await getSubjectToken({
+        acrValues,
+        maxAge,
+        signal,
+        ...why,
+      });
+      const { token, type = TOKEN_TYPE_ID_TOKEN } = typeof given === "string"
+        ? { token: given }
+        : requireObject("The result of getSubjectToken", given);
+      return { token, type };
+    };
+    const exchange = async ({ token, type }: Required<ISubjectToken>) =>
+      await fetchIdJag(await metadataOf(request), {
+        ...sessionOptionsOf(request),
+        client: idpClient,
+        subjectToken: token,
+        subjectTokenType: type,
+        audience: issuer,
+        resourceClientId: clientIdOf(client),
+        resource: requestedResource(grant),
+        scopes,
+        authorizationDetails,
+        parameters,
+      });
+    const fetchNew = async () => {
+      let subject = await ask({});
+      if (hasExpired(subject, now)) {
+        subject = await ask({ refusedToken: subject.token });
+      }
+      try {
+        return await exchange(subject);
+      } catch (error) {
+        const required = requiredAuthenticationOf(error);
+        if (!required) throw error;
+        const next = await ask({ ...required, refusedToken: subject.token });
+        if (next.token === subject.token) throw error;
+        return await exchange(next);
+      }
+    };
+    const redeem = async (
+      { assertion, scope }: NonNullable<ISession["idJag"]>,
+    ): Promise<ISession> => {
+      const token = await redeemIdJag(serverMetadata, { assertion }, {
+        ...sessionOptionsOf(request),
+        client,
+        resource: requestedResource(grant),
+        // The policy of the identity provider may have granted fewer.
+        scopes: scope === undefined
+          ? scopes
+          : scopes.filter((one) => scopesFrom(scope).includes(one)),
+      });
+      // It would outlast the policy of the identity provider; the ID-JAG replaces it.
+      delete token.refresh_token;
+      const session = newSession(grant, token, { client, dpop: request.dpop });
+      return {
+        ...session,
+        idJag: { assertion, ...(scope !== undefined && { scope }) },
+      };
+    };
+
+    const kept = keptIdJagOf(request, scopes);
+    if (kept) {
+      try {
+        return await redeem(kept);
+      } catch (error) {
+        if (!isSpent(error)) throw error;
+      }
+    }
+    return await redeem(await fetchNew());
+  });
+}
