@@ -34,6 +34,8 @@ export interface IAuthorizationServerOptions {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void | Promise<void>;
+  /** Further members of the metadata. */
+  metadata?: Record<string, unknown>;
 }
 
 const SCOPES = ["mcp:read", "mcp:write"];
@@ -103,6 +105,7 @@ async function configure(
     dpopNonce = false,
     requirePar = false,
     detailTypes,
+    metadata = {},
   }: IAuthorizationServerOptions,
 ): Promise<Configuration> {
   // A new key, so that two servers do not accept each other's tokens. Elliptic,
@@ -111,6 +114,7 @@ async function configure(
   const key = await exportJWK(privateKey);
   return {
     clients,
+    discovery: metadata,
     scopes: ["openid", "offline_access", ...SCOPES],
     jwks: { keys: [{ ...key, kid: crypto.randomUUID(), use: "sig" }] },
     clientDefaults: { id_token_signed_response_alg: "ES256" },

@@ -24,6 +24,7 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
+  TOKEN_TYPE_REFRESH_TOKEN,
 } from "../../mod.ts";
 import { discoverFrom, REDIRECT_URI, signIn } from "./_flow.ts";
 import {
@@ -40,6 +41,7 @@ const LIFETIME = 300;
 export interface ISigner {
   issuer: string;
   publicKey: CryptoKey;
+  /** Signs claims, for 300 seconds unless they have an `exp`. */
   sign(typ: string, claims: JWTPayload): Promise<string>;
 }
 
@@ -54,13 +56,21 @@ export async function createSigner(issuer: string): Promise<ISigner> {
         .setIssuer(issuer)
         .setJti(crypto.randomUUID())
         .setIssuedAt()
-        .setExpirationTime(`${LIFETIME}s`)
+        .setExpirationTime(claims.exp ?? `${LIFETIME}s`)
         .sign(privateKey),
   };
 }
 
 /** A token request that the server rejects with this `error`. */
-class TokenError extends Error {}
+class TokenError extends Error {
+  /** Further members of the error response. */
+  readonly members: object;
+
+  constructor(error: string, members: object = {}) {
+    super(error);
+    this.members = members;
+  }
+}
 
 type Form = Record<string, string | undefined>;
 
@@ -80,7 +90,7 @@ function addGrant(
       ctx.status = 400;
       ctx.body = isJose
         ? { error: "invalid_grant", error_description: error.message }
-        : { error: error.message };
+        : { error: error.message, ...error.members };
     }
   });
 }
@@ -107,19 +117,28 @@ function toMetadata({ id, secret }: ICredentials, grantType: string) {
   return {
     client_id: id,
     client_secret: secret,
-    grant_types: ["authorization_code", grantType],
+    grant_types: ["authorization_code", "refresh_token", grantType],
     redirect_uris: [REDIRECT_URI],
     application_type: "native" as const,
   };
 }
 
-/**
- * Starts an identity provider, which exchanges ID tokens for ID-JAGs. `clientIds`
- * maps an authorization server to the identifier of the client there.
- */
+/** What an enterprise has configured at its identity provider. */
+export interface IPolicy {
+  /** Maps an authorization server to the identifier of the client there. */
+  clientIds: Map<string, string>;
+  /** Whether the user may use the resource. */
+  isDenied: boolean;
+  /** The authentication that is required of a user, with what fulfils it. */
+  acrValues?: string;
+  /** Seconds. */
+  idJagLifetime: number;
+}
+
+/** Starts an identity provider, which exchanges ID and refresh tokens for ID-JAGs. */
 async function startIdentityProvider(
   client: ICredentials,
-  clientIds: Map<string, string>,
+  policy: IPolicy,
 ): Promise<IAuthorizationServer & { signer: ISigner }> {
   const server = await startAuthorizationServer({
     path: "/idp",
@@ -130,22 +149,32 @@ async function startIdentityProvider(
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
   addGrant(server, GRANT_TYPE_TOKEN_EXCHANGE, async (ctx, form) => {
     const { subject_token = "", audience = "", resource, scope } = form;
-    if (
-      form.requested_token_type !== TOKEN_TYPE_ID_JAG ||
-      form.subject_token_type !== TOKEN_TYPE_ID_TOKEN
-    ) {
+    const { clientId } = ctx.oidc.client!;
+    if (form.requested_token_type !== TOKEN_TYPE_ID_JAG) {
       throw new TokenError("invalid_request");
     }
-    const { payload } = await jwtVerify(subject_token, keys, {
-      issuer,
-      audience: ctx.oidc.client!.clientId,
-    });
-    const client_id = clientIds.get(audience);
+    let sub: string | undefined;
+    if (form.subject_token_type === TOKEN_TYPE_ID_TOKEN) {
+      const options = { issuer, audience: clientId };
+      ({ payload: { sub } } = await jwtVerify(subject_token, keys, options));
+    } else if (form.subject_token_type === TOKEN_TYPE_REFRESH_TOKEN) {
+      const found = await server.provider.RefreshToken.find(subject_token);
+      if (found?.clientId === clientId) sub = found.accountId;
+    }
+    if (sub === undefined) throw new TokenError("invalid_request");
+    if (policy.isDenied) throw new TokenError("access_denied");
+    const { acrValues, idJagLifetime } = policy;
+    if (acrValues !== undefined) {
+      const members = { acr_values: acrValues, max_age: 60 };
+      throw new TokenError("insufficient_user_authentication", members);
+    }
+    const client_id = policy.clientIds.get(audience);
     if (client_id === undefined) throw new TokenError("invalid_target");
     const jkt = await thumbprintOf(ctx);
     const assertion = await signer.sign("oauth-id-jag+jwt", {
-      sub: payload.sub!,
+      sub,
       aud: audience,
+      exp: Math.floor(Date.now() / 1000) + idJagLifetime,
       client_id,
       ...resource && { resource },
       ...scope && { scope },
@@ -155,7 +184,7 @@ async function startIdentityProvider(
       issued_token_type: TOKEN_TYPE_ID_JAG,
       access_token: assertion,
       token_type: "N_A",
-      expires_in: LIFETIME,
+      expires_in: idJagLifetime,
       ...scope && { scope },
     };
   });
@@ -176,10 +205,28 @@ type TrustedSigners = Map<string, {
 async function startRedeemingServer(
   client: ICredentials,
   trusted: TrustedSigners,
+  { documentUrl }: ICrossAppOptions,
 ): Promise<IAuthorizationServer> {
   const server = await startAuthorizationServer({
     path: "/tenant1",
     clients: [toMetadata(client, GRANT_TYPE_JWT_BEARER)],
+    ...documentUrl && {
+      clientDocuments: {
+        [documentUrl]: {
+          client_id: documentUrl,
+          client_name: "Application of an enterprise",
+          grant_types: ["authorization_code", GRANT_TYPE_JWT_BEARER],
+          redirect_uris: [REDIRECT_URI],
+          application_type: "native",
+          token_endpoint_auth_method: "none",
+        },
+      },
+    },
+    metadata: {
+      authorization_grant_profiles_supported: [
+        "urn:ietf:params:oauth:grant-profile:id-jag",
+      ],
+    },
   });
   addGrant(server, GRANT_TYPE_JWT_BEARER, async (ctx, form) => {
     const { assertion = "" } = form;
@@ -189,7 +236,7 @@ async function startRedeemingServer(
     const { payload } = await jwtVerify(assertion, signer.publicKey, {
       audience: server.issuer,
       typ,
-      requiredClaims: ["sub", "exp", "jti"],
+      requiredClaims: ["sub", "exp"],
     });
     const { sub = "", client_id, cnf } = payload;
     const jkt = (cnf as { jkt?: string } | undefined)?.jkt;
@@ -249,6 +296,8 @@ export interface ICrossAppOptions {
   dpop?: boolean;
   /** The credentials of the client at both servers. */
   credentials?: { atIdp: ICredentials; atServer: ICredentials };
+  /** URL of the client metadata document of a client at the server. */
+  documentUrl?: string;
 }
 
 /** Starts an identity provider, a server that trusts it, and a resource. */
@@ -264,10 +313,17 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
   } = options;
   const { atIdp, atServer } = credentials;
   const clientIds = new Map<string, string>();
+  const policy: IPolicy = {
+    clientIds,
+    isDenied: false,
+    idJagLifetime: LIFETIME,
+  };
   const trusted: TrustedSigners = new Map();
-  const idp = started.use(await startIdentityProvider(atIdp, clientIds));
-  const server = started.use(await startRedeemingServer(atServer, trusted));
-  clientIds.set(server.issuer, atServer.id);
+  const idp = started.use(await startIdentityProvider(atIdp, policy));
+  const server = started.use(
+    await startRedeemingServer(atServer, trusted, options),
+  );
+  clientIds.set(server.issuer, options.documentUrl ?? atServer.id);
   trusted.set(idp.issuer, { signer: idp.signer, typ: "oauth-id-jag+jwt" });
   const { resource } = started.use(startProtectedResource({
     authorizationServers: [server.issuer],
@@ -278,10 +334,17 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
   const idpClient = clientSecretBasic(atIdp.id, atIdp.secret, idp);
   const client = clientSecretPost(atServer.id, atServer.secret, server);
   const context = await discoverFrom(resource);
+  const tokenOf = (login: string) =>
+    signIn(idpContext, {
+      client: idpClient,
+      browser: createBrowser({ login }),
+      scopes: ["openid"],
+    });
   const running = started.move();
   return {
     idp,
     server,
+    policy,
     trusted,
     context,
     idpMetadata: idpContext.serverMetadata,
@@ -289,14 +352,10 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
     client,
     credentials,
     /** Signs a user in at the identity provider; returns the ID token. */
-    async signInAtIdp(login: string): Promise<string> {
-      const { id_token = "" } = await signIn(idpContext, {
-        client: idpClient,
-        browser: createBrowser({ login }),
-        scopes: ["openid"],
-      });
-      return id_token;
-    },
+    signInAtIdp: async (login: string) => (await tokenOf(login)).id_token ?? "",
+    /** As `signInAtIdp()`; returns the refresh token. */
+    refreshTokenOf: async (login: string) =>
+      (await tokenOf(login)).refresh_token ?? "",
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -1,0 +1,250 @@
+/**
+ * The flows in which no user is asked at the server of the resource: an application of
+ * an enterprise, and a workload. Both servers are real, and sessions are renewed.
+ */
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  assertionFlow,
+  createAuthorizedFetch,
+  createDpop,
+  crossAppFlow,
+  getClaimsFromJWT,
+  type IAuthorizedFetchOptions,
+  type ICrossAppFlowOptions,
+  type ISession,
+  type ISubjectTokenRequest,
+  memoryStore,
+  OAuthClientError,
+  publicClient,
+  TOKEN_TYPE_REFRESH_TOKEN,
+} from "../../mod.ts";
+import { createSigner, startCrossApp } from "../servers/cross_app_access.ts";
+import { statusOf } from "../support/stub_fetch.ts";
+
+type Servers = Awaited<ReturnType<typeof startCrossApp>>;
+
+/** The lifetime of an access token of the server, in milliseconds. */
+const TOKEN_MS = 3_600_000;
+
+/** Returns the token requests that a server has received since the last call. */
+function takeTokenRequests({ requests }: { requests: string[] }): number {
+  return requests.splice(0).filter((one) => one.endsWith("/token")).length;
+}
+
+/** A fetch of an application, with a clock that a test moves. */
+async function createApplication(
+  servers: Servers,
+  flow: Partial<ICrossAppFlowOptions> = {},
+  options: Partial<IAuthorizedFetchOptions> = {},
+) {
+  const { idp, idpClient, client, server, context } = servers;
+  const clock = { aheadMs: 0 };
+  const asked: ISubjectTokenRequest[] = [];
+  const idToken = await servers.signInAtIdp("ada");
+  const authorize = crossAppFlow({
+    idp: idp.issuer,
+    idpClient,
+    client,
+    getSubjectToken({ signal: _, ...why }) {
+      asked.push(why);
+      return idToken;
+    },
+    ...flow,
+  });
+  const store = memoryStore();
+  const api = createAuthorizedFetch(context.resource, {
+    authorize,
+    store,
+    now: () => Date.now() + clock.aheadMs,
+    ...options,
+  });
+  /** Returns the token requests at both servers since the last call. */
+  const take = () => [takeTokenRequests(idp), takeTokenRequests(server)];
+  take();
+  return { api, asked, authorize, clock, store, take };
+}
+
+Deno.test("an application of an enterprise calls a resource, and is renewed without a user", async () => {
+  await using servers = await startCrossApp();
+  const { policy, context: { resource }, server } = servers;
+  policy.idJagLifetime = 2 * 3600;
+  const { api, asked, clock, take } = await createApplication(servers);
+  const calls = async () =>
+    await Promise.all([1, 2, 3].map(() => statusOf(api(resource))));
+
+  assertEquals(await calls(), [200, 200, 200]);
+  assertEquals([take(), asked.length], [[1, 1], 1]);
+  const session = await api.session();
+  const { sub, iss } = getClaimsFromJWT(session!.token.access_token);
+  assertEquals([sub, iss], ["ada", server.issuer]);
+
+  // The token has expired, the ID-JAG has not.
+  clock.aheadMs = TOKEN_MS;
+  assertEquals(await calls(), [200, 200, 200]);
+  assertEquals([take(), asked.length], [[0, 1], 1]);
+  assertEquals((await api.session())?.idJag, session?.idJag);
+
+  // Both have expired, and so has the ID token.
+  clock.aheadMs = 2 * TOKEN_MS;
+  policy.idJagLifetime = 4 * 3600;
+  assertEquals(await calls(), [200, 200, 200]);
+  assertEquals(take(), [1, 1]);
+  assertEquals(asked.map((one) => Boolean(one.refusedToken)), [
+    ...[false, false],
+    true,
+  ]);
+});
+
+Deno.test("an application of an enterprise continues after a restart with what it has stored", async () => {
+  await using servers = await startCrossApp();
+  const { context: { resource } } = servers;
+  const first = await createApplication(servers);
+  await statusOf(first.api(resource));
+  const stored: ISession = JSON.parse(
+    JSON.stringify(await first.api.session()),
+  );
+  stored.token.expires_at = 1;
+  const second = await createApplication(servers, {}, {
+    store: memoryStore(stored),
+  });
+  assertEquals(await statusOf(second.api(resource)), 200);
+  assertEquals([second.take(), second.asked], [[0, 1], []]);
+  // Nothing of it may be used for another user.
+  await second.api.authorize({ fresh: true });
+  assertEquals([second.take(), second.asked.length], [[1, 1], 1]);
+  assertEquals(await second.api.revoke(), true);
+  assertEquals(await second.api.session(), undefined);
+});
+
+Deno.test("an application of an enterprise is denied for good by a policy", async () => {
+  await using servers = await startCrossApp();
+  const { policy, server, context: { resource } } = servers;
+  policy.isDenied = true;
+  const { api, take } = await createApplication(servers);
+  const error = await assertRejects(() => api(resource), OAuthClientError);
+  assertEquals(error.error, "access_denied");
+  assertEquals(server.requests.filter((one) => !/well-known/.test(one)), []);
+  assertEquals(take(), [1, 0]);
+
+  // Also when it has worked before, and whatever the session still has.
+  policy.isDenied = false;
+  policy.idJagLifetime = 60;
+  const { api: used, clock, take: taken } = await createApplication(servers);
+  assertEquals(await statusOf(used(resource)), 200);
+  policy.isDenied = true;
+  clock.aheadMs = TOKEN_MS;
+  taken();
+  await assertRejects(() => used(resource), OAuthClientError, "access_denied");
+  assertEquals(taken(), [1, 0]);
+});
+
+Deno.test("an application of an enterprise learns which authentication the identity provider requires", async () => {
+  await using servers = await startCrossApp();
+  const { policy, context: { resource } } = servers;
+  policy.acrValues = "urn:mfa";
+  const { api, asked } = await createApplication(servers);
+  const error = await assertRejects(() => api(resource), OAuthClientError);
+  const { acr_values, max_age } = error.errorResponse ?? {};
+  assertEquals([acr_values, max_age], ["urn:mfa", 60]);
+  assertEquals([asked[1]?.acrValues, asked[1]?.maxAge], ["urn:mfa", 60]);
+
+  // The user has signed in so; the identity provider is satisfied.
+  const stronger = await servers.signInAtIdp("ada");
+  const { api: next } = await createApplication(servers, {
+    async getSubjectToken({ acrValues, refusedToken = "" }) {
+      if (acrValues === undefined) return await servers.signInAtIdp("ada");
+      delete policy.acrValues;
+      assertEquals(getClaimsFromJWT(refusedToken).sub, "ada");
+      return stronger;
+    },
+  });
+  assertEquals(await statusOf(next(resource)), 200);
+});
+
+Deno.test("an application of an enterprise uses the refresh token of its sign-in", async () => {
+  await using servers = await startCrossApp();
+  const token = await servers.refreshTokenOf("grace");
+  const { api } = await createApplication(servers, {
+    getSubjectToken: () => ({ token, type: TOKEN_TYPE_REFRESH_TOKEN }),
+  });
+  assertEquals(await statusOf(api(servers.context.resource)), 200);
+  const session = await api.session();
+  assertEquals(getClaimsFromJWT(session!.token.access_token).sub, "grace");
+});
+
+Deno.test("an application of an enterprise binds its tokens to a key", async () => {
+  await using servers = await startCrossApp({ dpop: true });
+  const { context: { resource } } = servers;
+  const dpop = await createDpop();
+  const { api, clock, take } = await createApplication(servers, {}, { dpop });
+  servers.policy.idJagLifetime = 7200;
+  assertEquals(await statusOf(api(resource)), 200);
+  const session = await api.session();
+  assertEquals(session?.token.token_type, "DPoP");
+  const { cnf } = getClaimsFromJWT(session!.idJag!.assertion);
+  assertEquals(cnf, { jkt: dpop.thumbprint });
+  take();
+  clock.aheadMs = TOKEN_MS;
+  assertEquals(await statusOf(api(resource)), 200);
+  assertEquals(take(), [0, 1]);
+});
+
+Deno.test("an application of an enterprise is known by its client metadata document", async () => {
+  const documentUrl = "https://app.example/client.json";
+  await using servers = await startCrossApp({ documentUrl });
+  const { api } = await createApplication(servers, {
+    client: publicClient(documentUrl),
+  });
+  assertEquals(await statusOf(api(servers.context.resource)), 200);
+  assertEquals((await api.session())?.client.client_id, documentUrl);
+});
+
+/** A fetch of a workload, with a clock that a test moves. */
+async function createWorkload(
+  servers: Servers,
+  audience?: string,
+) {
+  const { client, trusted, context: { resource } } = servers;
+  const platform = await createSigner("https://platform.example");
+  trusted.set(platform.issuer, { signer: platform, typ: "JWT" });
+  const clock = { aheadMs: 0 };
+  let asked = 0;
+  const api = createAuthorizedFetch(resource, {
+    authorize: assertionFlow({
+      client,
+      getAssertion(request) {
+        asked++;
+        const aud = audience ?? request.audience;
+        return platform.sign("JWT", { sub: "agent", aud });
+      },
+    }),
+    now: () => Date.now() + clock.aheadMs,
+  });
+  return { api, clock, askedTimes: () => asked };
+}
+
+Deno.test("a workload calls a resource, and is renewed with a new assertion", async () => {
+  await using servers = await startCrossApp();
+  const { context: { resource }, server } = servers;
+  const { api, clock, askedTimes } = await createWorkload(servers);
+  const calls = () => Promise.all([1, 2, 3].map(() => statusOf(api(resource))));
+  assertEquals(await calls(), [200, 200, 200]);
+  assertEquals([takeTokenRequests(server), askedTimes()], [1, 1]);
+  clock.aheadMs = TOKEN_MS;
+  assertEquals(await calls(), [200, 200, 200]);
+  assertEquals([takeTokenRequests(server), askedTimes()], [1, 2]);
+});
+
+Deno.test("a workload whose assertion is refused tries nothing else", async () => {
+  await using servers = await startCrossApp();
+  const { context: { resource }, server } = servers;
+  const { api, askedTimes } = await createWorkload(
+    servers,
+    "https://x.example",
+  );
+  server.requests.length = 0;
+  const error = await assertRejects(() => api(resource), OAuthClientError);
+  assertEquals([error.error, error.request], ["invalid_grant", "assertion"]);
+  const posts = server.requests.filter((one) => one.startsWith("POST "));
+  assertEquals([posts.length, askedTimes()], [1, 1]);
+});

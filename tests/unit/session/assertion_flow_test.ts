@@ -1,0 +1,211 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  adviceFor,
+  assertionFlow,
+  clientSecretBasic,
+  GRANT_TYPE_JWT_BEARER,
+  type IAssertionFlowOptions,
+  type IAssertionRequest,
+  type IAuthorizeRequest,
+  OAuthClientError,
+  publicClient,
+} from "../../../mod.ts";
+import { AS, MCP, metadataOf } from "../../support/fixtures.ts";
+import {
+  type Answer,
+  json,
+  stubFetch,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+const CLIENT = { issuer: AS, client_id: "workload" };
+const REQUEST: IAuthorizeRequest = {
+  context: {
+    issuer: AS,
+    resource: MCP,
+    serverMetadata: metadataOf(AS),
+    source: "resource_metadata",
+    attempts: [],
+  },
+  scopes: ["read"],
+};
+
+/** The assertion of a platform, which nobody verifies here. */
+function assertionFor(aud: unknown): string {
+  const part = (value: unknown) =>
+    btoa(JSON.stringify(value)).replaceAll("=", "");
+  const claims = { iss: "https://platform.example", sub: "w1", aud };
+  return `${part({ alg: "RS256" })}.${part(claims)}.c2ln`;
+}
+
+const ASSERTION = assertionFor(AS);
+const granted = json({ access_token: "a1", refresh_token: "r1" });
+
+/** Runs the flow once: the session or the error, and what was requested. */
+async function run(
+  options: Partial<IAssertionFlowOptions> = {},
+  answer: Answer = granted,
+  request: Partial<IAuthorizeRequest> = {},
+) {
+  using stub = stubFetch({ [`${AS}/token`]: answer });
+  const authorize = assertionFlow({
+    client: CLIENT,
+    getAssertion: () => ASSERTION,
+    ...options,
+  });
+  const { fetch } = stub;
+  const result = await authorize({ ...REQUEST, fetch, ...request }).then(
+    (session) => ({ session, error: untyped(undefined) }),
+    (error) => ({ session: untyped(undefined), error }),
+  );
+  const forms = stub.requests.map(({ body }) =>
+    Object.fromEntries(new URLSearchParams(body))
+  );
+  return { ...result, forms };
+}
+
+Deno.test("assertionFlow() asks for an assertion for the server, and exchanges it", async () => {
+  const asked: IAssertionRequest[] = [];
+  const { session, forms } = await run(
+    {
+      getAssertion(request) {
+        asked.push(request);
+        return Promise.resolve(ASSERTION);
+      },
+      authorizationDetails: [{ type: "deploy" }],
+      parameters: { tenant: "t1" },
+    },
+    granted,
+    { scopes: ["read", "openid", "offline_access"] },
+  );
+  assertEquals(asked, [{
+    audience: AS,
+    tokenEndpoint: `${AS}/token`,
+    resource: MCP,
+    scopes: ["read"],
+    signal: undefined,
+  }]);
+  assertEquals(forms, [{
+    grant_type: GRANT_TYPE_JWT_BEARER,
+    assertion: ASSERTION,
+    resource: MCP,
+    scope: "read",
+    authorization_details: '[{"type":"deploy"}]',
+    tenant: "t1",
+    client_id: "workload",
+  }]);
+  assertEquals(session.token, { access_token: "a1", token_type: "Bearer" });
+  assertEquals(session.client, CLIENT);
+  assertEquals(JSON.stringify(session).includes(ASSERTION), false);
+});
+
+Deno.test("assertionFlow() asks for a new assertion each time", async () => {
+  using stub = stubFetch({ [`${AS}/token`]: granted });
+  let count = 0;
+  const authorize = assertionFlow({
+    client: CLIENT,
+    getAssertion: () => assertionFor([AS, `${++count}`]),
+  });
+  const request = { ...REQUEST, fetch: stub.fetch };
+  const session = await authorize(request);
+  await authorize({ ...request, session });
+  assertEquals(count, 2);
+  assertEquals(new Set(stub.requests.map(({ body }) => body)).size, 2);
+});
+
+Deno.test("assertionFlow() sends an assertion alone without a client", async () => {
+  const { session, forms } = await run({ client: undefined });
+  assertEquals(forms[0]?.client_id, undefined);
+  // Nothing can be refreshed or revoked by a client without an identifier.
+  assertEquals(session.client, { issuer: AS, client_id: "" });
+});
+
+Deno.test("assertionFlow() sends an assertion for another server only where the client names the issuer", async () => {
+  const cases: [aud: unknown, isSent: boolean][] = [
+    [AS, true],
+    [`${AS}/`, true],
+    [`${AS}/token`, true],
+    [["https://other.example", AS], true],
+    ["https://other.example", false],
+    [["https://other.example"], false],
+    [`${AS}.evil.example`, false],
+    [undefined, false],
+    [5, false],
+  ];
+  for (const [aud, isSent] of cases) {
+    const getAssertion = () => assertionFor(aud);
+    const row = JSON.stringify(aud);
+    for (const client of [undefined, publicClient("workload")]) {
+      const { error, forms } = await run({ client, getAssertion });
+      assertEquals(forms.length, isSent ? 1 : 0, row);
+      assertEquals(error?.code, isSent ? undefined : "issuer_mismatch", row);
+    }
+    const { forms } = await run({ getAssertion });
+    assertEquals(forms.length, 1, row);
+  }
+  const opaque = await run({ client: undefined, getAssertion: () => "opaque" });
+  assertEquals(opaque.error.code, "issuer_mismatch");
+});
+
+Deno.test("assertionFlow() sends nothing to another server than that of the client", async () => {
+  let count = 0;
+  const { error, forms } = await run({
+    client: { issuer: "https://other.example", client_id: "workload" },
+    getAssertion: () => `${++count}`,
+  });
+  assertEquals([error.code, forms, count], ["issuer_mismatch", [], 0]);
+});
+
+Deno.test("assertionFlow() repeats nothing after a refusal", async () => {
+  for (
+    const [code, action] of [
+      ["invalid_grant", "reauthorize"],
+      ["invalid_scope", "give_up"],
+      ["unauthorized_client", "give_up"],
+      ["invalid_client", "give_up"],
+      ["access_denied", "give_up"],
+    ] as const
+  ) {
+    const answer = json({ error: code }, { status: 400 });
+    const { error, forms } = await run({}, answer);
+    assertEquals([error.error, error.request], [code, "assertion"]);
+    assertEquals([forms.length, adviceFor(error).action], [1, action], code);
+  }
+});
+
+Deno.test("assertionFlow() fails without an assertion, and does not send it after an abort", async () => {
+  const empty = await run({ getAssertion: () => "" });
+  assertEquals([empty.error.code, empty.forms], ["invalid_argument", []]);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const { error, forms } = await run(
+    {
+      getAssertion() {
+        controller.abort("enough");
+        return ASSERTION;
+      },
+    },
+    granted,
+    { signal },
+  );
+  assertEquals([error, forms], ["enough", []]);
+});
+
+Deno.test("assertionFlow() refuses options of the wrong type when it is created", () => {
+  const getAssertion = () => ASSERTION;
+  for (
+    const wrong of [
+      undefined,
+      { client: CLIENT },
+      { client: CLIENT, getAssertion: ASSERTION },
+      { client: clientSecretBasic("c", "s"), getAssertion },
+      { client: "workload", getAssertion },
+    ]
+  ) {
+    const error = assertThrows(
+      () => assertionFlow(untyped(wrong)),
+      OAuthClientError,
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+});
