@@ -25,6 +25,9 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["apis/entra.ts", 16],
   ["apis/github.ts", 16],
   ["apis/google.ts", 18],
+  ["workloads/github_actions.ts", 25],
+  ["workloads/google_cloud.ts", 26],
+  ["workloads/kubernetes.ts", 18],
 ];
 const OWN = /^@oauth-helper\/client(\/(browser|native|stores))?$/;
 

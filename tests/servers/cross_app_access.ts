@@ -34,6 +34,9 @@ import {
 import { createBrowser } from "./browser.ts";
 import { startProtectedResource } from "./protected_resource.ts";
 
+/** Identifier of a client at the server that has no credentials but its assertion. */
+export const WORKLOAD = "workload";
+
 const ALG = "ES256";
 const LIFETIME = 300;
 
@@ -209,7 +212,13 @@ async function startRedeemingServer(
 ): Promise<IAuthorizationServer> {
   const server = await startAuthorizationServer({
     path: "/tenant1",
-    clients: [toMetadata(client, GRANT_TYPE_JWT_BEARER)],
+    clients: [toMetadata(client, GRANT_TYPE_JWT_BEARER), {
+      client_id: WORKLOAD,
+      grant_types: [GRANT_TYPE_JWT_BEARER],
+      redirect_uris: [],
+      response_types: [],
+      token_endpoint_auth_method: "none",
+    }],
     ...documentUrl && {
       clientDocuments: {
         [documentUrl]: {
