@@ -115,7 +115,6 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   );
   return carrying(client, async (request) => {
     const { resource, issuer, serverMetadata } = request.context;
-    const { signal } = request;
     if (client) recallNoted(client, request.session?.client);
     const scopes = ownScopesOf(request, options);
     // A session without an identifier has no client that could be used again.
@@ -134,9 +133,8 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
       tokenEndpoint: serverMetadata.token_endpoint,
       resource,
       scopes: [...scopes],
-      signal,
+      signal: request.signal,
     });
-    signal?.throwIfAborted();
     const body = buildJwtBearerBody({
       assertion,
       resource: requestedResource(grant),

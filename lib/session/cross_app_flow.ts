@@ -24,7 +24,6 @@ import { missingScopes } from "../core/scopes.ts";
 import { transportOf } from "../http/_transport.ts";
 import { discoverAuthorizationServer } from "../discovery/discover_server.ts";
 import {
-  clientIdOf,
   recallNoted,
   registrationOf,
   requireBoundClient,
@@ -262,7 +261,6 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
         subjectToken: token,
         subjectTokenType: type,
         audience: issuer,
-        resourceClientId: clientIdOf(client),
         resource: requestedResource(grant),
         scopes,
         authorizationDetails,

@@ -15,7 +15,6 @@ import {
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import type { IIdJag } from "../token/cross_app_access.ts";
 import { revokeToken } from "../token/revocation.ts";
 import { type IToken, refreshToken } from "../token/token.ts";
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
@@ -70,9 +69,9 @@ export interface ISession {
   dpopThumbprint?: string;
   /**
    * The ID-JAG that {@linkcode crossAppFlow} has redeemed for the token, and that it
-   * redeems again while it is valid.
+   * redeems again while it is valid, with the scopes that were granted, if known.
    */
-  idJag?: Pick<IIdJag, "assertion" | "scope">;
+  idJag?: { assertion: string; scope?: string };
 }
 
 /** Options of every function that uses a session. */

@@ -149,13 +149,13 @@ Deno.test("an application of an enterprise learns which authentication the ident
   assertEquals([asked[1]?.acrValues, asked[1]?.maxAge], ["urn:mfa", 60]);
 
   // The user has signed in so; the identity provider is satisfied.
-  const stronger = await servers.signInAtIdp("ada");
+  const token = await servers.refreshTokenOf("ada");
   const { api: next } = await createApplication(servers, {
     async getSubjectToken({ acrValues, refusedToken = "" }) {
       if (acrValues === undefined) return await servers.signInAtIdp("ada");
       delete policy.acrValues;
       assertEquals(getClaimsFromJWT(refusedToken).sub, "ada");
-      return stronger;
+      return { token, type: TOKEN_TYPE_REFRESH_TOKEN };
     },
   });
   assertEquals(await statusOf(next(resource)), 200);

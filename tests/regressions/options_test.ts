@@ -217,6 +217,7 @@ Deno.test("createAuthorizedFetch() gives authorize no option that it does not na
     "context",
     "dpop",
     "fetch",
+    "isFresh",
     "maxAge",
     "maxBytes",
     "now",

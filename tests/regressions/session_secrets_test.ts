@@ -114,6 +114,19 @@ for (const [name, encode] of ENCODINGS) {
   });
 }
 
+Deno.test("createAuthorizedFetch() repeats no ID-JAG, which its server may have passed on", async () => {
+  const assertion = "id-jag-of-the-session";
+  const { api } = resourceFetch(
+    ({ url }) =>
+      url === MCP
+        ? challenge(`${OTHER}/?${assertion}`)
+        : new Response(null, { status: 404 }),
+    { store: memoryStore({ ...SESSION, token, idJag: { assertion } }) },
+  );
+  const error = await assertRejects(() => api(MCP));
+  assertHides(error, "discovery_failed", [assertion]);
+});
+
 Deno.test("createAuthorizedFetch() repeats no proof, and no token that was refreshed on the way", async () => {
   const dpop = await createDpop();
   const proofs: string[] = [];

@@ -53,7 +53,7 @@ Deno.test("adviceFor() decides by the error code of the server", () => {
 
 Deno.test("adviceFor() retries after a status that may change, whatever the error code and the request", () => {
   const errors = ["invalid_grant", "invalid_client", "access_denied", "x"];
-  const requests = [undefined, "refresh", "registration"] as const;
+  const requests = [undefined, "refresh", "registration", "assertion"] as const;
   for (const status of [408, 425, 429, 500, 503]) {
     for (const error of [...errors, undefined]) {
       for (const request of requests) {
@@ -90,6 +90,13 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
     ["silent_authorization", "consent_required", undefined, "reauthorize"],
     ["silent_authorization", "login_required", undefined, "reauthorize"],
     ["silent_authorization", "access_denied", undefined, "ask_user"],
+    ["assertion", "access_denied", 400, "give_up"],
+    ["assertion", "consent_required", 400, "give_up"],
+    ["assertion", "invalid_client", 401, "give_up"],
+    ["assertion", "unauthorized_client", 400, "give_up"],
+    ["assertion", "invalid_grant", 400, "reauthorize"],
+    ["assertion", "insufficient_user_authentication", 400, "reauthorize"],
+    ["assertion", undefined, 401, "give_up"],
     // Of a later version of this library.
     [untyped("revocation"), "access_denied", 400, "ask_user"],
   ];

@@ -428,7 +428,7 @@ Deno.test("crossAppFlow() takes a denial of the identity provider as final", asy
     const { error, hosts, asked } = await run({
       idp: [json({ error: code }, { status: 400 })],
     });
-    assertEquals([error.error, error.code], [code, "oauth_error"]);
+    assertEquals([error.error, error.request], [code, "assertion"]);
     assertEquals([hosts, asked], [[IDP_HOST], [{}]], code);
     assertEquals(adviceFor(error).action, action, code);
   }
@@ -528,15 +528,18 @@ Deno.test("crossAppFlow() throws what getSubjectToken throws, and stops on abort
   assertEquals([error, hosts], [untyped(failure), []]);
 
   const controller = new AbortController();
+  let calls = 0;
   const aborted = await run({
     options: {
       getSubjectToken() {
+        calls++;
         controller.abort("enough");
-        return VALID;
+        return idToken(NOW);
       },
     },
     request: { signal: controller.signal },
   });
+  assertEquals(calls, 1);
   assertEquals([aborted.error, aborted.hosts], [untyped("enough"), []]);
 });
 

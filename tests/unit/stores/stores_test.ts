@@ -110,6 +110,7 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
         without("scopes"),
         without("scopes", "read"),
         without("scopes", [7]),
+        without("idJag", { scope: "read" }),
       ]
     ) {
       await put(value);
