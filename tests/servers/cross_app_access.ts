@@ -111,7 +111,7 @@ async function thumbprintOf(
 }
 
 /** The credentials of a client at one of the servers. */
-interface ICredentials {
+export interface ICredentials {
   id: string;
   secret: string;
 }
