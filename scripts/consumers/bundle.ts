@@ -20,7 +20,7 @@ import type { IRow } from "./table.ts";
 const COMPATIBILITY_DATES = ["2026-07-01", "2023-12-01"];
 
 /** The entry points that a bundle has beside the main one. */
-const BUNDLED = ["browser", "doctor", "stores"];
+const BUNDLED = ["browser", "doctor", "stores", "testing"];
 
 /** Bundles the installed package as `client.js` into a new directory. */
 async function bundle(

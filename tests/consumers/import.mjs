@@ -10,5 +10,6 @@ const report = await runScenario(client, process.argv[2], {
   doctor: await import("@oauth-helper/client/doctor"),
   native: await import("@oauth-helper/client/native"),
   stores: await import("@oauth-helper/client/stores"),
+  testing: await import("@oauth-helper/client/testing"),
 });
 console.log(JSON.stringify({ importMs, report }));

@@ -11,6 +11,7 @@ const entryPoints = {
   doctor: require("@oauth-helper/client/doctor"),
   native: require("@oauth-helper/client/native"),
   stores: require("@oauth-helper/client/stores"),
+  testing: require("@oauth-helper/client/testing"),
 };
 
 import("./scenario.js")

@@ -10,6 +10,7 @@
 export async function runScenario(client, server, entryPoints) {
   const report = {
     entryPoints: await describeEntryPoints(client, entryPoints),
+    testServers: await useTestServers(client, entryPoints.testing),
     pure: await parseAndBuild(client),
     stubbed: await runStubbed(client),
     loopback: await runLoopback(client, server),
@@ -50,6 +51,20 @@ async function describeEntryPoints(client, entryPoints) {
     }
   }
   return described;
+}
+
+/** A sign-in and a refresh at the servers for tests, which need no network. */
+async function useTestServers(client, { createTestServers }) {
+  const servers = createTestServers();
+  const { resource, fetch, now, receiver } = servers;
+  const authorize = client.codeFlow(receiver);
+  const api = client.createAuthorizedFetch(resource, { fetch, now, authorize });
+  const statuses = [String((await api(resource)).status)];
+  servers.advance(3600);
+  statuses.push(String((await api(resource)).status));
+  const grants = servers.received("token")
+    .map(({ params }) => params.get("grant_type"));
+  return [...statuses, grants.join(" ")];
 }
 
 /** Challenges, claims, PKCE and keys, without the network. */

@@ -23,6 +23,7 @@ import * as cli from "@oauth-helper/client/cli";
 import * as doctor from "@oauth-helper/client/doctor";
 import * as native from "@oauth-helper/client/native";
 import * as stores from "@oauth-helper/client/stores";
+import * as testing from "@oauth-helper/client/testing";
 
 /** Checks every declaration, not only those that are imported above. */
 export const client: typeof everything = everything;
@@ -34,7 +35,8 @@ export const entryPoints: [
   typeof doctor,
   typeof native,
   typeof stores,
-] = [browser, cli, doctor, native, stores];
+  typeof testing,
+] = [browser, cli, doctor, native, stores, testing];
 
 /** The types of two entry points fit together. */
 export const api = createAuthorizedFetch("https://api.example/mcp", {

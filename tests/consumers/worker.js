@@ -14,16 +14,13 @@ export default {
     await fetchTime(server);
     const before = await fetchTime(server);
     const started = await fetchTime(server);
-    const { browser, doctor, stores, ...client } = await import(
+    const { browser, doctor, stores, testing, ...client } = await import(
       "./client.js"
     );
     const done = await fetchTime(server);
     const importMs = Math.max(0, done - started - (started - before));
-    const report = await runScenario(client, server, {
-      browser,
-      doctor,
-      stores,
-    });
+    const entryPoints = { browser, doctor, stores, testing };
+    const report = await runScenario(client, server, entryPoints);
     return Response.json({ importMs, report });
   },
 };

@@ -1,0 +1,232 @@
+/** The authorization server: its metadata and endpoints. */
+
+import {
+  authenticate,
+  AUTHENTICATION_METHODS,
+  hasRedirectUri,
+  type IClient,
+  newClient,
+} from "./_clients.ts";
+import { Grants, type IGrant } from "./_grants.ts";
+import { refusal } from "./_refusals.ts";
+import type { ITestRequest } from "./request.ts";
+import type { ITestSwitches } from "./switches.ts";
+
+/** The endpoints and their paths, which the issuer precedes. */
+export const ENDPOINT_PATHS = {
+  authorization: "/authorize",
+  token: "/token",
+  registration: "/register",
+  revocation: "/revoke",
+  device_authorization: "/device",
+} as const;
+
+/** What an authorization server needs to know. */
+export interface IAuthorizationServerSettings {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  readonly clients: Map<string, IClient>;
+  readonly switches: Readonly<ITestSwitches>;
+  now(): number;
+}
+
+type Endpoint = (request: ITestRequest) => Response | Promise<Response>;
+
+/** Creates an authorization server for one resource. */
+export function createAuthorizationServer(
+  { issuer, resource, scopes, clients, switches, now }:
+    IAuthorizationServerSettings,
+) {
+  const grants = new Grants(switches, now);
+  const devices = new Map<string, IGrant>();
+
+  /** Checks the resource indicators of a request (RFC 8707, section 2). */
+  function requireResource({ params }: ITestRequest): void {
+    const given = params.getAll("resource");
+    const { resourceParameter: rule } = switches;
+    const isMissing = given.length === 0 && rule === "required";
+    const isRefused = given.length > 0 && rule === "refused";
+    if (!isMissing && !isRefused && given.every((one) => one === resource)) {
+      return;
+    }
+    const expected = rule === "refused" ? "none" : resource;
+    const why = `resource is ${given.join(" ") || "absent"}, not ${expected}`;
+    throw refusal("invalid_target", why);
+  }
+
+  /** Returns what a user grants of a request, or of all there is. */
+  function newGrant(
+    { client_id: clientId }: IClient,
+    { params }: ITestRequest,
+  ): IGrant {
+    const requested = params.get("scope")?.split(" ") ?? scopes;
+    const refused = switches.refusedScopes.find((one) =>
+      requested.includes(one)
+    );
+    if (refused !== undefined) {
+      throw refusal("invalid_scope", `${refused} is not a scope of the client`);
+    }
+    const granted = requested.filter((one) =>
+      !switches.withheldScopes.includes(one)
+    );
+    const acr = params.get("acr_values")?.split(" ")[0];
+    return { clientId, scopes: granted, acr, isRevoked: false };
+  }
+
+  /** Responds at once as the user would (RFC 6749, section 4.1). */
+  async function authorize(request: ITestRequest): Promise<Response> {
+    const { params } = request;
+    const get = (name: string) => params.get(name) ?? "";
+    const client = clients.get(get("client_id"));
+    const redirectUri = get("redirect_uri");
+    // Nobody is redirected to a URL that may be an attacker's (section 4.1.2.1).
+    if (!client || !hasRedirectUri(client, redirectUri)) {
+      const why = client
+        ? `redirect_uri ${redirectUri} is not registered`
+        : `Client ${get("client_id")} is not registered`;
+      return new Response(why, { status: 400 });
+    }
+    const members = new URLSearchParams();
+    try {
+      for (const name of params.keys()) {
+        if (name !== "resource" && params.getAll(name).length > 1) {
+          throw refusal("invalid_request", `${name} is repeated`);
+        }
+      }
+      if (get("response_type") !== "code") {
+        throw refusal("unsupported_response_type", "response_type is not code");
+      }
+      // 43 characters are a SHA-256 hash in base64url.
+      const challenge = get("code_challenge");
+      const isS256 = get("code_challenge_method") === "S256";
+      if (!isS256 || !/^[\w-]{43}$/.test(challenge)) {
+        const why = "code_challenge is not one of the method S256";
+        throw refusal("invalid_request", why);
+      }
+      requireResource(request);
+      const grant = newGrant(client, request);
+      if (switches.user === "refuses") {
+        throw refusal("access_denied", "The user refuses");
+      }
+      members.set("code", grants.newCode(grant, redirectUri, challenge));
+    } catch (refused) {
+      if (!(refused instanceof Response)) throw refused;
+      const error: Record<string, string> = await refused.json();
+      for (const name in error) members.set(name, error[name]!);
+    }
+    if (params.has("state")) members.set("state", get("state"));
+    if (switches.iss !== null) members.set("iss", switches.iss);
+    const callback = new URL(redirectUri);
+    for (const [name, value] of members) callback.searchParams.set(name, value);
+    return new Response(null, {
+      status: 302,
+      headers: { Location: callback.href },
+    });
+  }
+
+  const authenticated = (request: ITestRequest) =>
+    authenticate(clients, request.headers, request.params);
+
+  async function token(request: ITestRequest): Promise<Response> {
+    const { params } = request;
+    const client = authenticated(request);
+    const type = params.get("grant_type") ?? "";
+    if (client.grant_types && !client.grant_types.includes(type)) {
+      const why = `The client is not registered for ${type}`;
+      throw refusal("unauthorized_client", why);
+    }
+    requireResource(request);
+    switch (type) {
+      case "authorization_code":
+        return grants.issue(client, await grants.redeemCode(client, params));
+      case "refresh_token":
+        return grants.refresh(client, params);
+      case "client_credentials":
+        if (client.client_secret === undefined) {
+          throw refusal("unauthorized_client", "The client has no secret");
+        }
+        return grants.issue(
+          { ...client, grant_types: [] },
+          newGrant(client, request),
+        );
+      case "urn:ietf:params:oauth:grant-type:device_code":
+        return grants.issue(client, redeemDevice(client, params));
+    }
+    throw refusal("unsupported_grant_type", `${type} is not supported`);
+  }
+
+  /** Returns the grant of a device code, if the user consents (RFC 8628). */
+  function redeemDevice(client: IClient, form: URLSearchParams): IGrant {
+    const code = form.get("device_code") ?? "";
+    const grant = devices.get(code);
+    if (grant?.clientId !== client.client_id) {
+      throw refusal("invalid_grant", "The device code is not of this client");
+    }
+    const { user } = switches;
+    if (user === "refuses") throw refusal("access_denied", "The user refuses");
+    if (user === "leaves") {
+      throw refusal("authorization_pending", "The user has not consented");
+    }
+    devices.delete(code);
+    return grant;
+  }
+
+  const endpoints: Record<keyof typeof ENDPOINT_PATHS, Endpoint> = {
+    authorization: authorize,
+    token,
+    registration({ body }) {
+      const client = newClient(body, grants.unique("client"));
+      clients.set(client.client_id, client);
+      return Response.json(client, { status: 201 });
+    },
+    revocation(request) {
+      const client = authenticated(request);
+      grants.revokeToken(client, request.params.get("token") ?? "");
+      return new Response();
+    },
+    device_authorization(request) {
+      const client = authenticated(request);
+      requireResource(request);
+      const device_code = grants.unique("device");
+      devices.set(device_code, newGrant(client, request));
+      return Response.json({
+        device_code,
+        user_code: "WDJB-MJHT",
+        verification_uri: `${issuer}/activate`,
+        expires_in: 600,
+        interval: 1,
+      });
+    },
+  };
+
+  return {
+    grants,
+    metadata: () => ({
+      issuer,
+      ...Object.fromEntries(
+        Object.entries(ENDPOINT_PATHS).map(([name, path]) => [
+          `${name}_endpoint`,
+          issuer + path,
+        ]),
+      ),
+      response_types_supported: ["code"],
+      grant_types_supported: [
+        "authorization_code",
+        "refresh_token",
+        "client_credentials",
+        "urn:ietf:params:oauth:grant-type:device_code",
+      ],
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+      authorization_response_iss_parameter_supported: true,
+      ...switches.serverMetadata,
+    }),
+    respond(endpoint: keyof typeof ENDPOINT_PATHS, request: ITestRequest) {
+      if (endpoint !== "authorization" && request.method !== "POST") {
+        return new Response("Expected POST", { status: 405 });
+      }
+      return endpoints[endpoint](request);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** The clients that are registered with the authorization server. */
+
+import { decodeBase64String } from "../core/_base64.ts";
+import { isLoopback, parseUrl } from "../core/_url.ts";
+import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
+import { refusal } from "./_refusals.ts";
+
+/** A registered client. */
+export type IClient = IAuthorizationDynamicClientRegistrationResponse;
+
+/** Authentication methods of clients, as the metadata lists them. */
+export const AUTHENTICATION_METHODS = [
+  "none",
+  "client_secret_basic",
+  "client_secret_post",
+];
+
+/** Returns the client for a registration request (RFC 7591, sections 2 and 3). */
+export function newClient(body: string, client_id: string): IClient {
+  let metadata: Partial<IClient>;
+  try {
+    metadata = JSON.parse(body);
+  } catch {
+    throw refusal("invalid_client_metadata", "The request is not JSON");
+  }
+  const {
+    redirect_uris = [],
+    grant_types = ["authorization_code"],
+    token_endpoint_auth_method = "client_secret_basic",
+  } = metadata;
+  const needsUri = grant_types.includes("authorization_code");
+  if (needsUri && !redirect_uris.some((uri) => parseUrl(uri))) {
+    throw refusal("invalid_redirect_uri", "redirect_uris has no URL");
+  }
+  if (!AUTHENTICATION_METHODS.includes(token_endpoint_auth_method)) {
+    const why = `${token_endpoint_auth_method} is not supported`;
+    throw refusal("invalid_client_metadata", why);
+  }
+  const isPublic = token_endpoint_auth_method === "none";
+  return {
+    ...metadata,
+    ...{ client_id, redirect_uris, grant_types, token_endpoint_auth_method },
+    ...!isPublic && {
+      client_secret: `secret-${crypto.randomUUID()}`,
+      client_secret_expires_at: 0,
+    },
+  };
+}
+
+/** Checks a redirect URI; the port of a loopback one is free (RFC 8252, section 7.3). */
+export function hasRedirectUri({ redirect_uris }: IClient, uri: string) {
+  const withoutPort = (text: string) => {
+    const url = parseUrl(text);
+    if (url?.protocol !== "http:" || !isLoopback(url)) return text;
+    url.port = "";
+    return url.href;
+  };
+  return redirect_uris?.some((one) => withoutPort(one) === withoutPort(uri)) ??
+    false;
+}
+
+/** Reads Basic credentials, whose parts are form-encoded (RFC 6749, section 2.3.1). */
+function readBasic(header: string): [id: string, secret: string] {
+  try {
+    const [, base64 = ""] = /^Basic (\S+)$/i.exec(header) ?? [];
+    const [, id = "", secret = ""] = /^(.*?):(.*)$/s
+      .exec(decodeBase64String(base64))!
+      .map((part) => decodeURIComponent(part.replaceAll("+", " ")));
+    return [id, secret];
+  } catch {
+    throw refusal("invalid_client", "Authorization is not valid", 401);
+  }
+}
+
+/** Returns the client of a request, with the authentication it is registered for. */
+export function authenticate(
+  clients: ReadonlyMap<string, IClient>,
+  headers: Headers,
+  form: URLSearchParams,
+): IClient {
+  const header = headers.get("Authorization");
+  const fail = (why: string) =>
+    refusal("invalid_client", why, 401, {
+      ...header !== null && { "WWW-Authenticate": "Basic" },
+    });
+  let id = form.get("client_id");
+  let secret = form.get("client_secret");
+  let used = secret === null ? "none" : "client_secret_post";
+  if (header !== null) {
+    const [basicId, basicSecret] = readBasic(header);
+    if (secret !== null || (id !== null && id !== basicId)) {
+      const why = "The client authenticates in two ways";
+      throw refusal("invalid_request", why);
+    }
+    [id, secret, used] = [basicId, basicSecret, "client_secret_basic"];
+  }
+  const client = clients.get(id ?? "");
+  if (!client) throw fail(`Client ${id} is not registered`);
+  const { client_secret, token_endpoint_auth_method: method } = client;
+  const expected = method ?? (client_secret ? "client_secret_basic" : "none");
+  if (used !== expected) {
+    throw fail(`The client is registered for ${expected}, and uses ${used}`);
+  }
+  if (used !== "none" && secret !== client_secret) {
+    throw fail("The client secret is wrong");
+  }
+  return client;
+}

@@ -1,0 +1,169 @@
+/** What users have granted, and the codes and tokens that were issued for it. */
+
+import { hashBase64Url } from "../core/_base64.ts";
+import type { IClient } from "./_clients.ts";
+import { refusal } from "./_refusals.ts";
+import type { ITestSwitches } from "./switches.ts";
+
+/** What a user, or a server for its client, has granted. */
+export interface IGrant {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** Authentication context class of the sign-in (RFC 9470). */
+  readonly acr: string | undefined;
+  isRevoked: boolean;
+}
+
+interface ICode {
+  readonly grant: IGrant;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly expiresAt: number;
+  isUsed: boolean;
+}
+
+interface IAccessToken {
+  readonly grant: IGrant;
+  readonly scopes: readonly string[];
+  expiresAt: number;
+}
+
+interface IRefreshToken {
+  readonly grant: IGrant;
+  usedAt?: number;
+}
+
+const CODE_MS = 60_000;
+
+const invalid = (why: string) => refusal("invalid_grant", why);
+
+/** The grants of an authorization server. */
+export class Grants {
+  readonly #switches: Readonly<ITestSwitches>;
+  readonly #now: () => number;
+  readonly #codes = new Map<string, ICode>();
+  readonly #accessTokens = new Map<string, IAccessToken>();
+  readonly #refreshTokens = new Map<string, IRefreshToken>();
+  #count = 0;
+
+  constructor(switches: Readonly<ITestSwitches>, now: () => number) {
+    this.#switches = switches;
+    this.#now = now;
+  }
+
+  /** Returns a value that nobody can guess, and that is easy to find in a log. */
+  unique(name: string): string {
+    return `${name}-${++this.#count}-${crypto.randomUUID()}`;
+  }
+
+  newCode(grant: IGrant, redirectUri: string, challenge: string): string {
+    const code = this.unique("code");
+    const expiresAt = this.#now() + CODE_MS;
+    this.#codes.set(code, {
+      ...{ grant, redirectUri, challenge, expiresAt },
+      isUsed: false,
+    });
+    return code;
+  }
+
+  /** Returns the grant of a code, once (RFC 6749, section 4.1.3; RFC 7636). */
+  async redeemCode(client: IClient, form: URLSearchParams): Promise<IGrant> {
+    const code = this.#codes.get(form.get("code") ?? "");
+    if (code?.grant.clientId !== client.client_id) {
+      throw invalid("The code is not one of this client");
+    }
+    if (code.isUsed) {
+      code.grant.isRevoked = true;
+      throw invalid("The code was used before: its tokens are revoked");
+    }
+    code.isUsed = true;
+    if (code.grant.isRevoked) throw invalid("The grant is revoked");
+    if (code.expiresAt <= this.#now()) throw invalid("The code expired");
+    if (form.get("redirect_uri") !== code.redirectUri) {
+      throw invalid("redirect_uri is not that of the authorization request");
+    }
+    const verifier = form.get("code_verifier") ?? "";
+    if (await hashBase64Url(verifier) !== code.challenge) {
+      throw invalid("code_verifier does not match code_challenge");
+    }
+    return code.grant;
+  }
+
+  /** Returns the token response for a grant (RFC 6749, section 5.1). */
+  issue(
+    client: IClient,
+    grant: IGrant,
+    scopes = grant.scopes,
+    refreshToken?: string,
+  ): Response {
+    const { lifetimeSeconds, refreshTokens } = this.#switches;
+    const access_token = this.unique("access");
+    const expiresAt = this.#now() + lifetimeSeconds * 1000;
+    this.#accessTokens.set(access_token, { grant, scopes, expiresAt });
+    let refresh_token = refreshToken;
+    const { grant_types } = client;
+    const mayRefresh = grant_types?.includes("refresh_token") ?? true;
+    if (!refresh_token && refreshTokens && mayRefresh) {
+      refresh_token = this.unique("refresh");
+      this.#refreshTokens.set(refresh_token, { grant });
+    }
+    return Response.json({
+      access_token,
+      token_type: "Bearer",
+      ...Number.isFinite(lifetimeSeconds) && { expires_in: lifetimeSeconds },
+      // A token that does not rotate is not sent again.
+      ...refresh_token !== refreshToken && { refresh_token },
+      scope: scopes.join(" "),
+    }, { headers: { "Cache-Control": "no-store" } });
+  }
+
+  /** Responds to a refresh (RFC 6749, section 6; RFC 9700, section 4.14.2). */
+  refresh(client: IClient, form: URLSearchParams): Response {
+    const { rotate, replaySeconds } = this.#switches;
+    const value = form.get("refresh_token") ?? "";
+    const token = this.#refreshTokens.get(value);
+    if (token?.grant.clientId !== client.client_id) {
+      throw invalid("The refresh token is not one of this client");
+    }
+    const { grant, usedAt } = token;
+    if (grant.isRevoked) throw invalid("The grant is revoked");
+    const scope = form.get("scope");
+    const scopes = scope === null ? grant.scopes : scope.split(" ");
+    if (!scopes.every((one) => grant.scopes.includes(one))) {
+      throw refusal("invalid_scope", "A refresh cannot add scopes");
+    }
+    if (!rotate) return this.issue(client, grant, scopes, value);
+    if (usedAt !== undefined && this.#now() - usedAt >= replaySeconds * 1000) {
+      grant.isRevoked = true;
+      throw invalid("The refresh token was used before: the grant is revoked");
+    }
+    token.usedAt ??= this.#now();
+    return this.issue(client, grant, scopes);
+  }
+
+  /** Returns the access token if it is valid. */
+  find(accessToken: string): Omit<IAccessToken, "expiresAt"> | undefined {
+    const token = this.#accessTokens.get(accessToken);
+    const isValid = token && !token.grant.isRevoked &&
+      token.expiresAt > this.#now();
+    return isValid ? token : undefined;
+  }
+
+  /** Revokes a token; a refresh token with all of its grant (RFC 7009, section 2.1). */
+  revokeToken(client: IClient, value: string): void {
+    const token = this.#refreshTokens.get(value);
+    const { grant } = token ?? this.#accessTokens.get(value) ?? {};
+    if (grant?.clientId !== client.client_id) return;
+    if (token) grant.isRevoked = true;
+    else this.#accessTokens.delete(value);
+  }
+
+  expireAccessTokens(): void {
+    for (const token of this.#accessTokens.values()) token.expiresAt = 0;
+  }
+
+  revokeAll(): void {
+    for (const { grant } of this.#accessTokens.values()) grant.isRevoked = true;
+    for (const { grant } of this.#codes.values()) grant.isRevoked = true;
+  }
+}

@@ -1,0 +1,203 @@
+/** The network that the servers for tests are in: what is at which URL, and the faults. */
+
+import { underSignal } from "../http/_clock.ts";
+import {
+  createAuthorizationServer,
+  ENDPOINT_PATHS,
+} from "./_authorization_server.ts";
+import { settle } from "./_refusals.ts";
+import { respondToCall } from "./_resource_server.ts";
+import type { ITestRequest, TestEndpoint } from "./request.ts";
+import type {
+  ITestReceiver,
+  ITestServers,
+  ITestServersOptions,
+} from "./servers.ts";
+import type { TestFault } from "./switches.ts";
+
+/** Reads a request for the log. */
+async function readRequest(
+  request: Request,
+  endpoint: TestEndpoint,
+): Promise<ITestRequest> {
+  const { method, headers } = request;
+  const url = new URL(request.url);
+  const body = await request.text();
+  const params = new URLSearchParams(url.search);
+  const type = headers.get("Content-Type") ?? "";
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) {
+    for (const [name, value] of new URLSearchParams(body)) {
+      params.append(name, value);
+    }
+  }
+  return { endpoint, method, url, headers, body, params };
+}
+
+/** The servers, and what a network does with a request to them. */
+export interface ITestNetwork {
+  readonly servers: ITestServers;
+  /** Returns the response; undefined if the connection breaks. */
+  respond(request: Request): Promise<Response | undefined>;
+}
+
+/** Creates the servers for one kind of network. */
+export function createNetwork(options: ITestServersOptions): ITestNetwork {
+  const {
+    resource = "https://api.example/mcp",
+    issuer = "https://auth.example",
+    scopes = ["read"],
+    clients: given = [],
+    now: clock = Date.now,
+  } = options;
+  const clients = new Map(given.map((one) => [one.client_id, one]));
+  const faults: [TestEndpoint, TestFault][] = [];
+  let movedMs = 0;
+  const now = () => clock() + movedMs;
+  const { origin, pathname } = new URL(resource);
+  const wellKnown = (name: string, path: string) =>
+    `/.well-known/${name}${path === "/" ? "" : path}`;
+  const metadataUrl = origin + wellKnown("oauth-protected-resource", pathname);
+  const as = new URL(issuer);
+  const urls = new Map<string, TestEndpoint>([
+    [metadataUrl, "resource_metadata"],
+    [
+      as.origin + wellKnown("oauth-authorization-server", as.pathname),
+      "server_metadata",
+    ],
+    ...Object.entries(ENDPOINT_PATHS).map(([name, path]) =>
+      [issuer + path, name as keyof typeof ENDPOINT_PATHS] as const
+    ),
+  ]);
+
+  function endpointOf(request: Request): TestEndpoint {
+    const url = new URL(request.url);
+    const known = urls.get(url.origin + url.pathname);
+    if (known) return known;
+    const base = pathname.replace(/\/$/, "");
+    const isBelow = `${url.pathname}/`.startsWith(`${base}/`);
+    return url.origin === origin && isBelow ? "resource" : "unknown";
+  }
+
+  async function act(
+    request: Request,
+    received: ITestRequest,
+  ): Promise<Response> {
+    const { endpoint } = received;
+    const response = await servers.intercept(received);
+    if (response) return response;
+    switch (endpoint) {
+      case "resource":
+        return await respondToCall(request, received, {
+          ...{ servers, metadataUrl },
+          grants: server.grants,
+        });
+      case "resource_metadata":
+        return Response.json({
+          resource,
+          authorization_servers: [issuer],
+          scopes_supported: scopes,
+          ...servers.resourceMetadata,
+        });
+      case "server_metadata":
+        return Response.json(server.metadata());
+      case "unknown":
+        return new Response("Nothing is here", { status: 404 });
+      default:
+        return await settle(() => server.respond(endpoint, received));
+    }
+  }
+
+  async function respond(request: Request): Promise<Response | undefined> {
+    const endpoint = endpointOf(request);
+    const received = await readRequest(request.clone(), endpoint);
+    servers.requests.push(received);
+    const index = faults.findIndex(([name]) => name === endpoint);
+    const fault = index < 0 ? undefined : faults.splice(index, 1)[0]![1];
+    if (fault === "lose_request") return undefined;
+    if (fault === "hang") return await new Promise(() => {});
+    const response = typeof fault === "number"
+      ? Response.json({ error: "temporarily_unavailable" }, {
+        status: fault,
+        headers: { "Retry-After": "1" },
+      })
+      : fault instanceof Response
+      ? fault
+      : await act(request, received);
+    if (fault === "lose_response") return undefined;
+    received.status = response.status;
+    return response;
+  }
+
+  async function fetch(
+    input: string | URL | Request,
+    init?: RequestInit,
+  ): Promise<Response> {
+    const request = new Request(input, init);
+    const { signal, url } = request;
+    signal.throwIfAborted();
+    if (![origin, as.origin].includes(new URL(url).origin)) {
+      throw new TypeError(`No server for tests is at ${url}`);
+    }
+    const response = await underSignal(signal, () => respond(request));
+    if (!response) throw new TypeError(`The connection to ${url} broke`);
+    return Object.defineProperty(response, "url", { value: url });
+  }
+
+  const receiver: ITestReceiver = {
+    redirectUri: "http://127.0.0.1:33418/callback",
+    clientMetadata: { client_name: "Test" },
+    async visit(url, { signal } = {}) {
+      if (servers.user === "leaves") {
+        return await underSignal(signal, () => new Promise(() => {}));
+      }
+      const response = await fetch(url, signal ? { signal } : {});
+      const location = response.headers.get("Location");
+      if (location !== null) return location;
+      throw new Error(
+        `The user sees a page: ${response.status} ${await response.text()}`,
+      );
+    },
+  };
+
+  const servers: ITestServers = {
+    lifetimeSeconds: options.lifetimeSeconds ?? 3600,
+    refreshTokens: options.refreshTokens ?? true,
+    rotate: options.rotate ?? true,
+    replaySeconds: options.replaySeconds ?? 0,
+    requiredScopes: options.requiredScopes ?? [],
+    requiredAcr: options.requiredAcr ?? null,
+    withheldScopes: options.withheldScopes ?? [],
+    refusedScopes: options.refusedScopes ?? [],
+    user: options.user ?? "consents",
+    iss: options.iss === undefined ? issuer : options.iss,
+    resourceParameter: options.resourceParameter ?? "required",
+    serverMetadata: options.serverMetadata ?? {},
+    resourceMetadata: options.resourceMetadata ?? {},
+    intercept: options.intercept ?? (() => undefined),
+    handle: options.handle ??
+      ((_request, token) => Response.json({ ok: true, ...token })),
+    resource,
+    issuer,
+    fetch,
+    now,
+    receiver,
+    requests: [],
+    received: (endpoint, grantType) =>
+      servers.requests.filter((one) =>
+        one.endpoint === endpoint &&
+        (grantType === undefined || one.params.get("grant_type") === grantType)
+      ),
+    advance(seconds) {
+      movedMs += seconds * 1000;
+    },
+    expireAccessTokens: () => server.grants.expireAccessTokens(),
+    revoke: () => server.grants.revokeAll(),
+    forgetClients: () => clients.clear(),
+    failNext: (endpoint, fault) => void faults.push([endpoint, fault]),
+  };
+  const server = createAuthorizationServer({
+    ...{ issuer, resource, scopes, clients, now },
+    switches: servers,
+  });
+  return { servers, respond };
+}

@@ -1,0 +1,26 @@
+/** Responses of the servers that are no success. */
+
+/** Returns an error response of an endpoint (RFC 6749, section 5.2), to be thrown. */
+export function refusal(
+  error: string,
+  error_description: string,
+  status = 400,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ error, error_description }, {
+    status,
+    headers: { "Cache-Control": "no-store", ...headers },
+  });
+}
+
+/** Returns the response that an endpoint returns, or throws as a refusal. */
+export async function settle(
+  endpoint: () => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    return await endpoint();
+  } catch (thrown) {
+    if (thrown instanceof Response) return thrown;
+    throw thrown;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The servers for tests, in memory.
+ *
+ * @module
+ */
+
+import { requireObject } from "../core/_arguments.ts";
+import { createNetwork } from "./_network.ts";
+import type { ITestServers, ITestServersOptions } from "./servers.ts";
+
+/**
+ * Creates a resource and its authorization server in memory, for the tests of a program:
+ * `fetch` of the result is the network, and nothing listens. They check what real servers
+ * check: PKCE by S256, redirect URIs, `resource`, client authentication, that codes and
+ * rotating refresh tokens are used once. The switches make them behave badly.
+ *
+ * DPoP, PAR, ID tokens and signed client assertions are not supported.
+ *
+ * @param options How the servers behave; everything can be changed later.
+ * @throws {OAuthClientError} `invalid_argument`: `options` is not an object.
+ *
+ * @example Test that a lost refresh response costs no sign-in
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createTestServers } from "@oauth-helper/client/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const servers = createTestServers({ replaySeconds: 30 });
+ * const { resource, fetch, now, receiver } = servers;
+ * const authorize = codeFlow(receiver);
+ * const api = createAuthorizedFetch(resource, { fetch, now, authorize });
+ * await api(resource);
+ * servers.advance(3600);
+ * servers.failNext("token", "lose_response");
+ * assertEquals((await api(resource)).status, 200);
+ * assertEquals(servers.received("authorization").length, 1);
+ * ```
+ */
+export function createTestServers(
+  options: ITestServersOptions = {},
+): ITestServers {
+  return createNetwork(requireObject("options", options)).servers;
+}

@@ -1,0 +1,37 @@
+/**
+ * Servers for the tests of programs that use OAuth: {@linkcode createTestServers} makes a
+ * resource and its authorization server behind one `fetch`, with a user who signs in, a
+ * clock, and switches for what servers do to their clients; {@linkcode startTestServers}
+ * does the same on loopback. Both log every request.
+ *
+ * @example Test what a user sees who refuses
+ * ```ts
+ * import {
+ *   codeFlow,
+ *   createAuthorizedFetch,
+ *   isOAuthClientError,
+ * } from "@oauth-helper/client";
+ * import { createTestServers } from "@oauth-helper/client/testing";
+ * import { assert, assertEquals, assertRejects } from "@std/assert";
+ *
+ * const servers = createTestServers({ user: "refuses" });
+ * const api = createAuthorizedFetch(servers.resource, {
+ *   fetch: servers.fetch,
+ *   authorize: codeFlow(servers.receiver),
+ * });
+ * const error = await assertRejects(() => api(servers.resource));
+ * assert(isOAuthClientError(error));
+ * assertEquals(error.error, "access_denied");
+ * ```
+ *
+ * @module
+ */
+
+export * from "./create_test_servers.ts";
+export * from "./request.ts";
+export * from "./servers.ts";
+export * from "./start_test_servers.ts";
+export * from "./switches.ts";
+
+// The type that a signature above names.
+export type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";

@@ -1,0 +1,35 @@
+/**
+ * The log of the servers for tests.
+ *
+ * @module
+ */
+
+/** What a request was for; `unknown` if nothing is at its URL. */
+export type TestEndpoint =
+  | "resource"
+  | "resource_metadata"
+  | "server_metadata"
+  | "authorization"
+  | "token"
+  | "registration"
+  | "revocation"
+  | "device_authorization"
+  | "unknown";
+
+/** A request that one of the servers received. */
+export interface ITestRequest {
+  /** What it was for. */
+  readonly endpoint: TestEndpoint;
+  /** HTTP method. */
+  readonly method: string;
+  /** URL, with its query. */
+  readonly url: URL;
+  /** Header fields. */
+  readonly headers: Headers;
+  /** Body; empty if there was none. */
+  readonly body: string;
+  /** Parameters of the query, and those of a form. */
+  readonly params: URLSearchParams;
+  /** Status of the response; absent if the client received none. */
+  status?: number;
+}

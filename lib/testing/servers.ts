@@ -1,0 +1,97 @@
+/**
+ * The options and the members of the servers for tests.
+ *
+ * @module
+ */
+
+import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
+import type { ITestRequest, TestEndpoint } from "./request.ts";
+import type { ITestSwitches, TestFault } from "./switches.ts";
+
+/** Options of {@linkcode createTestServers}. */
+export interface ITestServersOptions extends Partial<ITestSwitches> {
+  /**
+   * URL of the resource; what is below it requires a token as well.
+   *
+   * @default "https://api.example/mcp"
+   */
+  resource?: string | undefined;
+  /**
+   * Identifier of the authorization server.
+   *
+   * @default "https://auth.example"
+   */
+  issuer?: string | undefined;
+  /**
+   * Scopes in the metadata of the resource.
+   *
+   * @default {["read"]}
+   */
+  scopes?: readonly string[] | undefined;
+  /**
+   * Clients that are registered in advance. A client metadata document is one with its
+   * URL as `client_id`.
+   */
+  clients?:
+    | readonly IAuthorizationDynamicClientRegistrationResponse[]
+    | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}
+
+/**
+ * A user who signs in without a browser: options for `codeFlow`, in place of those that
+ * open one.
+ */
+export interface ITestReceiver {
+  /** Redirect URI for programs that have none. */
+  readonly redirectUri: string;
+  /** Opens a URL as the user, and returns the URL that the user is redirected to. */
+  readonly visit: (
+    url: string | URL,
+    options?: { signal?: AbortSignal | undefined },
+  ) => Promise<string>;
+  /** Client metadata for programs that have none. */
+  readonly clientMetadata: { readonly client_name: string };
+}
+
+/** A resource and its authorization server, from {@linkcode createTestServers}. */
+export interface ITestServers extends ITestSwitches {
+  /** URL of the resource. */
+  readonly resource: string;
+  /** Identifier of the authorization server. */
+  readonly issuer: string;
+  /**
+   * The network: a `fetch` that knows these servers only. It returns redirects, and
+   * does not follow them.
+   */
+  readonly fetch: (
+    input: string | URL | Request,
+    init?: RequestInit,
+  ) => Promise<Response>;
+  /** The clock of the servers, for the option `now` of the client. */
+  readonly now: () => number;
+  /** The user. */
+  readonly receiver: ITestReceiver;
+  /** All requests, in order. */
+  readonly requests: ITestRequest[];
+  /** Returns the requests to an endpoint; those for a token by their grant type. */
+  received(endpoint: TestEndpoint, grantType?: string): ITestRequest[];
+  /** Moves the clock. "It works until lunch." */
+  advance(seconds: number): void;
+  /**
+   * Makes the access tokens invalid, long before they expire. "401 although the token is
+   * good for another hour."
+   */
+  expireAccessTokens(): void;
+  /** Revokes all grants. "Somebody pressed sign out everywhere." */
+  revoke(): void;
+  /** Deletes the clients. "It worked until they restarted their server." */
+  forgetClients(): void;
+  /** Responds to the next request of an endpoint with a fault; called twice, to the next two. */
+  failNext(endpoint: TestEndpoint, fault: TestFault): void;
+}

@@ -1,0 +1,125 @@
+/**
+ * The servers for tests, on loopback.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { requireObject } from "../core/_arguments.ts";
+import { createNetwork } from "./_network.ts";
+import type { ITestServers, ITestServersOptions } from "./servers.ts";
+
+/** Servers that listen, from {@linkcode startTestServers}. */
+export interface IRunningTestServers extends ITestServers {
+  /** Stops the servers, and ends what is under way. */
+  close(): Promise<void>;
+}
+
+/** Pages of any origin may use the servers, as they hold nothing. */
+const CORS = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Allow-Headers": "*, Authorization",
+  "Access-Control-Allow-Methods": "*",
+  "Access-Control-Expose-Headers": "*",
+};
+
+async function toRequest(message: IncomingMessage, origin: string) {
+  const { url = "/", method = "GET", headers: fields } = message;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(fields)) {
+    headers.set(name, String(value));
+  }
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of message) chunks.push(chunk);
+  const body = chunks.length > 0 ? new Blob(chunks) : null;
+  return new Request(origin + url, { method, headers, body });
+}
+
+/** Sends a response, or ends the connection if there is none. */
+async function send(
+  response: Response | undefined,
+  outgoing: ServerResponse,
+): Promise<void> {
+  if (!response) {
+    outgoing.destroy();
+    return;
+  }
+  const headers = { ...CORS, ...Object.fromEntries(response.headers) };
+  outgoing.writeHead(response.status, headers);
+  const reader = response.body?.getReader();
+  outgoing.once("close", () => void reader?.cancel().catch(() => {}));
+  for (;;) {
+    const { done, value } = await reader?.read() ?? { done: true };
+    if (done) break;
+    outgoing.write(value);
+  }
+  outgoing.end();
+}
+
+/**
+ * Starts a resource and its authorization server on free ports of 127.0.0.1, for programs
+ * that need a socket, in Deno, Node and Bun. Their URLs are `resource` and `issuer`; the
+ * rest is as for {@linkcode createTestServers}. They send CORS header fields.
+ *
+ * @param options How the servers behave; `resource` counts by its path only.
+ *
+ * @example Give a program the URL of a server that fails once
+ * ```ts
+ * import { startTestServers } from "@oauth-helper/client/testing";
+ *
+ * const servers = await startTestServers();
+ * servers.failNext("token", 503);
+ * const response = await fetch(servers.resource);
+ * console.log(response.status, await response.text());
+ * await servers.close();
+ * ```
+ */
+export async function startTestServers(
+  options: Omit<ITestServersOptions, "issuer"> = {},
+): Promise<IRunningTestServers> {
+  const { resource = "https://api.example/mcp", ...rest } = requireObject(
+    "options",
+    options,
+  );
+  // Late and in parts: bundlers for browsers and Workers look for what they can read.
+  const { createServer }: typeof import("node:http") = await import(
+    ["node", "http"].join(":")
+  );
+  const listen = async () => {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    const { port } = server.address() as AddressInfo;
+    return { server, origin: `http://127.0.0.1:${port}` };
+  };
+  const [api, auth] = [await listen(), await listen()];
+  const { pathname } = new URL(resource);
+  const { servers, respond } = createNetwork({
+    ...rest,
+    resource: api.origin + pathname,
+    issuer: auth.origin,
+  });
+  const serve = ({ server, origin }: { server: Server; origin: string }) =>
+    server.on("request", async (incoming, outgoing) => {
+      if (incoming.method === "OPTIONS") {
+        outgoing.writeHead(204, CORS).end();
+        return;
+      }
+      const request = await toRequest(incoming, origin);
+      // What the test's own functions throw is no response of a server.
+      await send(await respond(request).catch(() => undefined), outgoing);
+    });
+  serve(api);
+  serve(auth);
+  const stop = ({ server }: { server: Server }) =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return Object.assign(servers, {
+    close: async () => void await Promise.all([api, auth].map(stop)),
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * What the servers for tests do wrong, or differently from one another.
+ *
+ * @module
+ */
+
+import type { ITestRequest } from "./request.ts";
+
+/**
+ * A fault of one response:
+ *
+ * - `lose_request`: the connection breaks before the server has acted. "It fails on the
+ *   train, and works at home."
+ * - `lose_response`: the connection breaks after the server has acted. "My users are
+ *   signed out after a deployment": the rotated refresh token never arrived.
+ * - `hang`: no response comes until the request is aborted. "My program waits for ever."
+ * - a number: this status, with `Retry-After: 1` and the error `temporarily_unavailable`.
+ *   "A minute of 503 signed everybody out."
+ * - a `Response`, for anything else: a page of a proxy, or `invalid_grant` with 503.
+ */
+export type TestFault =
+  | "lose_request"
+  | "lose_response"
+  | "hang"
+  | number
+  | Response;
+
+/** An access token that is valid. */
+export interface ITestToken {
+  /** Client that the token was issued to. */
+  readonly clientId: string;
+  /** Scopes of the token. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * How the servers behave: given as options, and changed at any time. Each comment ends
+ * with what users of such a server report.
+ */
+export interface ITestSwitches {
+  /**
+   * Lifetime of access tokens in seconds; `Infinity` for tokens that do not expire and
+   * have no `expires_in`. "Every call fails once an hour."
+   *
+   * @default 3600
+   */
+  lifetimeSeconds: number;
+  /**
+   * Whether refresh tokens are issued. "I have to sign in again each morning."
+   *
+   * @default true
+   */
+  refreshTokens: boolean;
+  /**
+   * Whether a refresh token can be used once only. A second use revokes the grant (RFC
+   * 9700, section 4.14.2). "With two windows open, I am signed out in both."
+   *
+   * @default true
+   */
+  rotate: boolean;
+  /**
+   * Seconds in which a second use is allowed all the same, as many servers have it for
+   * responses that were lost. "It survives a lost connection at one provider only."
+   *
+   * @default 0
+   */
+  replaySeconds: number;
+  /**
+   * Scopes that a call requires; without one of them, it is refused with 403 and
+   * `insufficient_scope`. "One tool always fails, and I am never asked for permission."
+   *
+   * @default {[]}
+   */
+  requiredScopes:
+    | readonly string[]
+    | ((request: ITestRequest) => readonly string[]);
+  /**
+   * Authentication context class that a call requires (RFC 9470). "It wants a second
+   * factor, and the program refreshes its token for ever."
+   *
+   * @default null
+   */
+  requiredAcr: string | null;
+  /**
+   * Scopes that the user does not grant. "I unticked one box, and now it asks each time."
+   *
+   * @default {[]}
+   */
+  withheldScopes: readonly string[];
+  /**
+   * Scopes for which a request is refused with `invalid_scope`, such as
+   * `offline_access`. "Sign-in fails at this company's server only."
+   *
+   * @default {[]}
+   */
+  refusedScopes: readonly string[];
+  /**
+   * What the user does: `leaves` is a user who closes the window. "I pressed cancel, and
+   * the program hangs."
+   *
+   * @default "consents"
+   */
+  user: "consents" | "refuses" | "leaves";
+  /**
+   * `iss` of authorization responses (RFC 9207): that of another server for a mix-up, or
+   * `null` for none, although the metadata promises it. "It sent my code to a stranger."
+   *
+   * @default {the issuer}
+   */
+  iss: string | null;
+  /**
+   * Whether requests have the parameter `resource` (RFC 8707): `required` as in MCP,
+   * `optional`, or `refused` as by Microsoft Entra ID. "AADSTS9010010."
+   *
+   * @default "required"
+   */
+  resourceParameter: "required" | "optional" | "refused";
+  /**
+   * Members for the metadata of the authorization server; undefined removes one. "It
+   * stopped working when they changed their issuer", "no PKCE methods are listed".
+   *
+   * @default {{}}
+   */
+  serverMetadata: Readonly<Record<string, unknown>>;
+  /**
+   * Members for the metadata of the resource, such as other `authorization_servers`.
+   * "They moved to another provider, and nobody can sign in."
+   *
+   * @default {{}}
+   */
+  resourceMetadata: Readonly<Record<string, unknown>>;
+  /**
+   * Responds in place of the servers, to any request; undefined to let them respond. For
+   * what no switch does.
+   *
+   * @default {() => undefined}
+   */
+  intercept: (
+    request: ITestRequest,
+  ) => Response | undefined | Promise<Response | undefined>;
+  /**
+   * Responds to calls with a valid token, such as an MCP server.
+   *
+   * @default {a response 200 with JSON}
+   */
+  handle: (
+    request: Request,
+    token: ITestToken,
+  ) => Response | Promise<Response>;
+}
