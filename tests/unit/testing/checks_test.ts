@@ -1,0 +1,366 @@
+/** The servers for tests refuse what real servers refuse. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createPkcePair } from "../../../mod.ts";
+import { createTestServers } from "../../../lib/testing/mod.ts";
+import type { ITestServersOptions } from "../../../lib/testing/mod.ts";
+
+const CLIENT = { client_id: "c", redirect_uris: ["http://127.0.0.1/cb"] };
+const SECRET = { ...CLIENT, client_secret: "a secret+%" };
+const POST = { ...SECRET, token_endpoint_auth_method: "client_secret_post" };
+const MACHINE = { ...SECRET, grant_types: ["client_credentials"] };
+const MANY = {
+  ...SECRET,
+  grant_types: ["authorization_code", "refresh_token"],
+};
+
+/** Parameters to change; undefined removes one, and a list repeats it. */
+type Changes = Record<string, string | string[] | undefined>;
+
+function parameters(members: Changes): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(members)) {
+    for (const one of [value ?? []].flat()) params.append(name, one);
+  }
+  return params;
+}
+
+/** A program without this library, which makes one request after the other. */
+function program(options: ITestServersOptions = {}) {
+  const servers = createTestServers({ clients: [CLIENT], ...options });
+  const { issuer, resource, fetch } = servers;
+  const redirect_uri = "http://127.0.0.1:33418/cb";
+  let verifier = "";
+  const post = async (path: string, form: Changes, headers = {}) => {
+    const body = parameters(form);
+    const url = issuer + path;
+    const response = await fetch(url, { method: "POST", body, headers });
+    return { status: response.status, ...await response.json() };
+  };
+  return {
+    servers,
+    async authorize(changes: Changes = {}) {
+      const { codeVerifier, codeChallenge } = await createPkcePair();
+      verifier = codeVerifier;
+      const url = new URL(`${issuer}/authorize`);
+      url.search = `${
+        parameters({
+          ...{ client_id: "c", response_type: "code", redirect_uri, resource },
+          ...{ state: "s", scope: "read", code_challenge: codeChallenge },
+          code_challenge_method: "S256",
+          ...changes,
+        })
+      }`;
+      const callback = await servers.receiver.visit(url);
+      return Object.fromEntries(new URL(callback).searchParams);
+    },
+    redeem: (changes: Changes = {}, headers = {}) =>
+      post("/token", {
+        grant_type: "authorization_code",
+        ...{ client_id: "c", redirect_uri, resource, code_verifier: verifier },
+        ...changes,
+      }, headers),
+    refresh: (refresh_token: string, changes: Changes = {}) =>
+      post("/token", {
+        ...{ grant_type: "refresh_token", client_id: "c", resource },
+        ...{ refresh_token, ...changes },
+      }),
+    post,
+    call: (token: string, url = resource) =>
+      fetch(url, { headers: { Authorization: `Bearer ${token}` } }),
+  };
+}
+
+/** Signs in, and returns the token response. */
+async function signIn(one: ReturnType<typeof program>, changes: Changes = {}) {
+  const { code } = await one.authorize();
+  return await one.redeem({ code: code!, ...changes });
+}
+
+const basic = (id: string, secret: string) => ({
+  Authorization: `Basic ${btoa(`${id}:${secret}`)}`,
+});
+
+Deno.test("createTestServers() lets a program sign in that does everything right", async () => {
+  const one = program();
+  const { state, iss } = await one.authorize();
+  assertEquals([state, iss], ["s", one.servers.issuer]);
+  const { access_token, ...token } = await signIn(one);
+  assertEquals([token.token_type, token.expires_in, token.scope], [
+    "Bearer",
+    3600,
+    "read",
+  ]);
+  const response = await one.call(access_token, `${one.servers.resource}/x`);
+  assertEquals(await response.json(), {
+    ok: true,
+    clientId: "c",
+    scopes: ["read"],
+  });
+  assertEquals(response.url, `${one.servers.resource}/x`);
+  assertEquals((await one.call("other")).status, 401);
+  const outside = new URL("/other", one.servers.resource).href;
+  assertEquals((await one.call(access_token, outside)).status, 404);
+  await assertRejects(() => one.call("", "https://x.example/"), TypeError);
+});
+
+Deno.test("createTestServers() shows the user a page if it cannot redirect safely", async () => {
+  const one = program();
+  for (
+    const changes of [
+      { client_id: "unknown" },
+      { redirect_uri: "http://127.0.0.1:1/other" },
+      { redirect_uri: "http://localhost/cb" },
+      { redirect_uri: "https://127.0.0.1/cb" },
+      { redirect_uri: undefined },
+    ]
+  ) {
+    await assertRejects(
+      () => one.authorize(changes),
+      Error,
+      "sees a page: 400",
+    );
+  }
+});
+
+for (
+  const [why, changes, error] of [
+    [
+      "another response type",
+      { response_type: "token" },
+      "unsupported_response_type",
+    ],
+    ["no code challenge", { code_challenge: undefined }, "invalid_request"],
+    ["the method plain", { code_challenge_method: "plain" }, "invalid_request"],
+    ["no method", { code_challenge_method: undefined }, "invalid_request"],
+    ["no resource", { resource: undefined }, "invalid_target"],
+    ["another resource", { resource: "https://api.example" }, "invalid_target"],
+    ["a repeated scope", { scope: ["read", "read"] }, "invalid_request"],
+  ] satisfies [string, Changes, string][]
+) {
+  Deno.test(`createTestServers() refuses an authorization request with ${why}`, async () => {
+    const response = await program().authorize(changes);
+    assertEquals([response.error, response.code], [error, undefined]);
+    assertEquals(response.state, "s");
+  });
+}
+
+for (
+  const [why, changes, error] of [
+    [
+      "another code verifier",
+      { code_verifier: "x".repeat(43) },
+      "invalid_grant",
+    ],
+    ["no code verifier", { code_verifier: undefined }, "invalid_grant"],
+    [
+      "another redirect URI",
+      { redirect_uri: "http://127.0.0.1:1/cb" },
+      "invalid_grant",
+    ],
+    ["another code", { code: "x" }, "invalid_grant"],
+    ["another client", { client_id: "other" }, "invalid_grant"],
+    ["an unknown client", { client_id: "unknown" }, "invalid_client"],
+    [
+      "a client that is not registered for it",
+      { client_id: "machine" },
+      "invalid_client",
+    ],
+    ["no client", { client_id: undefined }, "invalid_client"],
+    ["no resource", { resource: undefined }, "invalid_target"],
+    [
+      "an unknown grant type",
+      { grant_type: "password" },
+      "unsupported_grant_type",
+    ],
+  ] satisfies [string, Changes, string][]
+) {
+  Deno.test(`createTestServers() refuses a code with ${why}`, async () => {
+    const clients = [CLIENT, { ...CLIENT, client_id: "other" }, {
+      ...MACHINE,
+      client_id: "machine",
+    }];
+    const response = await signIn(program({ clients }), changes);
+    assertEquals(response.error, error);
+    assert(response.status === (error === "invalid_client" ? 401 : 400));
+  });
+}
+
+Deno.test("createTestServers() accepts a code once and for a minute, and revokes its tokens after a second use", async () => {
+  let now = 0;
+  const one = program({ now: () => now });
+  const { code } = await one.authorize();
+  const { access_token, refresh_token } = await one.redeem({ code: code! });
+  assertEquals((await one.call(access_token)).status, 200);
+  assertEquals((await one.redeem({ code: code! })).error, "invalid_grant");
+  assertEquals((await one.call(access_token)).status, 401);
+  assertEquals((await one.refresh(refresh_token)).error, "invalid_grant");
+  const { code: late } = await one.authorize();
+  now += 60_000;
+  assertEquals((await one.redeem({ code: late! })).error, "invalid_grant");
+});
+
+for (
+  const [why, client, form, headers, error] of [
+    [
+      "Basic credentials",
+      SECRET,
+      { client_id: undefined },
+      basic("c", "a+secret%2B%25"),
+      undefined,
+    ],
+    [
+      "credentials in the form",
+      POST,
+      { client_secret: "a secret+%" },
+      {},
+      undefined,
+    ],
+    [
+      "credentials that are not form-encoded",
+      SECRET,
+      {},
+      basic("c", "a secret+%"),
+      "invalid_client",
+    ],
+    ["a wrong secret", SECRET, {}, basic("c", "wrong"), "invalid_client"],
+    ["no secret", SECRET, {}, {}, "invalid_client"],
+    [
+      "the other method",
+      POST,
+      {},
+      basic("c", "a+secret%2B%25"),
+      "invalid_client",
+    ],
+    [
+      "a secret of a public client",
+      CLIENT,
+      { client_secret: "x" },
+      {},
+      "invalid_client",
+    ],
+    [
+      "two methods",
+      SECRET,
+      { client_secret: "x" },
+      basic("c", "a+secret%2B%25"),
+      "invalid_request",
+    ],
+    [
+      "two identifiers",
+      SECRET,
+      { client_id: "d" },
+      basic("c", "a+secret%2B%25"),
+      "invalid_request",
+    ],
+  ] satisfies [string, object, Changes, object, string | undefined][]
+) {
+  Deno.test(`createTestServers() ${error ? "refuses" : "accepts"} ${why}`, async () => {
+    const one = program({ clients: [client as typeof SECRET] });
+    const { code } = await one.authorize();
+    const response = await one.redeem({ code: code!, ...form }, headers);
+    assertEquals(response.error, error);
+  });
+}
+
+Deno.test("createTestServers() registers clients, and holds them to what they registered", async () => {
+  const one = program();
+  const { issuer, fetch } = one.servers;
+  const register = async (metadata: unknown) => {
+    const body = JSON.stringify(metadata);
+    const response = await fetch(`${issuer}/register`, {
+      method: "POST",
+      body,
+    });
+    return await response.json();
+  };
+  assertEquals((await register({})).error, "invalid_redirect_uri");
+  assertEquals(
+    (await register({ redirect_uris: ["x"] })).error,
+    "invalid_redirect_uri",
+  );
+  assertEquals(
+    (await register({ ...CLIENT, token_endpoint_auth_method: "tls" })).error,
+    "invalid_client_metadata",
+  );
+  const { redirect_uris } = CLIENT;
+  const { client_secret, ...client } = await register({ redirect_uris });
+  assertEquals(client.token_endpoint_auth_method, "client_secret_basic");
+  const { code } = await one.authorize({ client_id: client.client_id });
+  const headers = basic(client.client_id, client_secret);
+  const token = await one.redeem(
+    { code: code!, client_id: undefined },
+    headers,
+  );
+  assert(token.access_token);
+  // Without the grant type refresh_token, there is no refresh token.
+  assertEquals(token.refresh_token, undefined);
+});
+
+Deno.test("createTestServers() issues a service its token, and refuses a public client and other grants", async () => {
+  const one = program({
+    clients: [MACHINE, { client_id: "p" }, { ...MANY, client_id: "m" }],
+  });
+  const { resource } = one.servers;
+  const form = { grant_type: "client_credentials", scope: "read", resource };
+  const headers = basic("c", "a+secret%2B%25");
+  const { access_token, refresh_token } = await one.post(
+    "/token",
+    form,
+    headers,
+  );
+  assertEquals((await one.call(access_token)).status, 200);
+  assertEquals(refresh_token, undefined);
+  const refused = [
+    await one.post("/token", { ...form, client_id: "p" }),
+    await one.post("/token", form, basic("m", "a+secret%2B%25")),
+  ];
+  assertEquals(refused.map(({ error }) => error), [
+    "unauthorized_client",
+    "unauthorized_client",
+  ]);
+});
+
+Deno.test("createTestServers() binds a refresh to its client, scopes and resource", async () => {
+  const one = program({ clients: [CLIENT, { ...CLIENT, client_id: "other" }] });
+  const { refresh_token } = await signIn(one);
+  for (
+    const [changes, error] of [
+      [{ client_id: "other" }, "invalid_grant"],
+      [{ scope: "read write" }, "invalid_scope"],
+      [{ resource: undefined }, "invalid_target"],
+    ] satisfies [Changes, string][]
+  ) assertEquals((await one.refresh(refresh_token, changes)).error, error);
+  assertEquals(
+    (await one.refresh(refresh_token, { scope: "read" })).scope,
+    "read",
+  );
+});
+
+Deno.test("createTestServers() revokes an access token, or with a refresh token everything", async () => {
+  const one = program({ clients: [CLIENT, { ...CLIENT, client_id: "other" }] });
+  const revoke = (token: string, client_id = "c") =>
+    one.servers.fetch(`${one.servers.issuer}/revoke`, {
+      method: "POST",
+      body: new URLSearchParams({ token, client_id }),
+    });
+  const first = await signIn(one);
+  await revoke(first.access_token, "other");
+  await revoke(first.refresh_token, "other");
+  assertEquals((await one.call(first.access_token)).status, 200);
+  await revoke(first.access_token);
+  assertEquals((await one.call(first.access_token)).status, 401);
+  const second = await one.refresh(first.refresh_token);
+  await revoke(second.refresh_token);
+  assertEquals((await one.call(second.access_token)).status, 401);
+  assertEquals(
+    (await one.refresh(second.refresh_token)).error,
+    "invalid_grant",
+  );
+});
+
+Deno.test("createTestServers() accepts POST only where tokens are sent", async () => {
+  const { issuer, fetch } = createTestServers();
+  for (const path of ["/token", "/register", "/revoke", "/device"]) {
+    assertEquals((await fetch(`${issuer}${path}?client_id=c`)).status, 405);
+  }
+});

@@ -1,0 +1,286 @@
+/** What the switches do to a program, which is this library where it is not said. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  deviceFlow,
+  type IAuthorizedFetchOptions,
+  memoryStore,
+  OAuthClientError,
+} from "../../../mod.ts";
+import {
+  createTestServers,
+  type ITestServersOptions,
+} from "../../../lib/testing/mod.ts";
+
+/** A program of a user who has signed in, unless the sign-in is what is tested. */
+function start(
+  options: ITestServersOptions = {},
+  more: Partial<IAuthorizedFetchOptions> = {},
+) {
+  const servers = createTestServers(options);
+  const { resource, fetch, now, receiver } = servers;
+  const authorize = codeFlow(receiver);
+  const store = memoryStore();
+  const open = () =>
+    createAuthorizedFetch(resource, { fetch, now, authorize, store, ...more });
+  const api = open();
+  return {
+    servers,
+    store,
+    open,
+    call: async () => (await api(resource)).status,
+    failure: () => assertRejects(() => api(resource), OAuthClientError),
+    /** How often the user signed in, clients registered and tokens were refreshed. */
+    counts: () => [
+      servers.received("authorization").length,
+      servers.received("registration").length,
+      servers.received("token", "refresh_token").length,
+    ],
+  };
+}
+
+Deno.test("lifetimeSeconds and advance() make tokens expire", async () => {
+  const { servers, call, counts } = start({ lifetimeSeconds: 60 });
+  assertEquals([await call(), await call(), ...counts()], [200, 200, 1, 1, 0]);
+  servers.advance(60);
+  assertEquals([await call(), ...counts()], [200, 1, 1, 1]);
+  servers.lifetimeSeconds = Infinity;
+  servers.advance(60);
+  await call();
+  servers.advance(1e9);
+  assertEquals([await call(), ...counts()], [200, 1, 1, 2]);
+});
+
+Deno.test("expireAccessTokens() makes tokens invalid before they expire", async () => {
+  const { servers, call, counts } = start();
+  await call();
+  servers.expireAccessTokens();
+  assertEquals([await call(), ...counts()], [200, 1, 1, 1]);
+});
+
+Deno.test("refreshTokens: false has the user sign in again", async () => {
+  const { servers, call, counts } = start({ refreshTokens: false });
+  await call();
+  servers.advance(3600);
+  assertEquals([await call(), ...counts()], [200, 2, 1, 0]);
+});
+
+Deno.test("rotate revokes the grant when two stores refresh with one token, and not when it is false", async () => {
+  for (const rotate of [true, false]) {
+    const { servers, store, call, open, counts } = start({ rotate });
+    await call();
+    const copy = memoryStore((await store.load())!);
+    servers.advance(3600);
+    await call();
+    const { resource, fetch, now } = servers;
+    const other = createAuthorizedFetch(resource, { fetch, now, store: copy });
+    assertEquals((await other(resource)).status, rotate ? 401 : 200);
+    assertEquals(
+      [await call(), ...counts()],
+      rotate ? [200, 2, 1, 3] : [200, 1, 1, 2],
+    );
+    assertEquals((await open()(resource)).status, 200);
+  }
+});
+
+Deno.test("lose_response with a rotation signs the user out, but within replaySeconds", async () => {
+  for (const replaySeconds of [0, 30]) {
+    const { servers, call, counts } = start({ replaySeconds });
+    await call();
+    servers.advance(3600);
+    servers.failNext("token", "lose_response");
+    const signIns = replaySeconds ? 1 : 2;
+    assertEquals([await call(), ...counts()], [200, signIns, 1, 2]);
+  }
+});
+
+Deno.test("failNext() loses a request, and sends other statuses and responses", async () => {
+  const { servers, call, failure, counts } = start();
+  await call();
+  servers.advance(3600);
+  servers.failNext("token", "lose_request");
+  assertEquals([await call(), ...counts()], [200, 1, 1, 2]);
+  servers.advance(3600);
+  servers.failNext("token", 503);
+  const { status, retryAfter } = await failure();
+  assertEquals([status, retryAfter], [503, 1]);
+  const body = JSON.stringify({ error: "invalid_grant" });
+  servers.failNext("token", new Response(body, { status: 503 }));
+  servers.failNext("token", new Response("<html>", { status: 502 }));
+  assertEquals((await failure()).status, 503);
+  assertEquals((await failure()).status, 502);
+  assertEquals([await call(), ...counts()], [200, 1, 1, 6]);
+  const statuses = servers.received("token").map(({ status }) => status);
+  assertEquals(statuses, [200, undefined, 200, 503, 503, 502, 200]);
+});
+
+Deno.test("hang ends with the timeout or the signal of the client", async () => {
+  const { servers, failure } = start({}, { timeoutMs: 1 });
+  servers.failNext("server_metadata", "hang");
+  assertEquals((await failure()).code, "timeout");
+  const { fetch, resource } = servers;
+  servers.failNext("resource", "hang");
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = fetch(resource, { signal });
+  controller.abort(new Error("enough"));
+  await assertRejects(() => call, Error, "enough");
+  await assertRejects(() => fetch(resource, { signal }), Error, "enough");
+});
+
+Deno.test("revoke() and forgetClients() cost a sign-in, and a registration", async () => {
+  const { servers, call, counts } = start();
+  await call();
+  servers.revoke();
+  assertEquals([await call(), ...counts()], [200, 2, 1, 1]);
+  servers.forgetClients();
+  servers.expireAccessTokens();
+  assertEquals([await call(), ...counts()], [200, 3, 2, 2]);
+});
+
+Deno.test("requiredScopes leads to a step-up, and withheldScopes makes it fail", async () => {
+  const { servers, call, counts } = start();
+  await call();
+  servers.requiredScopes = ["write"];
+  assertEquals([await call(), ...counts()], [200, 2, 1, 0]);
+  servers.requiredScopes = ({ method }) => method === "GET" ? ["admin"] : [];
+  servers.withheldScopes = ["admin"];
+  assertEquals([await call(), ...counts()], [403, 3, 1, 0]);
+  const scopes = servers.received("authorization")
+    .map(({ params }) => params.get("scope"));
+  assertEquals(scopes, ["read", "read write", "read write admin"]);
+});
+
+Deno.test("refusedScopes refuses an authorization request", async () => {
+  const { servers, failure } = start({ refusedScopes: ["offline_access"] });
+  servers.serverMetadata = { scopes_supported: ["read", "offline_access"] };
+  assertEquals((await failure()).error, "invalid_scope");
+});
+
+Deno.test("requiredAcr leads to a sign-in with this class, and to no refresh", async () => {
+  const { servers, call, counts } = start();
+  await call();
+  servers.requiredAcr = "mfa";
+  assertEquals([await call(), ...counts()], [200, 2, 1, 0]);
+});
+
+Deno.test("user refuses, or closes the window", async () => {
+  const { servers, failure, open } = start({ user: "refuses" });
+  assertEquals((await failure()).error, "access_denied");
+  servers.user = "leaves";
+  const controller = new AbortController();
+  const call = open().authorize({ signal: controller.signal });
+  controller.abort(new Error("closed"));
+  await assertRejects(() => call, Error, "closed");
+});
+
+Deno.test("user consents, refuses or leaves at a device as well", async () => {
+  for (
+    const [user, error] of [
+      ["consents", undefined],
+      ["refuses", "access_denied"],
+      ["leaves", "authorization_pending"],
+    ] as const
+  ) {
+    const servers = createTestServers({ user });
+    const { resource, fetch } = servers;
+    let waits = 0;
+    const authorize = deviceFlow({
+      clientMetadata: { client_name: "Device" },
+      show: () => {},
+      // A second wait follows a response that says to wait.
+      delay: () => {
+        if (++waits < 2) return Promise.resolve();
+        return Promise.reject(new Error("authorization_pending"));
+      },
+    });
+    const api = createAuthorizedFetch(resource, { fetch, authorize });
+    const outcome = await api(resource).catch((reason) => reason);
+    assertEquals(outcome.status === 200, error === undefined);
+    if (error) {
+      assert(JSON.stringify([outcome, outcome.message]).includes(error));
+    }
+  }
+});
+
+Deno.test("iss of another server, or none, ends a sign-in before the code is used", async () => {
+  for (const iss of ["https://attacker.example", null]) {
+    const { servers, failure } = start({ iss });
+    assertEquals((await failure()).code, "issuer_mismatch");
+    assertEquals(servers.received("token").length, 0);
+  }
+});
+
+Deno.test("resourceParameter requires, allows or refuses the parameter", async () => {
+  for (
+    const [resourceParameter, resource, isAccepted] of [
+      ["required", undefined, true],
+      ["required", false, false],
+      ["optional", undefined, true],
+      ["optional", false, true],
+      ["refused", undefined, false],
+      ["refused", false, true],
+    ] as const
+  ) {
+    const servers = createTestServers({ resourceParameter });
+    const { fetch, receiver } = servers;
+    const authorize = codeFlow({ ...receiver, resource });
+    const api = createAuthorizedFetch(servers.resource, { fetch, authorize });
+    const outcome = await api(servers.resource).catch(({ error }) => error);
+    assertEquals(
+      outcome.status ?? outcome,
+      isAccepted ? 200 : "invalid_target",
+    );
+  }
+});
+
+Deno.test("serverMetadata and resourceMetadata change the documents", async () => {
+  const { servers, failure } = start({
+    serverMetadata: { issuer: "https://other.example" },
+  });
+  assert((await failure()).message.includes("https://other.example"));
+  servers.serverMetadata = { code_challenge_methods_supported: undefined };
+  assertEquals((await failure()).code, "unsupported");
+  servers.serverMetadata = {};
+  servers.resourceMetadata = { resource: "https://other.example" };
+  assertEquals((await failure()).code, "discovery_failed");
+});
+
+Deno.test("intercept responds to any request, and handle to calls with a token", async () => {
+  const { servers, call } = start({
+    handle: (_request, { scopes }) =>
+      new Response(`${scopes}`, { status: 201 }),
+  });
+  assertEquals(await call(), 201);
+  servers.intercept = ({ endpoint }) =>
+    endpoint === "resource" ? new Response(null, { status: 418 }) : undefined;
+  assertEquals(await call(), 418);
+  servers.intercept = () => {
+    throw new Error("a bug in the test");
+  };
+  await assertRejects(call, Error, "a bug in the test");
+});
+
+Deno.test("clients, issuer and resource are as given", async () => {
+  const servers = createTestServers({
+    clients: [{
+      client_id: "https://app.example/client.json",
+      redirect_uris: ["http://127.0.0.1/cb"],
+    }],
+    issuer: "https://auth.example/tenant",
+    resource: "https://api.example/",
+    serverMetadata: { client_id_metadata_document_supported: true },
+    scopes: [],
+  });
+  const { resource, fetch, issuer, receiver } = servers;
+  const authorize = codeFlow({
+    redirectUri: "http://127.0.0.1:33418/cb",
+    visit: receiver.visit,
+    clientMetadataUrl: "https://app.example/client.json",
+  });
+  const api = createAuthorizedFetch(resource, { fetch, authorize });
+  assertEquals((await api(`${resource}below`)).status, 200);
+  assertEquals((await api.session())?.issuer, issuer);
+  assertEquals(servers.received("registration"), []);
+});
