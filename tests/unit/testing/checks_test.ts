@@ -4,7 +4,10 @@ import { createPkcePair } from "../../../mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
 import type { ITestServersOptions } from "../../../lib/testing/mod.ts";
 
-const CLIENT = { client_id: "c", redirect_uris: ["http://127.0.0.1/cb"] };
+const CLIENT = {
+  client_id: "c",
+  redirect_uris: ["http://127.0.0.1/cb", "https://app.example/cb"],
+};
 const SECRET = { ...CLIENT, client_secret: "a secret+%" };
 const POST = { ...SECRET, token_endpoint_auth_method: "client_secret_post" };
 const MACHINE = { ...SECRET, grant_types: ["client_credentials"] };
@@ -110,6 +113,7 @@ Deno.test("createTestServers() shows the user a page if it cannot redirect safel
       { client_id: "unknown" },
       { redirect_uri: "http://127.0.0.1:1/other" },
       { redirect_uri: "http://localhost/cb" },
+      { redirect_uri: "https://app.example:8443/cb" },
       { redirect_uri: "https://127.0.0.1/cb" },
       { redirect_uri: undefined },
     ]
@@ -298,7 +302,7 @@ Deno.test("createTestServers() registers clients, and holds them to what they re
 
 Deno.test("createTestServers() issues a service its token, and refuses a public client and other grants", async () => {
   const one = program({
-    clients: [MACHINE, { client_id: "p" }, { ...MANY, client_id: "m" }],
+    clients: [SECRET, { client_id: "p" }, { ...MANY, client_id: "m" }],
   });
   const { resource } = one.servers;
   const form = { grant_type: "client_credentials", scope: "read", resource };
