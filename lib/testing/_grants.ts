@@ -149,6 +149,10 @@ export class Grants {
     return isValid ? token : undefined;
   }
 
+  accessTokens(): string[] {
+    return [...this.#accessTokens.keys()].filter((one) => this.find(one));
+  }
+
   /** Revokes a token; a refresh token with all of its grant (RFC 7009, section 2.1). */
   revokeToken(client: IClient, value: string): void {
     const token = this.#refreshTokens.get(value);

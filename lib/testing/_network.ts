@@ -187,6 +187,7 @@ export function createNetwork(options: ITestServersOptions): ITestNetwork {
         one.endpoint === endpoint &&
         (grantType === undefined || one.params.get("grant_type") === grantType)
       ),
+    accessTokens: () => server.grants.accessTokens(),
     advance(seconds) {
       movedMs += seconds * 1000;
     },

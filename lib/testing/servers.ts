@@ -81,6 +81,8 @@ export interface ITestServers extends ITestSwitches {
   readonly requests: ITestRequest[];
   /** Returns the requests to an endpoint; those for a token by their grant type. */
   received(endpoint: TestEndpoint, grantType?: string): ITestRequest[];
+  /** Returns the access tokens that are valid, such as those that a sign-out left. */
+  accessTokens(): string[];
   /** Moves the clock. "It works until lunch." */
   advance(seconds: number): void;
   /**

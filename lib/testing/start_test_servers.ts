@@ -47,6 +47,8 @@ async function send(
   }
   const headers = { ...CORS, ...Object.fromEntries(response.headers) };
   outgoing.writeHead(response.status, headers);
+  // A stream may have its first bytes much later.
+  outgoing.flushHeaders();
   const reader = response.body?.getReader();
   outgoing.once("close", () => void reader?.cancel().catch(() => {}));
   for (;;) {

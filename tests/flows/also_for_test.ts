@@ -12,7 +12,7 @@ import { LIMIT_MS, within } from "../support/within.ts";
 /** An API with URLs at two servers, and a server that is not of it. */
 async function startApi() {
   await using started = new AsyncDisposableStack();
-  const servers = started.use(startSessionServers());
+  const servers = started.use(await startSessionServers());
   const log: string[] = [];
   /** What some URLs of the three servers respond with, in place of 200 or 401. */
   const responses = new Map<string, () => Response>();
@@ -24,7 +24,7 @@ async function startApi() {
     const own = headers.get("X-Own");
     const kept = [token && "token", own && "own", body].filter(Boolean);
     log.push([method, url, ...kept].join(" "));
-    const status = servers.tokens.has(token ?? "") ? 200 : 401;
+    const status = servers.tokens().includes(token ?? "") ? 200 : 401;
     return responses.get(url)?.() ?? new Response(null, { status });
   };
   const startServer = () => {

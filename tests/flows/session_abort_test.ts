@@ -49,7 +49,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 }
 
 Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others wait for", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const flow = waiting(servers.flow());
   const api = createAuthorizedFetch(servers.resource, flow);
   const controller = new AbortController();
@@ -75,7 +75,7 @@ Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others w
 const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the last caller leaves, and starts anew", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const flow = waiting(servers.flow());
   const api = createAuthorizedFetch(servers.resource, flow);
   const controller = new AbortController();
@@ -99,7 +99,7 @@ Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the la
 });
 
 Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends after the last caller left", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const late = deferred<ISession>();
   const called = deferred<void>();
   const api = createAuthorizedFetch(servers.resource, {
@@ -119,7 +119,7 @@ Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends afte
 });
 
 Deno.test("createAuthorizedFetch() ends the discovery when the last caller leaves", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const controller = new AbortController();
   const signals: (AbortSignal | null | undefined)[] = [];
   const api = createAuthorizedFetch(servers.resource, {
@@ -138,7 +138,7 @@ Deno.test("createAuthorizedFetch() ends the discovery when the last caller leave
 });
 
 Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, and stores its result", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const store = memoryStore();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
@@ -164,7 +164,7 @@ Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, 
 });
 
 Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails after the last caller left", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
@@ -187,7 +187,7 @@ Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails af
 });
 
 Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller waits for is under way", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
@@ -211,7 +211,7 @@ Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller wa
 });
 
 Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has aborted, and makes no request", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
@@ -224,7 +224,7 @@ Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has 
 });
 
 Deno.test("createAuthorizedFetch() passes the signal to the request, also for its body", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
@@ -243,7 +243,7 @@ Deno.test("createAuthorizedFetch() passes the signal to the request, also for it
 });
 
 Deno.test("createAuthorizedFetch() throws what authorize throws, to every caller", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const reason = { redirect: "https://as.example/authorize" };
   let count = 0;
   const api = createAuthorizedFetch(servers.resource, {
@@ -293,7 +293,7 @@ for (
   ]
 ) {
   Deno.test(`createAuthorizedFetch() refuses a session ${what} from authorize`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const flow = servers.flow();
     const api = createAuthorizedFetch(servers.resource, {
       authorize: async (request) => {
@@ -313,7 +313,7 @@ for (
 }
 
 Deno.test("createAuthorizedFetch() ends the wait for the lock when the last caller has left", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const controller = new AbortController();
   const signals: (AbortSignal | undefined)[] = [];
   const store = {
@@ -335,7 +335,7 @@ Deno.test("createAuthorizedFetch() ends the wait for the lock when the last call
 });
 
 Deno.test("createAuthorizedFetch() stops reading the body of a redirected Request when its signal aborts", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
     fetch: (input, init) => {

@@ -15,12 +15,12 @@ for (
   ]
 ) {
   Deno.test(`createAuthorizedFetch() signs in with ${client} client when a refresh fails with ${error}`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
     await within(LIMIT_MS, api.authorize());
-    servers.tokens.clear();
+    servers.revoke();
     servers.visits.length = servers.requests.length = 0;
     servers.server = ({ path, body }) =>
       path === "/token" && body.includes("grant_type=refresh_token")
@@ -33,7 +33,7 @@ for (
 }
 
 Deno.test("createAuthorizedFetch() throws what authorize throws, also while the token is still valid", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   let now = Date.now();
   let isWilling = true;
   const flow = servers.flow();
@@ -60,7 +60,7 @@ for (
   ] as const
 ) {
   Deno.test(`createAuthorizedFetch() uses a refresh token no more after ${name}, also when the user does not sign in`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     let isWilling = true;
     const flow = servers.flow();
     const api = createAuthorizedFetch(servers.resource, {
@@ -68,7 +68,7 @@ for (
         isWilling ? flow(request) : Promise.reject(new Error("not now")),
     });
     await within(LIMIT_MS, api.authorize());
-    servers.tokens.clear();
+    servers.revoke();
     servers.server = ({ path, body }) =>
       path === "/token" && body.includes("grant_type=refresh_token")
         ? respond()
@@ -92,12 +92,12 @@ for (
   ] as const
 ) {
   Deno.test(`createAuthorizedFetch() signs in with the same client when a refresh fails with ${name}`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
     const { client } = await within(LIMIT_MS, api.authorize());
-    servers.tokens.clear();
+    servers.revoke();
     servers.visits.length = servers.requests.length = 0;
     servers.server = ({ path, body }) =>
       path === "/token" && body.includes("grant_type=refresh_token")
@@ -120,12 +120,12 @@ for (
 ) {
   const what = error ? `${status} and ${error}` : status;
   Deno.test(`createAuthorizedFetch() keeps the session when a refresh fails with a ${what}`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const api = createAuthorizedFetch(servers.resource, {
       authorize: servers.flow(),
     });
     const session = await within(LIMIT_MS, api.authorize());
-    servers.tokens.clear();
+    servers.revoke();
     servers.server = () =>
       error
         ? Response.json({ error }, { status })
@@ -141,7 +141,7 @@ for (
 }
 
 Deno.test("createAuthorizedFetch() uses a token that is still valid when the discovery for the next one meets an outage", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   let now = Date.now();
   let isDown = false;
   const api = createAuthorizedFetch(servers.resource, {

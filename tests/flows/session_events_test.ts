@@ -23,7 +23,7 @@ import { LIMIT_MS, until, within } from "../support/within.ts";
 
 /** A fetch with a list of its events. */
 async function start(onEvent?: (event: AuthorizedFetchEvent) => unknown) {
-  const servers = startSessionServers();
+  const servers = await startSessionServers();
   const events: AuthorizedFetchEvent[] = [];
   let time = Date.now();
   const api = createAuthorizedFetch(servers.resource, {
@@ -60,7 +60,7 @@ Deno.test("createAuthorizedFetch() reports the way from a 401 to a token", async
     "GET authorization_server_metadata 200",
     { type: "discovered", issuer, source: "resource_metadata" },
     { type: "sign_in_started", issuer, reason: "no_session" },
-    "POST registration 200",
+    "POST registration 201",
     { type: "registered", issuer, clientId: client.client_id },
     "POST token 200",
     {
@@ -279,7 +279,7 @@ Deno.test("sign_in_reasons.ts prints why a user is asked again", async () => {
   assertEquals(log.calls.map(({ args }) => args.flat().join(" ")), [
     `Please sign in at ${issuer} (no_session)`,
     `The session has ended: The token request to ${issuer}/token failed: ` +
-    "400 invalid_grant",
+    "400 invalid_grant: The grant is revoked",
     `Please sign in at ${issuer} (refused)`,
     "The API requires more: write",
     `Please sign in at ${issuer} (step_up)`,

@@ -38,7 +38,7 @@ const scopeOf = ({ searchParams }: URL) => searchParams.get("scope");
 /** Challenges each call without a valid token to request a scope. */
 function challengeScope(servers: ISessionServers, scope: string): void {
   servers.handler = ({ authorization }) =>
-    servers.tokens.has(`${authorization?.slice(7)}`)
+    servers.tokens().includes(`${authorization?.slice(7)}`)
       ? undefined
       : new Response(null, {
         status: 401,
@@ -48,7 +48,7 @@ function challengeScope(servers: ISessionServers, scope: string): void {
 
 Deno.test("createAuthorizedFetch().authorize() requests the resource without a token for its challenge, whatever the status", async () => {
   for (const status of [200, 302, 401, 403, 404, 405, 500]) {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     servers.handler = ({ method, authorization, headers }) => {
       assertEquals([method, authorization, headers.get("x")], [
         "GET",
@@ -80,7 +80,7 @@ Deno.test("createAuthorizedFetch().authorize() requests the resource without a t
 });
 
 Deno.test("createAuthorizedFetch().authorize() does not wait for the end of a stream, nor for a resource that does not respond", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const cancelled = deferred<void>();
   servers.handler = () =>
     new Response(new ReadableStream({ cancel: () => cancelled.resolve() }));
@@ -99,7 +99,7 @@ Deno.test("createAuthorizedFetch().authorize() does not wait for the end of a st
 });
 
 Deno.test("createAuthorizedFetch().authorize() does not request the resource where the caller names the server, or refuses", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const named = fetchFor(servers, { authorizationServer: servers.issuer });
   await within(LIMIT_MS, named.authorize());
   assertEquals(servers.calls.length, 0);
@@ -114,7 +114,7 @@ Deno.test("createAuthorizedFetch().authorize() does not request the resource whe
 });
 
 Deno.test("createAuthorizedFetch() requests the scopes of a lost session and of the challenge, and no more", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   // The user steps up.
   await statusOf(within(LIMIT_MS, api(`${servers.resource}/write`)));
@@ -125,7 +125,7 @@ Deno.test("createAuthorizedFetch() requests the scopes of a lost session and of 
 });
 
 Deno.test("createAuthorizedFetch() counts the scopes of a 401 as required, beside those of the flow", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   challengeScope(servers, "list");
   const api = fetchFor(servers, {
     authorize: servers.flow({ scopes: ["read"] }),
@@ -138,7 +138,7 @@ const SERVER_ERROR = { error: "server_error" };
 
 Deno.test("createAuthorizedFetch() signs in where a dead refresh token is a 500, and keeps the session until then", async () => {
   for (const how of ["refused", "expired"]) {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const { api, store, session, clock } = await signedIn(servers);
     servers.revoke(true);
     if (how === "expired") clock.now += 3_600_000;
@@ -164,7 +164,7 @@ Deno.test("createAuthorizedFetch() keeps the session, and asks nobody, after a f
     [500, {}],
   ];
   for (const [status, body] of rows) {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const { api, store, session } = await signedIn(servers);
     servers.revoke();
     servers.server = ({ path }) =>
@@ -178,7 +178,7 @@ Deno.test("createAuthorizedFetch() keeps the session, and asks nobody, after a f
 });
 
 Deno.test("createAuthorizedFetch() does not send a token that has expired", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api, store, session, clock } = await signedIn(servers);
   const { refresh_token: _, ...token } = session.token;
   await store.save({ ...session, token });
@@ -196,7 +196,7 @@ Deno.test("createAuthorizedFetch() does not send a token that has expired", asyn
 
 Deno.test("createAuthorizedFetch() accepts the iss of the issuer that trustedIssuers names for the server", async () => {
   const upstream = "https://upstream.example";
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const signIn = async (trustedIssuers?: Record<string, string>) => {
     const api = fetchFor(servers, {
       trustedIssuers,
@@ -235,7 +235,7 @@ Deno.test("createAuthorizedFetch().revoke() resolves to whether the server was t
     [Response.json({ error: "invalid_client" }, { status: 401 }), false],
   ];
   for (const [answer, isTold] of rows) {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const { api, store } = await signedIn(servers);
     servers.server = ({ path }) =>
       path === "/revoke" ? answer?.clone() : undefined;
@@ -244,7 +244,7 @@ Deno.test("createAuthorizedFetch().revoke() resolves to whether the server was t
     await answer?.body?.cancel();
   }
   const failure = new RangeError("mine");
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { session } = await signedIn(servers);
   const api = fetchFor(servers, {
     store: memoryStore(session),

@@ -37,11 +37,12 @@ async function withOpenSignIn(servers: ISessionServers) {
 }
 
 Deno.test("createAuthorizedFetch().save() ends a sign-in, and the calls that wait for it use the saved session", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api, session, requests, opened } = await withOpenSignIn(servers);
   const calls = [1, 2, 3].map(() => api(servers.resource));
   await opened();
-  servers.tokens.set("saved", ["read"]);
+  servers.handler = ({ authorization }) =>
+    authorization === "Bearer saved" ? new Response() : undefined;
   const token = { access_token: "saved", token_type: "Bearer" };
   await within(LIMIT_MS, api.save({ ...session, token }));
   assert(requests[1]!.signal!.aborted);
@@ -51,7 +52,7 @@ Deno.test("createAuthorizedFetch().save() ends a sign-in, and the calls that wai
 });
 
 Deno.test("createAuthorizedFetch().revoke() ends a sign-in, and the calls that wait for it", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api, requests, opened } = await withOpenSignIn(servers);
   const calls = [1, 2].map(() => api(servers.resource));
   const failures = Promise.all(
@@ -68,12 +69,12 @@ Deno.test("createAuthorizedFetch().revoke() ends a sign-in, and the calls that w
 });
 
 Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its tokens", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
   await within(LIMIT_MS, api.authorize());
-  servers.tokens.clear();
+  servers.revoke();
   const refresh = hold(({ body }) => body.includes("grant_type=refresh_token"));
   servers.server = refresh.handler;
   const call = api(servers.resource);
@@ -81,7 +82,7 @@ Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its
   const revoked = api.revoke();
   refresh.release();
   await within(LIMIT_MS, revoked);
-  assertEquals([...servers.tokens], []);
+  assertEquals(servers.tokens(), []);
   // The call has the refreshed token, which may have been revoked on the way.
   assert([200, 401].includes(await statusOf(call)));
   assertEquals(servers.visits.length, 1);
@@ -89,7 +90,7 @@ Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its
 });
 
 Deno.test("createAuthorizedFetch().revoke() lets no call that is under way sign in again", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
   });
@@ -122,7 +123,7 @@ function lockedStore(session: ISession) {
 }
 
 Deno.test("createAuthorizedFetch() deletes and stores nothing once the signal of revoke() or save() has aborted", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const authorize = servers.flow();
   const signedIn = createAuthorizedFetch(servers.resource, { authorize });
   const session = await within(LIMIT_MS, signedIn.authorize());
@@ -167,7 +168,7 @@ function fullStore() {
 }
 
 Deno.test("createAuthorizedFetch() goes on with a refreshed session that the store fails to save, and saves it later", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { inner, state, store } = fullStore();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
@@ -176,7 +177,7 @@ Deno.test("createAuthorizedFetch() goes on with a refreshed session that the sto
   const first = await within(LIMIT_MS, api.authorize());
   state.isFull = true;
   for (const round of [1, 2]) {
-    servers.tokens.clear();
+    servers.revoke();
     const calls = [1, 2, 3].map(() => api(servers.resource));
     for (const call of calls) assertEquals(await statusOf(call), 200);
     assertEquals(servers.grants("refresh_token").length, round);
@@ -197,7 +198,7 @@ Deno.test("createAuthorizedFetch() goes on with a refreshed session that the sto
 });
 
 Deno.test("createAuthorizedFetch() saves a session that the store failed to save before it renews it", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { inner, state, store } = fullStore();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
@@ -205,7 +206,7 @@ Deno.test("createAuthorizedFetch() saves a session that the store failed to save
   });
   await within(LIMIT_MS, api.authorize());
   state.isFull = true;
-  servers.tokens.clear();
+  servers.revoke();
   await statusOf(api(servers.resource));
   const session = await api.session();
   state.isFull = false;
@@ -218,7 +219,7 @@ Deno.test("createAuthorizedFetch() saves a session that the store failed to save
 });
 
 Deno.test("createAuthorizedFetch() prefers what is stored to a session that it failed to save", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { inner, state, store } = fullStore();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
@@ -226,9 +227,10 @@ Deno.test("createAuthorizedFetch() prefers what is stored to a session that it f
   });
   const first = await within(LIMIT_MS, api.authorize());
   state.isFull = true;
-  servers.tokens.clear();
+  servers.revoke();
   await statusOf(api(servers.resource));
-  servers.tokens.set("other", ["read"]);
+  servers.handler = ({ authorization }) =>
+    authorization === "Bearer other" ? new Response() : undefined;
   const token = { access_token: "other", token_type: "Bearer" };
   await inner.save({ ...first, token });
   state.isFull = false;
@@ -239,7 +241,7 @@ Deno.test("createAuthorizedFetch() prefers what is stored to a session that it f
 });
 
 Deno.test("createAuthorizedFetch().revoke() revokes a session that could not be saved", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { state, store } = fullStore();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
@@ -247,10 +249,10 @@ Deno.test("createAuthorizedFetch().revoke() revokes a session that could not be 
   });
   await within(LIMIT_MS, api.authorize());
   state.isFull = true;
-  servers.tokens.clear();
+  servers.revoke();
   await statusOf(api(servers.resource));
   state.isFull = false;
   await within(LIMIT_MS, api.revoke());
-  assertEquals([...servers.tokens], []);
+  assertEquals(servers.tokens(), []);
   assertEquals(await api.session(), undefined);
 });

@@ -28,7 +28,7 @@ for (const pause of ["begins with a pause", "pauses"]) {
     `createAuthorizedFetch() sends a Request before the end of a body that ${pause}, and all of it again after a 401`,
     { sanitizeOps: true },
     async () => {
-      await using servers = startSessionServers();
+      await using servers = await startSessionServers();
       const [called, arrived] = [deferred<void>(), deferred<void>()];
       if (pause === "pauses") called.resolve();
       const text = "abcdefgh";
@@ -63,7 +63,7 @@ for (const pause of ["begins with a pause", "pauses"]) {
 }
 
 Deno.test("createAuthorizedFetch() sends the body of a Request that does not pause with its length", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = apiOf(servers);
   const texts = ["a", "", "bc"];
   const init = streamed({
@@ -86,7 +86,7 @@ Deno.test("createAuthorizedFetch() sends the body of a Request that does not pau
 });
 
 Deno.test("createAuthorizedFetch() sends a Request again in a browser that has no body of it", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const api = apiOf(servers);
   for (const method of ["POST", "GET"]) {
     servers.revoke(true);

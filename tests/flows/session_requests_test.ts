@@ -42,8 +42,8 @@ function redirectTo(servers: ISessionServers, location: () => string): void {
 }
 
 Deno.test("createAuthorizedFetch() sends the token to the resource and below it only", async () => {
-  await using servers = startSessionServers();
-  await using other = startSessionServers();
+  await using servers = await startSessionServers();
+  await using other = await startSessionServers();
   const { api, bearer } = await signedIn(servers);
   const port = new URL(servers.origin).port;
   servers.handler = other.handler = () => new Response();
@@ -71,7 +71,7 @@ Deno.test("createAuthorizedFetch() sends the token to the resource and below it 
 });
 
 Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and their 401 back", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const inputs: unknown[][] = [];
   const api = createAuthorizedFetch("https://api.example/mcp", {
     authorize: servers.flow(),
@@ -89,7 +89,7 @@ Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and
 });
 
 Deno.test("createAuthorizedFetch() leaves an Authorization of the caller alone", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   const headers = { authorization: "Basic b3du" };
   for (
@@ -107,8 +107,8 @@ Deno.test("createAuthorizedFetch() leaves an Authorization of the caller alone",
 });
 
 Deno.test("createAuthorizedFetch() follows redirects with the token within the resource, and without it elsewhere", async () => {
-  await using servers = startSessionServers();
-  await using other = startSessionServers();
+  await using servers = await startSessionServers();
+  await using other = await startSessionServers();
   other.handler = () => new Response("other");
   const { api, bearer } = await signedIn(servers);
   let location = "";
@@ -137,8 +137,8 @@ Deno.test("createAuthorizedFetch() follows redirects with the token within the r
 });
 
 Deno.test("createAuthorizedFetch() sends no token again after a redirect to another origin, and renews nothing", async () => {
-  await using servers = startSessionServers();
-  await using other = startSessionServers();
+  await using servers = await startSessionServers();
+  await using other = await startSessionServers();
   other.handler = () => Response.redirect(`${servers.resource}/back`, 307);
   const { api, bearer } = await signedIn(servers);
   let location = other.resource;
@@ -200,7 +200,7 @@ Deno.test("createAuthorizedFetch() sends no DPoP proof after a redirect to anoth
 });
 
 Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect as fetch does", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   redirectTo(servers, () => `${servers.resource}/there`);
   const init = {
@@ -221,7 +221,7 @@ Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect 
 });
 
 Deno.test("createAuthorizedFetch() renews after a 401 behind a redirect", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api, bearer } = await signedIn(servers);
   servers.handler = ({ path }) =>
     path === "/mcp"
@@ -237,7 +237,7 @@ Deno.test("createAuthorizedFetch() renews after a 401 behind a redirect", async 
 });
 
 Deno.test("createAuthorizedFetch() fails for redirects that cannot be followed", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   let location = `${servers.resource}/go/307`;
   redirectTo(servers, () => location);
@@ -259,7 +259,7 @@ Deno.test("createAuthorizedFetch() fails for redirects that cannot be followed",
 });
 
 Deno.test("createAuthorizedFetch() leaves redirects to a caller who handles them", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   redirectTo(servers, () => "/elsewhere");
   const url = `${servers.resource}/go/302`;
@@ -286,7 +286,7 @@ for (
   ] as const
 ) {
   Deno.test(`createAuthorizedFetch() sends ${name} again after a 401`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const { api } = await signedIn(servers);
     servers.revoke();
     const headers = new Headers({ "X-Test": "1" });
@@ -304,7 +304,7 @@ for (
 }
 
 Deno.test("createAuthorizedFetch() sends a Request again after a 401, also with other members in init", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   for (
     const init of [
@@ -345,7 +345,7 @@ function streamOf(text: string) {
 }
 
 Deno.test("createAuthorizedFetch() renews a missing or expired session before it sends a stream", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   let now = Date.now();
   const api = createAuthorizedFetch(servers.resource, {
     authorize: servers.flow(),
@@ -364,7 +364,7 @@ Deno.test("createAuthorizedFetch() renews a missing or expired session before it
 });
 
 Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews before the next one", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   servers.revoke();
   const first = streamOf("once");
@@ -381,8 +381,8 @@ Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews befor
 });
 
 Deno.test("createAuthorizedFetch() keeps the session after any other status, for a stream and for authorize()", async () => {
-  await using servers = startSessionServers();
-  await using other = startSessionServers();
+  await using servers = await startSessionServers();
+  await using other = await startSessionServers();
   const { api, bearer } = await signedIn(servers);
   const leaving = () => Response.redirect(`${other.resource}/back`, 307);
   other.handler = () => new Response(null, { status: 401 });
@@ -408,7 +408,7 @@ Deno.test("createAuthorizedFetch() keeps the session after any other status, for
 });
 
 Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stream", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api, bearer } = await signedIn(servers);
   servers.revoke();
   const { init } = streamOf("once");
@@ -431,7 +431,7 @@ Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stre
 });
 
 Deno.test("createAuthorizedFetch() keeps an event stream open while other calls renew", async () => {
-  await using servers = startSessionServers();
+  await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   let push!: (event: string) => void;
   servers.handler = ({ path }) => {

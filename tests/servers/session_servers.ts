@@ -1,12 +1,12 @@
 /**
- * An authorization server and a resource on loopback that a test controls:
- * tokens are strings that can be made invalid, and every response can be replaced.
- * What needs a real server is tested with `authorization_server.ts` instead.
+ * The servers of `./testing` on loopback, with what the tests of sessions need beside:
+ * requests by server and path, and handlers that see what was received. What needs a
+ * real server is tested with `authorization_server.ts` instead.
  */
 import { codeFlow, type ICodeFlowOptions } from "../../mod.ts";
+import { type ITestRequest, startTestServers } from "../../lib/testing/mod.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { serve } from "./_serve.ts";
 
 /** A request that one of the servers received. */
 export interface IReceived {
@@ -39,10 +39,10 @@ export interface ISessionServers extends AsyncDisposable {
   revoke(all?: boolean): void;
   /** Deletes the registered clients. */
   forgetClients(): void;
-  /** Access tokens with their scopes. */
-  tokens: Map<string, string[]>;
+  /** The access tokens that are valid. */
+  tokens(): string[];
   /** Seconds; what token responses have as `expires_in`. */
-  lifetime: number | undefined;
+  lifetime: number;
   /** Answers in place of the authorization server. */
   server: Handler;
   /** Answers in place of the resource. */
@@ -70,149 +70,36 @@ export function hold(matches: (received: IReceived) => boolean) {
   };
 }
 
-async function read(request: Request): Promise<IReceived> {
-  const { pathname, search } = new URL(request.url);
-  return {
-    method: request.method,
-    path: pathname,
-    search,
-    headers: request.headers,
-    authorization: request.headers.get("Authorization"),
-    body: await request.text(),
-  };
+function read({ method, url, headers, body }: ITestRequest): IReceived {
+  const { pathname: path, search } = url;
+  const authorization = headers.get("Authorization");
+  return { method, path, search, headers, authorization, body };
 }
 
-export function startSessionServers(): ISessionServers {
-  const clients = new Set<string>();
-  const codes = new Map<string, string[]>();
-  const refreshTokens = new Map<string, string[]>();
-  let count = 0;
-
-  function issue(scopes: string[]): Response {
-    count++;
-    servers.tokens.set(`at${count}`, scopes);
-    refreshTokens.set(`rt${count}`, scopes);
-    return Response.json({
-      access_token: `at${count}`,
-      refresh_token: `rt${count}`,
-      token_type: "Bearer",
-      scope: scopes.join(" "),
-      expires_in: servers.lifetime,
-    });
-  }
-
-  function token(form: URLSearchParams): Response {
-    const refuse = (error: string) => Response.json({ error }, { status: 400 });
-    if (!clients.has(form.get("client_id") ?? "")) {
-      return Response.json({ error: "invalid_client" }, { status: 401 });
-    }
-    const [store, value] = form.get("grant_type") === "refresh_token"
-      ? [refreshTokens, form.get("refresh_token")]
-      : [codes, form.get("code") ?? form.get("device_code")];
-    const scopes = store.get(value ?? "");
-    if (!scopes) {
-      // RFC 9700, section 4.14.2: a second use revokes the whole family.
-      if (store === refreshTokens) servers.revoke(true);
-      return refuse("invalid_grant");
-    }
-    store.delete(value!);
-    return issue(scopes);
-  }
-
-  const as = serve(async (request) => {
-    const { origin: issuer } = as;
-    const received = await read(request);
-    if (received.path.startsWith("/.well-known/")) {
-      return Response.json({
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        registration_endpoint: `${issuer}/register`,
-        revocation_endpoint: `${issuer}/revoke`,
-        device_authorization_endpoint: `${issuer}/device`,
-        code_challenge_methods_supported: ["S256"],
-        response_types_supported: ["code"],
-        token_endpoint_auth_methods_supported: ["none"],
-        authorization_response_iss_parameter_supported: true,
-      });
-    }
-    servers.requests.push(received);
-    const given = await servers.server(received);
-    if (given) return given;
-    const query = new URLSearchParams(received.search);
-    const form = new URLSearchParams(received.body);
-    const scopes = (query.get("scope") ?? form.get("scope") ?? "").split(" ");
-    switch (received.path) {
-      case "/register": {
-        const client_id = `client${++count}`;
-        clients.add(client_id);
-        return Response.json({ ...JSON.parse(received.body), client_id });
+export async function startSessionServers(): Promise<ISessionServers> {
+  const running = await startTestServers({
+    resourceParameter: "optional",
+    serverMetadata: { token_endpoint_auth_methods_supported: ["none"] },
+    requiredScopes: ({ url }) =>
+      url.pathname.split("/").slice(2, 3).filter(Boolean),
+    async intercept(request) {
+      if (request.endpoint.endsWith("_metadata")) return undefined;
+      const received = read(request);
+      if (request.url.origin === running.issuer) {
+        servers.requests.push(received);
+        return await servers.server(received);
       }
-      case "/authorize": {
-        const code = `code${++count}`;
-        codes.set(code, scopes);
-        const callback = new URL(query.get("redirect_uri")!);
-        const state = query.get("state")!;
-        callback.search = `${new URLSearchParams({
-          code,
-          state,
-          iss: issuer,
-        })}`;
-        return Response.redirect(callback);
-      }
-      case "/device":
-        codes.set(`device${++count}`, scopes);
-        return Response.json({
-          device_code: `device${count}`,
-          user_code: "WDJB-MJHT",
-          verification_uri: `${issuer}/activate`,
-          expires_in: 600,
-        });
-      case "/token":
-        return token(form);
-      case "/revoke":
-        servers.tokens.delete(form.get("token")!);
-        refreshTokens.delete(form.get("token")!);
-        return new Response();
-    }
-    return new Response(null, { status: 404 });
+      servers.calls.push(received);
+      return await servers.handler(received);
+    },
+    handle: () =>
+      Response.json({ ...servers.calls.at(-1), headers: undefined }),
   });
-
-  const rs = serve(async (request) => {
-    const received = await read(request);
-    const { path, authorization } = received;
-    if (path.startsWith("/.well-known/")) {
-      return path.endsWith("/mcp")
-        ? Response.json({
-          resource: `${rs.origin}/mcp`,
-          authorization_servers: [as.origin],
-          scopes_supported: ["read"],
-        })
-        : new Response(null, { status: 404 });
-    }
-    servers.calls.push(received);
-    const given = await servers.handler(received);
-    if (given) return given;
-    const refuse = (status: number, parameters: string) =>
-      new Response("refused", {
-        status,
-        headers: { "WWW-Authenticate": `Bearer ${parameters}` },
-      });
-    const metadata =
-      `resource_metadata="${rs.origin}/.well-known/oauth-protected-resource/mcp"`;
-    const scopes = servers.tokens.get(authorization?.slice(7) ?? "");
-    if (!scopes) return refuse(401, metadata);
-    const scope = path.split("/")[2];
-    if (scope && !scopes.includes(scope)) {
-      return refuse(403, `error="insufficient_scope", scope="${scope}"`);
-    }
-    return Response.json({ ...received, headers: undefined });
-  });
-
+  const { issuer, resource } = running;
   const servers: ISessionServers = {
-    issuer: as.origin,
-    origin: rs.origin,
-    resource: `${rs.origin}/mcp`,
+    issuer,
+    origin: new URL(resource).origin,
+    resource,
     calls: [],
     requests: [],
     received: (path) => servers.requests.filter((one) => one.path === path),
@@ -220,13 +107,15 @@ export function startSessionServers(): ISessionServers {
       servers.received("/token")
         .map(({ body }) => new URLSearchParams(body))
         .filter((form) => form.get("grant_type") === type),
-    revoke(all) {
-      servers.tokens.clear();
-      if (all) refreshTokens.clear();
+    revoke: (all) => all ? running.revoke() : running.expireAccessTokens(),
+    forgetClients: running.forgetClients,
+    tokens: running.accessTokens,
+    get lifetime() {
+      return running.lifetimeSeconds;
     },
-    forgetClients: () => clients.clear(),
-    tokens: new Map(),
-    lifetime: 3600,
+    set lifetime(seconds) {
+      running.lifetimeSeconds = seconds;
+    },
     server: () => undefined,
     handler: () => undefined,
     visits: [],
@@ -234,17 +123,13 @@ export function startSessionServers(): ISessionServers {
       codeFlow({
         clientMetadata: { client_name: "Session test" },
         redirectUri: REDIRECT_URI,
-        visit: async (url) => {
+        visit(url) {
           servers.visits.push(url);
-          const response = await fetch(url, { redirect: "manual" });
-          await response.body?.cancel();
-          return response.headers.get("Location") ?? "";
+          return running.receiver.visit(url);
         },
         ...options,
       }),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([as.close(), rs.close()]);
-    },
+    [Symbol.asyncDispose]: running.close,
   };
   return servers;
 }

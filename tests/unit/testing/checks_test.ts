@@ -86,6 +86,7 @@ const basic = (id: string, secret: string) => ({
 Deno.test("createTestServers() lets a program sign in that does everything right", async () => {
   const one = program();
   const { state, iss } = await one.authorize();
+  assertEquals(one.servers.accessTokens(), []);
   assertEquals([state, iss], ["s", one.servers.issuer]);
   const { access_token, ...token } = await signIn(one);
   assertEquals([token.token_type, token.expires_in, token.scope], [
@@ -101,6 +102,7 @@ Deno.test("createTestServers() lets a program sign in that does everything right
   });
   assertEquals(response.url, `${one.servers.resource}/x`);
   assertEquals((await one.call("other")).status, 401);
+  assertEquals(one.servers.accessTokens(), [access_token]);
   const outside = new URL("/other", one.servers.resource).href;
   assertEquals((await one.call(access_token, outside)).status, 404);
   await assertRejects(() => one.call("", "https://x.example/"), TypeError);
