@@ -111,9 +111,9 @@ async function open(
 /** Eight processes find the token expired at once, ten times. */
 export async function refreshOnce(place: IPlace): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  const server = stack.use(startRotatingServer());
+  const server = stack.use(await startRotatingServer());
   const store = await open(stack, place);
-  await store.save(server.session());
+  await store.save(server.session);
   const workers = await startWorkers(stack, place, server.resource, PROCESSES);
   for (let round = 1; round <= ROUNDS; round++) {
     const statuses = await Promise.all(

@@ -38,11 +38,11 @@ Deno.test("denoKvStore() keeps its lock, and frees that of a killed process with
 
 Deno.test("denoKvStore() saves, loads and deletes, and leaves no lock behind", () =>
   withKv(async (kv) => {
-    await using server = startRotatingServer();
+    await using server = await startRotatingServer();
     const store = denoKvStore(kv, ["one"]);
     assertEquals(await store.load(), undefined);
-    await store.lock?.(() => store.save(server.session()));
-    assertEquals(await denoKvStore(kv, ["one"]).load(), server.session());
+    await store.lock?.(() => store.save(server.session));
+    assertEquals(await denoKvStore(kv, ["one"]).load(), server.session);
     assertEquals(await denoKvStore(kv, ["two"]).load(), undefined);
     const keys = await Array.fromAsync(kv.list({ prefix: [] }));
     assertEquals(keys.map(({ key }) => key), [["one"]]);

@@ -9,8 +9,8 @@ import { inDirectory } from "./_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
 async function aSession() {
-  await using server = startRotatingServer();
-  return server.session();
+  await using server = await startRotatingServer();
+  return server.session;
 }
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;

@@ -33,8 +33,8 @@ Deno.test("redisStore() makes one refresh in eight processes whose clients have 
 
 Deno.test("redisStore() loads from the cache of its client, and under the lock what another process has saved last", () =>
   withRedis(async (url) => {
-    await using server = startRotatingServer();
-    const session = server.session();
+    await using server = await startRotatingServer();
+    const { session } = server;
     const open = () => createClient({ url, ...WITH_CACHE }).connect();
     const [client, other] = [await open(), await open()];
     const [store, another] = [client, other].map((one) =>
@@ -63,8 +63,8 @@ Deno.test("redisStore() loads from the cache of its client, and under the lock w
 
 Deno.test("redisStore() lets one of 1,000 store objects refresh, and the others read the result without the lock", () =>
   withClient(async (client) => {
-    await using server = startRotatingServer();
-    await redisStore(client, "one").save(server.session());
+    await using server = await startRotatingServer();
+    await redisStore(client, "one").save(server.session);
     await client.configResetStat();
     const { resource } = server;
     const authorize = () => Promise.reject(new Error("The user is asked"));
@@ -92,11 +92,11 @@ Deno.test("redisStore() keeps its lock, and frees that of a killed process withi
 
 Deno.test("redisStore() saves, loads and deletes, and leaves no lock behind", () =>
   withClient(async (client) => {
-    await using server = startRotatingServer();
+    await using server = await startRotatingServer();
     const store = redisStore(client, "one");
     assertEquals(await store.load(), undefined);
-    await store.lock?.(() => store.save(server.session()));
-    assertEquals(await redisStore(client, "one").load(), server.session());
+    await store.lock?.(() => store.save(server.session));
+    assertEquals(await redisStore(client, "one").load(), server.session);
     assertEquals(await redisStore(client, "two").load(), undefined);
     assertEquals(await client.keys("*"), ["one"]);
     await store.save(undefined);

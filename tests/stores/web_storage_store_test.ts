@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { ITestRequest } from "../../lib/testing/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { bundle } from "../support/bundle.ts";
 import { type IBrowser, startBrowser } from "../support/chromium.ts";
@@ -22,8 +23,8 @@ class Tabs {
   }
 
   /** Responds to a request of a tab. */
-  async handle(request: Request): Promise<Response> {
-    const { pathname, searchParams } = new URL(request.url);
+  async handle({ url, body }: ITestRequest): Promise<Response> {
+    const { pathname, searchParams } = url;
     if (pathname === "/page.js") {
       return new Response(this.#script, {
         headers: { "Content-Type": "text/javascript" },
@@ -34,11 +35,10 @@ class Tabs {
     }
     if (pathname !== "/next") return new Response(null, { status: 404 });
     const tab = searchParams.get("tab") ?? "";
-    const outcome = await request.text();
     const order = new Promise<IOrder>((resolve) =>
       this.#orders.set(tab, resolve)
     );
-    this.#outcomes.get(tab)?.(outcome);
+    this.#outcomes.get(tab)?.(body);
     return Response.json(await order);
   }
 
@@ -74,7 +74,7 @@ Deno.test("webStorageStore() shares a session and a lock between two tabs of Chr
   await bundle(new URL("_page.ts", import.meta.url).pathname, path);
   const tabs = new Tabs(await Deno.readTextFile(path));
   const server = stack.use(
-    startRotatingServer((request) => tabs.handle(request)),
+    await startRotatingServer((request) => tabs.handle(request)),
   );
   // After the browser has ended: responses to requests that still wait.
   stack.defer(() => tabs.end());
@@ -84,7 +84,7 @@ Deno.test("webStorageStore() shares a session and a lock between two tabs of Chr
   const first = await open("1");
   await open("2");
 
-  assertEquals(await tabs.order("1", "save", server.session()), "saved");
+  assertEquals(await tabs.order("1", "save", server.session), "saved");
   for (let round = 1; round <= 10; round++) {
     const statuses = await Promise.all(
       ["1", "2"].map((tab) => tabs.order(tab, "call")),
