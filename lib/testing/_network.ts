@@ -140,7 +140,10 @@ export function createNetwork(options: ITestServersOptions): ITestNetwork {
     }
     const response = await underSignal(signal, () => respond(request));
     if (!response) throw new TypeError(`The connection to ${url} broke`);
-    return Object.defineProperty(response, "url", { value: url });
+    // An abort ends the body as well; the server sees that its stream is cancelled.
+    const body = response.body?.pipeThrough(new TransformStream(), { signal });
+    const delivered = new Response(body ?? null, response);
+    return Object.defineProperty(delivered, "url", { value: url });
   }
 
   const receiver: ITestReceiver = {

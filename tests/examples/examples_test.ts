@@ -17,6 +17,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["sealed_cookie.ts", 35, /^(node:process|jose)$/],
   ["sql_store.ts", 50, /^postgres$/],
   ["register_client.ts", 15],
+  ["mcp_client_test.ts", 50, /^(@modelcontextprotocol\/sdk\/|@std\/assert$)/],
   ["opentelemetry.ts", 20, /^@opentelemetry\/api$/],
   ["sign_in_reasons.ts", 15],
   ["page_popup.html", 15],
@@ -30,7 +31,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["workloads/google_cloud.ts", 26],
   ["workloads/kubernetes.ts", 18],
 ];
-const OWN = /^@oauth-helper\/client(\/(browser|native|stores))?$/;
+const OWN = /^@oauth-helper\/client(\/(browser|native|stores|testing))?$/;
 
 /** Returns the lines that count: those of the script of a page, and no blank ones. */
 function linesOf(source: string): string[] {

@@ -12,6 +12,8 @@ import {
   createTestServers,
   type ITestServersOptions,
 } from "../../../lib/testing/mod.ts";
+import { deferred } from "../../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../../support/within.ts";
 
 /** A program of a user who has signed in, unless the sign-in is what is tested. */
 function start(
@@ -127,6 +129,24 @@ Deno.test("hang ends with the timeout or the signal of the client", async () => 
   controller.abort(new Error("enough"));
   await assertRejects(() => call, Error, "enough");
   await assertRejects(() => fetch(resource, { signal }), Error, "enough");
+});
+
+Deno.test("an abort ends the body of a response, and the stream of the server", async () => {
+  const cancelled = deferred<unknown>();
+  const { servers } = start({
+    handle: () =>
+      new Response(new ReadableStream({ cancel: cancelled.resolve })),
+  });
+  const { resource, fetch, receiver } = servers;
+  const authorize = codeFlow(receiver);
+  const api = createAuthorizedFetch(resource, { fetch, authorize });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const response = await api(resource, { signal });
+  const reason = new Error("enough");
+  controller.abort(reason);
+  await assertRejects(() => response.text(), Error, "enough");
+  assertEquals(await within(LIMIT_MS, cancelled.promise), reason);
 });
 
 Deno.test("revoke() and forgetClients() cost a sign-in, and a registration", async () => {
