@@ -12,6 +12,7 @@ import { runChromium, runUnused, runWorkerd } from "./consumers/bundle.ts";
 import { type IContext, installTool, packages } from "./consumers/context.ts";
 import { runDeno } from "./consumers/deno.ts";
 import { findBun, findNode, runBun, runNode } from "./consumers/node.ts";
+import { runOwnTests } from "./consumers/own_tests.ts";
 import { preparePackage } from "./support/package.ts";
 import { startConsumerServer } from "./consumers/server.ts";
 import { formatTable, type IRow } from "./consumers/table.ts";
@@ -27,6 +28,7 @@ const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   unused: runUnused,
   typescript: runTypeScript,
   unit_tests: runUnitTests,
+  own_tests: runOwnTests,
   publint: runPublint,
   attw: runAttw,
 };

@@ -1,0 +1,66 @@
+/** A program's own tests with the servers of `./testing`, in three test runners. */
+
+import { attempt, copyFiles, type IContext, packages } from "./context.ts";
+import { findNode } from "./node.ts";
+import { install, outputOf } from "../support/process.ts";
+import type { IRow } from "./table.ts";
+
+const FOLDER = "own_tests";
+const LOADED = "tests with ./testing";
+
+/** What hands the tests to a runner. */
+const MODULES = {
+  Vitest: `import { expect, test } from "vitest";
+const equal = (actual, expected) => expect(actual).toEqual(expected);`,
+  Node: `import { deepEqual as equal } from "node:assert/strict";
+import { test } from "node:test";`,
+  // Deno has types for node:assert in a project with npm packages only if it has them.
+  Deno: `const { test } = Deno;
+function equal(...values) {
+  const [actual, expected] = values.map((value) => JSON.stringify(value));
+  if (actual !== expected) throw new Error(actual + " is not " + expected);
+}`,
+};
+
+/** Runs the tests with the packed package in Vitest, Node's runner and Deno. */
+export async function runOwnTests(context: IContext): Promise<IRow[]> {
+  const { name, tarball } = context.package;
+  const project = `${context.temporary}/${FOLDER}`;
+  const { vitest, node } = packages;
+  await install(project, { [name]: `file:${tarball}`, vitest });
+  await Deno.mkdir(`${project}/${FOLDER}`);
+  await copyFiles(project, `${FOLDER}/cases.js`, `${FOLDER}/notes.js`);
+  const cwd = `${project}/${FOLDER}`;
+  const newest = node.at(-1) ?? "";
+  const program = await findNode(context, newest);
+  const runVitest = `${project}/node_modules/vitest/vitest.mjs`;
+  const runners = {
+    Vitest: [vitest, program, runVitest, "run", "--dir", "Vitest"],
+    Node: [newest, program, "--test", "Node/notes.test.js"],
+    Deno: [Deno.version.deno, Deno.execPath(), "test", "Deno"],
+  };
+  const rows: IRow[] = [];
+  for (
+    const [runtime, [version = "", command = "", ...args]] of Object.entries(
+      runners,
+    )
+  ) {
+    rows.push(
+      ...await attempt(runtime, version, LOADED, async () => {
+        await Deno.mkdir(`${cwd}/${runtime}`);
+        await Deno.writeTextFile(
+          `${cwd}/${runtime}/notes.test.js`,
+          `${MODULES[runtime as keyof typeof MODULES]}
+import { cases } from "../cases.js";
+for (const [name, run] of cases(equal)) test(name, run);`,
+        );
+        const printed = await outputOf(command, args, { cwd });
+        // Vitest and Deno print "6 passed", Node "pass 6".
+        const passed = /\b6 passed\b|\bpass 6\b/.test(printed);
+        const failure = passed ? undefined : `Expected 6 tests:\n${printed}`;
+        return { runtime, version, loaded: LOADED, failure };
+      }),
+    );
+  }
+  return rows;
+}
