@@ -110,6 +110,8 @@ export async function startTestServers(
         outgoing.writeHead(204, CORS).end();
         return;
       }
+      // Deno repeats a POST by itself when a connection breaks that was used before.
+      outgoing.shouldKeepAlive = false;
       const request = await toRequest(incoming, origin);
       // What the test's own functions throw is no response of a server.
       await send(await respond(request).catch(() => undefined), outgoing);

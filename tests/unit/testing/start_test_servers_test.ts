@@ -31,9 +31,17 @@ Deno.test("startTestServers() serves a sign-in, a refresh, faults and streams ov
   servers.failNext("resource", 503);
   assertEquals(await statusOf(api(resource)), 503);
   assertEquals(servers.received("token", "refresh_token").length, 2);
+  const post = async () => {
+    const response = await fetch(resource, { method: "POST", body: "a=1" });
+    return await response.text();
+  };
+  assertEquals(await post(), "refused");
+  servers.failNext("resource", "lose_response");
+  await assertRejects(post);
   servers.failNext("resource", "lose_response");
   await assertRejects(call);
   assertEquals(received.length, 2);
+  assertEquals(servers.received("resource").at(-1)?.status, undefined);
 
   const preflight = await fetch(resource, { method: "OPTIONS" });
   assertEquals(preflight.status, 204);

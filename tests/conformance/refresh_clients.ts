@@ -1,0 +1,172 @@
+/** Clients that play the scenarios about refresh tokens. */
+import * as v2 from "@modelcontextprotocol/client";
+// @ts-types="@modelcontextprotocol/sdk/client/index"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+// @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
+import { type ICheck, type IScenario, refreshScenarios } from "./refresh.ts";
+
+const INFO = { name: "refresh", version: "1.0.0" };
+export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+const METADATA = {
+  client_name: "Refresh",
+  redirect_uris: [REDIRECT_URI],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+};
+
+/** A user who consents; returns the URL of the redirect. */
+export async function visit(url: URL): Promise<string> {
+  const response = await fetch(url, { redirect: "manual" });
+  await response.body?.cancel();
+  return response.headers.get("Location") ?? "";
+}
+
+interface IMcpClient {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(request: { name: string }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Connects to a server; `recover` is called before what has failed is repeated. */
+export type Connect = (url: URL) => Promise<{
+  client: IMcpClient;
+  recover(): Promise<void>;
+}>;
+
+/** Connects with the transport of an official client, and its own authorization. */
+function official(
+  connect: (url: URL, authProvider: v2.OAuthClientProvider) => {
+    client: IMcpClient;
+    connect(): Promise<void>;
+    finish(callback: URLSearchParams): Promise<void>;
+  },
+): Connect {
+  return async (url) => {
+    const kept: Record<string, unknown> = {};
+    let callback: URLSearchParams | undefined;
+    const keep = (name: string) => (value: unknown) =>
+      void (kept[name] = value);
+    const provider = {
+      redirectUrl: REDIRECT_URI,
+      clientMetadata: METADATA,
+      clientInformation: () => kept.client,
+      saveClientInformation: keep("client"),
+      tokens: () => kept.tokens,
+      saveTokens: keep("tokens"),
+      codeVerifier: () => kept.verifier,
+      saveCodeVerifier: keep("verifier"),
+      discoveryState: () => kept.discovery,
+      saveDiscoveryState: keep("discovery"),
+      invalidateCredentials(scope: string) {
+        for (const name of scope === "all" ? Object.keys(kept) : [scope]) {
+          delete kept[name];
+        }
+      },
+      async redirectToAuthorization(url: URL) {
+        callback = new URL(await visit(url)).searchParams;
+      },
+    } as unknown as v2.OAuthClientProvider;
+    let opened = connect(url, provider);
+    const recover = async () => {
+      const params = callback;
+      callback = undefined;
+      if (params) await opened.finish(params);
+    };
+    try {
+      await opened.connect();
+    } catch {
+      await recover();
+      opened = connect(url, provider);
+      await opened.connect();
+    }
+    return { client: opened.client, recover };
+  };
+}
+
+/** The clients by the headings of their columns. */
+export const CLIENTS: Readonly<Record<string, Connect>> = {
+  async ours(url) {
+    const api = createAuthorizedFetch(url, {
+      authorize: codeFlow({
+        clientMetadata: { client_name: "Refresh" },
+        redirectUri: REDIRECT_URI,
+        visit,
+      }),
+    });
+    const client = new v2.Client(INFO);
+    await client.connect(
+      new v2.StreamableHTTPClientTransport(url, { fetch: api }),
+    );
+    return { client, recover: () => Promise.resolve() };
+  },
+  "@modelcontextprotocol/client 2.4.0": official((url, authProvider) => {
+    const client = new v2.Client(INFO);
+    const transport = new v2.StreamableHTTPClientTransport(url, {
+      authProvider,
+    });
+    return {
+      client,
+      connect: () => client.connect(transport),
+      finish: (callback) => transport.finishAuth(callback),
+    };
+  }),
+  "@modelcontextprotocol/sdk 1.32.2": official((url, authProvider) => {
+    const client = new Client(INFO);
+    // deno-lint-ignore no-explicit-any
+    const options = { authProvider } as any;
+    const transport = new StreamableHTTPClientTransport(url, options);
+    return {
+      client: client as unknown as IMcpClient,
+      // deno-lint-ignore no-explicit-any
+      connect: () => client.connect(transport as any),
+      finish: (callback) => transport.finishAuth(callback.get("code") ?? ""),
+    };
+  }),
+};
+
+/** Plays a scenario with a client. */
+export async function play(
+  scenario: IScenario,
+  connect: Connect,
+): Promise<ICheck[]> {
+  const { serverUrl } = await scenario.start();
+  try {
+    const { client, recover } = await connect(new URL(serverUrl));
+    const twice = <T>(action: () => Promise<T>) =>
+      action().catch(async () => {
+        await recover();
+        return await action();
+      });
+    const { tools } = await twice(() => client.listTools());
+    await Promise.all(
+      tools.map(({ name }) => twice(() => client.callTool({ name }))),
+    );
+    await client.close();
+  } catch {
+    // The checks say what did not happen.
+  } finally {
+    await scenario.stop();
+  }
+  return scenario.getChecks();
+}
+
+if (import.meta.main) {
+  for (const [name, connect] of Object.entries(CLIENTS)) {
+    console.log(name);
+    for (const scenario of refreshScenarios()) {
+      const checks = await play(scenario, connect);
+      const failed = checks.filter(({ status }) => status === "FAILURE");
+      console.log(
+        `  ${scenario.name}: ${
+          checks.length - failed.length
+        } of ${checks.length}`,
+      );
+      for (const { id, errorMessage } of failed) {
+        console.log(`    ${id}: ${errorMessage}`);
+      }
+    }
+  }
+}
