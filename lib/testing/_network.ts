@@ -41,14 +41,28 @@ export interface ITestNetwork {
 }
 
 /** Creates the servers for one kind of network. */
-export function createNetwork(options: ITestServersOptions): ITestNetwork {
-  const {
-    resource = "https://api.example/mcp",
-    issuer = "https://auth.example",
-    scopes = ["read"],
-    clients: given = [],
-    now: clock = Date.now,
-  } = options;
+export function createNetwork({
+  resource = "https://api.example/mcp",
+  issuer = "https://auth.example",
+  scopes = ["read"],
+  clients: given = [],
+  now: clock = Date.now,
+  lifetimeSeconds = 3600,
+  refreshTokens = true,
+  rotate = true,
+  replaySeconds = 0,
+  requiredScopes = [],
+  requiredAcr = null,
+  withheldScopes = [],
+  refusedScopes = [],
+  user = "consents",
+  iss = issuer,
+  resourceParameter = "required",
+  serverMetadata = {},
+  resourceMetadata = {},
+  intercept = () => undefined,
+  handle = (_request, token) => Response.json({ ok: true, ...token }),
+}: ITestServersOptions): ITestNetwork {
   const clients = new Map(given.map((one) => [one.client_id, one]));
   const faults: [TestEndpoint, TestFault][] = [];
   let movedMs = 0;
@@ -163,22 +177,21 @@ export function createNetwork(options: ITestServersOptions): ITestNetwork {
   };
 
   const servers: ITestServers = {
-    lifetimeSeconds: options.lifetimeSeconds ?? 3600,
-    refreshTokens: options.refreshTokens ?? true,
-    rotate: options.rotate ?? true,
-    replaySeconds: options.replaySeconds ?? 0,
-    requiredScopes: options.requiredScopes ?? [],
-    requiredAcr: options.requiredAcr ?? null,
-    withheldScopes: options.withheldScopes ?? [],
-    refusedScopes: options.refusedScopes ?? [],
-    user: options.user ?? "consents",
-    iss: options.iss === undefined ? issuer : options.iss,
-    resourceParameter: options.resourceParameter ?? "required",
-    serverMetadata: options.serverMetadata ?? {},
-    resourceMetadata: options.resourceMetadata ?? {},
-    intercept: options.intercept ?? (() => undefined),
-    handle: options.handle ??
-      ((_request, token) => Response.json({ ok: true, ...token })),
+    lifetimeSeconds,
+    refreshTokens,
+    rotate,
+    replaySeconds,
+    requiredScopes,
+    requiredAcr,
+    withheldScopes,
+    refusedScopes,
+    user,
+    iss,
+    resourceParameter,
+    serverMetadata,
+    resourceMetadata,
+    intercept,
+    handle,
     resource,
     issuer,
     fetch,

@@ -432,10 +432,10 @@ for (const [name, end, isMarked] of LOST_VISITS) {
 for (const error of ["access_denied", "unauthorized_client"]) {
   const isKept = error === "access_denied";
   Deno.test(`finish() ${isKept ? "keeps" : "gives up"} the registration of a user who comes back with ${error}`, async () => {
-    await using servers = startSessionServers();
+    await using servers = await startSessionServers();
     const { store, session } = await signedIn(servers);
     claimsToKnow(servers);
-    servers.tokens.clear();
+    servers.revoke();
     const { refresh_token: _, ...token } = session.token;
     await store.save({ ...session, token });
     let pending: IPendingAuthorization | undefined;

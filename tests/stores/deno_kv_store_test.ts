@@ -52,7 +52,7 @@ Deno.test("denoKvStore() saves, loads and deletes, and leaves no lock behind", (
 
 Deno.test("denoKvStore() keeps a session for its lifetime from the last save", () =>
   withFile(async (path) => {
-    await using server = startRotatingServer();
+    await using server = await startRotatingServer();
     const names = ["short", "saved again", "without"];
     const open = async () => {
       const kv = await Deno.openKv(path);
@@ -64,16 +64,16 @@ Deno.test("denoKvStore() keeps a session for its lifetime from the last save", (
       return { kv, short, again, without, longer };
     };
     const first = await open();
-    await first.short?.save(server.session());
-    await first.again?.save(server.session());
-    await first.longer.save(server.session());
-    await first.without?.save(server.session());
+    await first.short?.save(server.session);
+    await first.again?.save(server.session);
+    await first.longer.save(server.session);
+    await first.without?.save(server.session);
     first.kv.close();
     // Deno KV looks for what has expired when it is opened, then once a minute.
     const { kv, short, longer, without } = await open();
     await until(LIMIT_MS, async () => await short?.load() === undefined);
-    assertEquals(await longer.load(), server.session());
-    assertEquals(await without?.load(), server.session());
+    assertEquals(await longer.load(), server.session);
+    assertEquals(await without?.load(), server.session);
     kv.close();
   }));
 

@@ -105,21 +105,21 @@ Deno.test("redisStore() saves, loads and deletes, and leaves no lock behind", ()
 
 Deno.test("redisStore() keeps a session for its lifetime from the last save, and lets nothing stay", () =>
   withClient(async (client) => {
-    await using server = startRotatingServer();
+    await using server = await startRotatingServer();
     const store = redisStore(client, "key", { lifetimeSeconds: 100 });
     const remainingMs = () => client.pTTL("key");
     await store.lock?.(async () => {
-      await store.save(server.session());
+      await store.save(server.session);
       assert(await client.pTTL("oauth-helper:lock:key") > 0);
     });
     assert(await remainingMs() > 90_000, `${await remainingMs()}`);
     await client.pExpire("key", 10_000);
     await store.load();
     assert(await remainingMs() <= 10_000);
-    await store.save(server.session());
+    await store.save(server.session);
     assert(await remainingMs() > 90_000, `${await remainingMs()}`);
     // Without a lifetime, one that was set before counts no longer.
-    await redisStore(client, "key").save(server.session());
+    await redisStore(client, "key").save(server.session);
     assertEquals(await remainingMs(), -1);
 
     await client.configSet("notify-keyspace-events", "Ex");
@@ -128,7 +128,7 @@ Deno.test("redisStore() keeps a session for its lifetime from the last save, and
       observer.subscribe("__keyevent@0__:expired", resolve)
     );
     const short = redisStore(client, "key", { lifetimeSeconds: 0.05 });
-    await short.lock?.(() => short.save(server.session()));
+    await short.lock?.(() => short.save(server.session));
     assertEquals(await within(LIMIT_MS, expired), "key");
     assertEquals(await short.load(), undefined);
     assertEquals(await client.keys("*"), []);

@@ -48,13 +48,13 @@ test("sql_store.ts frees the lock of a killed process at once", async (location)
 });
 
 test("sql_store.ts saves, loads and deletes, and keeps users apart", async (url) => {
-  await using server = startRotatingServer();
+  await using server = await startRotatingServer();
   const sql = postgres(url);
   const [one, two] = ["one", "two"].map((id) => sqlStore(sql, sql, id));
   assert(one && two);
   assertEquals(await one.load(), undefined);
-  await one.save(server.session());
-  await one.save({ ...server.session(), scopes: ["read"] });
+  await one.save(server.session);
+  await one.save({ ...server.session, scopes: ["read"] });
   assertEquals((await one.load())?.scopes, ["read"]);
   assertEquals(await two.load(), undefined);
   await one.save(undefined);
