@@ -110,8 +110,8 @@ interface ICheck {
   readonly files: readonly string[];
 }
 
-/** The entry points that import modules of Node. */
-const FOR_PROGRAMS = ["./native", "./cli"];
+/** The entry points that have something for programs alone, with modules of Node. */
+const PROGRAMS = ["./native", "./cli", "./testing"];
 
 /**
  * The tests with the options of dnt, as ES modules and as CommonJS; and the library
@@ -125,10 +125,9 @@ function checksFor({ tests }: IProject): ICheck[] {
     lib: ["ES2022", "DOM", "DOM.Iterable"],
     skipLibCheck: true,
   };
-  const pathsOf = (isForPrograms: boolean) =>
-    entryPoints.filter(({ name }) =>
-      FOR_PROGRAMS.includes(name) === isForPrograms
-    ).map(({ path }) => path);
+  const pathsOf = (arePrograms: boolean) =>
+    entryPoints.filter(({ name }) => PROGRAMS.includes(name) === arePrograms)
+      .map(({ path }) => path);
   const asDnt = {
     options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },
     files: tests.map((path) => `tests/${path}`),
