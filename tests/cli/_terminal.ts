@@ -41,6 +41,12 @@ async function read(
   }
 }
 
+/** Returns a variable of the environment, if it is set. */
+function inherited(name: string): Record<string, string> {
+  const value = Deno.env.get(name);
+  return value === undefined ? {} : { [name]: value };
+}
+
 /** Starts the program. Without a terminal, `script` is not needed. */
 export function start(
   [command, ...first]: Program,
@@ -59,7 +65,9 @@ export function start(
       PATH: "/usr/bin:/bin",
       SHELL: "/bin/sh",
       TERM: "xterm",
-      DENO_DIR: Deno.env.get("DENO_DIR") ?? "",
+      ...inherited("DENO_DIR"),
+      // So that `deno task coverage` counts what the program runs.
+      ...inherited("DENO_COVERAGE_DIR"),
       ...env,
     },
     stdin: "piped",

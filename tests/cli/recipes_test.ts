@@ -28,7 +28,6 @@ Deno.test({
           HOME: desk.home,
           PATH: `${desk.home}:/usr/bin:/bin`,
           URL: url,
-          DENO_DIR: Deno.env.get("DENO_DIR") ?? "",
         },
       }).output();
       const decoder = new TextDecoder();
