@@ -21,7 +21,6 @@ function read(path: string): string {
 
 const EXAMPLES = [
   "tests/examples/command_line.ts",
-  "tests/examples/mcp_client_v2.ts",
   "tests/examples/service.ts",
   "tests/examples/page_popup.html",
   "tests/readme/other_grants.ts",
