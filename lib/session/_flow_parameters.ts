@@ -69,12 +69,13 @@ export interface IFlowClient {
 
 /**
  * Returns the client of a flow: that of the fetch, that of the flow, a known one, that of
- * the session, or a new one.
+ * the session, that of a sign-in that has not been finished, or a new one.
  */
 export async function clientOf(
   request: IAuthorizeRequest,
   flow: IFlowOptions,
   redirectUri?: string,
+  unfinished?: IKnownClient,
 ): Promise<IFlowClient> {
   const { context: { serverMetadata }, session } = request;
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
@@ -92,9 +93,10 @@ export async function clientOf(
       scopes: scopesOf(request, flow),
       redirectUri,
     });
-  if (!session) return { client: await ensure(), isReused: false };
+  const kept = unfinished ? [unfinished] : [];
+  if (!session) return { client: await ensure(...kept), isReused: false };
   const own = { ...session.client };
-  const client = await ensure(own);
+  const client = await ensure(own, ...kept);
   recallNoted(client, session.client);
   return { client, isReused: client === own };
 }

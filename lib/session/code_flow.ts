@@ -5,13 +5,16 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import {
   authenticationOf,
+  registrationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
-import type { Client } from "../client/known_client.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
+import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import {
   carrying,
   clientOf,
@@ -20,7 +23,7 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
-import { type ISession, sessionOptionsOf } from "./session.ts";
+import { sessionOptionsOf } from "./session.ts";
 import {
   finishAuthorization,
   type IPendingAuthorization,
@@ -69,25 +72,22 @@ export interface IVisit {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Some servers issue a refresh token only after this prompt (OpenID Connect Core 1.0,
- * section 11). Others let administrators alone answer it, so that it is never sent at
- * first.
- */
-const CONSENT = { prompt: "consent" };
-
-/** Checks whether a session was to have a refresh token, and has none. */
-function lacksRefreshToken(session: ISession | undefined): boolean {
-  return session !== undefined && session.scopes.includes(OFFLINE_ACCESS) &&
-    session.token.access_token !== "" && !session.token.refresh_token;
-}
-
 /** Checks whether a server may have refused a pushed request because of its client. */
 function mayBeForgotten(error: unknown): boolean {
   if (!isOAuthClientError(error)) return false;
   const { status = 0, error: code = "invalid_client" } = error;
   return [400, 401, 403].includes(status) &&
     /^(invalid|unauthorized)_client$/.test(code);
+}
+
+/**
+ * Checks whether the registration of a sign-in that has failed is for the next one too.
+ * Without a response of the server, it is used for one more visit only: the server may
+ * have forgotten it, and show that to the user alone.
+ */
+function mayUseAgain(error: unknown, isAgain: boolean): boolean {
+  const hasResponse = isOAuthClientError(error) && error.code === "oauth_error";
+  return hasResponse ? adviceFor(error).action !== "reregister" : !isAgain;
 }
 
 /** Checks whether a server requires the consent of the user. */
@@ -135,6 +135,8 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   const { resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireBoundClient(options.client);
+  /** The registration of a sign-in that has not ended with a session. */
+  let unfinished: IKnownClient | undefined;
   return carrying(options.client, async (request) => {
     const { context, session, signal, whileAway } = request;
     const named = request.client ?? options.client;
@@ -153,6 +155,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       startAuthorization(start, {
         ...sessionOptionsOf(request),
         client,
+        session,
         redirectUri: uri,
         // As an option, an openid of the resource would count as the caller's.
         scopes: needsIdToken(request, options) ? scopes : undefined,
@@ -164,7 +167,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         assumePkce,
         par,
       });
-    let { client, isReused } = await clientOf(request, options, uri);
+    let { client, isReused } = await clientOf(
+      request,
+      options,
+      uri,
+      unfinished,
+    );
     const signIn = async (prompt: Record<string, string>) => {
       let begun: Awaited<ReturnType<typeof begin>>;
       try {
@@ -191,14 +199,28 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       });
     const hasPrompt = options.parameters?.prompt !== undefined;
     const mustConsent = !hasPrompt && lacksRefreshToken(session);
-    const first = await signIn(mustConsent ? CONSENT : {});
+    const signInOnceOrTwice = async () => {
+      const first = await signIn({});
+      try {
+        return await finish(first);
+      } catch (error) {
+        const mayRepeat = !hasPrompt && !mustConsent &&
+          requiresConsent(error) &&
+          first.pending.scopes.includes(OFFLINE_ACCESS);
+        if (!mayRepeat) throw error;
+        return await finish(await signIn(CONSENT));
+      }
+    };
+    const isAgain = client === unfinished;
     try {
-      return await finish(first);
+      const next = await signInOnceOrTwice();
+      unfinished = undefined;
+      return next;
     } catch (error) {
-      const mayRepeat = !hasPrompt && !mustConsent && requiresConsent(error) &&
-        first.pending.scopes.includes(OFFLINE_ACCESS);
-      if (!mayRepeat) throw error;
-      return await finish(await signIn(CONSENT));
+      unfinished = named || isReused || !mayUseAgain(error, isAgain)
+        ? undefined
+        : registrationOf(client, context.serverMetadata.issuer);
+      throw error;
     }
   });
 }

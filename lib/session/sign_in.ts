@@ -25,6 +25,7 @@ import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
 import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
 import { fetchToken } from "../token/token.ts";
+import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
@@ -93,6 +94,11 @@ export interface IStartAuthorizationOptions
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
+  /**
+   * The former session of the user, if there is one. Where it was to have a refresh token
+   * and has none, the request has `prompt=consent`: some servers issue one only then.
+   */
+  session?: Pick<ISession, "scopes" | "token"> | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters, such as `prompt` or `login_hint`. */
@@ -194,6 +200,7 @@ export async function startAuthorization(
     ? options.parameters?.nonce ?? createState()
     : undefined;
   const parameters: Record<string, string> = {
+    ...(lacksRefreshToken(options.session) && CONSENT),
     ...options.parameters,
     ...(nonce && { nonce }),
   };

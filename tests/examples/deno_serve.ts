@@ -8,7 +8,7 @@ const client: oauth.IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
 const lifetimeSeconds = 30 * 24 * 3600;
 
-function apiOf(id = "") {
+function apiOf(id: string = crypto.randomUUID()) {
   const store = denoKvStore(kv, ["sessions", id], { lifetimeSeconds });
   return oauth.createAuthorizedFetch(RESOURCE, { client, store });
 }
@@ -26,7 +26,8 @@ Deno.serve(async (request) => {
   if (pathname === "/login") {
     const challenge = await fetch(RESOURCE);
     const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
-    const options = { client, redirectUri, offlineAccess: true };
+    const session = await apiOf(id).session();
+    const options = { client, redirectUri, offlineAccess: true, session };
     const start = await oauth.startAuthorization(context, options);
     return await redirect(start.url, { id, pending: start.pending });
   } else if (pathname === "/callback") {

@@ -33,11 +33,13 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
 ];
 const OWN = /^@oauth-helper\/client(\/(browser|native|stores|testing))?$/;
 
-/** Returns the lines that count: those of the script of a page, and no blank ones. */
+/** Returns the lines that count: those of the script of a page, and no blank ones or comments. */
 function linesOf(source: string): string[] {
   const [, script = source] =
     /<script type="module">(.*)<\/script>/s.exec(source) ?? [];
-  return script.split("\n").filter((line) => line.trim() !== "");
+  return script.split("\n").filter((line) =>
+    !/^\s*(\/\/.*|\/\*\*.*\*\/)?$/.test(line)
+  );
 }
 
 for (const [name, maxLines, packages] of EXAMPLES) {

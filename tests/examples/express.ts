@@ -10,7 +10,7 @@ const { RESOURCE = "", ORIGIN, CLIENT = "", REDIS = "", PORT } = process.env;
 const client: oauth.IKnownClient = JSON.parse(CLIENT);
 const redis = createClient({ url: REDIS });
 await redis.on("error", console.error).connect();
-function apiOf({ id }: IVisit) {
+function apiOf({ id = crypto.randomUUID() }: IVisit) {
   const store = redisStore(redis, `user:${id}`, { lifetimeSeconds: 2592000 });
   return oauth.createAuthorizedFetch(RESOURCE, { client, store });
 }
@@ -22,7 +22,8 @@ app.get("/login", async ({ headers }, response) => {
   const challenge = await fetch(RESOURCE);
   const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
   const redirectUri = `${ORIGIN}/callback`;
-  const options = { client, redirectUri, offlineAccess: true };
+  const session = await apiOf(visit).session();
+  const options = { client, redirectUri, offlineAccess: true, session };
   const { url, pending } = await oauth.startAuthorization(context, options);
   await redirect(response, url.href, { ...visit, pending });
 });

@@ -9,7 +9,7 @@ const client: oauth.IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
 const lifetimeSeconds = 30 * 24 * 3600;
 
-function apiOf(id = "") {
+function apiOf(id: string = crypto.randomUUID()) {
   const store = denoKvStore(kv, ["sessions", id], { lifetimeSeconds });
   return oauth.createAuthorizedFetch(RESOURCE, { client, store });
 }
@@ -22,9 +22,11 @@ const app = new Hono();
 app.get("/login", async (c) => {
   const challenge = await fetch(RESOURCE);
   const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
-  const options = { client, redirectUri, offlineAccess: true };
+  const visit = await visitOf(c);
+  const session = await apiOf(visit.id).session();
+  const options = { client, redirectUri, offlineAccess: true, session };
   const { url, pending } = await oauth.startAuthorization(context, options);
-  return redirect(c, url.href, { ...await visitOf(c), pending });
+  return redirect(c, url.href, { ...visit, pending });
 });
 app.get("/callback", async (c) => {
   const { pending } = await visitOf(c);

@@ -20,7 +20,8 @@ export class User extends DurableObject {
     if (pathname === "/login") {
       const challenge = await fetch(RESOURCE);
       const found = await oauth.discoverAuthorization(RESOURCE, { challenge });
-      const options = { client, redirectUri, offlineAccess: true };
+      const session = await this.#api.session();
+      const options = { client, redirectUri, offlineAccess: true, session };
       const { url, pending } = await oauth.startAuthorization(found, options);
       await storage.put("pending", pending);
       return Response.redirect(url);

@@ -27,6 +27,7 @@ import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 const ISSUER = "https://as.example";
 const TOKEN = `${ISSUER}/token`;
 const DEVICE = `${ISSUER}/device`;
+const REGISTER = `${ISSUER}/register`;
 const REDIRECT_URI = "http://127.0.0.1:8123/callback";
 const KNOWN = { issuer: ISSUER, client_id: "known" };
 const CONTEXT: IAuthorizeRequest["context"] = {
@@ -112,6 +113,51 @@ Deno.test("flows request offline_access where the server lists it, unless told n
   assertEquals(await scopeOf(true), "read offline_access");
   assertEquals(await scopeOf(false), "read");
   assertEquals(await scopeOf(undefined, ["read"]), "read");
+});
+
+Deno.test("codeFlow() uses the registration of an unfinished sign-in again, without a response once", async () => {
+  const closed = new Error("The page was left");
+  const rows: [outcomes: (Error | string)[], registrations: number][] = [
+    [[closed], 1],
+    [[closed, closed], 1],
+    [[closed, closed, closed], 2],
+    [["access_denied", "access_denied", "access_denied", closed], 1],
+    [["access_denied", closed, closed], 2],
+    [["unauthorized_client", closed], 2],
+  ];
+  for (const [outcomes, expected] of rows) {
+    const registered: string[] = [];
+    using stub = stubFetch({
+      [REGISTER]: () => {
+        registered.push(`c${registered.length}`);
+        return Response.json({ client_id: registered.at(-1) });
+      },
+    });
+    const used: (string | null)[] = [];
+    let outcome: Error | string;
+    const authorize = codeFlow({
+      clientMetadata: { client_name: "Test" },
+      redirectUri: REDIRECT_URI,
+      visit: ({ searchParams }) => {
+        used.push(searchParams.get("client_id"));
+        if (typeof outcome !== "string") return Promise.reject(outcome);
+        const state = searchParams.get("state")!;
+        return Promise.resolve(new URLSearchParams({ error: outcome, state }));
+      },
+    });
+    const serverMetadata = {
+      ...CONTEXT.serverMetadata,
+      registration_endpoint: REGISTER,
+    };
+    const context = { ...CONTEXT, serverMetadata };
+    for (outcome of outcomes) {
+      await assertRejects(() =>
+        authorize({ ...REQUEST, context, fetch: stub.fetch })
+      );
+    }
+    assertEquals(registered.length, expected, outcomes.join());
+    assertEquals(used.at(-1), registered.at(-1));
+  }
 });
 
 /** The prompts of the visits of a sign-in with a session, and its failure. */

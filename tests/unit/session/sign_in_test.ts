@@ -49,6 +49,31 @@ const callbackFor = ({ state }: IPendingAuthorization) =>
     iss: ISSUER,
   })}`;
 
+Deno.test("startAuthorization() requires consent where the former session has no refresh token", async () => {
+  const rows: [session: unknown, prompt: string | null, own?: string][] = [
+    [undefined, null],
+    [{ scopes: ["offline_access"], token: { access_token: "a" } }, "consent"],
+    [{ scopes: ["read"], token: { access_token: "a" } }, null],
+    [{
+      scopes: ["offline_access"],
+      token: { access_token: "a", refresh_token: "r" },
+    }, null],
+    [
+      { scopes: ["offline_access"], token: { access_token: "a" } },
+      "login",
+      "login",
+    ],
+  ];
+  for (const [session, expected, prompt] of rows) {
+    const { url } = await startAuthorization(CONTEXT, {
+      ...OPTIONS,
+      session: untyped(session),
+      parameters: prompt ? { prompt } : undefined,
+    });
+    assertEquals(url.searchParams.get("prompt"), expected);
+  }
+});
+
 Deno.test("startAuthorization() returns the URL, and what is needed to finish", async () => {
   const { url, pending } = await startAuthorization(CONTEXT, OPTIONS);
   const query = Object.fromEntries(url.searchParams);
