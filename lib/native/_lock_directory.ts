@@ -10,8 +10,8 @@
  * the highest number is never removed, as numbers would then start again.
  */
 
-import { lstat, open, readdir, rm, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { link, lstat, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { OAuthClientError } from "../core/errors.ts";
 import { createCrashCheck, type ILease } from "../stores/_lease.ts";
 import { hasCode, isMissing, makeDirectory } from "./_file_system.ts";
@@ -29,9 +29,8 @@ import {
  */
 const RELEASED_YEAR = 1983;
 
-/** Returns the numbers in the directory, in ascending order. */
-async function numbersIn(directory: string): Promise<number[]> {
-  const names = await readdir(directory);
+/** Returns the numbers of files, in ascending order. */
+function numbersOf(names: readonly string[]): number[] {
   // Longer numbers are no longer exact, so adding 1 would do nothing.
   return names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number)
     .sort((a, b) => a - b);
@@ -66,7 +65,10 @@ export async function lockHolderOf(
   directory: string,
 ): Promise<number | undefined> {
   try {
-    const path = join(directory, String((await numbersIn(directory)).at(-1)));
+    const path = join(
+      directory,
+      String(numbersOf(await readdir(directory)).at(-1)),
+    );
     const time = await timeOf(path);
     if (time === undefined || isReleased(time)) return undefined;
     const holder = await readHolder(path);
@@ -88,13 +90,30 @@ async function createDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Creates and opens a file; returns undefined if it exists. */
-async function createFile(path: string) {
+/** Names of files before they get their number. */
+const TEMPORARY = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+
+/**
+ * Creates a file unless it exists; returns whether it has. The file appears with its
+ * content, where there are hard links: an empty one, of a process that was killed before
+ * it wrote, would not say who has died.
+ */
+async function createFile(path: string, content: string): Promise<boolean> {
+  const temporary = join(dirname(path), `${crypto.randomUUID()}.tmp`);
+  const options = { flag: "wx", mode: 0o600 };
   try {
-    return await open(path, "wx", 0o600);
+    await writeFile(temporary, content, options);
+    // Another process, with the lock, may have removed the temporary file.
+    await link(temporary, path).catch(async (error) => {
+      if (hasCode(error, "EEXIST")) throw error;
+      await writeFile(path, content, options);
+    });
+    return true;
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return undefined;
+    if (hasCode(error, "EEXIST")) return false;
     throw error;
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
   }
 }
 
@@ -118,17 +137,10 @@ export function lockDirectoryLease(directory: string): ILease {
 
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
-    // Before: a process that ends with an empty file is not known to have ended.
     const holder = await (self ??= thisProcess());
-    const file = await createFile(path);
-    if (!file) return false;
+    if (!await createFile(path, JSON.stringify(holder))) return false;
     held = path;
-    try {
-      await file.writeFile(JSON.stringify(holder));
-    } finally {
-      await file.close();
-    }
-    const numbers = await numbersIn(directory);
+    const numbers = numbersOf(await readdir(directory));
     // If this process was slow, others may have created and removed the same number
     // before. Then there is a higher one, and the last one has been removed, as
     // files are removed in ascending order. Both are checked, as a directory that
@@ -143,12 +155,16 @@ export function lockDirectoryLease(directory: string): ILease {
   return {
     async acquire() {
       await createDirectory(directory);
-      const numbers = await numbersIn(directory);
+      const names = await readdir(directory);
+      const numbers = numbersOf(names);
       const last = numbers.at(-1) ?? 0;
       if (last > 0 && await isHeld(last)) return false;
       if (!await create(last, pathOf(last + 1))) return false;
       try {
-        for (const number of numbers) await rm(pathOf(number), { force: true });
+        const unused = names.filter((name) => TEMPORARY.test(name));
+        for (const name of [...numbers.map(String), ...unused]) {
+          await rm(join(directory, name), { force: true });
+        }
       } catch {
         // The lock is held all the same. The next holder tries again.
       }

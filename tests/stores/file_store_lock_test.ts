@@ -20,10 +20,10 @@ interface IHolder {
 }
 
 /** Returns what this process writes into the file of a lock that it holds. */
-async function ownHolder(path: string): Promise<IHolder> {
+async function ownHolder(path: string, number = 1): Promise<IHolder> {
   const store = fileStore(path);
   return await store.lock!(async () =>
-    JSON.parse(await Deno.readTextFile(`${path}.lock/1`))
+    JSON.parse(await Deno.readTextFile(`${path}.lock/${number}`))
   );
 }
 
@@ -193,6 +193,45 @@ onLinux(
     }
   },
 );
+
+/** Makes Node fail to create hard links, as on a file system that has none. */
+const WITHOUT_LINKS = `data:text/javascript,
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  const error = Object.assign(new Error("no links"), { code: "EPERM" });
+  fs.promises.link = () => Promise.reject(error);
+  syncBuiltinESMExports();`;
+
+onLinux(
+  "fileStore() locks where the file system has no hard links",
+  async (directory) => {
+    const program = `${directory}/program.mjs`;
+    await bundle(source, program);
+    const path = `${directory}/session.json`;
+    const args = ["--import", encodeURI(WITHOUT_LINKS), program, path];
+    const holder = await startHolder(["node", ...args]);
+    try {
+      const [, pid] = /^locked (\d+)$/.exec(holder.printed) ?? [];
+      assertEquals(await fileStore(path).lockHolder!(), Number(pid));
+      assertMatch(await run(["node", ...args, `${WAIT_MS}`]), /^waits \d+$/);
+    } finally {
+      await holder.end();
+    }
+    assertMatch(await run(["node", ...args, `${WAIT_MS}`]), /^locked \d+$/);
+  },
+);
+
+Deno.test("fileStore() removes what processes left that were killed as they locked", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/session.json`;
+    await ownHolder(path);
+    const left = `${path}.lock/${crypto.randomUUID()}.tmp`;
+    await Deno.writeTextFile(left, "");
+    await Deno.writeTextFile(`${path}.lock/mine.tmp`, "");
+    await ownHolder(path, 2);
+    const names = [...Deno.readDirSync(`${path}.lock`)].map(({ name }) => name);
+    assertEquals(names.sort(), ["2", "mine.tmp"]);
+  }));
 
 /** Puts a command into another namespace of pids; its `/proc` is the former one. */
 const APART = ["unshare", "--pid", "--fork", "--kill-child"];
