@@ -12,8 +12,9 @@ import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
 const [url = "https://api.example/mcp"] = process.argv.slice(2);
+const file = `${new URL(url).hostname}.json`;
 const api = createAuthorizedFetch(url, {
-  store: fileStore(join(homedir(), ".config", "example", "session.json")),
+  store: fileStore(join(homedir(), ".config", "example", file)),
   authorize: codeFlow({
     ...createLoopbackReceiver({ title: "Example" }),
     clientMetadata: { client_name: "Example" },
@@ -32,6 +33,8 @@ try {
   const response = await api(url, { signal: interrupted.signal });
   console.log(response.status, await response.text());
 } catch (error) {
-  console.error(String(error));
+  // What fetch fails with says why in its cause.
+  const reason = error instanceof TypeError ? error.cause ?? error : error;
+  console.error(String(reason));
   process.exitCode = 1;
 }

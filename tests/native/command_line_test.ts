@@ -143,7 +143,7 @@ Deno.test("command_line.ts signs in at the first run only, and refreshes what it
     const { code, text } = await program.end();
     assertMatch(text, /\n200 \{/);
     assertEquals(code, 0);
-    const file = `${home}/.config/example/session.json`;
+    const file = `${home}/.config/example/127.0.0.1.json`;
     const expected: string[] = [];
     for (const second of RUNTIMES) {
       requests.length = 0;
