@@ -11,7 +11,8 @@ import type { IAuthenticationChallenge } from "../core/types.ts";
 import type { IKnownClient } from "../client/selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IResponse } from "../http/_response.ts";
-import type { IDiagnoseOptions } from "./diagnosis.ts";
+import type { ISession } from "../session/session.ts";
+import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
 import type { IExchange } from "./_recorder.ts";
 
 /** A request whose body does not matter. */
@@ -60,6 +61,43 @@ export interface IRegistration {
   readonly error?: OAuthClientError;
 }
 
+/** What one request of a sign-in came to. */
+export interface IOutcome {
+  readonly error?: OAuthClientError;
+}
+
+/** What a sign-in has come to; what is absent was not tried. */
+export interface ISignInFacts {
+  readonly flow: "code" | "device";
+  /** What the flow was given. */
+  readonly context: IAuthorizationContext;
+  requestedScopes: readonly string[];
+  /** Whether the client is that of the caller. */
+  readonly isClientGiven: boolean;
+  readonly hasDpop: boolean;
+  client?: IKnownClient;
+  /** The parameters of the authorization response. */
+  callback?: URLSearchParams;
+  /** The status of the authorization endpoint, after the user did not come back. */
+  page?: IProbe;
+  /** Why the flow failed, and the step at which it did. */
+  failure?: {
+    readonly step: DiagnosisStepName;
+    readonly error: OAuthClientError;
+  };
+  /** Why the ID token is not valid. */
+  idTokenError?: OAuthClientError;
+  /** The session of the flow. */
+  session?: ISession;
+  call?: IProbe;
+  refresh?: IOutcome & { readonly session?: ISession };
+  /** The refresh with the token that was replaced. */
+  oldRefresh?: IOutcome;
+  revocation?: IOutcome;
+  /** The refresh with a token that cannot be valid: revoked, or made up. */
+  deadRefresh?: IOutcome & { readonly isRevoked: boolean };
+}
+
 /** What a diagnosis has seen. */
 export interface IFacts {
   readonly target: URL;
@@ -89,6 +127,7 @@ export interface IFacts {
   /** The assumed authorization endpoint, and that of the registration. */
   readonly assumed?: IAssumed | undefined;
   readonly registration?: IRegistration | undefined;
+  readonly signIn?: ISignInFacts | undefined;
   readonly exchanges: readonly IExchange[];
 }
 
@@ -101,6 +140,11 @@ export function membersOf({ json }: AnyDocument): Members | undefined {
 export function shown(value: unknown, length = 120): string {
   const line = quoteUrl(value).replace(/\s+/g, " ").trim();
   return line.length > length ? `${line.slice(0, length)}…` : line;
+}
+
+/** Words an error as a sentence: cut, and with one full stop. */
+export function sentence({ message }: OAuthClientError): string {
+  return shown(message, 400).replace(/[.\s]*$/, ".");
 }
 
 /** Lists strings of a server for a sentence, the first few of them. */

@@ -21,6 +21,10 @@ export interface IExchange {
   ms?: number;
   /** The response, which can be read any number of times. */
   response?: IFetchResponse;
+  /** What was sent. */
+  readonly sent?: Pick<IFetchInit, "headers" | "body">;
+  /** The body of the response as text; undefined if it was not read. */
+  text?: string;
   /** Whether there was no response, or not all of it. */
   isFailed: boolean;
   repeat(): Promise<IFetchResponse>;
@@ -51,13 +55,13 @@ function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** Reads a response; the result returns a new copy of it at each call. */
+/** Reads a response; `copy` returns a new copy of it at each call. */
 async function read(
   response: IFetchResponse,
   maxBytes: number,
   signal: AbortSignal,
   readsBody: boolean,
-): Promise<() => IFetchResponse> {
+): Promise<{ copy: () => IFetchResponse; text?: string }> {
   const { status, statusText, headers, body } = response;
   const { ok = status >= 200 && status < 300, url, type } = response;
   const head = {
@@ -72,18 +76,22 @@ async function read(
   if (!readsBody || (status >= 300 && status < 400)) {
     discard(response);
     const empty = () => Promise.resolve("");
-    return () => ({ ...head, body: null, text: empty, json: empty });
+    return {
+      copy: () => ({ ...head, body: null, text: empty, json: empty }),
+    };
   }
   if (typeof stream?.getReader !== "function") {
     const text = once(() => response.text());
     const json = once(() => response.json());
-    return () => ({ ...head, ...(body === null && { body }), text, json });
+    return {
+      copy: () => ({ ...head, ...(body === null && { body }), text, json }),
+    };
   }
   const bytes = await readBytes(stream, maxBytes, signal);
   signal.throwIfAborted();
   // One byte more than is allowed stands for a body that is too large.
   const kept = bytes ?? new Uint8Array(maxBytes + 1);
-  return () => {
+  const copy = () => {
     const copy = new Response(streamOf(kept));
     return {
       ...head,
@@ -92,6 +100,7 @@ async function read(
       json: () => copy.json(),
     };
   };
+  return { copy, ...(bytes && { text: new TextDecoder().decode(bytes) }) };
 }
 
 /** Records exchanges. */
@@ -160,6 +169,32 @@ export class Recorder {
     };
   }
 
+  /** Records the visit of a user; the result is called when it has ended. */
+  noteVisit(url: URL): (response?: URLSearchParams) => void {
+    const { now, onRequest } = this.#options;
+    const start = now();
+    const { origin, pathname, search } = url;
+    const request = {
+      name: "authorization",
+      method: "GET",
+      url: origin + pathname,
+    } as const;
+    const exchange: IExchange = {
+      ...request,
+      isExtra: false,
+      sent: { headers: {}, body: search.slice(1) },
+      // That the user did not come back says nothing about the host.
+      isFailed: false,
+      repeat: () => Promise.reject(new TypeError("A visit is not repeated")),
+    };
+    this.exchanges.push(exchange);
+    onRequest(request);
+    return (response) => {
+      exchange.ms = now() - start;
+      if (response) exchange.text = `${response}`;
+    };
+  }
+
   async #record(
     request: Pick<IExchange, "name" | "isExtra" | "method" | "url">,
     init: IFetchInit,
@@ -172,8 +207,10 @@ export class Recorder {
     let result: () => IFetchResponse = () => {
       throw new OAuthClientError("timeout", "No complete response in time");
     };
+    const { headers, body } = init;
     const exchange: IExchange = {
       ...request,
+      sent: { headers, ...(body !== undefined && { body }) },
       isFailed: true,
       repeat: () => Promise.resolve().then(() => result()),
     };
@@ -186,7 +223,9 @@ export class Recorder {
       const response =
         await (fetch ? fetch(url, sent) : globalThis.fetch(url, sent));
       exchange.response = response;
-      result = await read(response, maxBytes, signal, readsBody);
+      const { copy, text } = await read(response, maxBytes, signal, readsBody);
+      result = copy;
+      if (text !== undefined) exchange.text = text;
       exchange.isFailed = false;
       return result();
     } catch (thrown) {

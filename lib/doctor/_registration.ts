@@ -1,10 +1,16 @@
 /** The registration of a client, on request only. */
 
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
+import { fetchWith } from "../http/_transport.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { ensureClient } from "../session/ensure_client.ts";
 import type { IRegistration } from "./_facts.ts";
 import { attempt, type ISurvey } from "./_probe.ts";
+
+/** The metadata of every client that a diagnosis registers. */
+export const CLIENT_METADATA = {
+  client_name: "Doctor of @oauth-helper/client",
+};
 
 /** Registers a client as a flow does, if the options say so and the server allows it. */
 export async function register(
@@ -13,14 +19,16 @@ export async function register(
 ): Promise<IRegistration | undefined> {
   const { options, transport, recorder } = survey;
   const { serverMetadata } = context ?? {};
-  if (!options.register || !serverMetadata?.registration_endpoint) {
+  // A sign-in makes its own.
+  const isWanted = options.register && !options.signIn;
+  if (!isWanted || !serverMetadata?.registration_endpoint) {
     return undefined;
   }
   const { result, error } = await attempt(
     survey,
     () =>
       ensureClient(serverMetadata, {
-        clientMetadata: { client_name: "Doctor of @oauth-helper/client" },
+        clientMetadata: CLIENT_METADATA,
         scopes: context?.scopes ?? [],
         redirectUri: `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/callback`,
         signal: transport.signal,
@@ -28,7 +36,10 @@ export async function register(
         maxBytes: transport.maxBytes,
         allowUrl: transport.allowUrl,
         allowHttp: options.allowHttp,
-        fetch: recorder.fetchFor(() => "registration", { isExtra: true }),
+        fetch: fetchWith(
+          recorder.fetchFor(() => "registration", { isExtra: true }),
+          { secrets: transport.secrets, userAgent: transport.userAgent },
+        ),
       }),
   );
   return { ...(result && { client: result }), ...(error && { error }) };

@@ -10,15 +10,22 @@ import {
   severityAt,
   shown,
 } from "./_facts.ts";
+import { excerptOf, exchangeFor } from "./_excerpts.ts";
+import type { IExchange } from "./_recorder.ts";
+import { lastOf } from "./_sign_in_steps.ts";
 import type {
+  DiagnosisStepName,
   FindingSeverity,
   IDiagnosisOption,
   IFinding,
 } from "./diagnosis.ts";
 
 /** What a rule has found. The members replace those of the rule. */
-export interface ISighting extends Partial<Omit<IFinding, "id" | "standard">> {
+export interface ISighting
+  extends Partial<Omit<IFinding, "id" | "standard" | "step" | "excerpt">> {
   message: string;
+  /** The request that shows it, or the last one of a step; that for `url` when absent. */
+  at?: DiagnosisStepName | IExchange;
 }
 
 /** A kind of finding. */
@@ -39,13 +46,22 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
   const sighting = rule.find(facts);
   if (!sighting) return [];
   const { id, severity = "warning", standard, operator, client } = rule;
+  const { at, ...seen } = sighting;
+  const exchange = typeof at === "string"
+    ? lastOf(facts.exchanges, at)
+    : at ?? exchangeFor(facts, seen.url);
+  const url = seen.url ?? exchange?.url;
+  const excerpt = exchange && excerptOf(facts, id, exchange);
   return [{
     id,
     severity,
     standard,
     operator,
     ...(client !== undefined && { client }),
-    ...sighting,
+    ...seen,
+    ...(url !== undefined && { url }),
+    ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
+    ...(excerpt && { excerpt }),
   }];
 }
 

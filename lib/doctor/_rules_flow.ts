@@ -3,7 +3,7 @@
 import { type Members, stringsIn } from "../core/_members.ts";
 import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import { isWebUrl } from "../core/_url.ts";
-import { type IFacts, list, membersOf, shown } from "./_facts.ts";
+import { type IFacts, list, membersOf, sentence } from "./_facts.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
 
 /** Applies a test to the metadata of the server, accepted or not. */
@@ -54,12 +54,17 @@ export const FLOW_RULES: readonly IRule[] = [
     client:
       "With this library: `assumePkce: true`, if the server is known to " +
       "support PKCE.",
-    find: inServer((server, { options }) => {
+    find: inServer((server, { options, signIn }) => {
       const isMissing = hasCodeFlow(server) &&
         !listIn(server, "code_challenge_methods");
       return isMissing && liftedBy({
         message: "The server does not list its PKCE methods.",
         severity: options.assumePkce ? "warning" : "error",
+        ...(signIn?.session && signIn.flow === "code" && {
+          client:
+            "With this library: `assumePkce: true`. The sign-in of this " +
+            "diagnosis has succeeded with PKCE.",
+        }),
       }, { name: "assumePkce", value: true });
     }),
   },
@@ -134,13 +139,15 @@ export const FLOW_RULES: readonly IRule[] = [
       "registered.",
     find({ registration, context }) {
       const { error } = registration ?? {};
+      // Registered, and of no use: that is another finding.
+      if (error?.code === "unsupported") return undefined;
       const { status = 0 } = error ?? {};
       // Else it may succeed later.
       const isFinal = status >= 400 && status < 500 &&
         ![408, 425, 429].includes(status);
       return liftedBy(
         error && {
-          message: shown(error.message, 300),
+          message: sentence(error),
           url: context?.serverMetadata.registration_endpoint ?? "",
         },
         ...(isFinal ? [{ name: "client" as const }] : []),

@@ -21,7 +21,7 @@ interface IFailure {
 }
 
 function failuresOf(facts: IFacts): IFailure[] {
-  const { probe, target, isServer } = facts;
+  const { probe, target, isServer, signIn } = facts;
   const severity = isServer ? "warning" : "error";
   const atTarget = probe.error
     ? [{ url: target.href, error: probe.error, severity } as const]
@@ -35,8 +35,19 @@ function failuresOf(facts: IFacts): IFailure[] {
       }]
       : []
   );
+  const { failure, call } = signIn ?? {};
+  const errors = [
+    // A user may not come back for other reasons.
+    failure?.step === "authorization" ? undefined : failure?.error,
+    call?.error,
+  ];
+  const later = errors.flatMap((error) =>
+    error?.url === undefined
+      ? []
+      : [{ url: error.url, error, severity: "error" } as const]
+  );
   // One finding for each cause: what holds for the resource holds for its host.
-  return [...atTarget, ...others];
+  return [...atTarget, ...others, ...later];
 }
 
 function findFailure(

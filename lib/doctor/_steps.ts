@@ -16,6 +16,7 @@ import {
 } from "./_facts.ts";
 import { isAllowed } from "./_cors.ts";
 import type { IExchange } from "./_recorder.ts";
+import { describeSignIn, publicPartsOf, STANDARDS } from "./_sign_in_steps.ts";
 import type { IDiagnosisStep } from "./diagnosis.ts";
 
 /** The header fields that matter. */
@@ -75,6 +76,8 @@ function describeProbe(facts: IFacts, { response, error }: IProbe): string {
 
 function describe(facts: IFacts, exchange: IExchange): string {
   const { name, url, response } = exchange;
+  const signIn = describeSignIn(exchange);
+  if (signIn !== undefined) return signIn;
   const { status = 0 } = response ?? {};
   if (name === "resource") {
     return exchange.method === facts.probe.method &&
@@ -114,17 +117,23 @@ function describe(facts: IFacts, exchange: IExchange): string {
 
 /** Returns the requests of a diagnosis. */
 export function stepsOf(facts: IFacts): IDiagnosisStep[] {
-  return facts.exchanges.map((exchange) => {
+  return facts.exchanges.map((exchange): IDiagnosisStep => {
     const { name, isExtra, method, url, ms = 0, response } = exchange;
     return {
       name,
       isExtra,
       method,
-      url: shown(url, 2_000),
+      // An authorization request has its state in the query.
+      url: shown(
+        name === "authorization_endpoint" ? url.replace(/\?.*/s, "") : url,
+        2_000,
+      ),
       ...(response && { status: response.status }),
       ms,
       result: describe(facts, exchange),
       headers: headersOf(exchange),
+      standard: STANDARDS[name],
+      ...publicPartsOf(exchange),
     };
   });
 }

@@ -16,19 +16,23 @@ import {
   type IAssumed,
   type IFacts,
   type IProbe,
+  type ISignInFacts,
   isMismatch,
   type ResourceDocument,
   type ServerDocument,
 } from "./_facts.ts";
-import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
+import type {
+  DiagnosisStepName,
+  IDiagnoseOptions,
+  IDiagnosisOption,
+} from "./diagnosis.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
+import { PING } from "./_ping.ts";
 import { readResource, readServer } from "./_read_documents.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
 import { seal } from "./_seal.ts";
-
-/** A request of MCP without any effect on its servers. */
-const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+import { signIn } from "./_sign_in.ts";
 
 /** Checks whether nothing accepts the method of a request at its URL. */
 function isMissing({ response }: IProbe): boolean {
@@ -238,6 +242,11 @@ export type Remedies = Pick<
 export interface ISurveyResult {
   readonly facts: IFacts;
   readonly retry: (remedies: Remedies) => Promise<IFacts>;
+  /** Signs a user in, with the facts and the options by which a client continues. */
+  readonly signIn: (
+    facts: IFacts,
+    needed: readonly IDiagnosisOption[],
+  ) => Promise<ISignInFacts | undefined>;
 }
 
 /** Gathers the facts of a diagnosis. */
@@ -274,6 +283,16 @@ export async function takeSurvey(
   const facts = await gather(survey, probe);
   return {
     facts,
+    signIn: (facts, needed) =>
+      signIn(
+        {
+          ...survey,
+          options: facts.options,
+          rules: { ...rules, allowHttp: facts.options.allowHttp },
+        },
+        facts,
+        needed,
+      ),
     retry(remedies) {
       const changed = { ...options, ...remedies };
       return gather({

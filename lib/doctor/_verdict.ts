@@ -40,6 +40,34 @@ export function optionsOf(
   return [...new Map(all.map((option) => [option.name, option])).values()];
 }
 
+/** Checks whether the sign-in of this diagnosis has used an endpoint. */
+function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
+  const step = endpoint.replace(/(_request)?_endpoint$/, "");
+  const isRequested = exchanges.some(({ name }) => name === step);
+  // A user who did not come back has perhaps not come to it.
+  return isRequested &&
+    (step !== "authorization" || signIn?.callback !== undefined);
+}
+
+/** Words what came of the sign-in, for a user of the library and for the operator. */
+function signInWords({ context, signIn, isServer }: IFacts): string[] {
+  if (!signIn?.session) return [];
+  const { call, refresh, revocation } = signIn;
+  const uses = [
+    ...(isServer || !call?.response ? [] : ["the resource accepts the token"]),
+    ...(refresh?.session ? ["the refresh succeeds"] : []),
+  ];
+  const issuer = shown(context?.issuer);
+  return [
+    `A user has signed in at ${issuer}${uses.length > 0 ? ": " : ""}${
+      uses.join(", and ")
+    }.`,
+    revocation?.error
+      ? "The tokens of this diagnosis are not revoked."
+      : "Its tokens are revoked.",
+  ];
+}
+
 /** Returns the endpoints that a sign-in uses and the diagnosis did not. */
 export function notTriedOf(facts: IFacts): string[] | undefined {
   const { context, registration } = facts;
@@ -56,7 +84,8 @@ export function notTriedOf(facts: IFacts): string[] | undefined {
       server.device_authorization_endpoint !== undefined,
     token_endpoint: Boolean(server.token_endpoint),
   };
-  return Object.entries(used).filter(([, isUsed]) => isUsed)
+  return Object.entries(used)
+    .filter(([name, isUsed]) => isUsed && !isTried(facts, name))
     .map(([name]) => name);
 }
 
@@ -122,6 +151,7 @@ function outlook(
     case "needs_option":
       return `This library continues with ${joined(words)}.`;
   }
+  if (facts.signIn?.session) return "";
   if (registration?.client) return `A client is registered at ${issuer}.`;
   return isAssumed(facts)
     ? `No metadata of a server is published, so a client assumes the endpoints of ${issuer}.`
@@ -147,8 +177,9 @@ export function summaryOf(
       ? ["The URL is that of an authorization server, not of a resource."]
       : []),
     outlook(facts, verdict, options),
+    ...signInWords(facts),
     ...(names.length > 0 && verdict !== "open"
       ? [`Not tried: ${names.join(", ")}.`]
       : []),
-  ].join(" ");
+  ].filter(Boolean).join(" ");
 }

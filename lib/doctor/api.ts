@@ -6,6 +6,7 @@
 
 export * from "./diagnose.ts";
 export * from "./diagnosis.ts";
+export * from "./sign_in.ts";
 export type { OAuthClientErrorCode } from "../core/errors.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type { IChallengeHeaders } from "../core/challenge.ts";
@@ -19,3 +20,17 @@ export type {
   IRequestOptions,
   RequestPurpose,
 } from "../http/request_options.ts";
+export type {
+  IAuthorizationDeviceResponse,
+  IAuthorizationDynamicClientRegistrationRequest,
+  IAuthorizationDynamicClientRegistrationResponse,
+} from "../core/types.ts";
+export type {
+  IAuthenticatedRequest,
+  IClientAuthentication,
+} from "../client/authentication.ts";
+export type { Client, IKnownClient } from "../client/known_client.ts";
+export type { IVisit } from "../session/code_flow.ts";
+export type { IPendingAuthorization } from "../session/sign_in.ts";
+export type { SessionServerMetadata } from "../session/session.ts";
+export type { IDeviceAuthorization } from "../token/device_grant.ts";

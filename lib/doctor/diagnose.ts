@@ -9,14 +9,24 @@ import { transportOf } from "../http/_transport.ts";
 import { isMembers } from "../core/_members.ts";
 import { clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
+import { AUTHORIZATION_RULES } from "./_rules_authorization.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
 import { DOCUMENT_RULES } from "./_rules_documents.ts";
 import { CLIENT_RULES } from "./_rules_client.ts";
 import { FLOW_RULES } from "./_rules_flow.ts";
 import { REACH_RULES } from "./_rules_reach.ts";
+import { REGISTRATION_RULES } from "./_rules_registration.ts";
 import { RESOURCE_METADATA_RULES } from "./_rules_resource_metadata.ts";
 import { SERVER_METADATA_RULES } from "./_rules_server_metadata.ts";
+import { SESSION_RULES } from "./_rules_session.ts";
+import { TOKEN_RULES } from "./_rules_token.ts";
 import { seal, secretsIn } from "./_seal.ts";
+import { secretsOfSignIn } from "./_sign_in_steps.ts";
+import {
+  describeSignIn,
+  registrationIn,
+  requireSignIn,
+} from "./_sign_in_result.ts";
 import { stepsOf } from "./_steps.ts";
 import { type ISurveyResult, type Remedies, takeSurvey } from "./_survey.ts";
 import {
@@ -42,6 +52,10 @@ const RULES: readonly IRule[] = [
   ...DOCUMENT_RULES,
   ...FLOW_RULES,
   ...CLIENT_RULES,
+  ...REGISTRATION_RULES,
+  ...AUTHORIZATION_RULES,
+  ...TOKEN_RULES,
+  ...SESSION_RULES,
 ];
 
 const SEVERITIES = ["error", "warning", "info"] as const;
@@ -125,6 +139,31 @@ async function prognosisOf(
   return { ...none, errors: findings.filter(isError) };
 }
 
+/** Signs in if nothing stops a client before, and adds what that has shown. */
+async function withSignIn(
+  { facts: first, signIn }: ISurveyResult,
+  prognosis: IPrognosis,
+): Promise<IPrognosis> {
+  if (!first.options.signIn || prognosis.errors.length > 0) return prognosis;
+  const record = await signIn(prognosis.facts, prognosis.options);
+  if (!record) return prognosis;
+  const further = {
+    signIn: record,
+    registration: registrationIn(first, record),
+  };
+  const facts = { ...prognosis.facts, ...further };
+  const found = findingsOf(facts);
+  const errors = found.filter(isError).filter(({ options }) => !options);
+  return {
+    facts,
+    findings: findingsOf({ ...first, ...further }),
+    errors,
+    options: errors.length > 0
+      ? []
+      : optionsOf(facts, found, prognosis.options),
+  };
+}
+
 /**
  * Diagnoses why clients cannot obtain a token for a resource: requests it without a
  * token, runs {@linkcode discoverAuthorization}, and lists what the standards, or
@@ -134,7 +173,8 @@ async function prognosisOf(
  * preflight requests are made as by a web page. If the resource responds to `GET`
  * with 404 or 405 and no challenge, it receives one `POST` without `options.headers`: a
  * `ping` of the Model Context Protocol, which has no effect on a server of that
- * protocol. Without `options.register`, all other requests are `GET` and `OPTIONS`.
+ * protocol. Without `options.register` and `options.signIn`, all other requests are `GET`
+ * and `OPTIONS`.
  * The whole takes a few times `timeoutMs` at most, as no further request is made to a
  * host that has not responded.
  *
@@ -150,14 +190,20 @@ async function prognosisOf(
  * A target that is no resource, and whose own well-known URLs have metadata of an
  * authorization server, is diagnosed as one.
  *
+ * With `options.signIn`, a user signs in by the library's own flow, with the options that
+ * the verdict names. The token is used for one call, a refresh and a second refresh that
+ * has to fail, and revoked: also if `signal` aborts. A client that was registered stays
+ * registered. The result has no tokens, codes and secrets.
+ *
  * All strings, those passed to `onRequest` included, are free of control characters,
  * and of values of `headers` and `additionalHeaders` with at least 8 characters: as
  * they were sent, percent-encoded, form-encoded or JSON-escaped.
  *
  * @param target URL of the resource.
- * @param options The options of discovery, and `register`.
+ * @param options The options of discovery, `register` and `signIn`.
  * @throws {OAuthClientError} `invalid_argument`: not an http or https URL, or an
- * option is not valid. Nothing that a server does is thrown.
+ * option is not valid. Nothing that a server does is thrown; what `signIn.visit` or
+ * `signIn.show` throws is, unless it is an error of this library.
  * @see RFC 9728, section 5; RFC 8414, section 3; Model Context Protocol 2025-11-25,
  * "Authorization".
  *
@@ -190,13 +236,22 @@ export async function diagnose(
   requireStringMembers("trustedIssuers", given.trustedIssuers);
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";
-  const secrets = secretsIn(given);
-  const survey = await takeSurvey(url, given, { ...transport, secrets });
-  const { failure, registration } = survey.facts;
-  const { client } = registration ?? {};
-  const { facts, findings, errors, options: needed } = await prognosisOf(
+  requireSignIn(given.signIn);
+  const { userAgent = transport.userAgent, now = Date.now } = given;
+  const date = new Date(now()).toISOString();
+  const sent = secretsIn(given);
+  const survey = await takeSurvey(url, given, {
+    ...transport,
+    secrets: sent,
+    userAgent,
+  });
+  const { failure } = survey.facts;
+  const { facts, findings, errors, options: needed } = await withSignIn(
     survey,
+    await prognosisOf(survey),
   );
+  const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
+  const { client } = facts.registration ?? {};
   const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
   const notTried = notTriedOf(facts);
@@ -204,6 +259,7 @@ export async function diagnose(
   const words = { errors, options: needed, notTried };
   const diagnosis: IDiagnosis = {
     target: url.href,
+    date,
     verdict,
     summary: summaryOf(facts, verdict, words),
     ...(needed.length > 0 && { options: needed }),
@@ -220,7 +276,10 @@ export async function diagnose(
           { token_endpoint_auth_method: method }),
       },
     }),
-    steps: stepsOf(survey.facts),
+    ...(facts.signIn && {
+      signIn: describeSignIn(facts.signIn, facts.registration !== undefined),
+    }),
+    steps: stepsOf({ ...survey.facts, registration: facts.registration }),
     findings: [...findings],
   };
   return seal(diagnosis, secrets);

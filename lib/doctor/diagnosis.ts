@@ -6,6 +6,7 @@
 
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import type { OAuthClientErrorCode } from "../core/errors.ts";
+import type { DiagnoseSignIn, IDiagnosisSignIn } from "./sign_in.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {
@@ -89,6 +90,10 @@ export interface IFinding {
   client?: string;
   /** The options of this library that lift it; perhaps something else stops a client. */
   options?: IDiagnosisOption[];
+  /** The index of the request in {@linkcode IDiagnosis.steps} that shows it. */
+  step?: number;
+  /** The part of the response that shows it, without tokens and codes. */
+  excerpt?: string;
 }
 
 /** The part of a diagnosis that a request belongs to. */
@@ -107,6 +112,24 @@ export const DiagnosisStepName = {
   RegistrationEndpoint: "registration_endpoint",
   /** The registration of a client. */
   Registration: "registration",
+  /** The authorization request that is pushed to the server. */
+  PushedAuthorization: "pushed_authorization",
+  /** The visit of the user, from the authorization request to the response. */
+  Authorization: "authorization",
+  /** The request for a device code. */
+  DeviceAuthorization: "device_authorization",
+  /** A token request with a code. */
+  Token: "token",
+  /** The request to the resource with the token. */
+  Call: "call",
+  /** A token request with the refresh token. */
+  Refresh: "refresh",
+  /** A token request with the refresh token that the refresh has replaced. */
+  OldRefresh: "old_refresh",
+  /** The revocation of a token. */
+  Revocation: "revocation",
+  /** A token request with a refresh token that cannot be valid. */
+  DeadRefresh: "dead_refresh",
 } as const;
 
 /** One of the parts. */
@@ -119,7 +142,7 @@ export interface IDiagnosisRequest {
   name: DiagnosisStepName;
   /** HTTP method. */
   method: string;
-  /** URL of the request. */
+  /** URL of the request; of an authorization request, without its query. */
   url: string;
 }
 
@@ -138,6 +161,12 @@ export interface IDiagnosisStep extends IDiagnosisRequest {
   result: string;
   /** The header fields of the response that matter here, by lower-case name. */
   headers: Record<string, string>;
+  /** The standard and its section. */
+  standard: string;
+  /** What a request of a sign-in has sent; `[hidden]` stands for what is secret. */
+  sent?: Record<string, string>;
+  /** The members of its response; `[hidden]` stands for what is, or may be, secret. */
+  received?: Record<string, unknown>;
 }
 
 /** What {@linkcode discoverAuthorization} found. */
@@ -163,6 +192,8 @@ export interface IDiagnosisContext {
 export interface IDiagnosis {
   /** URL of the resource, or of an authorization server. */
   target: string;
+  /** When the diagnosis began, as in ISO 8601. */
+  date: string;
   /** The verdict. */
   verdict: DiagnosisVerdict;
   /** The verdict in a few sentences. */
@@ -186,6 +217,8 @@ export interface IDiagnosis {
   failure?: { code: OAuthClientErrorCode; message: string };
   /** The client that was registered, without its credentials. */
   registration?: { client_id: string; token_endpoint_auth_method?: string };
+  /** What came of the sign-in; absent if there was none. */
+  signIn?: IDiagnosisSignIn;
   /** Every request, in order. */
   steps: IDiagnosisStep[];
   /** The findings, errors first. */
@@ -217,6 +250,14 @@ export interface IDiagnoseOptions extends
    * @default false
    */
   register?: boolean | undefined;
+  /**
+   * Signs a user in, if nothing stops a client before: registers a client unless one is
+   * given, obtains a token, calls the resource with it, refreshes it, and revokes it. The
+   * session is kept nowhere, and no other one is used.
+   */
+  signIn?: DiagnoseSignIn | undefined;
+  /** The `User-Agent` of all requests: some firewalls refuse requests without one. */
+  userAgent?: string | undefined;
   /** Called before each request. */
   onRequest?: ((request: IDiagnosisRequest) => void) | undefined;
   /**

@@ -78,7 +78,7 @@ function hintFor(
 }
 
 /** Returns the parameters of an authorization response. */
-function parametersOf(
+export function responseParametersOf(
   source: string | URL | URLSearchParams | Request,
 ): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
@@ -133,7 +133,7 @@ export function parseAuthorizationResponse(
       "invalid_authorization_response",
       `Authorization response ${problem}`,
     );
-  const parameters = [...parametersOf(callback)];
+  const parameters = [...responseParametersOf(callback)];
   const members: Record<string, string> = Object.fromEntries(parameters);
   if (Object.keys(members).length < parameters.length) {
     throw invalid("has a repeated parameter");

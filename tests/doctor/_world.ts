@@ -105,10 +105,14 @@ export async function handle(
 ): Promise<Response> {
   const { pathname } = new URL(request.url);
   // Deno closes the connection of a request whose body was not read.
-  await request.text();
+  const body = await request.text();
   const handler = model.handlers[`${request.method} ${pathname}`] ??
     model.handlers[pathname];
-  if (handler) return await handler(request);
+  if (handler) {
+    const text = () => Promise.resolve(body);
+    const json = () => Promise.resolve(JSON.parse(body));
+    return await handler(Object.assign(request, { text, json }));
+  }
   if (request.method === "OPTIONS") {
     return respond(served("", { status: 204, headers: {} }), pathname, model);
   }

@@ -75,7 +75,7 @@ Deno.test("diagnose() finds a registration that is refused", async () => {
   assertEquals(
     findings[0]?.message,
     `Registration to ${world.model.origin}/as/register failed: ` +
-      "invalid_redirect_uri",
+      "invalid_redirect_uri.",
   );
 });
 

@@ -18,9 +18,11 @@ Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => 
       ms,
       result: "challenge",
       headers: {},
+      standard: "RFC 9728, section 5",
     };
     const lines = reportLines({
       target: step.url,
+      date: "2026-01-01T00:00:00.000Z",
       verdict: "ready",
       summary: "Fine.",
       steps: [step],

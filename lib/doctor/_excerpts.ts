@@ -1,0 +1,145 @@
+/** The part of a response that shows a finding. */
+
+import type { Members } from "../core/_members.ts";
+import { parseUrl } from "../core/_url.ts";
+import { allDocuments, type IFacts, membersOf, shown } from "./_facts.ts";
+import type { IExchange } from "./_recorder.ts";
+import { publicPartsOf } from "./_sign_in_steps.ts";
+
+const MAX_CHARACTERS = 700;
+const MAX_BODY = 240;
+const MAX_ITEMS = 8;
+
+const METHODS = "token_endpoint_auth_methods_supported";
+const REGISTRATION = [
+  "registration_endpoint",
+  "client_id_metadata_document_supported",
+];
+
+/** The members of metadata that show a finding; none: the head of the response does. */
+const SHOWN: Readonly<Record<string, readonly string[]>> = {
+  auth_methods_need_key: [METHODS],
+  authorization_server_refused: ["authorization_servers"],
+  authorization_servers_malformed: ["authorization_servers"],
+  client_secret_post_only: [METHODS],
+  code_grant_not_listed: ["authorization_endpoint", "grant_types_supported"],
+  code_response_not_listed: ["response_types_supported"],
+  device_endpoint_missing: [
+    "device_authorization_endpoint",
+    "grant_types_supported",
+  ],
+  device_grant_misnamed: ["grant_types_supported"],
+  documents_only: REGISTRATION,
+  dpop_required: ["dpop_bound_access_tokens_required"],
+  endpoint_refused: ["authorization_endpoint", "token_endpoint"],
+  header_method_not_listed: ["bearer_methods_supported"],
+  iss_not_supported: ["authorization_response_iss_parameter_supported"],
+  issuer_mismatch: ["issuer"],
+  issuer_slash: ["issuer"],
+  issuer_template: ["issuer"],
+  no_authorization_endpoint: ["authorization_endpoint"],
+  no_authorization_servers: ["authorization_servers"],
+  no_registration: REGISTRATION,
+  no_token_endpoint: ["token_endpoint"],
+  odd_scopes: ["scopes_supported"],
+  pkce_not_listed: ["code_challenge_methods_supported"],
+  pkce_without_s256: ["code_challenge_methods_supported"],
+  public_client_not_listed: [METHODS],
+  pushed_requests_required: [
+    "require_pushed_authorization_requests",
+    "pushed_authorization_request_endpoint",
+  ],
+  query_mode_not_listed: ["response_modes_supported"],
+  refresh_grant_not_listed: ["grant_types_supported"],
+  resource_is_parent: ["resource"],
+  resource_mismatch: ["resource"],
+  revocation_missing: ["revocation_endpoint"],
+  revocation_at_token_endpoint: ["revocation_endpoint", "token_endpoint"],
+  scopes_malformed: ["scopes_supported"],
+  several_authorization_servers: ["authorization_servers"],
+  signed_requests_required: ["require_signed_request_object"],
+};
+
+/** Returns the last exchange for a URL that was completed, or else the last of all. */
+export function exchangeFor(
+  { exchanges }: IFacts,
+  url: string | undefined,
+): IExchange | undefined {
+  const href = url === undefined ? undefined : parseUrl(url)?.href;
+  const found = exchanges.filter((one) =>
+    one.url === url || (href !== undefined && parseUrl(one.url)?.href === href)
+  );
+  const usual = found.filter(({ name }) => name !== "cors");
+  return usual.at(-1) ?? found.at(-1);
+}
+
+/** Cuts the values of members, so that lists of a hundred scopes stay readable. */
+function cutValue(value: unknown): unknown {
+  if (typeof value === "string") return shown(value, 200);
+  if (!Array.isArray(value)) return value;
+  const more = value.length - MAX_ITEMS;
+  return [
+    ...value.slice(0, MAX_ITEMS).map(cutValue),
+    ...(more > 0 ? [`… ${more} more`] : []),
+  ];
+}
+
+/** Writes members as JSON; those that are absent are named after it. */
+function jsonOf(members: Members, names: readonly string[]): string {
+  const present = names.filter((name) => members[name] !== undefined);
+  const absent = names.filter((name) => members[name] === undefined);
+  let json: string;
+  try {
+    json = JSON.stringify(
+      Object.fromEntries(
+        present.map((name) => [name, cutValue(members[name])]),
+      ),
+      null,
+      2,
+    );
+  } catch {
+    json = "JSON nested too deeply";
+  }
+  return [
+    ...(present.length > 0 ? [json] : []),
+    ...absent.map((name) => `"${name}" is absent`),
+  ].join("\n");
+}
+
+/** The header fields of a response that show something. */
+const FIELDS = ["content-type", "location", "retry-after", "www-authenticate"];
+
+function headOf({ response, isFailed }: IExchange): string[] {
+  if (!response) return [isFailed ? "No response" : ""].filter(Boolean);
+  const fields = FIELDS.flatMap((name) => {
+    const value = response.headers?.get(name);
+    return typeof value === "string" ? [`${name}: ${shown(value, 300)}`] : [];
+  });
+  return [`HTTP status ${response.status}`, ...fields];
+}
+
+/** Returns the part of a response that shows a finding. */
+export function excerptOf(
+  facts: IFacts,
+  id: string,
+  exchange: IExchange,
+): string | undefined {
+  const names = SHOWN[id];
+  const document = allDocuments(facts).find((one) =>
+    one.exchange === exchange || parseUrl(one.url)?.href === exchange.url
+  );
+  const members = document && membersOf(document);
+  const { received } = publicPartsOf(exchange);
+  const body = received
+    ? jsonOf(received, Object.keys(received))
+    : members
+    ? names ? jsonOf(members, names) : undefined
+    : shown(exchange.text ?? "", MAX_BODY);
+  const lines = names && members
+    ? [body]
+    : [...headOf(exchange), ...(body ? ["", body] : [])];
+  const excerpt = lines.join("\n").trim();
+  return excerpt.length > MAX_CHARACTERS
+    ? `${excerpt.slice(0, MAX_CHARACTERS)}…`
+    : excerpt || undefined;
+}

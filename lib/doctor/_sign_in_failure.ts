@@ -1,0 +1,34 @@
+/** Why a sign-in has failed, for the rules about it. */
+
+import { type IFacts, sentence } from "./_facts.ts";
+import type { IExchange } from "./_recorder.ts";
+import type { ISighting } from "./_rules.ts";
+import { lastOf } from "./_sign_in_steps.ts";
+import type { DiagnosisStepName } from "./diagnosis.ts";
+
+/** Returns the failure of a flow at one of these steps. */
+export function failureAt({ signIn }: IFacts, ...steps: DiagnosisStepName[]) {
+  const { failure } = signIn ?? {};
+  return failure && steps.includes(failure.step) ? failure : undefined;
+}
+
+/** Checks whether a response is a page, and not what a client requests. */
+export function isPage({ response, text = "" }: IExchange): boolean {
+  return /^\s*<(!doctype|html)/i.test(text) ||
+    /\bhtml\b/i.test(response?.headers?.get("Content-Type") ?? "");
+}
+
+/** Checks whether a finding of its own says why a flow failed. */
+export function isExplained(facts: IFacts, step: DiagnosisStepName): boolean {
+  const exchange = lastOf(facts.exchanges, step);
+  const { error } = facts.signIn?.failure ?? {};
+  return ["network_error", "timeout"].includes(error?.code ?? "") ||
+    (exchange !== undefined && isPage(exchange));
+}
+
+/** Words a failure as a sighting. */
+export const saying = (
+  failure: ReturnType<typeof failureAt>,
+): ISighting | undefined =>
+  failure &&
+  { message: sentence(failure.error), at: failure.step };

@@ -1,0 +1,114 @@
+/** What a diagnosis returns of its sign-in, and what it requires of the options. */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { IToken } from "../token/token.ts";
+import {
+  type IFacts,
+  type IRegistration,
+  type ISignInFacts,
+  shown,
+} from "./_facts.ts";
+import { lastOf } from "./_sign_in_steps.ts";
+import type {
+  DiagnoseSignIn,
+  IDiagnosisSignIn,
+  IDiagnosisToken,
+} from "./sign_in.ts";
+
+/** Fails unless a sign-in can be made with what the caller has given. */
+export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
+  if (signIn === undefined) return;
+  const given = requireObject("signIn", signIn);
+  const { visit, show } = given as { visit?: unknown; show?: unknown };
+  requireArgument(
+    typeof visit === "function" || typeof show === "function",
+    "signIn",
+    "an object with visit or show, as of a flow",
+  );
+  requireBoundClient(given.client);
+}
+
+/** Returns the registration that a sign-in has made, if it has made one. */
+export function registrationIn(
+  { exchanges, registration }: IFacts,
+  { client, failure }: ISignInFacts,
+): IRegistration | undefined {
+  const { response } = lastOf(exchanges, "registration") ?? {};
+  if (!lastOf(exchanges, "registration")) return registration;
+  const { step, error } = failure ?? {};
+  const isRegistered = response !== undefined && response.status < 300;
+  // A registration without the secret that its method needs is of no use.
+  const isFailed = step === "registration" &&
+    (!isRegistered || error?.code === "unsupported" || !client);
+  return isFailed && error ? { error } : { ...(client && { client }) };
+}
+
+function describeToken(token: IToken, receivedAt: number): IDiagnosisToken {
+  const { token_type = "Bearer", scope, expires_in, refresh_expires_at } =
+    token;
+  const refreshSeconds = Math.round((refresh_expires_at ?? NaN) - receivedAt);
+  return {
+    token_type: shown(token_type, 40),
+    ...(scope !== undefined && { scope: shown(scope, 500) }),
+    ...(expires_in !== undefined && { expires_in }),
+    hasRefreshToken: Boolean(token.refresh_token),
+    ...(refreshSeconds >= 0 && { refresh_expires_in: refreshSeconds }),
+    hasIdToken: Boolean(token.id_token),
+  };
+}
+
+/** When a token was received, in seconds since the Unix epoch, if it expires. */
+function receivedAt({ expires_at = NaN, expires_in = NaN }: IToken): number {
+  return expires_at - expires_in;
+}
+
+/** Returns what came of a sign-in, without tokens and secrets. */
+export function describeSignIn(
+  {
+    flow,
+    client,
+    isClientGiven,
+    requestedScopes,
+    session,
+    call,
+    refresh,
+    oldRefresh,
+    revocation,
+  }: ISignInFacts,
+  isRegistered: boolean,
+): IDiagnosisSignIn {
+  const { token } = session ?? {};
+  const { token: fresh } = refresh?.session ?? {};
+  const status = call?.response?.status;
+  return {
+    flow,
+    ...(client && {
+      client: {
+        client_id: shown(client.client_id, 300),
+        source: isClientGiven
+          ? "option"
+          : isRegistered
+          ? "registration"
+          : "client_metadata_document",
+      },
+    }),
+    requestedScopes: requestedScopes.map((scope) => shown(scope, 200)),
+    ...(token && { token: describeToken(token, receivedAt(token)) }),
+    ...(status !== undefined && { callStatus: status }),
+    ...(fresh && {
+      refresh: {
+        ...describeToken(fresh, receivedAt(fresh)),
+        isRotated: fresh.refresh_token !== token?.refresh_token,
+      },
+    }),
+    ...(oldRefresh && { isOldRefreshTokenAccepted: !oldRefresh.error }),
+    ...(revocation && {
+      revocation: !revocation.error
+        ? "revoked"
+        : revocation.error.code === "unsupported"
+        ? "unsupported"
+        : "failed",
+    }),
+  };
+}

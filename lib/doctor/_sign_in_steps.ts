@@ -1,0 +1,194 @@
+/** The requests of a sign-in, as they may be shown: what is secret is hidden. */
+
+import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
+import { quote } from "../core/_quote.ts";
+import { isForm } from "../http/_response.ts";
+import { secretsOf } from "../http/_redact.ts";
+import { shown } from "./_facts.ts";
+import type { IExchange } from "./_recorder.ts";
+import type { DiagnosisStepName } from "./diagnosis.ts";
+
+/** What stands for a value that is, or may be, secret. */
+const HIDDEN = "[hidden]";
+
+/** The steps whose parameters are shown. */
+const SIGN_IN_STEPS: readonly DiagnosisStepName[] = [
+  "registration",
+  "pushed_authorization",
+  "authorization",
+  "device_authorization",
+  "token",
+  "call",
+  "refresh",
+  "old_refresh",
+  "revocation",
+  "dead_refresh",
+];
+
+/** Parameters, and members of responses, that are public. All others are hidden. */
+const PUBLIC =
+  /^(error(_description|_uri)?|grant_types?|response_(type|mode)s?|issued_token_type|token_type(_hint)?|scope|resource|audience|(refresh_)?expires_in|refresh_token_expires_in|interval|iss|prompt|max_age|acr_values|redirect_uris?|client_(id|name|uri|id_issued_at|secret_expires_at)|application_type|token_endpoint_auth_method|code_challenge_method|verification_ur[il])$/;
+
+/** Members of a successful response that errors and findings must not repeat. */
+const SECRET = /token$|secret$|code$|assertion$|^request_uri$|_uri_complete$/;
+
+/** Returns the last exchange of a step. */
+export function lastOf(
+  exchanges: readonly IExchange[],
+  name: DiagnosisStepName,
+): IExchange | undefined {
+  return exchanges.filter((exchange) => exchange.name === name).at(-1);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the members of a response: JSON, or a form. */
+export function responseMembersOf(
+  exchange: IExchange | undefined,
+): Members | undefined {
+  const { text, name, response } = exchange ?? {};
+  if (text === undefined) return undefined;
+  const members = name === "authorization" || (response && isForm(response))
+    ? Object.fromEntries(new URLSearchParams(text))
+    : withoutNulls(parse(text));
+  return isMembers(members) ? members : undefined;
+}
+
+/** Returns what was sent, by name. */
+export function sentMembersOf({ sent }: IExchange): Members {
+  const { body = "" } = sent ?? {};
+  const members = body.startsWith("{")
+    ? parse(body)
+    : Object.fromEntries(new URLSearchParams(body));
+  return isMembers(members) ? members : {};
+}
+
+/** Cuts a string. Only of a URL, what stands before an `@` may be a credential. */
+function cut(text: string): string {
+  const short = text.slice(0, 300);
+  return text.includes("://") ? shown(text, 300) : quote(short);
+}
+
+/** Copies a public value: strings are cut, and nothing else is nested. */
+function publicValue(value: unknown): unknown {
+  if (typeof value === "string") return cut(value);
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  const isList = Array.isArray(value) &&
+    value.every((member) => typeof member === "string");
+  return isList ? value.slice(0, 20).map(cut) : HIDDEN;
+}
+
+/** Returns what may be shown of a request and its response, if it is of a sign-in. */
+export function publicPartsOf(exchange: IExchange): {
+  sent?: Record<string, string>;
+  received?: Record<string, unknown>;
+} {
+  const { name, sent } = exchange;
+  if (!SIGN_IN_STEPS.includes(name)) return {};
+  const visible = (members: Members) =>
+    Object.entries(members).slice(0, 50).map(([member, value]) =>
+      [
+        shown(member, 100),
+        PUBLIC.test(member) ? publicValue(value) : HIDDEN,
+      ] as const
+    );
+  const authorization = Object.entries(sent?.headers ?? {})
+    .find(([field]) => /^authorization$/i.test(field))?.[1];
+  const parameters = name === "call" ? {} : sentMembersOf(exchange);
+  const received = responseMembersOf(exchange);
+  return {
+    sent: {
+      ...(authorization !== undefined && {
+        Authorization: `${authorization.split(" ", 1)[0]} ${HIDDEN}`,
+      }),
+      ...Object.fromEntries(
+        visible(parameters).map(([member, value]) => [
+          member,
+          Array.isArray(value) ? value.join(" ") : String(value),
+        ]),
+      ),
+    },
+    ...(received && { received: Object.fromEntries(visible(received)) }),
+  };
+}
+
+/** Returns the values of sign-ins that nothing may repeat. */
+export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
+  return exchanges.filter(({ name }) => SIGN_IN_STEPS.includes(name))
+    .flatMap((exchange) => {
+      const { headers = {}, body } = exchange.sent ?? {};
+      const received = Object.entries(responseMembersOf(exchange) ?? {})
+        .flatMap(([name, value]) =>
+          typeof value === "string" &&
+            (SECRET.test(name) ||
+              (exchange.name === "authorization" && !PUBLIC.test(name)))
+            ? [value]
+            : []
+        );
+      // As a form, for its encodings.
+      const form = received.map((value, index) => [`${index}`, value]);
+      return [
+        ...secretsOf(headers, body),
+        ...secretsOf({}, `${new URLSearchParams(form)}`),
+      ];
+    });
+}
+
+/** Words for a response of a sign-in, short enough for a column. */
+const WORDS: Partial<Record<DiagnosisStepName, string>> = {
+  pushed_authorization: "pushed",
+  device_authorization: "code issued",
+  token: "token",
+  call: "accepted",
+  refresh: "refreshed",
+  old_refresh: "accepted",
+  revocation: "revoked",
+  dead_refresh: "accepted",
+};
+
+/** Describes what a request of a sign-in returned; undefined for any other step. */
+export function describeSignIn(exchange: IExchange): string | undefined {
+  const { name, response } = exchange;
+  const members = responseMembersOf(exchange);
+  const error = typeof members?.error === "string"
+    ? shown(members.error, 40)
+    : undefined;
+  if (name === "authorization") {
+    return error ?? (members ? "came back" : "no response");
+  }
+  const word = WORDS[name];
+  if (!word) return undefined;
+  if (error) return error;
+  if (!response) return "no response";
+  const { status } = response;
+  if (name === "call") {
+    return status === 401 || status === 403 || status >= 500 ? "refused" : word;
+  }
+  return status < 300 ? word : "refused";
+}
+
+/** The standard of each step. */
+export const STANDARDS: Readonly<Record<DiagnosisStepName, string>> = {
+  resource: "RFC 9728, section 5; RFC 6750, section 3",
+  resource_metadata: "RFC 9728, section 3",
+  authorization_server_metadata: "RFC 8414, section 3",
+  cors: "Fetch Standard, section 3.3",
+  authorization_endpoint: "RFC 6749, section 3.1",
+  registration_endpoint: "RFC 7591, section 3",
+  registration: "RFC 7591, section 3.1",
+  pushed_authorization: "RFC 9126, section 2.1",
+  authorization: "RFC 6749, section 4.1.1; RFC 7636, section 4.3",
+  device_authorization: "RFC 8628, section 3.1",
+  token: "RFC 6749, section 4.1.3; RFC 7636, section 4.5",
+  call: "RFC 6750, section 2.1",
+  refresh: "RFC 6749, section 6",
+  old_refresh: "RFC 9700, section 4.14.2",
+  revocation: "RFC 7009, section 2.1",
+  dead_refresh: "RFC 6749, section 5.2",
+};

@@ -1,0 +1,103 @@
+/**
+ * The sign-in of a diagnosis: what it is given, and what came of it.
+ *
+ * @module
+ */
+
+import type { Client } from "../client/known_client.ts";
+import type { IVisit } from "../session/code_flow.ts";
+import type { IDeviceAuthorization } from "../token/device_grant.ts";
+
+/** Options of a sign-in by either flow. */
+export interface IDiagnoseAnySignIn {
+  /**
+   * The client, if there is one already; a registration or `clientMetadataUrl` is used
+   * otherwise. A secret names its issuer, as the resource selects the server.
+   */
+  client?: Client | undefined;
+  /** URL of your client metadata document, for servers that accept one. */
+  clientMetadataUrl?: string | URL | undefined;
+  /** Scopes to request; what the resource names when absent. */
+  scopes?: readonly string[] | undefined;
+  /** Further parameters of the authorization request. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  /** `false` for a server that rejects the `resource` parameter. */
+  resource?: false | undefined;
+  /**
+   * Whether to send the first refresh token again after it was replaced. Many servers
+   * then revoke all tokens of the sign-in, some all tokens of the user.
+   *
+   * @default {false}
+   */
+  aggressive?: boolean | undefined;
+}
+
+/** Options of a sign-in with a browser on this device, as those of `codeFlow`. */
+export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
+  /** Redirect URI, or a function that prepares one. */
+  redirectUri:
+    | string
+    | ((request: { isInDocument: boolean }) => string | Promise<string>);
+  /** Sends the user to the URL; returns the URL that the user was redirected to. */
+  visit: (
+    url: URL,
+    authorization: IVisit,
+  ) => Promise<string | URL | URLSearchParams | Request>;
+}
+
+/** Options of a sign-in with a browser on another device, as those of `deviceFlow`. */
+export interface IDiagnoseDeviceSignIn extends IDiagnoseAnySignIn {
+  /** Shows the code and the URL to the user. */
+  show: (authorization: IDeviceAuthorization) => void | Promise<void>;
+  /** Waits for the given milliseconds, or until the signal aborts. */
+  delay?:
+    | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)
+    | undefined;
+}
+
+/** How a user signs in: a receiver such as that of `createLoopbackReceiver`, or `show`. */
+export type DiagnoseSignIn = IDiagnoseCodeSignIn | IDiagnoseDeviceSignIn;
+
+/** What is known of a token, without the token. */
+export interface IDiagnosisToken {
+  /** `token_type` of the response. */
+  token_type: string;
+  /** Scopes that the response names. */
+  scope?: string;
+  /** Seconds until the expiry. */
+  expires_in?: number;
+  /** Whether there was a refresh token. */
+  hasRefreshToken: boolean;
+  /** Seconds until the expiry of the refresh token, if known. */
+  refresh_expires_in?: number;
+  /** Whether there was an ID token. */
+  hasIdToken: boolean;
+}
+
+/** What came of a sign-in; a member is absent if the sign-in did not come to it. */
+export interface IDiagnosisSignIn {
+  /** The flow. */
+  flow: "code" | "device";
+  /** The client. */
+  client?: {
+    /** Its identifier. */
+    client_id: string;
+    /** Where it is from. */
+    source: "option" | "client_metadata_document" | "registration";
+  };
+  /** The scopes that were requested. */
+  requestedScopes: string[];
+  /** The token of the sign-in. */
+  token?: IDiagnosisToken;
+  /** Status of the call with the token; absent also without a response. */
+  callStatus?: number;
+  /** The token of the refresh, and whether the refresh token was replaced. */
+  refresh?: IDiagnosisToken & { isRotated: boolean };
+  /** Whether the first refresh token was accepted once more; with `aggressive` only. */
+  isOldRefreshTokenAccepted?: boolean;
+  /**
+   * What became of the tokens: `unsupported` if there is no revocation endpoint, so that
+   * they stay valid until they expire.
+   */
+  revocation?: "revoked" | "failed" | "unsupported";
+}

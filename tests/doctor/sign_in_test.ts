@@ -1,0 +1,268 @@
+/** The sign-in of a diagnosis: what it does, in which order, and what it leaves behind. */
+
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { OAuthClientError, publicClient } from "../../mod.ts";
+import { diagnose } from "../../lib/doctor/mod.ts";
+import {
+  REDIRECT_URI,
+  signedIn,
+  startSignInWorld,
+  user,
+} from "./_sign_in_world.ts";
+
+Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
+  const diagnosis = await signedIn();
+  assertEquals(diagnosis.ids, []);
+  assertEquals(diagnosis.verdict, "ready");
+  assertEquals(diagnosis.notTried, []);
+  const { origin, tokens } = diagnosis.model;
+  assertEquals(
+    diagnosis.summary,
+    `A user has signed in at ${origin}/as: the resource accepts the token, and ` +
+      "the refresh succeeds. Its tokens are revoked.",
+  );
+  const steps = diagnosis.steps.filter(({ sent }) => sent);
+  assertEquals(
+    steps.map(({ name, status, result, isExtra }) =>
+      [name, status, result, isExtra].join(" ")
+    ),
+    [
+      "registration 201 registered false",
+      "authorization  came back false",
+      "token 200 token false",
+      "call 200 accepted false",
+      "refresh 200 refreshed false",
+      "revocation 200 revoked false",
+      "revocation 200 revoked false",
+      "dead_refresh 400 invalid_grant true",
+    ],
+  );
+  assertEquals(diagnosis.signIn, {
+    flow: "code",
+    client: { client_id: "client-1", source: "registration" },
+    requestedScopes: ["read"],
+    token: {
+      token_type: "Bearer",
+      scope: "read",
+      expires_in: 3600,
+      hasRefreshToken: true,
+      hasIdToken: false,
+    },
+    callStatus: 200,
+    refresh: {
+      token_type: "Bearer",
+      scope: "read",
+      expires_in: 3600,
+      hasRefreshToken: true,
+      hasIdToken: false,
+      isRotated: true,
+    },
+    revocation: "revoked",
+  });
+  // The first access token was not revoked by itself; a server may well do so.
+  assertEquals([tokens.refresh.size, tokens.access.size], [0, 1]);
+});
+
+Deno.test("diagnose() shows what a sign-in sent and received, without its secrets", async () => {
+  const { steps, model, ...rest } = await signedIn(({ changes }) => {
+    changes["/as/token"] = (members) => members["x-note"] = "for your eyes";
+  }, { parameters: { login_hint: "alice@example.org" } });
+  const { sent, received } = steps.find(({ name }) => name === "token") ?? {};
+  assertEquals(sent, {
+    grant_type: "authorization_code",
+    code: "[hidden]",
+    redirect_uri: REDIRECT_URI,
+    code_verifier: "[hidden]",
+    resource: `${model.origin}/mcp`,
+    client_id: "client-1",
+  });
+  assertEquals(received, {
+    access_token: "[hidden]",
+    refresh_token: "[hidden]",
+    token_type: "Bearer",
+    expires_in: 3600,
+    scope: "read",
+    "x-note": "[hidden]",
+  });
+  const { sent: call } = steps.find(({ name }) => name === "call") ?? {};
+  assertEquals(call, { Authorization: "Bearer [hidden]" });
+  const text = JSON.stringify({ steps, ...rest });
+  for (const secret of [...model.tokens.issued, "alice", "for your eyes"]) {
+    assert(!text.includes(secret), secret);
+  }
+  assert(model.tokens.issued.length > 4);
+});
+
+Deno.test("diagnose() shows no token that a server repeats in an error", async () => {
+  const { findings, model } = await signedIn(({ handlers }) => {
+    handlers["POST /as/revoke"] = async (request) => {
+      const token = new URLSearchParams(await request.text()).get("token");
+      return Response.json(
+        { error: "server_error", error_description: `No ${token}` },
+        { status: 500 },
+      );
+    };
+    handlers["GET /mcp"] = ({ headers }) =>
+      new Response(null, {
+        status: 401,
+        headers: {
+          "WWW-Authenticate":
+            `Bearer error="invalid_token", error_description="${
+              headers.get("Authorization")
+            }"`,
+        },
+      });
+  });
+  const text = JSON.stringify(findings);
+  assertStringIncludes(text, "token_refused");
+  assertStringIncludes(text, "revocation_failed");
+  for (const secret of model.tokens.issued) {
+    assert(!text.includes(secret), text);
+  }
+});
+
+Deno.test("diagnose() signs in with the device flow", async () => {
+  const shown: string[] = [];
+  const diagnosis = await signedIn(() => {}, {
+    redirectUri: undefined,
+    visit: undefined,
+    show: ({ user_code }: { user_code: string }) => void shown.push(user_code),
+    delay: () => Promise.resolve(),
+  } as never);
+  assertEquals(diagnosis.verdict, "ready");
+  assertEquals(diagnosis.signIn?.flow, "device");
+  assertEquals(diagnosis.signIn?.revocation, "revoked");
+  assertEquals(diagnosis.notTried, ["authorization_endpoint"]);
+  assertEquals(shown.length, 1);
+  assert(!JSON.stringify(diagnosis.steps).includes(shown[0]!));
+});
+
+Deno.test("diagnose() signs in with the options that the verdict names", async () => {
+  const diagnosis = await signedIn(({ serverMetadata }) => {
+    delete serverMetadata.code_challenge_methods_supported;
+  });
+  assertEquals(diagnosis.ids, ["error pkce_not_listed"]);
+  assertEquals(diagnosis.verdict, "needs_option");
+  assertStringIncludes(diagnosis.summary, "`assumePkce: true`");
+  assertStringIncludes(diagnosis.summary, "A user has signed in");
+  assertStringIncludes(
+    diagnosis.findings[0]?.client ?? "",
+    "has succeeded with PKCE",
+  );
+});
+
+Deno.test("diagnose() uses a client that it is given, and registers none", async () => {
+  const diagnosis = await signedIn(({ serverMetadata }) => {
+    delete serverMetadata.registration_endpoint;
+  }, { client: publicClient("c2") });
+  assertEquals(diagnosis.signIn?.client, { client_id: "c2", source: "option" });
+  assertEquals(diagnosis.verdict, "needs_client");
+  assertStringIncludes(diagnosis.summary, "A user has signed in");
+});
+
+Deno.test("diagnose() signs nobody in without a client, or where a client stops", async () => {
+  const visits: URL[] = [];
+  const visit = (url: URL) => {
+    visits.push(url);
+    return user.visit(url);
+  };
+  const none = await signedIn(
+    ({ serverMetadata }) => void delete serverMetadata.registration_endpoint,
+    { visit },
+  );
+  assertEquals([none.verdict, none.signIn], ["needs_client", undefined]);
+  const broken = await signedIn(({ serverMetadata }) => {
+    serverMetadata.code_challenge_methods_supported = ["plain"];
+  }, { visit });
+  assertEquals([broken.verdict, broken.signIn], ["broken", undefined]);
+  assertEquals(visits, []);
+});
+
+Deno.test("diagnose() sends an old refresh token only if it is aggressive", async () => {
+  const { model: plain } = await signedIn();
+  const { model, signIn, ids } = await signedIn(() => {}, { aggressive: true });
+  const refreshes = ({ forms }: typeof model) =>
+    forms.map((form) => form.get("refresh_token")).filter(Boolean);
+  assertEquals(new Set(refreshes(plain)).size, refreshes(plain).length);
+  assertEquals(refreshes(model).length, 3);
+  assertEquals(refreshes(model)[0], refreshes(model)[1]);
+  assertEquals([signIn?.isOldRefreshTokenAccepted, ids], [false, []]);
+});
+
+Deno.test("diagnose() revokes the tokens although its signal aborts", async () => {
+  const controller = new AbortController();
+  await using world = startSignInWorld(({ handlers }) => {
+    const { "GET /mcp": call } = handlers;
+    handlers["GET /mcp"] = (request) => {
+      if (request.headers.has("Authorization")) controller.abort();
+      return call!(request);
+    };
+  });
+  await assertRejects(() =>
+    diagnose(world.target, { signIn: user, signal: controller.signal })
+  );
+  const { tokens } = world.model;
+  assertEquals([tokens.access.size, tokens.refresh.size], [0, 0]);
+});
+
+Deno.test("diagnose() passes on what visit throws, and no error of the library", async () => {
+  const error = new Error("no browser");
+  const thrown = await assertRejects(() =>
+    signedIn(() => {}, { visit: () => Promise.reject(error) })
+  );
+  assertEquals(thrown, error);
+});
+
+Deno.test("diagnose() rejects a sign-in that cannot be made", async () => {
+  for (const signIn of [{}, { visit: 1 }, null]) {
+    await assertRejects(
+      () => diagnose("https://api.example/mcp", { signIn: signIn as never }),
+      OAuthClientError,
+      "signIn",
+    );
+  }
+  const client = { client_id: "c1", client_secret: "s3cret" } as never;
+  await assertRejects(
+    () => diagnose("https://api.example/mcp", { signIn: { ...user, client } }),
+    OAuthClientError,
+    "issuer",
+  );
+});
+
+Deno.test("diagnose() binds the tokens to a key where the resource requires it", async () => {
+  const proofs: (string | null)[] = [];
+  const diagnosis = await signedIn((model) => {
+    const { handlers, resourceMetadata, changes } = model;
+    resourceMetadata.dpop_bound_access_tokens_required = true;
+    for (const name of ["/as/token", "/as/token refresh"]) {
+      changes[name] = (members) => members.token_type = "DPoP";
+    }
+    const { "GET /mcp": call } = handlers;
+    handlers["GET /mcp"] = (request) => {
+      proofs.push(request.headers.get("DPoP"));
+      return call!(request);
+    };
+  });
+  assertEquals(diagnosis.signIn?.callStatus, 200);
+  assertEquals(diagnosis.ids, ["info dpop_required"]);
+  assertEquals(proofs.filter(Boolean).length, 1);
+});
+
+Deno.test("diagnose() sends its User-Agent with every request", async () => {
+  const agents = new Set<string | null>();
+  await using world = startSignInWorld();
+  await diagnose(world.target, {
+    userAgent: "Doctor/1",
+    signIn: user,
+    fetch(url, init) {
+      agents.add(new Headers(init.headers).get("User-Agent"));
+      return fetch(url, init);
+    },
+  });
+  assertEquals([...agents], ["Doctor/1"]);
+});
