@@ -18,7 +18,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   stores: ["core", "http", "discovery", "client", "token", "session"],
   browser: ["core", "http", "discovery", "client", "token", "session"],
   native: ["core", "http", "discovery", "client", "token", "session", "stores"],
-  doctor: ["core", "http", "discovery", "client", "token", "session"],
+  // The command alone imports `native`, at run time: bundles of `doctor` show the rest.
+  doctor: ["core", "http", "discovery", "client", "token", "session", "native"],
   cli: [
     "core",
     "http",

@@ -1,34 +1,26 @@
-/** The command: its arguments, its output and its exit status. */
+/** The command: its output and its exit status. */
 
 import { printable } from "../core/_quote.ts";
-import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import { publicClient } from "../client/authentication.ts";
+import type { Client } from "../client/known_client.ts";
 import type { IFetch } from "../http/request_options.ts";
+import {
+  HELP,
+  type IArguments,
+  readArguments,
+  UsageError,
+} from "./_arguments.ts";
 import { reportLines } from "./_report.ts";
 import { diagnose } from "./diagnose.ts";
 import type { IDiagnosisRequest } from "./diagnosis.ts";
+import { reportHtml } from "./report_html.ts";
+import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "./sign_in.ts";
 
-const HELP = `\
-Diagnoses why an OAuth client cannot obtain a token for a URL.
+/** What a sign-in uses of a loopback receiver. */
+export type Receiver = Pick<IDiagnoseCodeSignIn, "redirectUri" | "visit">;
 
-  deno run -N jsr:@oauth-helper/client/doctor [options] https://host/path
-  npx @oauth-helper/client doctor [options] https://host/path
-
-  --json                  print the diagnosis as JSON
-  --header "Name: value"  send a header field to the host of the URL; repeatable
-  --timeout SECONDS       time for each request, 10 by default
-  --register              also register a client
-  --help                  print this
-
-Without --register, requests are GET and OPTIONS. Only a URL that responds to
-GET with 404 or 405 receives a POST, without the header fields of --header: a
-ping of the Model Context Protocol, which has no effect on a server of that
-protocol.
-
-Exit status: 0 if a client can continue, if need be with the options that the
-verdict names; 1 if it stops whatever its options; 2 for invalid arguments.`;
-
-/** Where the command prints. */
+/** Where the command prints, and what it uses of the machine. */
 export interface ICommandIo {
   readonly print: (line: string) => void;
   readonly printError: (line: string) => void;
@@ -38,77 +30,111 @@ export interface ICommandIo {
   /** Replaces the global `fetch`. */
   readonly fetch?: IFetch;
   readonly now?: () => number;
+  /** Ends the diagnosis; the tokens of a sign-in are revoked nevertheless. */
+  readonly signal?: AbortSignal;
+  /** Replaces the loopback receiver, which opens the browser. */
+  readonly createReceiver?: (print: (line: string) => void) => Receiver;
+  /** Replaces the file system. */
+  readonly readFile?: (path: string) => Promise<string>;
+  readonly writeFile?: (path: string, text: string) => Promise<void>;
 }
 
-interface IArguments {
-  json: boolean;
-  register: boolean;
-  help: boolean;
-  timeoutMs?: number;
-  headers: Record<string, string>;
-  url?: URL;
-}
+/** Imported when they are needed only, as they import modules of Node. */
+const files = () => import("../native/_text_file.ts");
+const native = () => import("../native/loopback_receiver.ts");
 
-/** An error in the arguments. */
-class UsageError extends Error {}
-
-function readHeader(value: string): [name: string, value: string] {
-  const colon = value.indexOf(":");
-  if (colon < 1) throw new UsageError('--header requires "Name: value"');
-  return [value.slice(0, colon).trim(), value.slice(colon + 1).trim()];
-}
-
-function readTimeout(value: string): number {
-  const seconds = Number(value);
-  if (!(seconds > 0)) {
-    throw new UsageError("--timeout requires a number of seconds");
-  }
-  return seconds * 1_000;
-}
-
-function readUrl(argument: string): URL {
-  const url = parseHttpUrl(argument);
-  if (!url) {
-    throw new UsageError(
-      `'${quoteUrl(argument)}' is not an http or https URL without credentials`,
-    );
-  }
-  return url;
-}
-
-/** Reads the arguments; throws what is wrong with them. */
-function readArguments(args: readonly string[]): IArguments {
-  const found: IArguments = {
-    json: false,
-    register: false,
-    help: false,
-    headers: {},
+async function createReceiver(
+  { createReceiver: create, printError, progress }: ICommandIo,
+): Promise<Receiver> {
+  const print = (line: string) => {
+    progress?.("");
+    printError(line);
   };
-  // `deno task` passes on the `--` that npm would remove.
-  const queue = args.filter((argument) => argument !== "--");
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const [name = "", inline] = next.startsWith("--")
-      ? next.split(/=(.*)/s, 2)
-      : [next];
-    const value = () => {
-      const given = inline ?? queue.shift();
-      if (given === undefined) throw new UsageError(`${name} requires a value`);
-      return given;
-    };
-    if (name === "--help" || name === "-h") found.help = true;
-    else if (name === "--json") found.json = true;
-    else if (name === "--register") found.register = true;
-    else if (name === "--timeout") found.timeoutMs = readTimeout(value());
-    else if (name === "--header") {
-      const [field, text] = readHeader(value());
-      found.headers[field] = text;
-    } else if (name.startsWith("-")) {
-      throw new UsageError(`Unknown option '${name}'`);
-    } else if (found.url) throw new UsageError("Expected one URL");
-    else found.url = readUrl(next);
+  if (create) return create(print);
+  const { createLoopbackReceiver } = await native();
+  return createLoopbackReceiver({ print, title: "Diagnosis" });
+}
+
+async function clientOf(
+  { clientId, clientSecretFile, issuer }: IArguments,
+  { readFile }: ICommandIo,
+): Promise<Client | undefined> {
+  if (clientId === undefined) return undefined;
+  // The identifier of an issuer has no slash for an empty path.
+  const named = issuer?.href.replace(/^(\w+:\/\/[^/]+)\/$/, "$1");
+  if (clientSecretFile === undefined || named === undefined) {
+    return publicClient(clientId, { issuer: named });
   }
-  if (!found.help && !found.url) throw new UsageError("Expected a URL");
-  return found;
+  const read = readFile ?? (await files()).readTextFile;
+  const client_secret = await read(clientSecretFile).catch((error) => {
+    throw new UsageError(`Cannot read ${clientSecretFile}: ${error.message}`);
+  });
+  return { issuer: named, client_id: clientId, client_secret };
+}
+
+async function signInOf(
+  found: IArguments,
+  io: ICommandIo,
+): Promise<DiagnoseSignIn | undefined> {
+  if (!found.signIn) return undefined;
+  const common = {
+    client: await clientOf(found, io),
+    clientMetadataUrl: found.clientMetadataUrl,
+    scopes: found.scopes,
+    aggressive: found.aggressive,
+  };
+  if (!found.device) return { ...common, ...await createReceiver(io) };
+  return {
+    ...common,
+    show({ verification_uri, verification_uri_complete, user_code }) {
+      io.progress?.("");
+      io.printError(
+        printable(
+          `Open ${
+            verification_uri_complete ?? verification_uri
+          } and enter ${user_code}`,
+        ),
+      );
+    },
+  };
+}
+
+async function run(found: IArguments, io: ICommandIo): Promise<number> {
+  const { print, printError, colour, progress, fetch, now, signal } = io;
+  const { url, help, json, headers, register, timeoutMs } = found;
+  if (help || !url) {
+    print(HELP);
+    return 0;
+  }
+  const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
+    const line = printable(`${method} ${url}`);
+    if (name === "registration") {
+      progress?.("");
+      printError(`Registers a client at ${printable(url)}`);
+    }
+    progress?.(line.slice(0, 79));
+  };
+  const diagnosis = await diagnose(url, {
+    headers,
+    register,
+    timeoutMs,
+    fetch,
+    now,
+    signal,
+    onRequest,
+    userAgent: found.userAgent,
+    signIn: await signInOf(found, io),
+  }).finally(() => progress?.(""));
+  if (json) print(JSON.stringify(diagnosis, null, 2));
+  else for (const line of reportLines(diagnosis, { colour })) print(line);
+  if (found.html !== undefined) {
+    const write = io.writeFile ?? (await files()).writeTextFile;
+    await write(found.html, reportHtml(diagnosis)).catch((error) => {
+      throw new UsageError(`Cannot write ${found.html}: ${error.message}`);
+    });
+    printError(`The report is in ${printable(found.html)}`);
+  }
+  return ["broken", "unreachable"].includes(diagnosis.verdict) ? 1 : 0;
 }
 
 /** Runs the command; returns its exit status. */
@@ -116,35 +142,14 @@ export async function runDoctor(
   args: readonly string[],
   io: ICommandIo,
 ): Promise<number> {
-  const { print, printError, colour, progress, fetch, now } = io;
+  const { printError, signal } = io;
   try {
-    const { url, help, json, headers, register, timeoutMs } = readArguments(
-      args,
-    );
-    if (help || !url) {
-      print(HELP);
-      return 0;
-    }
-    const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
-      const line = printable(`${method} ${url}`);
-      if (name === "registration") {
-        progress?.("");
-        printError(`Registers a client at ${printable(url)}`);
-      }
-      progress?.(line.slice(0, 79));
-    };
-    const diagnosis = await diagnose(url, {
-      headers,
-      register,
-      timeoutMs,
-      fetch,
-      now,
-      onRequest,
-    }).finally(() => progress?.(""));
-    if (json) print(JSON.stringify(diagnosis, null, 2));
-    else for (const line of reportLines(diagnosis, { colour })) print(line);
-    return ["broken", "unreachable"].includes(diagnosis.verdict) ? 1 : 0;
+    return await run(readArguments(args), io);
   } catch (error) {
+    if (signal?.aborted) {
+      printError("Interrupted");
+      return 130;
+    }
     const isUsage = error instanceof UsageError ||
       (error instanceof OAuthClientError && error.code === "invalid_argument");
     if (!isUsage) throw error;

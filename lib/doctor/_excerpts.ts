@@ -1,8 +1,14 @@
 /** The part of a response that shows a finding. */
 
 import type { Members } from "../core/_members.ts";
-import { parseUrl } from "../core/_url.ts";
-import { allDocuments, type IFacts, membersOf, shown } from "./_facts.ts";
+import { isWebUrl, parseUrl } from "../core/_url.ts";
+import {
+  allDocuments,
+  type IFacts,
+  membersOf,
+  shown,
+  shownText,
+} from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import { publicPartsOf } from "./_sign_in_steps.ts";
 
@@ -55,9 +61,25 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   resource_mismatch: ["resource"],
   revocation_missing: ["revocation_endpoint"],
   revocation_at_token_endpoint: ["revocation_endpoint", "token_endpoint"],
+  refresh_grant_not_registered: ["grant_types"],
+  registration_scope_narrowed: ["scope"],
+  registration_secret_unrequested: [
+    "token_endpoint_auth_method",
+    "client_secret",
+  ],
+  registration_without_secret: ["token_endpoint_auth_method", "client_secret"],
   scopes_malformed: ["scopes_supported"],
   several_authorization_servers: ["authorization_servers"],
   signed_requests_required: ["require_signed_request_object"],
+};
+
+/** The values that show a finding about any members of metadata. */
+const FOUND: Readonly<Record<string, (value: unknown) => boolean>> = {
+  empty_lists: (value) => Array.isArray(value) && value.length === 0,
+  null_members: (value) => value === null,
+  unsafe_links: (value) =>
+    typeof value === "string" && parseUrl(value) !== undefined &&
+    !isWebUrl(value),
 };
 
 /** Returns the last exchange for a URL that was completed, or else the last of all. */
@@ -75,7 +97,7 @@ export function exchangeFor(
 
 /** Cuts the values of members, so that lists of a hundred scopes stay readable. */
 function cutValue(value: unknown): unknown {
-  if (typeof value === "string") return shown(value, 200);
+  if (typeof value === "string") return shownText(value, 200);
   if (!Array.isArray(value)) return value;
   const more = value.length - MAX_ITEMS;
   return [
@@ -124,18 +146,19 @@ export function excerptOf(
   id: string,
   exchange: IExchange,
 ): string | undefined {
-  const names = SHOWN[id];
   const document = allDocuments(facts).find((one) =>
     one.exchange === exchange || parseUrl(one.url)?.href === exchange.url
   );
   const members = document && membersOf(document);
   const { received } = publicPartsOf(exchange);
-  const body = received
-    ? jsonOf(received, Object.keys(received))
-    : members
-    ? names ? jsonOf(members, names) : undefined
-    : shown(exchange.text ?? "", MAX_BODY);
-  const lines = names && members
+  const json = received ?? members;
+  const names = SHOWN[id] ?? Object.entries(json ?? {})
+    .filter(([, value]) => received || FOUND[id]?.(value))
+    .map(([name]) => name);
+  const body = json
+    ? names.length > 0 ? jsonOf(json, names) : undefined
+    : shownText(exchange.text ?? "", MAX_BODY);
+  const lines = members && body
     ? [body]
     : [...headOf(exchange), ...(body ? ["", body] : [])];
   const excerpt = lines.join("\n").trim();

@@ -1,6 +1,7 @@
 /** What a diagnosis has seen, and how findings put it into words. */
 
 import { isMembers, type Members, stringMember } from "../core/_members.ts";
+import { quote } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
 import type {
@@ -140,6 +141,14 @@ export function membersOf({ json }: AnyDocument): Members | undefined {
 export function shown(value: unknown, length = 120): string {
   const line = quoteUrl(value).replace(/\s+/g, " ").trim();
   return line.length > length ? `${line.slice(0, length)}…` : line;
+}
+
+/** Returns text of a server, cut. Only in a URL, a credential may stand before an `@`. */
+export function shownText(text: string, length: number): string {
+  return text.includes("://")
+    ? shown(text, length)
+    : quote(text.replace(/\s+/g, " ").trim().slice(0, length)) +
+      (text.length > length ? "…" : "");
 }
 
 /** Words an error as a sentence: cut, and with one full stop. */

@@ -2,6 +2,9 @@
 
 import { printable } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
+import { describeTime, fit } from "./_html.ts";
+import { joinSteps } from "./_join_steps.ts";
+import { signInRows } from "./_sign_in_words.ts";
 import type {
   DiagnosisVerdict,
   FindingSeverity,
@@ -56,20 +59,12 @@ export function wrap(text: string, indent: string, first = indent): string[] {
   return lines.map((one, index) => (index === 0 ? first : indent) + one);
 }
 
-/** Cuts text to a width, in the middle. */
-function fit(text: string, width: number): string {
-  if (text.length <= width) return text;
-  const start = Math.ceil((width - 1) / 2);
-  return `${text.slice(0, start)}…${text.slice(start + 1 - width)}`;
-}
-
-const describeTime = (ms: number) =>
-  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-
 function stepLines(steps: readonly IDiagnosisStep[]): string[] {
   const lines: string[] = [];
   let origin: string | undefined;
-  for (const { method, url, status, ms, result } of steps) {
+  for (const { step, count } of joinSteps(steps)) {
+    const { method, url, status, ms } = step;
+    const result = count > 1 ? `${step.result} ×${count}` : step.result;
     const parsed = parseUrl(url);
     if (parsed?.origin !== origin) {
       origin = parsed?.origin;
@@ -114,6 +109,9 @@ export function reportLines(
         ? []
         : named("Scopes", scopes?.slice(0, 20).join(" ") ?? "left out")),
     );
+  }
+  for (const [name, text] of signInRows(diagnosis.signIn)) {
+    lines.push(...named(name, text));
   }
   const extra = steps.filter(({ isExtra }) => isExtra);
   const usual = steps.filter(({ isExtra }) => !isExtra);

@@ -51,7 +51,8 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
     ? lastOf(facts.exchanges, at)
     : at ?? exchangeFor(facts, seen.url);
   const url = seen.url ?? exchange?.url;
-  const excerpt = exchange && excerptOf(facts, id, exchange);
+  const excerpt = exchange &&
+    excerptOf(facts, id, exchange);
   return [{
     id,
     severity,

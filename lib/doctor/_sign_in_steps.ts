@@ -1,10 +1,9 @@
 /** The requests of a sign-in, as they may be shown: what is secret is hidden. */
 
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
-import { quote } from "../core/_quote.ts";
 import { isForm } from "../http/_response.ts";
 import { secretsOf } from "../http/_redact.ts";
-import { shown } from "./_facts.ts";
+import { shown, shownText } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
@@ -69,19 +68,13 @@ export function sentMembersOf({ sent }: IExchange): Members {
   return isMembers(members) ? members : {};
 }
 
-/** Cuts a string. Only of a URL, what stands before an `@` may be a credential. */
-function cut(text: string): string {
-  const short = text.slice(0, 300);
-  return text.includes("://") ? shown(text, 300) : quote(short);
-}
-
 /** Copies a public value: strings are cut, and nothing else is nested. */
 function publicValue(value: unknown): unknown {
-  if (typeof value === "string") return cut(value);
+  if (typeof value === "string") return shownText(value, 300);
   if (typeof value === "number" || typeof value === "boolean") return value;
   const isList = Array.isArray(value) &&
     value.every((member) => typeof member === "string");
-  return isList ? value.slice(0, 20).map(cut) : HIDDEN;
+  return isList ? value.slice(0, 20).map((one) => shownText(one, 300)) : HIDDEN;
 }
 
 /** Returns what may be shown of a request and its response, if it is of a sign-in. */

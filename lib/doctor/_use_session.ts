@@ -34,10 +34,11 @@ async function call(
     const fetch = recorder.fetchFor(() => "call", { readsBody: false });
     return await probe(survey, "resource", fetch, {
       url,
-      headers: {
-        ...mergeHeaders(own, isPing ? undefined : options.headers),
-        ...credentials,
-      },
+      headers: mergeHeaders(
+        { ...own, ...credentials },
+        isPing ? undefined : options.headers,
+        credentials,
+      ),
       method,
       ...(isPing && { body: PING }),
     });

@@ -6,6 +6,7 @@
 
 export * from "./diagnose.ts";
 export * from "./diagnosis.ts";
+export * from "./report_html.ts";
 export * from "./sign_in.ts";
 export type { OAuthClientErrorCode } from "../core/errors.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";

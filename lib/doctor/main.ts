@@ -13,6 +13,8 @@ interface IProcess {
   exitCode?: number | string | null | undefined;
   stdout: { isTTY?: boolean };
   stderr: { isTTY?: boolean; write(text: string): unknown };
+  once(event: "SIGINT", listener: () => void): unknown;
+  removeListener(event: "SIGINT", listener: () => void): unknown;
 }
 
 const { Deno: deno, process } = globalThis as unknown as {
@@ -24,14 +26,20 @@ const { Deno: deno, process } = globalThis as unknown as {
 const noColour = deno ? deno.noColor : Boolean(process.env.NO_COLOR);
 const { stdout, stderr } = process;
 
+// A second time ends the process: the first one revokes the tokens of a sign-in.
+const interruption = new AbortController();
+const interrupt = () => interruption.abort();
+process.once("SIGINT", interrupt);
+
 // Not awaited: CommonJS has no `await` at the top.
 runDoctor(deno?.args ?? process.argv.slice(2), {
   print: (line) => console.log(line),
   printError: (line) => console.error(line),
+  signal: interruption.signal,
   colour: stdout.isTTY === true && !noColour,
   ...(stderr.isTTY && {
     progress: (text: string) => void stderr.write(`\r\x1b[K${text}`),
   }),
 }).then((status) => {
   process.exitCode = status;
-});
+}).finally(() => process.removeListener("SIGINT", interrupt));

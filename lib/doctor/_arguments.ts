@@ -1,0 +1,175 @@
+/** The arguments of the command. */
+
+import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
+
+export const HELP = `\
+Diagnoses why an OAuth client cannot obtain a token for a URL.
+
+  deno run -N jsr:@oauth-helper/client/doctor [options] https://host/path
+  npx @oauth-helper/client [options] https://host/path
+
+  --json                  print the diagnosis as JSON
+  --html FILE             also write a report that can be sent to the operator
+  --header "Name: value"  send a header field to the host of the URL; repeatable
+  --user-agent TEXT       the User-Agent of all requests
+  --timeout SECONDS       time for each request, 10 by default
+  --register              also register a client
+  --help                  print this
+
+  --sign-in               sign in with the browser, and use the token
+  --device                sign in with a browser on another device
+  --client-id ID          the client; one is registered by default
+  --client-secret-file F  file with its secret, which --issuer may receive
+  --client-metadata URL   URL of your client metadata document
+  --issuer URL            issuer that the client is registered with
+  --scope "A B"           scopes to request
+  --aggressive            send the first refresh token twice: a server may then
+                          revoke all tokens of the user
+
+Without --register and --sign-in, requests are GET and OPTIONS. Only a URL that
+responds to GET with 404 or 405 receives a POST, without the header fields of
+--header: a ping of the Model Context Protocol, which has no effect on a server
+of that protocol.
+
+A sign-in registers a client unless there is one, calls the URL once with the
+token, refreshes it, and revokes it at the end. No other session is used, and
+none is kept. In Deno, -N is enough; with --allow-run the browser is opened, and
+--html needs --allow-write. The report has no header fields that were sent, no
+tokens and no codes.
+
+Exit status: 0 if a client can continue, if need be with the options that the
+verdict names; 1 if it stops whatever its options; 2 for invalid arguments.`;
+
+/** What the command was given. */
+export interface IArguments {
+  json: boolean;
+  register: boolean;
+  help: boolean;
+  signIn: boolean;
+  device: boolean;
+  aggressive: boolean;
+  html?: string;
+  userAgent?: string;
+  timeoutMs?: number;
+  clientId?: string;
+  clientSecretFile?: string;
+  clientMetadataUrl?: URL;
+  issuer?: URL;
+  scopes?: string[];
+  headers: Record<string, string>;
+  url?: URL;
+}
+
+/** An error in the arguments. */
+export class UsageError extends Error {}
+
+function readHeader(value: string): [name: string, value: string] {
+  const colon = value.indexOf(":");
+  if (colon < 1) throw new UsageError('--header requires "Name: value"');
+  return [value.slice(0, colon).trim(), value.slice(colon + 1).trim()];
+}
+
+function readTimeout(value: string): number {
+  const seconds = Number(value);
+  if (!(seconds > 0)) {
+    throw new UsageError("--timeout requires a number of seconds");
+  }
+  return seconds * 1_000;
+}
+
+function readUrl(argument: string): URL {
+  const url = parseHttpUrl(argument);
+  if (!url) {
+    throw new UsageError(
+      `'${quoteUrl(argument)}' is not an http or https URL without credentials`,
+    );
+  }
+  return url;
+}
+
+/** How an option is read that has no value. */
+const FLAGS: Readonly<Record<string, (found: IArguments) => unknown>> = {
+  "--help": (found) => found.help = true,
+  "-h": (found) => found.help = true,
+  "--json": (found) => found.json = true,
+  "--register": (found) => found.register = true,
+  "--sign-in": (found) => found.signIn = true,
+  "--device": (found) => found.signIn = found.device = true,
+  "--aggressive": (found) => found.aggressive = true,
+};
+
+/** How an option is read that has a value. */
+const VALUES: Readonly<
+  Record<string, (found: IArguments, value: string) => unknown>
+> = {
+  "--html": (found, value) => found.html = value,
+  "--user-agent": (found, value) => found.userAgent = value,
+  "--timeout": (found, value) => found.timeoutMs = readTimeout(value),
+  "--client-id": (found, value) => found.clientId = value,
+  "--client-secret-file": (found, value) => found.clientSecretFile = value,
+  "--client-metadata": (found, value) =>
+    found.clientMetadataUrl = readUrl(value),
+  "--issuer": (found, value) => found.issuer = readUrl(value),
+  "--scope": (found, value) =>
+    found.scopes = value.split(" ").filter((scope) => scope !== ""),
+  "--header": (found, value) => {
+    const [field, text] = readHeader(value);
+    found.headers[field] = text;
+  },
+};
+
+/** Fails if an option is of no use without another. */
+function requirePairs(found: IArguments): void {
+  const { signIn, clientId, clientSecretFile, issuer } = found;
+  const requires = (
+    isGiven: unknown,
+    name: string,
+    has: unknown,
+    other: string,
+  ) => {
+    if (isGiven && !has) throw new UsageError(`${name} requires ${other}`);
+  };
+  requires(found.aggressive, "--aggressive", signIn, "--sign-in");
+  requires(clientId, "--client-id", signIn, "--sign-in");
+  requires(found.scopes, "--scope", signIn, "--sign-in");
+  requires(found.clientMetadataUrl, "--client-metadata", signIn, "--sign-in");
+  requires(clientSecretFile, "--client-secret-file", clientId, "--client-id");
+  // The resource selects the server, and must not select who receives the secret.
+  requires(clientSecretFile, "--client-secret-file", issuer, "--issuer");
+  requires(issuer, "--issuer", clientId, "--client-id");
+}
+
+/** Reads the arguments; throws what is wrong with them. */
+export function readArguments(args: readonly string[]): IArguments {
+  const found: IArguments = {
+    json: false,
+    register: false,
+    help: false,
+    signIn: false,
+    device: false,
+    aggressive: false,
+    headers: {},
+  };
+  // `deno task` passes on the `--` that npm would remove.
+  const queue = args.filter((argument) => argument !== "--");
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    const [name = "", inline] = next.startsWith("--")
+      ? next.split(/=(.*)/s, 2)
+      : [next];
+    const flag = Object.hasOwn(FLAGS, name) && FLAGS[name];
+    const read = Object.hasOwn(VALUES, name) && VALUES[name];
+    if (flag) flag(found);
+    else if (read) {
+      const value = inline ?? queue.shift();
+      if (!value) throw new UsageError(`${name} requires a value`);
+      read(found, value);
+    } else if (name.startsWith("-")) {
+      throw new UsageError(`Unknown option '${name}'`);
+    } else if (found.url) throw new UsageError("Expected one URL");
+    else found.url = readUrl(next);
+  }
+  if (found.help) return found;
+  if (!found.url) throw new UsageError("Expected a URL");
+  requirePairs(found);
+  return found;
+}

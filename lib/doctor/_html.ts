@@ -1,0 +1,26 @@
+/** How text becomes part of a page. */
+
+/** Escapes text for a page: nothing of a server is read as markup. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'`]/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** Escapes a sentence, and sets what stands between backquotes as code. */
+export function proseHtml(text: string): string {
+  return text.split(/(`[^`]+`)/).map((part) =>
+    /^`[^`]+`$/.test(part)
+      ? `<code>${escapeHtml(part.slice(1, -1))}</code>`
+      : escapeHtml(part)
+  ).join("");
+}
+
+/** Cuts text to a number of characters, in the middle. */
+export function fit(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const start = Math.ceil((width - 1) / 2);
+  return `${text.slice(0, start)}…${text.slice(start + 1 - width)}`;
+}
+
+/** Words a time, with at most one digit after the point. */
+export const describeTime = (ms: number) =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

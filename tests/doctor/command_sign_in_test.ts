@@ -1,0 +1,193 @@
+/** The command with a sign-in, and the report as a file. */
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { type ICommandIo, runDoctor } from "../../lib/doctor/_command.ts";
+import type { IDiagnosis } from "../../lib/doctor/mod.ts";
+import { startSignInWorld, user } from "./_sign_in_world.ts";
+
+async function run(args: readonly string[], io: Partial<ICommandIo> = {}) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const status = await runDoctor(args, {
+    print: (line) => out.push(line),
+    printError: (line) => errors.push(line),
+    colour: false,
+    createReceiver: (print) => {
+      print("Open the browser");
+      return user;
+    },
+    ...io,
+  });
+  return { status, text: out.join("\n"), errors };
+}
+
+Deno.test("runDoctor() signs in with --sign-in, and prints what came of it", async () => {
+  await using world = startSignInWorld();
+  const { status, text, errors } = await run([world.target, "--sign-in"]);
+  assertEquals(status, 0);
+  const { origin } = world.model;
+  assertEquals(errors, [
+    "Open the browser",
+    `Registers a client at ${origin}/as/register`,
+  ]);
+  for (const line of text.split("\n")) assert(line.length <= 80, line);
+  const flat = text.replace(/\s+/g, " ");
+  assertStringIncludes(flat, `ready: A user has signed in at ${origin}/as:`);
+  assertStringIncludes(flat, "Client client-1 (registered)");
+  assertStringIncludes(
+    flat,
+    "Token Bearer, valid for 60 minutes, scope read, refresh token",
+  );
+  assertStringIncludes(flat, "Revocation done");
+  assertMatch(text, /POST {4}\/as\/token +200 token +\d/);
+  assertMatch(text, /GET {5}\/as\/authorize +- came back/);
+  for (const value of world.model.tokens.issued) assert(!text.includes(value));
+});
+
+Deno.test("runDoctor() prints the code of --device", async () => {
+  await using world = startSignInWorld(({ changes, tokens, handlers }) => {
+    const { "POST /as/token": token } = handlers;
+    changes["/as/device"] = (members) => {
+      Object.assign(members, { user_code: "WDJB-MJHT", interval: 0.1 });
+    };
+    handlers["POST /as/token"] = (request) => {
+      assert(tokens.issued.length > 0);
+      return token!(request);
+    };
+  });
+  const { status, text, errors } = await run([
+    world.target,
+    "--device",
+    "--json",
+  ]);
+  const diagnosis: IDiagnosis = JSON.parse(text);
+  assertEquals([status, diagnosis.signIn?.flow], [0, "device"]);
+  const { origin } = world.model;
+  assertEquals(errors.at(-1), `Open ${origin}/as/activate and enter WDJB-MJHT`);
+  assert(!text.includes("WDJB-MJHT"));
+});
+
+Deno.test("runDoctor() signs in with the client of --client-id, and its secret from a file", async () => {
+  await using world = startSignInWorld();
+  const { origin, forms } = world.model;
+  const read: string[] = [];
+  const { text, errors } = await run([
+    world.target,
+    "--sign-in",
+    "--json",
+    "--client-id=c2",
+    "--client-secret-file",
+    "secret.txt",
+    "--issuer",
+    `${origin}/as`,
+    "--scope",
+    "read write",
+    "--aggressive",
+    "--user-agent",
+    "Doctor/1",
+  ], {
+    readFile: (path) => {
+      read.push(path);
+      return Promise.resolve("s3cret-in-a-file");
+    },
+  });
+  const { signIn }: IDiagnosis = JSON.parse(text);
+  assertEquals(read, ["secret.txt"]);
+  assertEquals(signIn?.client, { client_id: "c2", source: "option" });
+  assertEquals(signIn?.requestedScopes, ["read", "write"]);
+  assertEquals(signIn?.isOldRefreshTokenAccepted, false);
+  assertEquals(errors, ["Open the browser"]);
+  // The first method that the server lists is that of the header field.
+  assert(forms.length > 0 && forms.every((form) => !form.has("client_secret")));
+  assert(!text.includes("s3cret-in-a-file"));
+});
+
+Deno.test("runDoctor() sends a secret to no issuer but that of --issuer", async () => {
+  await using world = startSignInWorld();
+  const { text, status } = await run([
+    world.target,
+    "--sign-in",
+    "--json",
+    "--client-id=c2",
+    "--client-secret-file=secret.txt",
+    "--issuer=https://as.example",
+  ], { readFile: () => Promise.resolve("s3cret-in-a-file") });
+  const { findings }: IDiagnosis = JSON.parse(text);
+  assertEquals(status, 1);
+  assertEquals(findings.map(({ id }) => id), ["sign_in_failed"]);
+  assertEquals(world.model.forms, []);
+});
+
+Deno.test("runDoctor() writes a report with --html", async () => {
+  await using world = startSignInWorld();
+  const written: [path: string, text: string][] = [];
+  const { status, errors } = await run([world.target, "--html=report.html"], {
+    writeFile: (path, text) => {
+      written.push([path, text]);
+      return Promise.resolve();
+    },
+  });
+  assertEquals([status, written.length], [0, 1]);
+  const [[path, html] = ["", ""]] = written;
+  assertEquals(path, "report.html");
+  assert(html.startsWith("<!DOCTYPE html>"));
+  assertEquals(errors, ["The report is in report.html"]);
+});
+
+Deno.test("runDoctor() returns 2 for options that do not fit, and files that it cannot use", async () => {
+  await using world = startSignInWorld();
+  const fail = () => Promise.reject(new Error("no such file"));
+  const rows: [args: string[], message: RegExp][] = [
+    [["--aggressive"], /--aggressive requires --sign-in/],
+    [["--scope=a"], /--scope requires --sign-in/],
+    [["--client-id=c"], /--client-id requires --sign-in/],
+    [["--client-metadata=https://c.example/"], /requires --sign-in/],
+    [["--sign-in", "--client-secret-file=f"], /requires --client-id/],
+    [
+      ["--sign-in", "--client-id=c", "--client-secret-file=f"],
+      /--client-secret-file requires --issuer/,
+    ],
+    [["--sign-in", "--issuer=https://as.example"], /requires --client-id/],
+    [["--sign-in", "--html="], /--html requires a value/],
+    [["--html=x.html"], /Cannot write x\.html: no such file/],
+    [
+      [
+        "--sign-in",
+        "--client-id=c",
+        "--issuer=https://as.example",
+        "--client-secret-file=f",
+      ],
+      /Cannot read f: no such file/,
+    ],
+  ];
+  for (const [args, message] of rows) {
+    const { status, errors } = await run([world.target, ...args], {
+      readFile: fail,
+      writeFile: fail,
+    });
+    assertEquals(status, 2, args.join(" "));
+    assertMatch(errors[0] ?? "", message);
+  }
+});
+
+Deno.test("runDoctor() returns 130 when it is interrupted, with the tokens revoked", async () => {
+  const controller = new AbortController();
+  await using world = startSignInWorld(({ handlers }) => {
+    const { "GET /mcp": call } = handlers;
+    handlers["GET /mcp"] = (request) => {
+      if (request.headers.has("Authorization")) controller.abort();
+      return call!(request);
+    };
+  });
+  const { status, text, errors } = await run([world.target, "--sign-in"], {
+    signal: controller.signal,
+  });
+  assertEquals([status, text, errors.at(-1)], [130, "", "Interrupted"]);
+  const { tokens } = world.model;
+  assertEquals([tokens.access.size, tokens.refresh.size], [0, 0]);
+});

@@ -1,0 +1,152 @@
+/** The report as a page: what is in it, and what is not. */
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { diagnose, type IDiagnosis, reportHtml } from "../../lib/doctor/mod.ts";
+import { signedIn } from "./_sign_in_world.ts";
+import { SNAPSHOTS } from "./_snapshots.ts";
+import { handle, healthyModel, startWorld } from "./_world.ts";
+
+/** Fails if a page could run, load or lead to something. */
+function assertPassive(html: string) {
+  assertNotMatch(
+    html,
+    /<(script|link|a|img|iframe|object|embed|base|form|use|image|foreignObject)\b/i,
+  );
+  assertNotMatch(html, /<[^>]*\s(on\w+|href|src|srcset|action|style)\s*=/i);
+  assertNotMatch(html, /@import|url\(|xlink|xmlns/i);
+  assertMatch(html, /content="default-src 'none'; style-src 'unsafe-inline'"/);
+}
+
+/** Fails unless every element that needs an end has one, in order. */
+function assertNested(html: string) {
+  const open: string[] = [];
+  for (
+    const [, end, name = "", rest] of html.matchAll(/<(\/?)([a-z]\w*)([^>]*)>/g)
+  ) {
+    const isVoid = ["meta"].includes(name) || rest?.endsWith("/");
+    if (end) assertEquals(open.pop(), name);
+    else if (!isVoid) open.push(name);
+  }
+  assertEquals(open, []);
+}
+
+Deno.test("reportHtml() shows the verdict, the findings and each request", async () => {
+  const { model: _, ids: __, ...diagnosis } = await signedIn(
+    ({ serverMetadata }) =>
+      void delete serverMetadata.code_challenge_methods_supported,
+    { aggressive: true },
+  );
+  const html = reportHtml(diagnosis);
+  assertPassive(html);
+  assertNested(html);
+  assertStringIncludes(html, '<section class="verdict needs_option">');
+  assertStringIncludes(html, "code_challenge_methods_supported&#34; is absent");
+  assertStringIncludes(html, "RFC 7636, section 4.2");
+  assertStringIncludes(html, "<code>assumePkce: true</code>");
+  for (const { url, standard } of diagnosis.steps) {
+    assertStringIncludes(html, url);
+    assertStringIncludes(html, standard);
+  }
+  const [wide = "", narrow = ""] = html.match(/<svg.*?<\/svg>/gs) ?? [];
+  for (const svg of [wide, narrow]) {
+    for (
+      const word of ["Browser", "Resource", "401 challenge", "POST /as/token"]
+    ) {
+      assertStringIncludes(svg, word);
+    }
+    // The two revocations are one line.
+    const rows = svg.match(/class="line (usual|extra)"/g) ?? [];
+    assertEquals(rows.length, diagnosis.steps.length - 1);
+    assertStringIncludes(svg, "200 revoked ×2");
+  }
+});
+
+Deno.test("reportHtml() has no header fields that were sent, tokens, codes or queries", async () => {
+  const secret = "k3y-of-the-caller";
+  await using world = startWorld(({ handlers }) => {
+    handlers["GET /mcp"] = ({ headers }) =>
+      new Response(null, {
+        status: 401,
+        headers: {
+          "WWW-Authenticate": `Bearer error="${headers.get("X-Key")}"`,
+        },
+      });
+  });
+  const target = `${world.target}?api_key=abc123`;
+  const plain = await diagnose(target, { headers: { "X-Key": secret } });
+  const html = reportHtml(plain);
+  assert(!html.includes(secret) && !html.includes("abc123"));
+  assertStringIncludes(html, `${world.target}?…`);
+  const { model, ids: _, ...diagnosis } = await signedIn(() => {}, {
+    aggressive: true,
+    parameters: { login_hint: "alice@example.org" },
+  });
+  const page = reportHtml(diagnosis);
+  for (const value of [...model.tokens.issued, "alice"]) {
+    assert(!page.includes(value), value);
+  }
+});
+
+Deno.test("reportHtml() escapes everything that servers send", async () => {
+  const evil = "\"'><script>alert(1)</script><a href=x>`x`</a>&amp;";
+  const { model: _, ids: __, ...diagnosis } = await signedIn((model) => {
+    const { resourceMetadata, serverMetadata, changes, resource } = model;
+    resourceMetadata.scopes_supported = [evil, "read"];
+    serverMetadata.grant_types_supported = ["authorization_code", evil];
+    serverMetadata.code_challenge_methods_supported = ["S256", evil];
+    resource.headers["WWW-Authenticate"] += `, error="<b>${"x".repeat(9)}"`;
+    changes["/as/register"] = (members) => {
+      members.client_name = evil;
+      members[evil] = evil;
+      members.grant_types = [evil];
+    };
+    changes["/as/token dead"] = (members) => members.error_description = evil;
+  });
+  const strange: IDiagnosis = {
+    ...diagnosis,
+    target: `https://${evil}`,
+    findings: diagnosis.findings.map((finding) => ({
+      ...finding,
+      id: evil,
+      message: evil,
+      excerpt: evil,
+      url: evil,
+    })),
+    steps: diagnosis.steps.map((step) => ({
+      ...step,
+      url: evil,
+      result: evil,
+      method: evil,
+    })),
+  };
+  for (const one of [diagnosis, strange]) {
+    const html = reportHtml(one);
+    assertPassive(html);
+    assertNested(html);
+    assertStringIncludes(html, "&#60;");
+  }
+});
+
+Deno.test("reportHtml() writes a page for each verdict", async () => {
+  const verdicts = new Set<string>();
+  for (const change of Object.values(SNAPSHOTS)) {
+    const model = healthyModel("https://api.example");
+    change(model);
+    const diagnosis = await diagnose("https://api.example/mcp", {
+      fetch: (url, init) => handle(model, new Request(url, init)),
+    });
+    const html = reportHtml(diagnosis);
+    assertPassive(html);
+    assertNested(html);
+    verdicts.add(diagnosis.verdict);
+  }
+  assertEquals(verdicts.size, 5);
+  assertThrows(() => reportHtml(undefined as never), "diagnosis");
+});
