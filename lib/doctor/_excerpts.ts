@@ -10,7 +10,7 @@ import {
   shownText,
 } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
-import { publicPartsOf } from "./_sign_in_steps.ts";
+import { isOfSignIn, publicPartsOf } from "./_sign_in_steps.ts";
 
 const MAX_CHARACTERS = 700;
 const MAX_BODY = 240;
@@ -82,17 +82,27 @@ const FOUND: Readonly<Record<string, (value: unknown) => boolean>> = {
     !isWebUrl(value),
 };
 
-/** Returns the last exchange for a URL that was completed, or else the last of all. */
+/**
+ * Returns the exchange for a URL that shows a finding: that of the survey, as a sign-in
+ * requests the same URLs for other reasons. Of the resource, it is the one that counts.
+ */
 export function exchangeFor(
-  { exchanges }: IFacts,
+  { exchanges, probe }: IFacts,
+  id: string,
   url: string | undefined,
 ): IExchange | undefined {
   const href = url === undefined ? undefined : parseUrl(url)?.href;
   const found = exchanges.filter((one) =>
-    one.url === url || (href !== undefined && parseUrl(one.url)?.href === href)
+    !isOfSignIn(one) &&
+    (one.url === url ||
+      (href !== undefined && parseUrl(one.url)?.href === href))
   );
-  const usual = found.filter(({ name }) => name !== "cors");
-  return usual.at(-1) ?? found.at(-1);
+  const fits = found.filter(({ name, method }) =>
+    id === "cors"
+      ? name === "cors"
+      : name !== "cors" && (name !== "resource" || method === probe.method)
+  );
+  return fits.at(-1) ?? found.at(-1);
 }
 
 /** Cuts the values of members, so that lists of a hundred scopes stay readable. */

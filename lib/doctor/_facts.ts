@@ -132,6 +132,11 @@ export interface IFacts {
   readonly exchanges: readonly IExchange[];
 }
 
+/** Checks whether the tokens of a sign-in were accepted after their revocation. */
+export function isStillValid({ deadRefresh }: ISignInFacts): boolean {
+  return deadRefresh?.isRevoked === true && !deadRefresh.error;
+}
+
 /** Returns the members of a document; undefined if it is no JSON object. */
 export function membersOf({ json }: AnyDocument): Members | undefined {
   return isMembers(json) ? json : undefined;

@@ -49,7 +49,7 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
   const { at, ...seen } = sighting;
   const exchange = typeof at === "string"
     ? lastOf(facts.exchanges, at)
-    : at ?? exchangeFor(facts, seen.url);
+    : at ?? exchangeFor(facts, id, seen.url);
   const url = seen.url ?? exchange?.url;
   const excerpt = exchange &&
     excerptOf(facts, id, exchange);

@@ -149,6 +149,7 @@ export const FLOW_RULES: readonly IRule[] = [
         error && {
           message: sentence(error),
           url: context?.serverMetadata.registration_endpoint ?? "",
+          at: "registration",
         },
         ...(isFinal ? [{ name: "client" as const }] : []),
       );

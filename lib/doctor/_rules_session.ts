@@ -5,7 +5,7 @@ import { findChallenges } from "../core/challenge.ts";
 import { missingScopes } from "../core/scopes.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
-import { type IFacts, list, sentence, shown } from "./_facts.ts";
+import { type IFacts, isStillValid, list, sentence, shown } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
@@ -210,7 +210,7 @@ export const SESSION_RULES: readonly IRule[] = [
     standard: "RFC 7009, sections 2.1 and 2.2",
     operator: "Refuse a refresh token once it is revoked.",
     find: ({ signIn }) =>
-      signIn?.deadRefresh?.isRevoked && !signIn.deadRefresh.error
+      signIn && isStillValid(signIn)
         ? {
           message: "The refresh token is still accepted after its revocation.",
           at: "dead_refresh",

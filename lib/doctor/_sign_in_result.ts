@@ -7,6 +7,7 @@ import {
   type IFacts,
   type IRegistration,
   type ISignInFacts,
+  isStillValid,
   shown,
 } from "./_facts.ts";
 import { lastOf } from "./_sign_in_steps.ts";
@@ -65,7 +66,10 @@ function receivedAt({ expires_at = NaN, expires_in = NaN }: IToken): number {
 
 /** Returns what came of a sign-in, without tokens and secrets. */
 export function describeSignIn(
-  {
+  signIn: ISignInFacts,
+  isRegistered: boolean,
+): IDiagnosisSignIn {
+  const {
     flow,
     client,
     isClientGiven,
@@ -75,9 +79,7 @@ export function describeSignIn(
     refresh,
     oldRefresh,
     revocation,
-  }: ISignInFacts,
-  isRegistered: boolean,
-): IDiagnosisSignIn {
+  } = signIn;
   const { token } = session ?? {};
   const { token: fresh } = refresh?.session ?? {};
   const status = call?.response?.status;
@@ -105,7 +107,7 @@ export function describeSignIn(
     ...(oldRefresh && { isOldRefreshTokenAccepted: !oldRefresh.error }),
     ...(revocation && {
       revocation: !revocation.error
-        ? "revoked"
+        ? isStillValid(signIn) ? "without_effect" : "revoked"
         : revocation.error.code === "unsupported"
         ? "unsupported"
         : "failed",

@@ -24,6 +24,11 @@ const SIGN_IN_STEPS: readonly DiagnosisStepName[] = [
   "dead_refresh",
 ];
 
+/** Checks whether a request is one of a sign-in. */
+export function isOfSignIn({ name }: Pick<IExchange, "name">): boolean {
+  return SIGN_IN_STEPS.includes(name);
+}
+
 /** Parameters, and members of responses, that are public. All others are hidden. */
 const PUBLIC =
   /^(error(_description|_uri)?|grant_types?|response_(type|mode)s?|issued_token_type|token_type(_hint)?|scope|resource|audience|(refresh_)?expires_in|refresh_token_expires_in|interval|iss|prompt|max_age|acr_values|redirect_uris?|client_(id|name|uri|id_issued_at|secret_expires_at)|application_type|token_endpoint_auth_method|code_challenge_method|verification_ur[il])$/;
@@ -83,7 +88,7 @@ export function publicPartsOf(exchange: IExchange): {
   received?: Record<string, unknown>;
 } {
   const { name, sent } = exchange;
-  if (!SIGN_IN_STEPS.includes(name)) return {};
+  if (!isOfSignIn(exchange)) return {};
   const visible = (members: Members) =>
     Object.entries(members).slice(0, 50).map(([member, value]) =>
       [
@@ -113,7 +118,7 @@ export function publicPartsOf(exchange: IExchange): {
 
 /** Returns the values of sign-ins that nothing may repeat. */
 export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
-  return exchanges.filter(({ name }) => SIGN_IN_STEPS.includes(name))
+  return exchanges.filter(isOfSignIn)
     .flatMap((exchange) => {
       const { headers = {}, body } = exchange.sent ?? {};
       const received = Object.entries(responseMembersOf(exchange) ?? {})

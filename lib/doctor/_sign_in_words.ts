@@ -46,6 +46,7 @@ const SOURCES = {
 
 const REVOCATIONS = {
   revoked: "done",
+  without_effect: "without effect; the tokens may stay valid",
   failed: "failed; the tokens may stay valid",
   unsupported: "not offered; the tokens stay valid until they expire",
 };

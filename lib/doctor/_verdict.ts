@@ -6,6 +6,7 @@ import {
   type IFacts,
   isAssumed,
   isOpen,
+  isStillValid,
   shown,
 } from "./_facts.ts";
 import type {
@@ -62,7 +63,7 @@ function signInWords({ context, signIn, isServer }: IFacts): string[] {
     `A user has signed in at ${issuer}${uses.length > 0 ? ": " : ""}${
       uses.join(", and ")
     }.`,
-    revocation?.error
+    revocation?.error || isStillValid(signIn)
       ? "The tokens of this diagnosis are not revoked."
       : "Its tokens are revoked.",
   ];

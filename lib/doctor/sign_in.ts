@@ -97,7 +97,8 @@ export interface IDiagnosisSignIn {
   isOldRefreshTokenAccepted?: boolean;
   /**
    * What became of the tokens: `unsupported` if there is no revocation endpoint, so that
-   * they stay valid until they expire.
+   * they stay valid until they expire; `without_effect` if the server has accepted the
+   * refresh token after its revocation.
    */
-  revocation?: "revoked" | "failed" | "unsupported";
+  revocation?: "revoked" | "without_effect" | "failed" | "unsupported";
 }

@@ -525,6 +525,23 @@ Deno.test("diagnose() finds a certificate that has expired at the token endpoint
   assertEquals(findings[0]?.url, "https://127.0.0.1:1/token");
 });
 
+Deno.test("diagnose() shows what the resource returns without a token, after a sign-in as well", async () => {
+  const { findings, steps } = await signedIn(({ resource }) => {
+    resource.headers["WWW-Authenticate"] += ', error="invalid_token"';
+  });
+  const found = findings.find(({ id }) => id === "challenge_error_code");
+  assertEquals([found?.step, steps[0]?.status], [0, 401]);
+  assertMatch(found?.excerpt ?? "", /^HTTP status 401/);
+});
+
+Deno.test("diagnose() says that a revocation had no effect", async () => {
+  const { signIn, summary } = await signedIn(
+    handler("POST /as/revoke", () => new Response("")),
+  );
+  assertEquals(signIn?.revocation, "without_effect");
+  assertMatch(summary, /The tokens of this diagnosis are not revoked\.$/);
+});
+
 Deno.test("diagnose() finds a firewall before the metadata", async () => {
   const { ids } = await signedIn(({ documents }) => {
     documents["/.well-known/oauth-authorization-server/as"] = served(

@@ -6,6 +6,7 @@ import {
   deviceFlow,
   discoverAuthorization,
   isOAuthClientError,
+  OAuthClientError,
 } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/api.ts";
 import {
@@ -18,6 +19,7 @@ import type { IRunning } from "./running.ts";
 import {
   type IClientOptions,
   type IServer,
+  REDIRECT_URI,
   SERVICE,
   type Step,
 } from "./server.ts";
@@ -144,6 +146,39 @@ async function expectRequest(
   const { exchanges } = await signIn(stage, disk);
   expect(exchanges.some(matches), `no request with ${what}`);
   return disk;
+}
+
+/** Signs in by the doctor, with the same options; fails unless that ends the same. */
+async function diagnoseToTheEnd(stage: IStage): Promise<void> {
+  const { running: { resource }, options: { flow, fetch } } = stage;
+  const user = createUser();
+  const { signIn, summary } = await diagnose(resource, {
+    allowHttp: fetch?.allowHttp,
+    authorizationServer: fetch?.authorizationServer,
+    trustedIssuers: fetch?.trustedIssuers,
+    assumePkce: flow?.assumePkce,
+    offlineAccess: flow?.offlineAccess,
+    signIn: {
+      client: fetch?.client ?? flow?.client ?? flow?.knownClients?.[0],
+      clientMetadataUrl: flow?.clientMetadataUrl,
+      scopes: flow?.scopes,
+      parameters: flow?.parameters,
+      resource: flow?.resource,
+      redirectUri: REDIRECT_URI,
+      async visit(url) {
+        const ending = await user.visit(url, REDIRECT_URI);
+        if ("left" in ending) return ending.left;
+        throw new OAuthClientError("timeout", "The user is left with a page");
+      },
+    },
+  });
+  const isAccepted = signIn?.token !== undefined &&
+    (signIn.callStatus ?? 500) < 500 &&
+    ![401, 403].includes(signIn.callStatus ?? 0);
+  expect(
+    isAccepted === stage.hasSignedIn,
+    `the doctor ${isAccepted ? "has" : "has not"} signed in: ${summary}`,
+  );
 }
 
 /** The steps by name. */
@@ -320,6 +355,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
         verdict === expected && named === needed,
         `${verdict} (${named}), expected ${expected} (${needed}): ${summary}`,
       );
+      await diagnoseToTheEnd(stage);
       const lost = await diagnose(new URL("/no/such/path", resource));
       expect(lost.verdict === "broken", `${lost.verdict} at a wrong path`);
     },
