@@ -151,12 +151,18 @@ export class Recorder {
 
   /**
    * Returns a fetch function that records. `readsBody: false` closes the body of
-   * each response, as an event stream has no end; `repeats` uses the response of an
-   * earlier exchange with the same URL.
+   * each response, as an event stream has no end, but for errors with
+   * `readsErrors`; `repeats` uses the response of an earlier exchange with the same URL.
    */
   fetchFor(
     nameOf: () => DiagnosisStepName,
-    { isExtra = false, readsBody = true, repeats = false, method = "" } = {},
+    {
+      isExtra = false,
+      readsBody = true,
+      readsErrors = false,
+      repeats = false,
+      method = "",
+    } = {},
   ): IFetch {
     return async (url, init) => {
       const name = nameOf();
@@ -165,7 +171,11 @@ export class Recorder {
       if (earlier) return await earlier.repeat();
       if (replays) throw new TypeError("The URL was not requested");
       const request = { name, isExtra, method: method || init.method, url };
-      return await this.#record(request, init, readsBody);
+      return await this.#record(
+        request,
+        init,
+        (status) => readsBody || (readsErrors && status >= 400),
+      );
     };
   }
 
@@ -198,7 +208,7 @@ export class Recorder {
   async #record(
     request: Pick<IExchange, "name" | "isExtra" | "method" | "url">,
     init: IFetchInit,
-    readsBody: boolean,
+    readsBodyOf: (status: number) => boolean,
   ): Promise<IFetchResponse> {
     const { fetch, maxBytes, now, onRequest } = this.#options;
     const { name, method, url } = request;
@@ -223,6 +233,7 @@ export class Recorder {
       const response =
         await (fetch ? fetch(url, sent) : globalThis.fetch(url, sent));
       exchange.response = response;
+      const readsBody = readsBodyOf(response.status);
       const { copy, text } = await read(response, maxBytes, signal, readsBody);
       result = copy;
       if (text !== undefined) exchange.text = text;

@@ -27,7 +27,7 @@ import type {
   IDiagnosisOption,
 } from "./diagnosis.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
-import { PING } from "./_ping.ts";
+import { PING } from "./_mcp.ts";
 import { readResource, readServer } from "./_read_documents.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";

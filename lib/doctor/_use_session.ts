@@ -8,46 +8,67 @@ import {
 } from "../session/session.ts";
 import type { IFacts, IProbe, ISignInFacts } from "./_facts.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
-import { PING } from "./_ping.ts";
+import { INITIALIZE, isJsonRpc, PING } from "./_mcp.ts";
+import { lastOf } from "./_sign_in_steps.ts";
 import type { ISignInRequests } from "./_sign_in_requests.ts";
 
-/** Requests the resource as before, now with the token. */
-async function call(
+/** Requests the resource with the token; a request with a body is a `POST`. */
+async function send(
   survey: ISurvey,
-  { probe: first }: IFacts,
-  { token }: ISession,
+  { token: { access_token: accessToken } }: ISession,
   { session: { dpop } }: ISignInRequests,
+  body: string | undefined,
 ): Promise<IProbe> {
   const { target, options, recorder } = survey;
-  const { method } = first;
-  const isPing = method === "POST";
   const url = target.href;
-  const { access_token: accessToken } = token;
-  const send = async () => {
-    const own = {
-      Accept: "application/json, text/event-stream",
-      ...(isPing && { "Content-Type": "application/json" }),
-    };
+  const method = body === undefined ? "GET" : "POST";
+  const own = {
+    Accept: "application/json, text/event-stream",
+    ...(body !== undefined && { "Content-Type": "application/json" }),
+  };
+  const sendOnce = async () => {
     const credentials: Record<string, string> = dpop
       ? await dpop.createHeaders({ method, url, accessToken })
       : { Authorization: `Bearer ${accessToken}` };
-    const fetch = recorder.fetchFor(() => "call", { readsBody: false });
+    const fetch = recorder.fetchFor(() => "call", {
+      readsBody: false,
+      readsErrors: true,
+    });
     return await probe(survey, "resource", fetch, {
       url,
       headers: mergeHeaders(
         { ...own, ...credentials },
-        isPing ? undefined : options.headers,
+        body === undefined ? options.headers : undefined,
         credentials,
       ),
       method,
-      ...(isPing && { body: PING }),
+      ...(body !== undefined && { body }),
     });
   };
-  const result = await send();
-  const { response } = result;
+  const first = await sendOnce();
+  const { response } = first;
   return dpop && response && dpop.noteResponse(url, response)
-    ? await send()
-    : result;
+    ? await sendOnce()
+    : first;
+}
+
+/**
+ * Requests the resource as before, now with the token. A server of MCP may respond to a
+ * `GET` without a session of its own with 401, and then receives the first request of
+ * each client.
+ */
+async function call(
+  survey: ISurvey,
+  { probe: { method } }: IFacts,
+  session: ISession,
+  requests: ISignInRequests,
+): Promise<IProbe> {
+  const body = method === "POST" ? PING : undefined;
+  const first = await send(survey, session, requests, body);
+  const { text } = lastOf(survey.recorder.exchanges, "call") ?? {};
+  return first.response?.status === 401 && isJsonRpc(text)
+    ? await send(survey, session, requests, INITIALIZE)
+    : first;
 }
 
 /** Refreshes a session, as a step. */

@@ -191,9 +191,11 @@ async function withSignIn(
  * authorization server, is diagnosed as one.
  *
  * With `options.signIn`, a user signs in by the library's own flow, with the options that
- * the verdict names. The token is used for one call, a refresh and a second refresh that
- * has to fail, and revoked: also if `signal` aborts. A client that was registered stays
- * registered. The result has no tokens, codes and secrets.
+ * the verdict names. The token is used for a call, a refresh and a second refresh that has
+ * to fail, and revoked: also if `signal` aborts. The call is the request that was made
+ * without the token; a server of the Model Context Protocol that requires a session for it
+ * receives `initialize` as well. A client that was registered stays registered. The result
+ * has no tokens, codes and secrets.
  *
  * All strings, those passed to `onRequest` included, are free of control characters,
  * and of values of `headers` and `additionalHeaders` with at least 8 characters: as

@@ -266,3 +266,49 @@ Deno.test("diagnose() sends its User-Agent with every request", async () => {
   });
   assertEquals([...agents], ["Doctor/1"]);
 });
+
+Deno.test("diagnose() sends a server of MCP its first request, where a GET needs more than a token", async () => {
+  const methods: string[] = [];
+  const { ids, signIn, steps } = await signedIn(({ handlers, tokens }) => {
+    const { "GET /mcp": call } = handlers;
+    handlers["/mcp"] = async (request) => {
+      const [, token = ""] = request.headers.get("Authorization")?.split(" ") ??
+        [];
+      if (request.method === "OPTIONS") {
+        return new Response(null, {
+          status: 204,
+          headers: { "Access-Control-Allow-Origin": "*" },
+        });
+      }
+      if (!tokens.access.has(token)) return await call!(request);
+      if (request.method === "GET") {
+        const error = { code: -32_000, message: "No session" };
+        return Response.json({ jsonrpc: "2.0", id: null, error }, {
+          status: 401,
+        });
+      }
+      methods.push(JSON.parse(await request.text()).method);
+      return Response.json({ jsonrpc: "2.0", id: 1, result: {} });
+    };
+    delete handlers["GET /mcp"];
+  });
+  assertEquals(ids, []);
+  assertEquals([methods, signIn?.callStatus], [["initialize"], 200]);
+  assertEquals(
+    steps.filter(({ name }) => name === "call")
+      .map(({ method, status }) => `${method} ${status}`),
+    ["GET 401", "POST 200"],
+  );
+});
+
+Deno.test("diagnose() sends no POST with a token to what is no server of MCP", async () => {
+  const { ids, steps } = await signedIn(({ handlers, resource }) => {
+    handlers["GET /mcp"] = () => {
+      const { status, headers } = resource;
+      return Response.json({ error: "unauthorized" }, { status, headers });
+    };
+  });
+  assertEquals(ids, ["error token_refused"]);
+  const calls = steps.filter(({ name }) => name === "call");
+  assertEquals(calls.map(({ method }) => method), ["GET"]);
+});

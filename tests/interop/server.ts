@@ -22,7 +22,8 @@ export const STEPS = {
   par: "the authorization request is pushed",
   private_key_jwt: "the client signs assertions",
   advice: "without the option that this server needs, the error names it",
-  doctor: "the doctor, given no options, names those that the sign-in needed",
+  doctor:
+    "the doctor, given no options, names those that the sign-in needed, and signs in with them",
   deleted: "operator deletes the client: the second sign-in succeeds",
   restart: "server forgets everything: the second sign-in succeeds",
 } as const;
