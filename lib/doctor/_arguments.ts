@@ -6,7 +6,7 @@ export const HELP = `\
 Diagnoses why an OAuth client cannot obtain a token for a URL.
 
   deno run -N jsr:@oauth-helper/client/doctor [options] https://host/path
-  npx @oauth-helper/client [options] https://host/path
+  npx @oauth-helper/client doctor [options] https://host/path
 
   --json                  print the diagnosis as JSON
   --html FILE             also write a report that can be sent to the operator
