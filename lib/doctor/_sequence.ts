@@ -158,14 +158,19 @@ function draw(
       arrow(start, end, y + 19, kind),
       arrow(end, start, y + 40, `${kind} back`),
     );
-    const reached = fit(
-      `${came} · ${describeTime(step.ms)}`,
-      Math.floor((Math.abs(x2 - x1) - 12) / (font * USUAL_CHARACTER)),
+    const reached = `${came} · ${describeTime(step.ms)}`;
+    const isLong = reached.length * font * USUAL_CHARACTER >
+      Math.abs(x2 - x1) - 12;
+    // Text that is longer than its arrow goes on to the right.
+    const isAtEnd = direction > 0 && !isLong;
+    const reachedX = isAtEnd ? x2 - 10 : Math.min(x1, x2) + 10;
+    const space = (width - reachedX) / (font * USUAL_CHARACTER);
+    text(
+      reachedX,
+      y + 34,
+      isAtEnd ? reached : fit(reached, Math.floor(space)),
+      { kind: `came ${kind}`, anchor: isAtEnd ? "end" : "start" },
     );
-    text(x2 - 10 * direction, y + 34, reached, {
-      kind: `came ${kind}`,
-      anchor: direction > 0 ? "end" : "start",
-    });
     const pill = severity
       ? `<rect class="${severity}" x="0" y="${
         y + 1
