@@ -8,7 +8,7 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { decodeJwt } from "../core/_jwt.ts";
-import { quoteUrl } from "../core/_url.ts";
+import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import {
   recallNoted,
@@ -53,11 +53,16 @@ export interface IAssertionFlowOptions extends
   getAssertion: (request: IAssertionRequest) => string | Promise<string>;
 }
 
-/** Checks whether a JWT names a server as its audience (RFC 7523, section 3). */
+/**
+ * Checks whether a JWT names a server as its audience (RFC 7523, section 3). A server can
+ * name the token endpoint of another one, whose token would then go to the resource that
+ * has selected the server: so the endpoint counts on the origin of the issuer only.
+ */
 function isFor(
   assertion: string,
-  { issuer, token_endpoint }: SessionServerMetadata,
+  { issuer, token_endpoint = "" }: SessionServerMetadata,
 ): boolean {
+  const isOwn = parseUrl(token_endpoint)?.origin === parseUrl(issuer)?.origin;
   let aud: unknown;
   try {
     ({ aud } = decodeJwt(assertion).claims);
@@ -66,7 +71,7 @@ function isFor(
   }
   return [aud].flat().some((one) =>
     typeof one === "string" &&
-    (isSameIssuer(one, issuer) || one === token_endpoint)
+    (isSameIssuer(one, issuer) || (isOwn && one === token_endpoint))
   );
 }
 
@@ -76,7 +81,7 @@ function isFor(
  * for a token. No secret has to be stored, and no user is needed.
  *
  * A resource selects the server. So an assertion whose `aud` is neither the issuer of that
- * server nor its token endpoint is only sent if `client` names the issuer.
+ * server nor a token endpoint on its origin is only sent if `client` names the issuer.
  *
  * If the server refuses the assertion, the error is thrown: nothing is repeated, and no
  * other grant follows. A refresh token of the server is not used.
@@ -148,7 +153,8 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
         `The assertion is not for ${
           quoteUrl(issuer)
         }: its aud is neither that ` +
-          "issuer nor the token endpoint, and client does not name the issuer",
+          "issuer nor a token endpoint on its origin, and client does not name " +
+          "the issuer",
       );
     }
     const token = await fetchToken(serverMetadata, body, {

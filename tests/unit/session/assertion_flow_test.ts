@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   adviceFor,
   assertionFlow,
@@ -145,6 +145,27 @@ Deno.test("assertionFlow() sends an assertion for another server only where the 
   }
   const opaque = await run({ client: undefined, getAssertion: () => "opaque" });
   assertEquals(opaque.error.code, "issuer_mismatch");
+});
+
+Deno.test("assertionFlow() sends no assertion for the token endpoint of another origin that a server names", async () => {
+  const endpoint = "https://other.example/token";
+  using stub = stubFetch({ [endpoint]: granted });
+  const serverMetadata = { ...metadataOf(AS), token_endpoint: endpoint };
+  const request = {
+    ...REQUEST,
+    context: { ...REQUEST.context, serverMetadata },
+    fetch: stub.fetch,
+  };
+  const getAssertion = ({ tokenEndpoint = "" }: IAssertionRequest) =>
+    assertionFor(tokenEndpoint);
+  const error = await assertRejects(
+    () => assertionFlow({ getAssertion })(request),
+    OAuthClientError,
+  );
+  assertEquals([error.code, stub.requests], ["issuer_mismatch", []]);
+  // Many servers have it there.
+  await assertionFlow({ client: CLIENT, getAssertion })(request);
+  assertEquals(stub.requests.length, 1);
 });
 
 Deno.test("assertionFlow() sends nothing to another server than that of the client", async () => {
