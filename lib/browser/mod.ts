@@ -15,6 +15,11 @@
  * was. Serve these pages without a `Cross-Origin-Opener-Policy` of their own where the
  * page is shown in a frame of another site; elsewhere it does no harm.
  *
+ * **The opener.** A page of the server in the popup can send the page that has opened it
+ * to another URL, as with every popup. A page that is not in a frame prevents that with
+ * `Cross-Origin-Opener-Policy: same-origin`; a visit that ends early then leaves its
+ * popup open.
+ *
  * **The session.** With `webStorageStore(localStorage, "session")` all tabs share it, and
  * one of them signs in or refreshes at a time; the others wait and get the session. Every
  * script of the origin can read it. A DPoP key whose `privateKey` is not extractable

@@ -52,6 +52,8 @@ const IMPORT_MAP = JSON.stringify({
 export interface IBehaviour {
   /** The `Cross-Origin-Opener-Policy` of the authorization server's pages. */
   coop?: string | undefined;
+  /** The same of the examples. */
+  ownCoop?: string | undefined;
   /** Called before a request of this path, such as `/token`, is handled. */
   before: Map<string, () => Promise<void>>;
 }
@@ -69,8 +71,13 @@ export interface IWorld extends AsyncDisposable {
   readonly behaviour: IBehaviour;
 }
 
-const html = (text: string) =>
-  new Response(text, { headers: { "Content-Type": "text/html" } });
+const html = (text: string, coop = "unsafe-none") =>
+  new Response(text, {
+    headers: {
+      "Content-Type": "text/html",
+      "Cross-Origin-Opener-Policy": coop,
+    },
+  });
 
 /** Starts the servers. */
 export async function startWorld(): Promise<IWorld> {
@@ -122,6 +129,7 @@ export async function startWorld(): Promise<IWorld> {
           "location.pathname",
           isElsewhere ? '"/page_redirect.html"' : "$&",
         ),
+      behaviour.ownCoop,
     );
   });
   stack.defer(site.close);

@@ -20,6 +20,7 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
         await run();
       } finally {
         delete behaviour.coop;
+        delete behaviour.ownCoop;
         behaviour.before.clear();
         await user.closeAll();
       }
@@ -83,6 +84,17 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
     await press(page);
     const popup = await user.find(issuer);
     await popup.find(LATER);
+    assertEquals(await popup.run("opener"), null);
+    await user.consent(popup);
+    await requireNotes(page);
+    await user.count(1);
+  });
+
+  await step("the page leaves the server no opener", async () => {
+    behaviour.ownCoop = "same-origin";
+    const page = await user.open(PAGE);
+    await press(page);
+    const popup = await user.find(issuer);
     assertEquals(await popup.run("opener"), null);
     await user.consent(popup);
     await requireNotes(page);
