@@ -31,7 +31,40 @@ export interface IAuthorizationServerSettings {
   now(): number;
 }
 
+/** How long a device code is valid, and how often to poll, in seconds. */
+const DEVICE = { expires_in: 600, interval: 1 };
+
+const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
+
 type Endpoint = (request: ITestRequest) => Response | Promise<Response>;
+
+/** Refuses parameters that are repeated (RFC 6749, sections 3.1 and 3.2). */
+function requireSingle(params: URLSearchParams): void {
+  for (const name of params.keys()) {
+    // RFC 8707, section 2.
+    if (name !== "resource" && params.getAll(name).length > 1) {
+      throw refusal("invalid_request", `${name} is repeated`);
+    }
+  }
+}
+
+/**
+ * Returns a request with the parameters of its form alone: none of them may be in the URL
+ * (RFC 6749, section 2.3.1).
+ */
+function withFormOnly(request: ITestRequest): ITestRequest {
+  const inQuery = [...request.url.searchParams].length;
+  const params = new URLSearchParams([...request.params].slice(inQuery));
+  return { ...request, params };
+}
+
+/** Refuses a grant that a client is not registered for. */
+function requireGrant({ grant_types }: IClient, type: string): void {
+  if (grant_types && !grant_types.includes(type)) {
+    const why = `The client is not registered for ${type}`;
+    throw refusal("unauthorized_client", why);
+  }
+}
 
 /** Creates an authorization server for one resource. */
 export function createAuthorizationServer(
@@ -39,7 +72,7 @@ export function createAuthorizationServer(
     IAuthorizationServerSettings,
 ) {
   const grants = new Grants(switches, now);
-  const devices = new Map<string, IGrant>();
+  const devices = new Map<string, { grant: IGrant; expiresAt: number }>();
 
   /** Checks the resource indicators of a request (RFC 8707, section 2). */
   function requireResource({ params }: ITestRequest): void {
@@ -89,11 +122,7 @@ export function createAuthorizationServer(
     }
     const members = new URLSearchParams();
     try {
-      for (const name of params.keys()) {
-        if (name !== "resource" && params.getAll(name).length > 1) {
-          throw refusal("invalid_request", `${name} is repeated`);
-        }
-      }
+      requireSingle(params);
       if (get("response_type") !== "code") {
         throw refusal("unsupported_response_type", "response_type is not code");
       }
@@ -132,10 +161,7 @@ export function createAuthorizationServer(
     const { params } = request;
     const client = authenticated(request);
     const type = params.get("grant_type") ?? "";
-    if (client.grant_types && !client.grant_types.includes(type)) {
-      const why = `The client is not registered for ${type}`;
-      throw refusal("unauthorized_client", why);
-    }
+    requireGrant(client, type);
     requireResource(request);
     switch (type) {
       case "authorization_code":
@@ -150,7 +176,7 @@ export function createAuthorizationServer(
           { ...client, grant_types: [] },
           newGrant(client, request),
         );
-      case "urn:ietf:params:oauth:grant-type:device_code":
+      case DEVICE_CODE:
         return grants.issue(client, redeemDevice(client, params));
     }
     throw refusal("unsupported_grant_type", `${type} is not supported`);
@@ -159,9 +185,12 @@ export function createAuthorizationServer(
   /** Returns the grant of a device code, if the user consents (RFC 8628). */
   function redeemDevice(client: IClient, form: URLSearchParams): IGrant {
     const code = form.get("device_code") ?? "";
-    const grant = devices.get(code);
-    if (grant?.clientId !== client.client_id) {
+    const device = devices.get(code);
+    if (device?.grant.clientId !== client.client_id) {
       throw refusal("invalid_grant", "The device code is not of this client");
+    }
+    if (device.expiresAt <= now()) {
+      throw refusal("expired_token", "The device code has expired");
     }
     const { user } = switches;
     if (user === "refuses") throw refusal("access_denied", "The user refuses");
@@ -169,7 +198,7 @@ export function createAuthorizationServer(
       throw refusal("authorization_pending", "The user has not consented");
     }
     devices.delete(code);
-    return grant;
+    return device.grant;
   }
 
   const endpoints: Record<keyof typeof ENDPOINT_PATHS, Endpoint> = {
@@ -187,15 +216,17 @@ export function createAuthorizationServer(
     },
     device_authorization(request) {
       const client = authenticated(request);
+      requireGrant(client, DEVICE_CODE);
       requireResource(request);
       const device_code = grants.unique("device");
-      devices.set(device_code, newGrant(client, request));
+      const expiresAt = now() + DEVICE.expires_in * 1000;
+      const grant = newGrant(client, request);
+      devices.set(device_code, { grant, expiresAt });
       return Response.json({
         device_code,
         user_code: "WDJB-MJHT",
         verification_uri: `${issuer}/activate`,
-        expires_in: 600,
-        interval: 1,
+        ...DEVICE,
       });
     },
   };
@@ -215,7 +246,7 @@ export function createAuthorizationServer(
         "authorization_code",
         "refresh_token",
         "client_credentials",
-        "urn:ietf:params:oauth:grant-type:device_code",
+        DEVICE_CODE,
       ],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
@@ -223,10 +254,13 @@ export function createAuthorizationServer(
       ...switches.serverMetadata,
     }),
     respond(endpoint: keyof typeof ENDPOINT_PATHS, request: ITestRequest) {
-      if (endpoint !== "authorization" && request.method !== "POST") {
+      if (endpoint === "authorization") return endpoints[endpoint](request);
+      if (request.method !== "POST") {
         return new Response("Expected POST", { status: 405 });
       }
-      return endpoints[endpoint](request);
+      const form = withFormOnly(request);
+      requireSingle(form.params);
+      return endpoints[endpoint](form);
     },
   };
 }

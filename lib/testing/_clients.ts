@@ -1,6 +1,7 @@
 /** The clients that are registered with the authorization server. */
 
 import { decodeBase64String } from "../core/_base64.ts";
+import { isMembers, stringsIn } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 import { refusal } from "./_refusals.ts";
@@ -15,22 +16,39 @@ export const AUTHENTICATION_METHODS = [
   "client_secret_post",
 ];
 
+/** Checks whether servers register a redirect URI (RFC 6749, section 3.1.2; MCP). */
+function isRedirectUri(uri: string): boolean {
+  const url = parseUrl(uri);
+  if (!url || uri.includes("#")) return false;
+  return url.protocol !== "http:" || isLoopback(url);
+}
+
 /** Returns the client for a registration request (RFC 7591, sections 2 and 3). */
 export function newClient(body: string, client_id: string): IClient {
-  let metadata: Partial<IClient>;
+  let metadata: unknown;
   try {
     metadata = JSON.parse(body);
   } catch {
-    throw refusal("invalid_client_metadata", "The request is not JSON");
+    // Not an object either.
+  }
+  if (!isMembers(metadata)) {
+    throw refusal("invalid_client_metadata", "The request is no JSON object");
   }
   const {
-    redirect_uris = [],
-    grant_types = ["authorization_code"],
+    redirect_uris: uris = [],
+    grant_types: types = ["authorization_code"],
     token_endpoint_auth_method = "client_secret_basic",
-  } = metadata;
+  } = metadata as Partial<IClient>;
+  const grant_types = stringsIn(types);
+  if (!grant_types) {
+    throw refusal("invalid_client_metadata", "grant_types is not a list");
+  }
+  const redirect_uris = stringsIn(uris);
   const needsUri = grant_types.includes("authorization_code");
-  if (needsUri && !redirect_uris.some((uri) => parseUrl(uri))) {
-    throw refusal("invalid_redirect_uri", "redirect_uris has no URL");
+  const hasUri = !needsUri || (redirect_uris ?? []).length > 0;
+  if (!redirect_uris?.every(isRedirectUri) || !hasUri) {
+    const why = "redirect_uris is not a list of URLs, https or on loopback";
+    throw refusal("invalid_redirect_uri", why);
   }
   if (!AUTHENTICATION_METHODS.includes(token_endpoint_auth_method)) {
     const why = `${token_endpoint_auth_method} is not supported`;

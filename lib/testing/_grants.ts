@@ -83,7 +83,8 @@ export class Grants {
       throw invalid("redirect_uri is not that of the authorization request");
     }
     const verifier = form.get("code_verifier") ?? "";
-    if (await hashBase64Url(verifier) !== code.challenge) {
+    const isVerifier = /^[\w.~-]{43,128}$/.test(verifier);
+    if (!isVerifier || await hashBase64Url(verifier) !== code.challenge) {
       throw invalid("code_verifier does not match code_challenge");
     }
     return code.grant;

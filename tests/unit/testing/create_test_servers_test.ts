@@ -178,6 +178,7 @@ for (
       { grant_type: "password" },
       "unsupported_grant_type",
     ],
+    ["a repeated parameter", { state: ["s", "s"] }, "invalid_request"],
   ] satisfies [string, Changes, string][]
 ) {
   Deno.test(`createTestServers() refuses a code with ${why}`, async () => {
@@ -279,15 +280,34 @@ Deno.test("createTestServers() registers clients, and holds them to what they re
     });
     return await response.json();
   };
-  assertEquals((await register({})).error, "invalid_redirect_uri");
-  assertEquals(
-    (await register({ redirect_uris: ["x"] })).error,
-    "invalid_redirect_uri",
-  );
-  assertEquals(
-    (await register({ ...CLIENT, token_endpoint_auth_method: "tls" })).error,
-    "invalid_client_metadata",
-  );
+  const https = "https://app.example/cb";
+  for (
+    const uris of [
+      undefined,
+      [],
+      ["x"],
+      [https, "x"],
+      ["http://app.example/cb"],
+      [`${https}#`],
+      https,
+      [5],
+    ]
+  ) {
+    const { error } = await register({ redirect_uris: uris });
+    assertEquals(error, "invalid_redirect_uri", JSON.stringify(uris));
+  }
+  for (
+    const metadata of [
+      { ...CLIENT, token_endpoint_auth_method: "tls" },
+      { ...CLIENT, grant_types: "authorization_code" },
+      null,
+      [],
+      "text",
+    ]
+  ) {
+    const { error } = await register(metadata);
+    assertEquals(error, "invalid_client_metadata", JSON.stringify(metadata));
+  }
   const { redirect_uris } = CLIENT;
   const { client_secret, ...client } = await register({ redirect_uris });
   assertEquals(client.token_endpoint_auth_method, "client_secret_basic");
@@ -362,6 +382,53 @@ Deno.test("createTestServers() revokes an access token, or with a refresh token 
     (await one.refresh(second.refresh_token)).error,
     "invalid_grant",
   );
+});
+
+Deno.test("createTestServers() accepts no parameters of a token request in the URL", async () => {
+  const one = program();
+  const { resource } = one.servers;
+  const { refresh_token } = await signIn(one);
+  const params = { grant_type: "refresh_token", client_id: "c", resource };
+  const query = parameters({ ...params, refresh_token });
+  assertEquals((await one.post(`/token?${query}`, {})).error, "invalid_client");
+  // What the URL has is not taken for a repeated parameter either.
+  const { access_token } = await one.post(`/token?grant_type=x`, {
+    ...params,
+    refresh_token,
+  });
+  assert(access_token);
+});
+
+Deno.test("createTestServers() refuses a short code verifier", async () => {
+  const one = program();
+  const verifier = "short";
+  const digest = await crypto.subtle.digest(
+    "SHA-256",
+    new TextEncoder().encode(verifier),
+  );
+  const challenge = btoa(String.fromCharCode(...new Uint8Array(digest)))
+    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const { code } = await one.authorize({ code_challenge: challenge });
+  const { error } = await one.redeem({ code: code!, code_verifier: verifier });
+  assertEquals(error, "invalid_grant");
+});
+
+Deno.test("createTestServers() issues device codes to clients of that grant, for ten minutes", async () => {
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  const device = { client_id: "d", grant_types: [grant_type] };
+  const one = program({ clients: [MANY, device] });
+  const { resource, advance } = one.servers;
+  const refused = await one.post(
+    "/device",
+    { resource },
+    basic("c", "a+secret%2B%25"),
+  );
+  assertEquals(refused.error, "unauthorized_client");
+  const form = { client_id: "d", resource };
+  const { device_code } = await one.post("/device", form);
+  advance(600);
+  const late = await one.post("/token", { ...form, grant_type, device_code });
+  assertEquals(late.error, "expired_token");
 });
 
 Deno.test("createTestServers() accepts POST only where tokens are sent", async () => {

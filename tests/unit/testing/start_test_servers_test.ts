@@ -1,4 +1,6 @@
 /** The servers for tests over sockets. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   codeFlow,
@@ -6,7 +8,8 @@ import {
   OAuthClientError,
 } from "../../../mod.ts";
 import { startTestServers } from "../../../lib/testing/mod.ts";
-import { statusOf } from "../../support/stub_fetch.ts";
+import { deferred, statusOf } from "../../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../../support/within.ts";
 
 Deno.test("startTestServers() serves a sign-in, a refresh, faults and streams over sockets, until close()", async () => {
   const received: Uint8Array[] = [];
@@ -49,4 +52,59 @@ Deno.test("startTestServers() serves a sign-in, a refresh, faults and streams ov
   await servers.close();
   await assertRejects(() => fetch(resource));
   await assertRejects(() => api.authorize({ fresh: true }), OAuthClientError);
+});
+
+/** Sends what no `fetch` sends; returns the first line of the response, if there is one. */
+async function sendRaw(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname, () => socket.write(text));
+  socket.on("error", () => {});
+  let received = "";
+  socket.on("data", (data) => received += data);
+  await within(LIMIT_MS, once(socket, "close"));
+  return received.split("\r\n")[0] ?? "";
+}
+
+Deno.test("startTestServers() goes on after requests and responses that break off", async () => {
+  const servers = await startTestServers({
+    handle: () => {
+      const bytes = new TextEncoder().encode("one");
+      const start = (controller: ReadableStreamDefaultController) =>
+        controller.enqueue(bytes);
+      const pull = () => Promise.reject(new Error("The stream breaks"));
+      return new Response(new ReadableStream({ start, pull }));
+    },
+  });
+  const { resource, receiver } = servers;
+  const { pathname } = new URL(resource);
+  const rest = "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+  const send = (head: string) => sendRaw(resource, head);
+  const body = "Content-Length: 2\r\n\r\n{}";
+  assertEquals(
+    [
+      await send(`GET ${pathname} ${rest}${body}`),
+      await send(`TRACE ${pathname} ${rest}\r\n`),
+      await send(`GET http://x${pathname} ${rest}\r\n`),
+    ],
+    ["HTTP/1.1 401 Unauthorized", "", ""],
+  );
+  const controller = new AbortController();
+  const received = deferred<void>();
+  const upload = fetch(resource, {
+    method: "POST",
+    body: new ReadableStream({
+      start: (stream) => stream.enqueue(new Uint8Array(1)),
+      pull: () => received.resolve(),
+    }),
+    signal: controller.signal,
+    ...{ duplex: "half" },
+  });
+  await received.promise;
+  controller.abort();
+  await assertRejects(() => upload);
+  const authorize = codeFlow(receiver);
+  const api = createAuthorizedFetch(resource, { authorize });
+  const response = await api(resource);
+  await assertRejects(() => within(LIMIT_MS, response.text()), TypeError);
+  await servers.close();
 });
