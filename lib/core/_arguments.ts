@@ -38,7 +38,7 @@ export function requireNonEmptyString(name: string, value: unknown): string {
   return value;
 }
 
-/** Returns a string; undefined if there is none, or an empty one. */
+/** Returns a non-empty string; undefined if the value is undefined or empty. */
 export function optionalString(
   name: string,
   value: unknown,
@@ -62,7 +62,7 @@ export function requireObject<T>(name: string, value: T): NonNullable<T> {
   return value;
 }
 
-/** Returns a function, or undefined where there is none. */
+/** Returns a function or undefined. */
 export function optionalFunction<T>(name: string, value: T): T {
   const isFunction = typeof (value ?? invalidArgument) === "function";
   requireArgument(isFunction, name, "a function");
@@ -70,8 +70,8 @@ export function optionalFunction<T>(name: string, value: T): T {
 }
 
 /**
- * Returns strings by name, none if undefined. A `Headers` or a `Map` is refused,
- * because it would seem to have none.
+ * Returns strings by name; an empty object if undefined. A `Headers` or a `Map` is
+ * refused, because it would seem empty.
  */
 export function requireStringMembers(
   name: string,

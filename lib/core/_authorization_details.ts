@@ -12,7 +12,7 @@ export function isAuthorizationDetails(
     value.every((detail) => isMembers(detail) && stringMember(detail, "type"));
 }
 
-/** Encodes authorization details of a caller; undefined if there are none. */
+/** Encodes a caller's authorization details; returns undefined if there are none. */
 export function encodeAuthorizationDetails(
   details: readonly IAuthorizationDetail[] = [],
 ): string | undefined {

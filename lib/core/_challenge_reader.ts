@@ -1,12 +1,12 @@
 /**
- * Reading of challenges by the grammar of RFC 9110, sections 5.6 and 11.2 to
- * 11.6.1: leniently, or strictly. Both read a valid value alike.
+ * Reads challenges by the grammar of RFC 9110, sections 5.6 and 11.2 to 11.6.1,
+ * leniently or strictly. Both ways give the same result for a valid value.
  */
 
 import { OAuthClientError } from "./errors.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
-/** Sets a parameter as an own property. The last of one name is kept. */
+/** Sets a parameter as an own property. Of several with one name, the last is kept. */
 export function setParameter(
   params: IAuthenticationChallenge["params"],
   name: string,
@@ -79,7 +79,7 @@ const CLOSING_QUOTE = /"/y;
 // deno-lint-ignore no-control-regex
 const NOT_QUOTABLE = /[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/;
 
-/** Reads the challenges of a header value, and throws where it is not valid. */
+/** Reads the challenges of a header value, and throws if it is not valid. */
 export class ChallengeReader {
   readonly #value: string;
   readonly #duplicates: Duplicates;

@@ -61,9 +61,9 @@ export function printable(text: string): string {
 }
 
 /**
- * Returns text for a person without what was sent: cut to 2,000 characters, and
- * undefined if it contains a secret, also one that invisible characters divide. It is
- * left out whole, because the rest could be an encoding of it.
+ * Returns text for a person, cut to 2,000 characters; undefined if it contains a secret
+ * that was sent, even one divided by invisible characters. All of the text is left out
+ * then, because the rest could be an encoding of the secret.
  */
 export function printableWithout(
   secrets: readonly string[],
@@ -95,8 +95,8 @@ export function quoteJson(value: unknown): string {
 }
 
 /**
- * How runtimes name a reason: Node and Bun in a code, at the end of the text, Deno in
- * its message. No URL contains any of it, as there are no spaces in URLs.
+ * How runtimes name a reason: Node and Bun by a code at the end of the text, Deno in
+ * its message. No URL matches by accident, as URLs contain no spaces.
  */
 const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
   // Certificates first, as their messages quote names that a server chooses.
@@ -105,14 +105,14 @@ const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
     /: CERT_HAS_EXPIRED$|peer certificate: (certificate )?expired/i,
   ],
   ["certificate", /: \w*(CERT|VERIFY)\w*$|peer certificate/],
-  // The number is that of Windows, whose messages are in the user's language.
+  // The number is for Windows, whose messages are in the user's language.
   ["connection_refused", /: connection ?refused|: ECONNREF|os error 10061/i],
   ["host_not_found", /: ENOTFOUND|: EAI_AGAIN|: dns error/],
 ];
 
 /**
- * Describes what `fetch` threw for a message, its reason first where that is known.
- * Nothing else reads the messages of a runtime.
+ * Describes an error that `fetch` threw, for a message: the reason first, if known. No
+ * other function reads the messages of a runtime.
  */
 export function describeThrown(
   thrown: unknown,

@@ -18,8 +18,8 @@ export function requireScopes(name: string, value: unknown): string[] {
 }
 
 /**
- * Reads scopes from a server: a string or a list of strings, split at whitespace,
- * each value once. Values that RFC 6749 does not allow are dropped.
+ * Reads scopes from a server, a string or a list of strings: splits them at whitespace,
+ * and returns each value once. Values that RFC 6749 does not allow are dropped.
  */
 export function scopesFrom(value: unknown): string[] {
   const strings = [value].flat().filter((member) => typeof member === "string");

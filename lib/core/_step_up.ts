@@ -8,8 +8,8 @@ import type { IAuthenticationChallenge } from "./types.ts";
 /**
  * Returns the parameters of the authorization request that a challenge with
  * `insufficient_user_authentication` requires (RFC 9470, sections 3 and 4). An empty
- * `acr_values` is left out, and a `max_age` that is not a number of seconds of at most
- * 9 digits.
+ * `acr_values` is left out, and so is a `max_age` that is not a number of seconds with
+ * at most 9 digits.
  */
 export function stepUpParameters(
   { params }: Pick<IAuthenticationChallenge, "params">,

@@ -17,8 +17,8 @@ export function parseUrl(url: string, base?: string): URL | undefined {
 }
 
 /**
- * Parses an http or https URL without credentials, given as string or `URL`. A `URL`
- * is not copied: give its `href` if its owner could change it too late.
+ * Parses an http or https URL without credentials, given as a string or a `URL`. A
+ * `URL` is not copied: pass its `href` if its owner could change it after the check.
  */
 export function parseHttpUrl(value: unknown): URL | undefined {
   const url = typeof value === "string" ? parseUrl(value) : value;
@@ -32,12 +32,12 @@ export function urlString(value: unknown): unknown {
   return value instanceof URL ? value.href : value;
 }
 
-/** Checks whether a URL may be shown as a link, by its scheme. */
+/** Checks by its scheme whether a URL may be shown as a link. */
 export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }
 
-/** Quotes a URL, or what a server sent in place of one, without credentials. */
+/** Quotes a URL, or anything a server sent in place of one, without credentials. */
 export function quoteUrl(value: unknown): string {
   if (value instanceof URL) return quoteUrl(value.href);
   if (typeof value !== "string") return typeof value;
@@ -63,7 +63,7 @@ export function isLoopback({ hostname }: URL): boolean {
 export interface IUrlRules {
   /** Accepts http and loopback everywhere. */
   allowHttp?: boolean | undefined;
-  /** Accepts loopback, where http is as safe as https. */
+  /** Accepts loopback, also with http, which is as safe as https there. */
   allowLoopback?: boolean | undefined;
 }
 
@@ -85,8 +85,8 @@ export function requireSafeUrl(
     const message = `${name} is not used: expected ${expected}, got ${got}`;
     return new OAuthClientError("url_refused", message);
   };
-  // The URL parser drops tabs and line breaks, and encodes bidi characters, which no
-  // valid URL contains.
+  // No valid URL contains tabs, line breaks or bidi characters; the URL parser drops or
+  // encodes them.
   const isClean = typeof value !== "string" ||
     (!value.includes(" ") && printable(value) === value);
   const url = isClean ? parseHttpUrl(value) : undefined;
@@ -103,7 +103,7 @@ export function requireSafeUrl(
   throw refused("an https URL (set allowHttp to allow it)");
 }
 
-/** The members of server metadata that requests, or users, are sent to. */
+/** The members of server metadata with URLs that requests or users are sent to. */
 export const ENDPOINT_NAMES = [
   "authorization_endpoint",
   "token_endpoint",
@@ -134,7 +134,9 @@ export function rulesFor(
   return { allowHttp, allowLoopback: url !== undefined && isLoopback(url) };
 }
 
-/** Returns an endpoint of a server; fails if it is missing or must not be used. */
+/**
+ * Returns an endpoint of a server; fails if it is missing or its URL must not be used.
+ */
 export function requireEndpoint<Name extends EndpointName>(
   serverMetadata: EndpointMetadata<Name>,
   name: Name,

@@ -30,7 +30,7 @@ export interface IAdvice {
 /** Actions, each with the codes that lead to it. */
 type ActionTable = readonly (readonly [AdviceAction, readonly string[]])[];
 
-/** Error codes of servers that mean something else after some requests. */
+/** Error codes of servers that have another meaning after certain requests. */
 const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
   refresh: [
     ["reauthorize", [
@@ -40,12 +40,12 @@ const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
       "invalid_request",
     ]],
   ],
-  // Neither the user nor a client that is known has been refused.
+  // The server has refused neither the user nor a known client.
   registration: [
     ["give_up", ["access_denied", "invalid_client", "unauthorized_client"]],
   ],
   silent_authorization: [["reauthorize", ["consent_required"]]],
-  // A policy denies it: neither a user nor another client is to be asked for.
+  // A policy denies it: another user or client would not help.
   assertion: [
     ["give_up", [
       "access_denied",
@@ -81,7 +81,7 @@ const BY_ERROR: ActionTable = [
   ]],
 ];
 
-/** Codes of errors without an error code of a server. */
+/** Codes of errors that have no error code of a server. */
 const BY_CODE: ActionTable = [
   ["retry", ["network_error", "timeout"]],
   [
@@ -112,7 +112,7 @@ export function isTemporary(status = 0): boolean {
   return status >= 500 || [408, 425, 429].includes(status);
 }
 
-/** Returns the action that only the request decides, if there is one. */
+/** Returns the action that depends on which request failed, if there is one. */
 function actionByRequest(
   { request, error, status = 0 }: OAuthClientError,
 ): AdviceAction | undefined {
@@ -124,7 +124,7 @@ function actionByRequest(
 }
 
 /**
- * Returns what to do after a failure, by the first line of this table that applies:
+ * Returns what to do after a failure, by the first row of this table that applies:
  *
  * | failure                                                        | action        |
  * | -------------------------------------------------------------- | ------------- |
@@ -142,18 +142,18 @@ function actionByRequest(
  * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
  * | `code` is `popup_blocked` or `popup_closed`                    | `ask_user`    |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
- * | anything else, also errors that are not of this library        | `give_up`     |
+ * | anything else, including errors of other libraries             | `give_up`     |
  *
  * - `retry`: send the same request again later; tokens and registrations may still be
  *   valid.
  * - `reauthorize`: drop the token or code, and start a new authorization.
  * - `reregister`: drop the client as well, and register or select another one.
- * - `ask_user`: the user has refused or failed; ask before a new authorization.
- * - `give_up`: the same would happen again until the request, the configuration or the
- *   server is changed.
+ * - `ask_user`: the user refused or failed to sign in; ask before a new authorization.
+ * - `give_up`: a retry fails in the same way until the request, the configuration or
+ *   the server is changed.
  *
  * @param error What a function of this library threw.
- * @returns The action, and with `retry` the `retryAfter` of the error.
+ * @returns The action, and for `retry` the `retryAfter` of the error.
  * @see RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5; OpenID Connect Core
  * 1.0, section 3.1.2.6.
  *

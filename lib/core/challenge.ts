@@ -17,7 +17,7 @@ import {
 } from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
-/** Reads what stands between two commas: a scheme, a parameter, or both. */
+/** Reads the text between two commas: a scheme, a parameter, or both. */
 function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
   const equals = piece.indexOf("=");
   const space = piece.indexOf(" ");
@@ -47,13 +47,13 @@ function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
  * rules, and never fails on a string. Prefer {@linkcode findChallenge} to react to
  * a response, and {@linkcode parseChallenges} to read the grammar of RFC 9110.
  *
- * Commas outside double quotes separate pieces. A piece without `=` is a scheme;
- * a piece such as `Bearer realm="x"` is a scheme with its first parameter; any
- * other piece with `=` is a parameter of the challenge before it. One quote is
- * removed from each end of a value; escapes stay. Names and schemes keep their
- * letter case. The last of several parameters of one name is kept.
+ * Commas outside double quotes separate pieces. A piece without `=` is a scheme; a
+ * piece such as `Bearer realm="x"` is a scheme with its first parameter; any other
+ * piece with `=` is a parameter of the challenge before it. One quote is removed from
+ * each end of a value; escapes stay. Names and schemes keep their letter case. Of
+ * several parameters with one name, the last is kept.
  *
- * @param value The header value; an empty one holds no challenge.
+ * @param value The header value; an empty one contains no challenge.
  * @throws {OAuthClientError} `invalid_argument`: the value is not a string.
  * @see RFC 9110, section 11.6.1.
  *
@@ -77,8 +77,8 @@ export function parseWWWAuthenticateHeader(
   requireString("value", value);
   const challenges: IAuthenticationChallenge[] = [];
   let start = 0;
-  // Searches are faster than a step for each character. Each of them begins where
-  // the one before ended, so that the whole takes linear time.
+  // Searching is faster than reading each character. Each search begins where the last
+  // one ended, so the whole takes linear time.
   let comma = value.indexOf(",");
   let quote = value.indexOf('"');
   while (comma !== -1) {
@@ -113,14 +113,14 @@ export interface IParseChallengesOptions {
  * 9110: any number of challenges, each with parameters, a token68 or neither.
  * Takes time in proportion to the length of the value.
  *
- * Parameter names are returned in lower case, values without quotes and escapes,
- * schemes in the letter case of the header. Prefer {@linkcode findChallenge} to
- * react to the responses of real servers, which often break the grammar.
+ * Returns parameter names in lower case, values without quotes and escapes, and schemes
+ * in the letter case of the header. Prefer {@linkcode findChallenge} to react to the
+ * responses of real servers, which often break the grammar.
  *
- * @param value The header value; an empty one holds no challenge.
- * @throws {OAuthClientError} `invalid_challenge`: the value does not match the
- * grammar, or a parameter occurs twice in a challenge. An unquoted value must be
- * a token, which a URL is not. `invalid_argument`: the value is not a string.
+ * @param value The header value; an empty one contains no challenge.
+ * @throws {OAuthClientError} `invalid_challenge`: the value does not match the grammar,
+ * or a parameter occurs twice in a challenge. An unquoted value must be a token; a URL
+ * is not a token. `invalid_argument`: the value is not a string.
  * @see RFC 9110, sections 5.6 and 11.2 to 11.6.1.
  *
  * @example Reject a header that is not valid
@@ -159,7 +159,7 @@ export function parseChallenges(
 
 /** The part of `Headers` that {@linkcode findChallenge} uses. */
 export interface IChallengeHeaders {
-  /** Returns the value of a header field, several values joined by commas. */
+  /** Returns the value of a header field; several values are joined by commas. */
   get(name: string): string | null;
 }
 
@@ -180,13 +180,13 @@ function headerValue(
  * Returns every challenge of certain schemes, in the order of the header.
  *
  * The reader is lenient: it accepts unquoted URLs and missing commas between
- * parameters, skips what it cannot read, and keeps the first of two parameters
- * of one name. What {@linkcode parseChallenges} accepts, it reads alike.
+ * parameters, skips what it cannot read, and keeps the first of several parameters with
+ * one name. A value that {@linkcode parseChallenges} accepts gives the same result.
  *
  * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.
- * @returns An empty list when the header is missing or has other schemes only.
- * @throws {OAuthClientError} `invalid_argument`: `source` cannot hold a header, or
+ * @returns An empty list if the header is missing or has only other schemes.
+ * @throws {OAuthClientError} `invalid_argument`: `source` cannot contain a header, or
  * `schemes` is not an array of strings.
  * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
  *
@@ -219,8 +219,8 @@ export function findChallenges(
  *
  * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.
- * @returns Undefined when the header is missing or has other schemes only.
- * @throws {OAuthClientError} `invalid_argument`: `source` cannot hold a header, or
+ * @returns Undefined if the header is missing or has only other schemes.
+ * @throws {OAuthClientError} `invalid_argument`: `source` cannot contain a header, or
  * `schemes` is not an array of strings.
  * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
  *

@@ -47,13 +47,13 @@ export const TOKEN_TYPE_REFRESH_TOKEN =
 export const TOKEN_TYPE_SAML2 = "urn:ietf:params:oauth:token-type:saml2";
 
 /**
- * Token type identifier of an Identity Assertion Authorization Grant
- * (draft-ietf-oauth-identity-assertion-authz-grant, section 4.3).
+ * Token type identifier of an Identity Assertion Authorization Grant (ID-JAG;
+ * draft-ietf-oauth-identity-assertion-authz-grant, section 4.3).
  */
 export const TOKEN_TYPE_ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 
 /**
- * Grant profile of a server that accepts such grants
+ * Grant profile of a server that accepts ID-JAGs
  * (draft-ietf-oauth-identity-assertion-authz-grant, section 5).
  */
 export const GRANT_PROFILE_ID_JAG =
@@ -117,7 +117,7 @@ export type AuthorizationErrorType =
 export const AuthorizationDeviceCodeErrorType = {
   /** The user has not finished; continue polling. */
   AuthorizationPending: "authorization_pending",
-  /** Continue polling, at an interval that is 5 seconds longer from now on. */
+  /** Continue polling; from now on, the interval is 5 seconds longer. */
   SlowDown: "slow_down",
   /** The user denied the request. */
   AccessDenied: "access_denied",

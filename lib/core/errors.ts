@@ -8,9 +8,9 @@
  * Stable codes of {@linkcode OAuthClientError}. Messages may change between
  * versions; codes do not.
  *
- * - `invalid_argument`: an argument is empty, or is not a string, a URL, a scope value,
- *   a header field or a limit as it should be. Types that only TypeScript checks, such
- *   as that of a function, lead to the errors of JavaScript.
+ * - `invalid_argument`: an argument is empty, or is not the string, URL, scope value,
+ *   header field or limit that is expected. Some types are checked by TypeScript only:
+ *   a wrong value then causes an error of JavaScript.
  * - `invalid_challenge`: a `WWW-Authenticate` header field is malformed.
  * - `invalid_jwt`: a JWT cannot be decoded.
  * - `invalid_metadata`: a metadata document is malformed.
@@ -19,10 +19,10 @@
  * - `unexpected_status`: the status of the response is not the expected one.
  * - `invalid_response`: a response with the expected status is unusable.
  * - `oauth_error`: the server returned an OAuth error code; see `error`.
- * - `unsupported`: the server lacks an endpoint or a capability, or needs one that
- *   this library does not have.
+ * - `unsupported`: the server lacks an endpoint or a capability, or requires one that
+ *   this library lacks.
  * - `network_error`: there was no response, or it was incomplete.
- * - `timeout`: the request, response body included, or the visit of the user took
+ * - `timeout`: the request with its response body, or the sign-in of the user, took
  *   longer than `timeoutMs`.
  * - `response_too_large`: the response body is larger than `maxBytes`.
  * - `redirect_refused`: the response is a redirect that must not be followed.
@@ -38,10 +38,10 @@
  * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the
  *   request for it.
  * - `invalid_session`: a stored value is not a session.
- * - `popup_blocked`: the browser has not opened a popup, for want of a click.
+ * - `popup_blocked`: the browser has not opened a popup, because there was no click.
  * - `popup_closed`: the user has closed the popup, or left the page that opened it.
- * - `redirected`: the user has left the page for the server, and the sign-in goes on
- *   when the user comes back.
+ * - `redirected`: the page was left for the server; the sign-in continues when the user
+ *   comes back.
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -70,7 +70,7 @@ export type OAuthClientErrorCode =
   | "redirected";
 
 /**
- * Why there was no response, where the runtime says so. Browsers do not.
+ * Why there was no response, if the runtime says so. Browsers do not.
  *
  * - `connection_refused`: nothing listens at the port.
  * - `host_not_found`: the host name has no address.
@@ -85,7 +85,8 @@ export type OAuthClientErrorReason =
   | "certificate_expired";
 
 /**
- * Which request the server refused, where {@linkcode adviceFor} depends on it.
+ * Which request the server refused, if the advice of {@linkcode adviceFor} depends on
+ * it.
  *
  * - `refresh`: a token request with a refresh token.
  * - `registration`: the registration of a client.
@@ -106,7 +107,9 @@ export interface IOAuthClientErrorDetails {
   readonly status?: number | undefined;
   /** Why there was no response, where that is known. */
   readonly reason?: OAuthClientErrorReason | undefined;
-  /** Which request the server refused, if it is one of these. */
+  /**
+   * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
+   */
   readonly request?: OAuthClientErrorRequest | undefined;
   /** Error code of the server (RFC 6749, section 5.2). */
   readonly error?: string | undefined;
@@ -143,10 +146,10 @@ export interface IDiscoveryAttempt {
  * the `error` code of the server are kept.
  * `cause` is what your own `fetch` threw, unchanged.
  *
- * Two kinds of failures are not of this class: an aborted operation rejects with
- * the reason of the caller's signal, and several failed attempts of
- * {@linkcode fetchResourceMetadata} or {@linkcode fetchAuthorizationServerMetadata}
- * with an `AggregateError`.
+ * Two kinds of failures are not of this class: an aborted operation rejects with the
+ * reason of the caller's signal; {@linkcode fetchResourceMetadata} and
+ * {@linkcode fetchAuthorizationServerMetadata} reject with an `AggregateError` if
+ * several attempts failed.
  *
  * @example Distinguish an error response from a network failure
  * ```ts
@@ -176,9 +179,11 @@ export class OAuthClientError extends Error {
   declare readonly url?: string;
   /** HTTP status of the response. */
   declare readonly status?: number;
-  /** Why there was no response: of a `network_error`, where the runtime says so. */
+  /** Why there was no response, in a `network_error`, if the runtime says so. */
   declare readonly reason?: OAuthClientErrorReason;
-  /** Which request the server refused, if it is one of these. */
+  /**
+   * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
+   */
   declare readonly request?: OAuthClientErrorRequest;
   /** Error code of the server (RFC 6749, section 5.2). */
   declare readonly error?: string;
@@ -197,7 +202,7 @@ export class OAuthClientError extends Error {
    * Creates an error. Details that are undefined are left out.
    *
    * @param code The kind of failure.
-   * @param message The failed action, the URL, what came and what was expected.
+   * @param message The failed action, the URL, what was received and what was expected.
    * @param details The details of the exchange.
    */
   constructor(
@@ -223,9 +228,9 @@ export class OAuthClientError extends Error {
 }
 
 /**
- * Checks whether a value is an {@linkcode OAuthClientError}. In contrast to
- * `instanceof` it also recognizes errors of another copy of this library, such as
- * the CommonJS build beside the ES module build.
+ * Checks whether a value is an {@linkcode OAuthClientError}. Unlike `instanceof`, it
+ * also recognizes errors of another copy of this library, such as the CommonJS build
+ * beside the ES module build.
  *
  * @example Retry later if the server asks for it
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Type guards for metadata and responses. They check only the members without
- * which a document is of no use, as servers often break the rest of a standard.
+ * Type guards for metadata and responses. They check only the members without which a
+ * document cannot be used, as servers often break other parts of a standard.
  *
  * @module
  */
@@ -70,12 +70,12 @@ function refuse(problem: string): never {
 
 /**
  * Checks whether a value is metadata of an authorization server: an object with an
- * `issuer`, whose URLs start with `http://` or `https://`. Returns false for
- * anything but an object, and throws for an object that fails a check.
+ * `issuer`, whose URLs start with `http://` or `https://`. Returns false if the value
+ * is not an object, and throws if an object fails a check.
  *
  * The checked URLs are `issuer`, `authorization_endpoint`, `token_endpoint`,
- * `registration_endpoint` and `jwks_uri`. Each of them but `issuer` may be absent,
- * `null` or empty.
+ * `registration_endpoint` and `jwks_uri`. All except `issuer` may be absent, `null` or
+ * empty.
  *
  * @throws {OAuthClientError} `invalid_metadata`: `issuer` is missing, or one of the
  * URLs is not a string that starts with `http://` or `https://`.

@@ -12,8 +12,8 @@ import type { IAuthorizationJWTClaims } from "./types.ts";
  * display or as a hint, never for access decisions: to trust a claim, verify the
  * token with a JOSE library such as `jose`.
  *
- * Both base64 alphabets are accepted, with or without padding. Times are in
- * seconds since the Unix epoch. Every claim is an own property, whatever its name.
+ * Both base64 alphabets are accepted, with or without padding. Times are in seconds
+ * since the Unix epoch. Every claim is an own property, even one named `__proto__`.
  *
  * @param token Three parts separated by dots, without a `Bearer` prefix.
  * @throws {OAuthClientError} `invalid_jwt`: the token does not have three parts,

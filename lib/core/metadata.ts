@@ -14,7 +14,7 @@ export interface IAuthorizationProtectedResourceMetadata {
   authorization_servers?: string[] | undefined;
   /** URL of the JWK Set of the resource. */
   jwks_uri?: string | undefined;
-  /** Scope values for authorization requests. */
+  /** Scope values that authorization requests may contain. */
   scopes_supported?: string[] | undefined;
   /** Methods of sending a bearer token: `header`, `body`, `query`. */
   bearer_methods_supported?: string[] | undefined;
@@ -38,7 +38,7 @@ export interface IAuthorizationProtectedResourceMetadata {
   dpop_signing_alg_values_supported?: string[] | undefined;
   /** Whether access tokens are bound to a client certificate (RFC 8705). */
   tls_client_certificate_bound_access_tokens?: boolean | undefined;
-  /** These members as the claims of a signed JWT (RFC 9728, section 2.2). */
+  /** Signed JWT with these members as claims (RFC 9728, section 2.2). */
   signed_metadata?: string | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface IAuthorizationServerMetadata {
   introspection_signing_alg_values_supported?: string[] | undefined;
   /** PKCE methods (RFC 7636, section 4.2). */
   code_challenge_methods_supported?: string[] | undefined;
-  /** These members as the claims of a signed JWT (RFC 8414, section 2.1). */
+  /** Signed JWT with these members as claims (RFC 8414, section 2.1). */
   signed_metadata?: string | undefined;
 
   /** URL for pushed authorization requests (RFC 9126, section 5). */

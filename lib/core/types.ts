@@ -11,8 +11,8 @@ import type {
   AuthorizationRegistrationErrorType,
 } from "./constants.ts";
 
-// `string & Record<never, never>` is any string. With `string`, editors would not suggest
-// the literals beside it.
+// `string & Record<never, never>` is any string. With plain `string`, editors would not
+// suggest the literals.
 
 /** Client metadata sent to a registration endpoint (RFC 7591, section 2). */
 export interface IAuthorizationDynamicClientRegistrationRequest {
@@ -268,7 +268,9 @@ export interface IAuthorizationJWTClaims {
   [claim: string]: unknown;
 }
 
-/** A `CryptoKey` of the Web Crypto API, by a type that every runtime's library knows. */
+/**
+ * A `CryptoKey` of the Web Crypto API, as the type libraries of all runtimes define it.
+ */
 export type WebCryptoKey = Parameters<typeof crypto.subtle.sign>[1];
 
 /** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). */
