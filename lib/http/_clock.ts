@@ -9,10 +9,10 @@ export const LONGEST_TIMER_MS = 2_147_483_647;
 
 type Listener = (reason: unknown) => void;
 
-/** What runs under each signal, and is to be ended when it aborts. */
+/** The functions to call when each signal aborts. */
 const listeners = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Listener>>();
 
-/** Calls the listeners of a signal; the only handler that a signal has of ours. */
+/** Calls the listeners of a signal. Each signal has only this one handler of ours. */
 function onAbort({ target }: Event): void {
   // Not `currentTarget`: Node sets it to null once a `Request` was made with the signal.
   const signal = target as AbortSignal;

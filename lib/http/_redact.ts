@@ -3,12 +3,12 @@
 import { isMembers, type Members } from "../core/_members.ts";
 import { MIN_SECRET_LENGTH, printableWithout } from "../core/_quote.ts";
 
-/** An error response with a larger body is not repeated as an object. */
+/** An error does not contain the members of an error response with a larger body. */
 const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
 
 /**
- * The most parts of a header field that are looked for. A server may issue a token of a
- * megabyte with a hundred thousand of them.
+ * How many parts of a header field are looked for, at most. A token of a megabyte may
+ * have a hundred thousand parts.
  */
 const MAX_PARTS = 1_000;
 
@@ -21,7 +21,9 @@ const PUBLIC_HEADER =
 /** Members of a response that hold tokens. */
 const TOKEN_MEMBER = /^(access|refresh|id)_token$/;
 
-/** The values of a header field: the whole, its parts, decoded Basic credentials. */
+/**
+ * The values in a header field: the whole field, its parts, decoded Basic credentials.
+ */
 function headerValues(value: string): string[] {
   const parts = value.split(/[\s;,]+/, MAX_PARTS).flatMap((part) => [
     part,
@@ -86,8 +88,8 @@ export function secretsOf(
 }
 
 /**
- * Returns the members of an error response without tokens and secrets; undefined if
- * the body is large, or was not read as text.
+ * Returns the members of an error response without tokens or secrets; undefined if the
+ * body is large or was not read as text.
  */
 export function cleanErrorResponse(
   json: unknown,

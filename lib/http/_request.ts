@@ -57,8 +57,8 @@ function requireFields(fields: Fields): void {
 }
 
 /**
- * Adds the header fields that a caller gives, by name in any case; they replace
- * those in `own`, but not those in `last`, which are in `own` as well.
+ * Adds the header fields of a caller, by name in any letter case. They replace those in
+ * `own`, except those in `last`, which are in `own` as well.
  */
 export function mergeHeaders(
   own: Fields,
@@ -114,7 +114,7 @@ export async function requirePermission(
   });
 }
 
-/** Checks whether CORS may be the reason of a failure, which no browser says. */
+/** Checks whether CORS may be the reason of a failure; browsers do not say so. */
 function mayBeCors(thrown: unknown): boolean {
   return thrown instanceof TypeError && ["document", "location"]
     .some((name) => Reflect.get(globalThis, name) !== undefined);
@@ -219,8 +219,8 @@ export function requestHead(
 }
 
 /**
- * Returns the URL that a redirect leads to, or the reason why it must not be
- * followed; neither if the response is not a redirect.
+ * Returns the URL of a redirect, or the reason why it must not be followed; neither if
+ * the response is not a redirect.
  */
 function redirectOf(
   url: string,
@@ -312,10 +312,10 @@ async function sendAndFollow(
 }
 
 /**
- * Makes a request and returns its response, read to the end. A `GET` follows a
- * few redirects within its origin, a `POST` none, so that header fields for one
- * origin are not sent to another. A redirect that is not followed, and a body
- * that cannot be read, are a `failure` of the response.
+ * Makes a request, reads the response to its end and returns it. A `GET` follows a few
+ * redirects within its origin, and a `POST` follows none, so that header fields for one
+ * origin are not sent to another. A redirect that is not followed, or a body that
+ * cannot be read, sets `failure` of the response.
  *
  * @throws {OAuthClientError} `network_error`, `timeout`, `url_refused`, and
  * `redirect_refused` if a caller's `fetch` followed a redirect elsewhere.

@@ -9,7 +9,7 @@ import { quoteUrl } from "../core/_url.ts";
 import type { IFetchResponse } from "./request_options.ts";
 import { readBytes } from "./_stream.ts";
 
-/** A finished response. Nothing of it is left to be read. */
+/** A response that was read to its end. */
 export interface IResponse {
   /** URL of the request. */
   readonly url: string;
@@ -19,13 +19,13 @@ export interface IResponse {
   readonly ok: boolean;
   readonly statusText: string;
   readonly headers: { get(name: string): string | null };
-  /** The body as JSON; undefined if it is anything else. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json?: unknown;
-  /** The body as text; undefined if a caller's `fetch` gave JSON alone. */
+  /** The body as text; undefined if a caller's `fetch` returned JSON only. */
   readonly text?: string;
   /** Why the body is missing, or why a redirect was not followed. */
   readonly failure?: OAuthClientError;
-  /** Reads the text of a minimal response after its `json()`, for a message. */
+  /** Reads the text of a response that was read by `json()`, for a message. */
   readonly readText?: () => Promise<string>;
 }
 
@@ -44,7 +44,9 @@ export const FORM = "application/x-www-form-urlencoded";
 const utf8 = /* @__PURE__ */ new TextDecoder();
 const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
 
-/** Returns a header field; a minimal response may have other headers or none. */
+/**
+ * Returns a header field; the `headers` of a minimal response may differ or be absent.
+ */
 export function fieldOf(
   headers: IFetchResponse["headers"],
   name: string,
@@ -63,7 +65,7 @@ export function isOk({ status, ok }: IFetchResponse): boolean {
   return ok ?? (status >= 200 && status < 300);
 }
 
-/** Parses JSON; returns undefined if it is none. */
+/** Parses JSON; returns undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -120,9 +122,9 @@ export function responseError(
 }
 
 /**
- * Checks whether a body can be no larger than its `Content-Length`: `fetch` made the
- * response (`basic`), HTTP framing keeps the length, and nothing is decompressed.
- * A `cors` response does not expose all of these header fields.
+ * Checks whether a body cannot be larger than its `Content-Length`: `fetch` made the
+ * response (`basic`), HTTP framing enforces the length, and nothing is decompressed. A
+ * `cors` response does not expose all of these header fields.
  */
 function hasKnownLength(
   response: IFetchResponse,
@@ -149,7 +151,7 @@ function readBodyBytes(
     : response.text();
 }
 
-/** Checks whether `json()` reads a response: the text of any other one is read. */
+/** Checks whether a response is read by `json()`; any other is read as text. */
 function isReadAsJson(response: IFetchResponse, { isExpected }: IReading) {
   return response.body === undefined && isExpected && !isForm(response);
 }
@@ -186,7 +188,7 @@ function failed(
   return { ...head, failure: responseError(head, code, message, { cause }) };
 }
 
-/** Reads a response to its end. A body that cannot be read is a `failure`. */
+/** Reads a response to its end. A body that cannot be read sets `failure`. */
 export async function readResponse(
   url: string,
   finalUrl: string,

@@ -4,8 +4,8 @@ const FIRST_BUFFER_BYTES = 4_096;
 const MAX_EMPTY_CHUNKS = 1_000;
 
 /**
- * Reads a stream to its end. Returns undefined, and cancels the stream, if it has
- * more than `maxBytes`. Rejects if the stream fails, or yields anything but bytes.
+ * Reads a stream to its end. Returns undefined, and cancels the stream, if it has more
+ * than `maxBytes`. Rejects if the stream fails or returns something other than bytes.
  */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,

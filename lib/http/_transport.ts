@@ -1,4 +1,4 @@
-/** What the transport uses of the options of a network call. */
+/** The options of a network call that the transport uses. */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { OnEvent } from "./events.ts";
@@ -7,19 +7,19 @@ import type { IFetch, IRequestOptions } from "./request_options.ts";
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1_048_576;
 
-/** How requests are made. It has no header fields, which belong to one server. */
+/** How requests are made. It contains no header fields, as these are for one server. */
 export interface ITransport
   extends Pick<IRequestOptions, "fetch" | "signal" | "allowUrl"> {
   timeoutMs: number;
   maxBytes: number;
-  /** What earlier requests have sent, and errors must not repeat. */
+  /** Values that earlier requests have sent, and that errors must not repeat. */
   secrets: readonly string[];
-  /** Sent with every request that has no `User-Agent` of its own. */
+  /** The `User-Agent` of every request that does not set it. */
   userAgent: string | undefined;
   onEvent: OnEvent | undefined;
 }
 
-/** What goes with a `fetch` through all functions that are given it. */
+/** Values that accompany a `fetch` through all functions that receive it. */
 type Companions = Partial<
   Pick<ITransport, "secrets" | "userAgent" | "onEvent">
 >;
@@ -30,7 +30,7 @@ type Companions = Partial<
  */
 const companions = /* @__PURE__ */ new WeakMap<IFetch, Companions>();
 
-/** Returns a `fetch` with companions, those of the given one included. */
+/** Returns a `fetch` with companions, including those of the given `fetch`. */
 export function fetchWith(
   fetch: IFetch | undefined,
   { secrets = [], ...further }: Companions,
@@ -52,9 +52,9 @@ function limit(name: string, value: number): number {
 }
 
 /**
- * Takes out what the transport uses of a caller's options. Nothing else is passed on:
- * a type such as `Omit<IRequestOptions, "headers">` does not keep TypeScript from
- * accepting an object that has header fields for another server.
+ * Returns the members of a caller's options that the transport uses. Nothing else is
+ * passed on: a type such as `Omit<IRequestOptions, "headers">` does not keep TypeScript
+ * from accepting an object that has header fields for another server.
  */
 export function transportOf(options: IRequestOptions | undefined): ITransport {
   const { fetch, signal, allowUrl, timeoutMs, maxBytes } = requireObject(

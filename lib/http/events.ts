@@ -1,5 +1,5 @@
 /**
- * What happens within an authorized fetch, for logs and traces.
+ * Events of an authorized fetch, for logs and traces.
  *
  * @module
  */
@@ -18,22 +18,23 @@ export type SignInReason =
 
 /**
  * An event of {@linkcode createAuthorizedFetch}: a plain object without tokens, codes,
- * secrets and queries. `type` is one of these:
+ * secrets or queries. `type` is one of these:
  *
- * - `request`: a request has ended, also one to the resource. `status` is undefined if
- *   there was no response, and `code` then says why.
- * - `uncovered_request`: a request to the origin of the resource went out without a
+ * - `request`: a request has ended, to a server or to the resource. `status` is
+ *   undefined if there was no response; `code` then says why.
+ * - `uncovered_request`: a request to the origin of the resource was sent without a
  *   token, as its URL is neither the resource nor below it.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
- * - `sign_in_started`, `sign_in_finished`: a user was asked for, and has signed in.
+ * - `sign_in_started`, `sign_in_finished`: a user was asked to sign in; a user has
+ *   signed in.
  * - `refreshed`: a token was refreshed.
- * - `session_dropped`: the tokens of a session, or all of it, were deleted after an
- *   error; `code` is the error code of the server, or else that of the library, and
- *   `message` that of the error.
+ * - `session_dropped`: the tokens of a session, or the whole session, were deleted
+ *   after an error; `code` is the error code of the server, or else of the library, and
+ *   `message` the message of the error.
  * - `step_up`: the resource requires more scopes, or another authentication.
  * - `waiting`: another process or tab has held the lock of the store for a second;
- *   `pid` is its process, where the store knows it.
+ *   `pid` is that process, if the store knows it.
  */
 export type AuthorizedFetchEvent =
   | {
@@ -70,14 +71,15 @@ export type AuthorizedFetchEvent =
   | { type: "step_up"; scopes?: string[]; acrValues?: string; maxAge?: number }
   | { type: "waiting"; pid?: number };
 
-/** Receives events. What it throws, or rejects with, is ignored. */
+/** Receives events. Errors that it throws or rejects with are ignored. */
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;
 
-/** Members with text of a server, which may repeat what it has received. */
+/** Members with text of a server, which may repeat what the server received. */
 const SERVER_TEXT = /^(issuer|url|clientId|scopes|acrValues|message)$/;
 
 /**
- * Passes an event on, without what has been sent; a failure is that of the receiver.
+ * Passes an event to the receiver without values that were sent, and ignores the
+ * receiver's errors.
  *
  * @param secrets The values that servers have received.
  */

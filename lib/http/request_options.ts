@@ -19,8 +19,8 @@ export interface IFetchInit {
 }
 
 /**
- * The response of a fetch function; a `Response` satisfies it. The optional
- * members are used where they are present.
+ * The response of a fetch function; a `Response` satisfies it. Optional members are
+ * used if present.
  */
 export interface IFetchResponse {
   /** HTTP status. */
@@ -49,9 +49,9 @@ export interface IFetchResponse {
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
 /**
- * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. In
- * {@linkcode createAuthorizedFetch}, `resource` is a request to the resource for its
- * challenge, or a redirect of the resource to another origin.
+ * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `resource` is a
+ * request of {@linkcode createAuthorizedFetch} for the challenge of the resource, or a
+ * redirect of the resource to another origin.
  */
 export type RequestPurpose =
   | "resource_metadata"
@@ -70,9 +70,9 @@ export interface IRequestOptions {
   /** Aborts the whole operation at once, with the signal's own reason. */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for one request with its redirects and its response body. An
-   * operation of several requests has this time for each of them. `Infinity` for
-   * no limit. A timeout ends the whole operation with `timeout`.
+   * Milliseconds for one request with its redirects and its response body. An operation
+   * with several requests has this time for each of them. `Infinity` means no limit. A
+   * timeout fails the whole operation with `timeout`.
    *
    * @default {10_000}
    */
@@ -93,7 +93,7 @@ export interface IRequestOptions {
     | ((url: URL, purpose: RequestPurpose) => boolean | Promise<boolean>)
     | undefined;
   /**
-   * Header fields to add to the request. They replace those of the library,
+   * Header fields to add to the request. They replace those that the library sets,
    * except the `Content-Type` and the credentials of a token request.
    */
   headers?: Readonly<Record<string, string>> | undefined;
