@@ -1,4 +1,4 @@
-/** Whether the identifier in the metadata of a resource is that of the target. */
+/** Whether the identifier in the metadata of a resource matches the target. */
 
 import { withoutSlash } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
@@ -14,9 +14,9 @@ function parseResource(resource: string): URL | undefined {
 }
 
 /**
- * Returns the own well-known URL of a resource that is a parent path of the target;
- * undefined if it is none. A document of the parent counts there only: another URL
- * could belong to a tenant, who must not obtain tokens for the whole host.
+ * Returns the well-known URL of a resource that is a parent path of the target;
+ * undefined if it is not one. A document of the parent counts at this URL only: another
+ * URL could belong to a tenant, who must not obtain tokens for the whole host.
  */
 export function parentUrlOf(resource: string, target: URL): string | undefined {
   const url = parseResource(resource);
@@ -26,9 +26,9 @@ export function parentUrlOf(resource: string, target: URL): string | undefined {
 }
 
 /**
- * Checks whether the `resource` of a metadata document is for the target
- * (RFC 9728, section 3.3): the target itself, but for one slash at the end of its path;
- * or, unless the match is `exact`, a parent path that the document stands at.
+ * Checks whether the `resource` of a metadata document matches the target (RFC 9728,
+ * section 3.3): it is the target, except for one slash at the end of its path; or,
+ * unless the match is `exact`, a parent path at whose well-known URL the document is.
  */
 export function coversTarget(
   resource: string,
@@ -51,7 +51,10 @@ export function coversTarget(
       withoutSlash(parentUrl));
 }
 
-/** Returns the identifier of a target: no fragment, no slash for an empty path. */
+/**
+ * Returns the identifier of a target: without a fragment, and without a slash for an
+ * empty path.
+ */
 export function canonicalResource(target: URL): string {
   const path = target.pathname === "/" ? "" : target.pathname;
   return target.origin + path + target.search;

@@ -15,15 +15,15 @@ import { type IResponse, responseError } from "../http/_response.ts";
 import type { ITransport } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
-/** What a document is: metadata, or why it cannot be used. */
+/** The result of a check: metadata, or why the document cannot be used. */
 export interface IVerdict<Metadata> {
   readonly metadata?: Metadata;
   readonly code?: OAuthClientErrorCode;
   readonly problem?: string;
   readonly cause?: unknown;
-  /** Whether no further URL of the search may be requested after this document. */
+  /** Whether the search ends with this document. */
   readonly isFinal?: boolean;
-  /** The URL whose document counts in place of this one. */
+  /** The URL of the document to use in place of this one. */
   readonly otherUrl?: string | undefined;
 }
 
@@ -31,10 +31,10 @@ export interface IVerdict<Metadata> {
 export interface ICandidate<Metadata> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The rules for a URL that a server has named; others are checked before. */
+  /** The rules for a URL that a server has named; other URLs are already checked. */
   readonly rules?: IUrlRules | undefined;
   readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
-  /** Whether what `json()` of a minimal response rejects with is the error. */
+  /** Whether an error of the `json()` of a minimal response is returned unchanged. */
   readonly keepsRejection?: boolean;
 }
 
@@ -143,9 +143,9 @@ export async function search<Metadata>(
 }
 
 /**
- * Returns the result of a search as {@linkcode fetchResourceMetadata} does: what
- * `fetch` threw, or a `json()`, is kept unchanged; a single error is thrown as it is, several in an
- * `AggregateError`.
+ * Returns the result of a search as {@linkcode fetchResourceMetadata} does. Errors of
+ * `fetch` and `json()` are kept unchanged; a single error is thrown as it is, several
+ * in an `AggregateError`.
  */
 export function toDiscoveryResult<Metadata>(
   purpose: RequestPurpose,
@@ -167,7 +167,7 @@ export function toDiscoveryResult<Metadata>(
   );
 }
 
-/** The outcome of an attempt in a few words, without the body of a response. */
+/** Returns the outcome of an attempt in a few words, without the body of a response. */
 function summaryOf({ url, error }: IDiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
   const { code, status, cause } = error;
@@ -183,7 +183,7 @@ function summaryOf({ url, error }: IDiscoveryAttempt): string {
   return `${url} (${reason ?? error.message})`;
 }
 
-/** The error of a strict discovery, with the outcome of every attempt. */
+/** Returns the error of a strict discovery, with the outcome of every attempt. */
 export function discoveryError(
   problem: string,
   attempts: readonly IDiscoveryAttempt[],

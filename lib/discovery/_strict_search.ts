@@ -38,7 +38,7 @@ type Headers = Readonly<Record<string, string>> | undefined;
 
 const ACCEPT = { Accept: "application/json" };
 
-/** Checks whether a member should be a web URL and is something else. */
+/** Checks whether a member should be a web URL but is not. */
 export function isUnsafeUrl(name: string, value: unknown): boolean {
   return /_(uri|endpoint|documentation)$/.test(name) &&
     !(typeof value === "string" && isWebUrl(value) &&
@@ -136,9 +136,9 @@ export function resourceCandidates(
 }
 
 /**
- * Searches for the metadata of a resource; that of another one ends the search. For a
- * document of a parent path, the own well-known URL of the parent is requested: servers
- * publish one document under the names of others.
+ * Searches for the metadata of a resource; metadata of another resource ends the
+ * search. For a document of a parent path, the well-known URL of the parent is
+ * requested: some servers publish the same document at several URLs.
  */
 export async function searchResource(
   options: IResourceSearch,
@@ -154,7 +154,7 @@ export async function searchResource(
   const candidates = [resourceCandidate(url, options)];
   const second = await search(purpose, candidates, transport);
   attempts.push(...second.attempts);
-  // Without such a document, the mismatch stays the result.
+  // Without such a document, the mismatch is the result.
   return second.metadata ? { ...second, attempts } : first;
 }
 
@@ -163,9 +163,9 @@ export interface IServerSearch {
   /** The issuer identifier, as the resource or the caller named it. */
   readonly issuer: string;
   readonly rules: IUrlRules;
-  /** The issuers that the metadata may have, by the identifier that was named. */
+  /** Issuers that the metadata may have, by the identifier that was named. */
   readonly trustedIssuers: Readonly<Record<string, string>> | undefined;
-  /** The URL of an earlier discovery, to be requested first. */
+  /** The metadata URL of an earlier discovery, which is requested first. */
   readonly preferredUrl: string | undefined;
   readonly additionalHeaders: Headers;
 }

@@ -47,10 +47,10 @@ export interface IDiscoverAuthorizationOptions
   /** Header fields for requests to the origin of the resource only. */
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Which `resource` the metadata may have: the target, or also a parent path
-   * that publishes the metadata at its own well-known URL. Set `exact` where several
-   * tenants share a host: with `parent`, a tenant whose challenge names the document of
-   * the host receives a token that is valid for all of the host.
+   * Which `resource` the metadata may have: the target, or with `parent` also a parent
+   * path that publishes the metadata at its own well-known URL. Set `exact` where
+   * several tenants share a host: with `parent`, a tenant whose challenge names the
+   * document of the host receives a token that is valid for all of the host.
    *
    * @default {"parent"}
    */
@@ -61,12 +61,12 @@ export interface IDiscoverAuthorizationOptions
    */
   authorizationServer?: string | URL | undefined;
   /**
-   * Metadata of the authorization server, from its manual, where the server publishes
-   * none: nothing is requested. PKCE is assumed unless `code_challenge_methods_supported`
-   * says otherwise. Not beside `authorizationServer`.
+   * Metadata of an authorization server that publishes none, from its manual; no
+   * metadata is requested. PKCE is assumed unless `code_challenge_methods_supported`
+   * says otherwise. Cannot be combined with `authorizationServer`.
    */
   serverMetadata?: KnownServerMetadata | undefined;
-  /** Selects one of the servers in the metadata of the resource; else the first. */
+  /** Selects one of the servers that the resource lists; the first when absent. */
   selectAuthorizationServer?:
     | ((authorizationServers: readonly string[]) => string)
     | undefined;
@@ -78,19 +78,19 @@ export interface IDiscoverAuthorizationOptions
 export interface IAuthorizationContext {
   /**
    * Resource indicator for the authorization and token requests (RFC 8707): the
-   * `resource` of the metadata byte for byte, else the URL of the target.
+   * `resource` of the metadata byte for byte, or else the URL of the target.
    */
   resource: string;
   /** Issuer of the server's metadata: bind what you store to it. */
   issuer: string;
   /**
-   * Another issuer that authorization responses may name, by `trustedIssuers`: that of
-   * the server behind a proxy.
+   * Another issuer that authorization responses may name, from `trustedIssuers`: that
+   * of a server behind a proxy.
    */
   responseIssuer?: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
   serverMetadata: IAuthorizationServerMetadata;
-  /** URL of that metadata; undefined if the endpoints are assumed. */
+  /** URL of `serverMetadata`; undefined if the endpoints are assumed. */
   serverMetadataUrl?: string;
   /**
    * What named the authorization server: the metadata of the resource, the option
@@ -108,8 +108,8 @@ export interface IAuthorizationContext {
 }
 
 /**
- * Checks whether nothing is published at a URL that was requested. An outage, or
- * metadata that must not be used, does not show that.
+ * Checks whether an attempt shows that nothing is published at its URL: an outage does
+ * not, nor does metadata that must not be used.
  */
 function isUnpublished({ error }: IDiscoveryAttempt): boolean {
   if (!(error instanceof OAuthClientError)) return false;
@@ -132,7 +132,7 @@ function serversOf(
     : undefined;
 }
 
-/** Selects a server among those that the resource lists; undefined for none. */
+/** Selects one of the servers that the resource lists; undefined if there is none. */
 function selectServer(
   servers: readonly string[],
   select: IDiscoverAuthorizationOptions["selectAuthorizationServer"],
@@ -164,20 +164,21 @@ function selectServer(
  * - The `resource` of the metadata must be the target, or a parent path that
  *   publishes the document at its own well-known URL. Metadata of another resource
  *   ends the discovery.
- * - The `issuer` must be the identifier that was named, but for one slash at its end
- *   (`trustedIssuers` lifts this for a server).
+ * - The `issuer` must be the identifier that was named, except for one slash at its end
+ *   (`trustedIssuers` allows another issuer for a server).
  * - All URLs must be https, or http on loopback. Loopback is accepted only if the
- *   target is on loopback as well (`allowHttp` lifts both).
+ *   target is on loopback as well (`allowHttp` removes both restrictions).
  * - Members that are `null`, and URLs that are not http or https, count as absent.
  * - Endpoints are assumed only if the challenge named no metadata, and nothing is
- *   published at any of the URLs: a status 4xx, or a document that is no metadata.
+ *   published at any of the URLs: the response is a 4xx, or a document that is not
+ *   metadata.
  *
  * @param targetResource URL of the resource.
  * @param options The challenge, the rules, and the options of every request.
  * @throws {OAuthClientError} `discovery_failed`: no URL led to usable metadata; the
- * message has the outcome for each URL, `attempts` the errors. `timeout`.
- * `url_refused`: the resource, or the server that it lists, must not be used.
- * `invalid_argument`: not a URL, or an option is not valid.
+ * message contains the outcome for each URL, `attempts` the errors. `timeout`.
+ * `url_refused`: the URL of the resource, or of the server that it lists, must not be
+ * used. `invalid_argument`: not a URL, or an option is not valid.
  * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol
  * 2025-11-25, "Authorization".
  *
@@ -214,10 +215,10 @@ export async function discoverAuthorization(
   return await discover(target, options ?? {}, transport);
 }
 
-/** What a discovery uses of a caller's options, beside the transport. */
+/** The options that a discovery uses, except for those of the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof ITransport>;
 
-/** Discovers the authorization server of a resource, by a transport. */
+/** Discovers the authorization server of a resource with a transport. */
 export async function discover(
   target: URL,
   {

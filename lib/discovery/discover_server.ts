@@ -17,14 +17,14 @@ import { searchServer } from "./_strict_search.ts";
 export interface IDiscoverAuthorizationServerOptions
   extends Omit<IRequestOptions, "headers"> {
   /**
-   * Header fields for the metadata of the authorization server. In
-   * {@linkcode discoverAuthorization} the resource names that server: whichever it
-   * names receives them, unless `authorizationServer` or `allowUrl` restricts it.
+   * Header fields for requests for the metadata of the authorization server. In
+   * {@linkcode discoverAuthorization}, any server that the resource names receives
+   * them, unless `authorizationServer` or `allowUrl` restricts it.
    */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * For servers whose metadata is known to have another issuer: the `issuer` that
-   * it may have, by the identifier that the resource or you named.
+   * For servers whose metadata is known to contain another issuer: that issuer, by the
+   * identifier that the resource or you named.
    */
   trustedIssuers?: Readonly<Record<string, string>> | undefined;
   /**
@@ -32,7 +32,7 @@ export interface IDiscoverAuthorizationServerOptions
    * usually alone, if it is one of the possible URLs.
    */
   preferredServerMetadataUrl?: string | undefined;
-  /** Accepts http URLs that are not on loopback, and any URL on loopback. */
+  /** Accepts all http URLs, and all URLs on loopback. */
   allowHttp?: boolean | undefined;
 }
 
@@ -54,8 +54,8 @@ export interface IAuthorizationServer {
  *
  * @param issuer Issuer identifier.
  * @param options Header fields, and the options of every request.
- * @throws {OAuthClientError} `discovery_failed`: no URL led to metadata of this
- * issuer. `timeout`. `url_refused`: the issuer is not https, nor http on loopback.
+ * @throws {OAuthClientError} `discovery_failed`: no URL led to metadata of this issuer.
+ * `timeout`. `url_refused`: the issuer is neither https nor http on loopback.
  * `invalid_argument`: not a URL, or an option is not valid.
  * @see RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3.
  *

@@ -1,5 +1,5 @@
 /**
- * The URLs where metadata is published, and the metadata of a server without any.
+ * The URLs where metadata is published, and default metadata.
  *
  * @module
  */
@@ -15,10 +15,9 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 
 /**
  * Returns the well-known URLs of a resource in the order to request them (RFC 9728,
- * section 3.1): with the path of the resource; that of the origin, which is the same
- * for the path `/`.
- * The strings are joined, not resolved, so that a path that begins with `//` keeps
- * its host.
+ * section 3.1): the URL with the path of the resource, then the URL of the origin. Both
+ * are the same for the path `/`. The strings are joined, not resolved, so that the host
+ * stays the same for a path that begins with `//`.
  */
 export function resourceMetadataUrls(
   { origin, pathname }: URL,
@@ -29,9 +28,9 @@ export function resourceMetadataUrls(
 
 /**
  * Returns the URLs of the metadata of a server in the order to request them: the
- * well-known URL of RFC 8414, section 3.1, then that of OpenID Connect, each with the
- * path of the issuer inserted; the path of OpenID Connect appended to the issuer
- * (OpenID Connect Discovery 1.0, section 4.1).
+ * well-known URL of RFC 8414, section 3.1, and that of OpenID Connect, each with the
+ * path of the issuer inserted; then the well-known path of OpenID Connect appended to
+ * the issuer (OpenID Connect Discovery 1.0, section 4.1).
  */
 export function serverMetadataUrls(
   origin: string,
@@ -56,8 +55,8 @@ export function preferFirst(
 }
 
 /**
- * Returns metadata for an authorization server that publishes none: the endpoints
- * `/authorize`, `/token` and `/register` of its origin.
+ * Returns default metadata for an authorization server that publishes none: the
+ * endpoints `/authorize`, `/token` and `/register` of its origin.
  *
  * @param authorizationServer URL of the server; it becomes the `issuer`.
  * @throws {OAuthClientError} `invalid_argument`: not an http or https URL.

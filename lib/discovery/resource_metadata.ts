@@ -25,8 +25,8 @@ import { resourceMetadataUrls } from "./metadata_urls.ts";
 export interface IFetchResourceMetadataOptions
   extends Omit<IRequestOptions, "headers"> {
   /**
-   * Header fields for those requests only whose URL has the origin of the target
-   * resource, so that credentials are not sent to other origins.
+   * Header fields for requests to the origin of the target resource only, so that
+   * credentials are not sent to other origins.
    */
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
 }
@@ -60,15 +60,15 @@ function check(
 
 /**
  * Fetches the metadata of a protected resource, whose `resource` must be exactly the
- * target: prefer {@linkcode discoverAuthorization}, which also accepts the parent
- * paths that real servers publish and continues to the authorization server.
+ * target. Prefer {@linkcode discoverAuthorization}, which also accepts the parent paths
+ * that real servers publish, and also discovers the authorization server.
  *
- * Up to three URLs are requested in this order, until one returns the metadata:
- * the `resource_metadata` of the challenge; the well-known URL with the path of
- * the resource, unless that path is `/`; the well-known URL of the origin. The
- * `resource` of the document must equal the target, and at the last URL the origin
- * of the target, both compared as parsed URLs. The status must be 200. Redirects
- * are followed within their origin.
+ * Up to three URLs are requested in this order, until one returns the metadata: the
+ * `resource_metadata` of the challenge; the well-known URL with the path of the
+ * resource, unless that path is `/`; the well-known URL of the origin. The `resource`
+ * of the document must equal the target, or for the last URL the origin of the target;
+ * both are compared as parsed URLs. The status must be 200. Redirects are followed
+ * within their origin.
  *
  * @param targetResource URL of the resource.
  * @param resourceMetadataUrl The `resource_metadata` of the challenge.
@@ -76,9 +76,9 @@ function check(
  * every request.
  * @returns The metadata, the URL it came from, and the errors of earlier attempts.
  * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http or
- * https URL, or an argument is not valid. `timeout`. If one URL was requested,
- * its error: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
- * `redirect_refused`, `url_refused`, or what `fetch` threw, or the `json()` of a
+ * https URL, or an argument is not valid. `timeout`. If one URL was requested, its
+ * error: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
+ * `redirect_refused`, `url_refused`, or the error of `fetch` or of the `json()` of a
  * minimal response.
  * @throws {AggregateError} The errors, if several URLs were requested.
  * @see RFC 9728, sections 3.1 and 3.3.

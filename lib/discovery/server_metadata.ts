@@ -39,24 +39,23 @@ function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
 }
 
 /**
- * Fetches the metadata of an authorization server without comparing its `issuer`:
- * prefer {@linkcode discoverAuthorizationServer}, which refuses metadata of another
+ * Fetches the metadata of an authorization server without a check of its `issuer`.
+ * Prefer {@linkcode discoverAuthorizationServer}, which refuses metadata of another
  * issuer.
  *
- * Three URLs are requested in this order, until one returns metadata: the
- * well-known URL of RFC 8414 and that of OpenID Connect, each with the path of the
- * issuer inserted; the path of OpenID Connect appended to the issuer. The status
- * must be 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects are
- * followed within their origin.
+ * Three URLs are requested in this order, until one returns metadata: the well-known
+ * URL of RFC 8414 and that of OpenID Connect, each with the path of the issuer
+ * inserted; then the well-known path of OpenID Connect appended to the issuer. The
+ * status must be 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects
+ * are followed within their origin.
  *
  * @param authorizationServer Issuer identifier, an http or https URL.
  * @param options Header fields for every request, and the options of every request.
  * @returns The metadata, the URL it came from, and the errors of earlier attempts.
  * @throws {OAuthClientError} `invalid_argument`: `authorizationServer` is not an http
  * or https URL, or an option is not valid. `timeout`.
- * @throws {AggregateError} The three errors: `unexpected_status`,
- * `invalid_metadata` with the reason as its `cause`, `redirect_refused`, or what
- * `fetch` threw.
+ * @throws {AggregateError} The three errors: `unexpected_status`, `invalid_metadata`
+ * with the reason as its `cause`, `redirect_refused`, or the error of `fetch`.
  * @see RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
  *
  * @example Fetch the token endpoint

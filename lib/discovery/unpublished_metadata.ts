@@ -14,7 +14,10 @@ export type KnownServerMetadata = Omit<
   "response_types_supported"
 >;
 
-/** Returns metadata that the caller knows, with PKCE unless it says otherwise. */
+/**
+ * Returns metadata that the caller knows, with PKCE added unless the metadata lists
+ * other methods.
+ */
 export function completeMetadata(
   known: KnownServerMetadata,
 ): IAuthorizationServerMetadata {
