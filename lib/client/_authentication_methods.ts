@@ -1,22 +1,25 @@
-/** Which client authentication methods are preferred, and which one a registration has. */
+/**
+ * Which client authentication methods are preferred, and which method a registration
+ * has.
+ */
 
 /** The default of servers and of clients (RFC 8414, section 2; RFC 7591, section 2). */
 export const DEFAULT_METHOD = "client_secret_basic";
 
-/** The methods of a client with a secret. */
+/** The methods for a client with a secret. */
 export const SECRET_METHODS: readonly string[] = [
   DEFAULT_METHOD,
   "client_secret_post",
 ];
 
-/** The methods that need no more than a registration. */
+/** The methods that need only a registration. */
 export const REGISTERED_METHODS: readonly string[] = [
   DEFAULT_METHOD,
   "client_secret_post",
   "none",
 ];
 
-/** What decides about the method of a registration. */
+/** What determines the method of a registration. */
 interface IRegisteredMethod {
   /** The method in the response. */
   readonly named: string | undefined;
@@ -28,12 +31,12 @@ interface IRegisteredMethod {
 }
 
 /**
- * Returns the method of a registration; undefined if the list of the server decides.
+ * Returns the method of a registration; undefined to choose from the server's list.
  *
- * RFC 7591, section 3.2.1, has the response name the method and issue the secret that it
- * needs. Where the response names none, the requested one is kept. Where a method has no
- * secret, the client is public if that was requested or is listed. Where a secret was
- * issued for a public client and `none` is not listed, the secret is for use.
+ * By RFC 7591, section 3.2.1, the response names the method and contains the secret
+ * that the method needs. If the response names no method, the requested one is kept. If
+ * a method lacks its secret, the client is public if `none` was requested or is listed.
+ * If a public client was issued a secret and `none` is not listed, the secret is used.
  */
 export function registeredMethod(
   { named, requested, hasSecret, listed = [] }: IRegisteredMethod,

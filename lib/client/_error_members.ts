@@ -5,7 +5,7 @@ import { printableWithout } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
 import type { IOAuthClientErrorDetails } from "../core/errors.ts";
 
-/** Returns what an error may repeat of an error response. */
+/** Returns the members of an error response that an error may repeat. */
 export function errorMembers(
   members: Members,
   secrets: readonly string[],

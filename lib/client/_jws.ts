@@ -35,7 +35,7 @@ function algorithmOf(
   );
 }
 
-/** Signs a JWT. Its `alg` follows from the key. */
+/** Signs a JWT. The key determines its `alg`. */
 export async function signJwt(
   header: Record<string, unknown>,
   claims: Record<string, unknown>,
@@ -52,7 +52,10 @@ export async function signJwt(
   return `${input}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
-/** Checks whether a JWT of {@linkcode signJwt} was signed with this key's pair. */
+/**
+ * Checks whether a JWT of {@linkcode signJwt} was signed with the private key of this
+ * public key.
+ */
 export async function verifies(
   jwt: string,
   key: WebCryptoKey,
@@ -66,7 +69,7 @@ export async function verifies(
       new TextEncoder().encode(jwt.slice(0, end)),
     );
   } catch {
-    // The key is of another algorithm than the signature.
+    // The key is for another algorithm than the signature.
     return false;
   }
 }

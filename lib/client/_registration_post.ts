@@ -17,12 +17,12 @@ import { type IResponse, responseError } from "../http/_response.ts";
 import type { ITransport } from "../http/_transport.ts";
 import { errorMembers } from "./_error_members.ts";
 
-/** Returns a string as it is, and anything else that servers send as JSON. */
+/** Returns a string unchanged, and any other value as JSON. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : quoteJson(value);
 }
 
-/** Returns why there is no registration in a response. */
+/** Returns why a response contains no registration. */
 function problemOf({ ok, json, text, failure }: IResponse): string {
   if (failure && text === undefined) {
     const { cause = failure } = failure;

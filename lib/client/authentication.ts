@@ -20,16 +20,16 @@ export interface IClientAuthentication {
   readonly clientId: string;
   /** Name of the method in `token_endpoint_auth_methods_supported`. */
   readonly method: string;
-  /** The only issuer that the credentials may be sent to; any when undefined. */
+  /** The only issuer that the credentials may be sent to; any issuer when undefined. */
   readonly issuer?: string | undefined;
   /**
-   * Whether what each request sends is of use to its own server only, so that the client
-   * needs no issuer where a resource selects the server.
+   * Whether each request sends credentials that only its own server accepts, so that
+   * the client needs no issuer when a resource selects the server.
    */
   readonly isPortable?: boolean | undefined;
   /**
-   * The same client with Basic credentials that are not form-encoded. A request whose
-   * credentials a server refuses is repeated once with these.
+   * The same client with Basic credentials that are not form-encoded. If a server
+   * refuses the credentials of a request, it is repeated once with this client.
    */
   readonly unencoded?: IClientAuthentication | undefined;
   /** Adds the credentials to a request before it is sent. */
@@ -68,7 +68,7 @@ function clear(body: URLSearchParams): void {
   for (const name of CLIENT_PARAMETERS) body.delete(name);
 }
 
-/** Takes out the issuer that a client is bound to. */
+/** Returns the issuer that a client is bound to. */
 export function bindingOf(
   options: IClientAuthenticationOptions | undefined,
 ): IClientAuthenticationOptions {
@@ -187,13 +187,14 @@ export interface IClientSecretBasicOptions
   extends IClientAuthenticationOptions {
   /**
    * Whether identifier and secret are form-encoded before they are joined, as RFC 6749
-   * requires. Some servers expect them unencoded. When absent, they are encoded; if
-   * that changes them and the server refuses them, they are sent once more unencoded.
+   * requires. Some servers expect them unencoded. When absent, they are encoded; if the
+   * encoding changes them and the server refuses them, they are sent once more
+   * unencoded.
    */
   formEncode?: boolean | undefined;
 }
 
-/** Encodes a value as in a form (RFC 6749, appendix B). */
+/** Form-encodes a value (RFC 6749, appendix B). */
 function formEncoded(value: string): string {
   return new URLSearchParams({ "": value }).toString().slice(1);
 }
@@ -211,11 +212,11 @@ export function isChangedByEncoding(
  * Returns a client that sends its credentials in the `Authorization` header, with
  * the scheme `Basic`, and none in the body.
  *
- * RFC 6749 has the credentials form-encoded, and many servers do not decode them. So
- * where the encoding changes them, a request that ends in `invalid_client`,
+ * RFC 6749 requires form-encoded credentials, but many servers do not decode them. So
+ * if the encoding changes the credentials, a request that fails with `invalid_client`,
  * `unauthorized_client`, or a 401 or 403 without a body, is repeated once with
- * the credentials unencoded; if these are accepted, they are used from then on. With
- * the option `formEncode` the credentials are sent in this form only.
+ * unencoded credentials; if these are accepted, they are used from then on. With the
+ * option `formEncode`, only the form that it selects is sent.
  *
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.

@@ -37,21 +37,24 @@ export function clientIdOf(client: Client): string {
   return isAuthentication(client) ? client.clientId : client.client_id;
 }
 
-/** Clients whose server has accepted their Basic credentials only unencoded. */
+/** Clients whose server accepts their Basic credentials only unencoded. */
 const unencodedClients = new WeakSet<Client>();
 
-/** Notes whether the server of a client has accepted its credentials only unencoded. */
+/** Stores whether the server of a client accepts its credentials only unencoded. */
 export function noteUnencoded(client: Client, isUnencoded: boolean): void {
   if (isUnencoded) unencodedClients.add(client);
   else unencodedClients.delete(client);
 }
 
-/** Returns what a session keeps of what was noted about a client. */
+/** Returns what {@linkcode noteUnencoded} has stored about a client, for a session. */
 export function notedOf(client: Client): Pick<IKnownClient, "formEncode"> {
   return unencodedClients.has(client) ? { formEncode: false } : {};
 }
 
-/** Notes what a session has kept about a client, such as that of another process. */
+/**
+ * Restores what a session has kept about a client, such as a session of another
+ * process.
+ */
 export function recallNoted(
   client: Client,
   kept: IKnownClient | undefined,
@@ -65,9 +68,9 @@ export function recallNoted(
   if (isOpen) noteUnencoded(client, true);
 }
 
-/** Returns the registration of a client, without what only authenticates it. */
+/** Returns the registration of a client, without its authentication functions. */
 export function registrationOf(client: Client, issuer: string): IKnownClient {
-  // Also checked when credentials are sent, but a user would have signed in by then.
+  // Also checked when credentials are sent, but the user would have signed in by then.
   requireSameIssuer(client.issuer, issuer);
   if (!isAuthentication(client)) {
     requireBound(client);
@@ -78,8 +81,8 @@ export function registrationOf(client: Client, issuer: string): IKnownClient {
 }
 
 /**
- * Fails unless a client may be used where a resource selects the server: credentials
- * without an issuer would be sent to any.
+ * Fails unless a client may be used when a resource selects the server: credentials
+ * without an issuer would be sent to any server.
  */
 export function requireBoundClient(client: Client | undefined): void {
   if (client === undefined) return;
@@ -93,7 +96,7 @@ export function requireBoundClient(client: Client | undefined): void {
   );
 }
 
-/** Fails if a client in plain JSON has a secret and names no issuer to send it to. */
+/** Fails if a client in plain JSON has a secret, but no issuer to send it to. */
 export function requireBound({ issuer, client_secret }: IKnownClient): void {
   requireArgument(
     Boolean(issuer) || !client_secret,
@@ -104,15 +107,16 @@ export function requireBound({ issuer, client_secret }: IKnownClient): void {
 
 /**
  * Returns the authentication of a client at a server. For a registration, the method is
- * the one that it names; else `none` without a secret, and with one the first that the
- * server lists of those that send it. An empty list counts as none.
+ * the one that it names. Otherwise it is `none` without a secret; with a secret, it is
+ * the first listed by the server of the methods that send it. An empty list counts as
+ * absent.
  *
- * Many servers do not decode Basic credentials, against RFC 6749, section 2.3.1. Where
- * the encoding would change them and no method is named, they are sent in the body if
- * the server lists that.
+ * Many servers do not decode Basic credentials, although RFC 6749, section 2.3.1,
+ * requires it. If the encoding would change the credentials and no method is named,
+ * they are sent in the body if the server lists that method.
  *
- * `client_secret_jwt` is not supported: its signature is an HMAC with the client secret,
- * so that the server has to store the secret itself and not only a hash of it.
+ * `client_secret_jwt` is not supported: its signature is an HMAC with the client
+ * secret, so the server has to store the secret itself instead of a hash.
  */
 export function authenticationOf(
   client: Client,

@@ -1,5 +1,5 @@
 /**
- * Client authentication by a JWT that is signed elsewhere (RFC 7523).
+ * Client authentication with a JWT that is signed elsewhere (RFC 7523).
  *
  * @module
  */
@@ -15,7 +15,7 @@ import {
 const CLIENT_ASSERTION_TYPE =
   "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** What a client assertion is made for. */
+/** The server that a client assertion is for. */
 export interface IAssertionAudience {
   /** Issuer identifier of the server: the recommended `aud` of the assertion. */
   issuer: string;
@@ -30,12 +30,12 @@ export interface IAssertionAudience {
  * identity, or a JWT that a key management service signs.
  *
  * @param clientId Identifier of the client, not empty.
- * @param getJwt Returns the assertion. It is called for every request, since a
- * server accepts an assertion with a `jti` only once. What it throws is passed on.
+ * @param getJwt Returns the assertion. It is called for every request, since a server
+ * accepts an assertion with a `jti` only once. Its errors are passed on.
  * @param options The issuer that the assertions are bound to.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * `clientId` is empty. A request fails with the same code if `getJwt` returns
- * anything but a non-empty string.
+ * `clientId` is empty. A request fails with the same code if `getJwt` does not return a
+ * non-empty string.
  * @see RFC 7521, section 4.2; RFC 7523, sections 2.2 and 3.
  *
  * @example Authenticate with the token of a workload

@@ -16,7 +16,7 @@ import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt, verifies } from "./_jws.ts";
 
-/** Nonces are kept for this many origins, so that the map cannot grow forever. */
+/** Nonces are kept for this many origins, so that the map cannot grow without limit. */
 const MAX_NONCES = 100;
 
 /** The request that a proof is for. */
@@ -79,7 +79,7 @@ async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
   );
 }
 
-/** Checks whether two keys are a pair, as far as the public key can be used. */
+/** Checks whether two keys are a pair, if the public key can be used for that. */
 async function isPair(
   privateKey: WebCryptoKey,
   publicKey: WebCryptoKey,
@@ -90,7 +90,7 @@ async function isPair(
   return await verifies(await signJwt({}, {}, privateKey), publicKey);
 }
 
-/** Returns a method as `fetch` sends it: these six in capitals, others unchanged. */
+/** Returns a method as `fetch` sends it: these six in upper case, others unchanged. */
 function methodName(method: string): string {
   return /^(delete|get|head|options|post|put)$/i.test(method)
     ? method.toUpperCase()
@@ -113,8 +113,8 @@ function keepNonce(
  * Creates DPoP proofs with one key, for {@linkcode fetchToken} and for requests with
  * the token that it returns.
  *
- * The same object can be used for any number of servers and tokens. It keeps the
- * key and the last nonces of 100 origins.
+ * One object can be used for any number of servers and tokens. It keeps the key, and
+ * the last nonce of each of 100 origins.
  *
  * @param options The key pair and the clock.
  * @throws {OAuthClientError} `invalid_argument`: `keyPair` is not a pair of keys for
@@ -206,8 +206,8 @@ export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
       const nonce = headers.get("DPoP-Nonce");
       if (!nonce) return false;
       keepNonce(nonces, requireHttpUrl("url", url).origin, nonce);
-      // The error response of a token endpoint has this code in its body instead,
-      // which fetchToken reads (RFC 9449, section 8).
+      // A token endpoint sends this code in the body, which fetchToken reads (RFC 9449,
+      // section 8).
       return status === 401 &&
         findChallenges(headers, ["DPoP"])
           .some(({ params }) => params.error === "use_dpop_nonce");

@@ -10,18 +10,18 @@ import type { IClientAuthentication } from "./authentication.ts";
 /** A registered client, with the issuer that it is registered with. */
 export interface IKnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
-  /** Issuer of the server. The client must not be used at any other. */
+  /** Issuer of the server. The client must not be used at another server. */
   issuer: string;
   /**
-   * As the option of {@linkcode clientSecretBasic}. In a session it is `false` if the
-   * server has accepted the credentials only unencoded.
+   * As the option of {@linkcode clientSecretBasic}. In a session, it is `false` if the
+   * server accepts the credentials only unencoded.
    */
   formEncode?: boolean | undefined;
 }
 
 /**
- * A client: as plain JSON, for example from {@linkcode registerClient} or with an
- * identifier and a secret from the server's console; or with its own authentication,
- * from {@linkcode privateKeyJwt} and the like.
+ * A client: either plain JSON, from {@linkcode registerClient} or with an identifier
+ * and a secret from the server's console; or a client with its own authentication, for
+ * example from {@linkcode privateKeyJwt}.
  */
 export type Client = IKnownClient | IClientAuthentication;

@@ -1,5 +1,5 @@
 /**
- * Client authentication by a JWT that the client signs (RFC 7523).
+ * Client authentication with a JWT that the client signs (RFC 7523).
  *
  * @module
  */
@@ -23,15 +23,16 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
   /** `kid` in the client's JWK Set; the `kid` of a JWK when absent. */
   keyId?: string | undefined;
   /**
-   * Signature algorithm of an RSA key in PEM, such as `PS256`. A JWK has its own `alg`.
+   * Signature algorithm for an RSA key in PEM, such as `PS256`. A JWK has its own
+   * `alg`.
    *
    * @default {"RS256"}
    */
   alg?: string | undefined;
   /**
-   * `aud` of the assertions: the issuer identifier of the server, as
-   * draft-ietf-oauth-rfc7523bis requires; its token endpoint, which older servers
-   * expect; or a string of your own.
+   * `aud` of the assertions: `issuer` for the issuer identifier of the server, as
+   * draft-ietf-oauth-rfc7523bis requires; `token_endpoint` for its token endpoint,
+   * which older servers expect; or a string of your own.
    *
    * @default {"issuer"}
    */
@@ -41,9 +42,9 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
     | (string & Record<never, never>)
     | undefined;
   /**
-   * `typ` of the assertions. draft-ietf-oauth-rfc7523bis-07 has servers accept
-   * `client-authentication+jwt`, and OpenIddict 7 accepts nothing else. Other servers
-   * ignore the type, or accept `JWT` alone.
+   * `typ` of the assertions. draft-ietf-oauth-rfc7523bis-07 requires servers to accept
+   * `client-authentication+jwt`, and OpenIddict 7 accepts only that. Other servers
+   * ignore the type, or accept only `JWT`.
    *
    * @default {"JWT"}
    */
@@ -79,18 +80,19 @@ function audienceOf(
 /**
  * Returns a client that signs a new assertion for every request.
  *
- * The algorithm follows from the key: ES256, ES384, ES512, EdDSA, RS256 to RS512 or
- * PS256 to PS512. A `CryptoKey` can and should be non-extractable. A JWK, or PKCS #8 in
- * PEM, is imported at the first request; `alg` decides how an RSA key is used (RS256
+ * The key determines the algorithm: ES256, ES384, ES512, EdDSA, RS256 to RS512 or PS256
+ * to PS512. A `CryptoKey` should be non-extractable. A JWK, or PKCS #8 in PEM, is
+ * imported at the first request; for an RSA key, `alg` selects the algorithm (RS256
  * when absent).
  *
- * Assertions are for one issuer, which `options` names. Only a client that a metadata
- * document describes can do without: its identifier is the same at every server, and the
+ * Assertions are for one issuer, which `options` names. Only a client with a metadata
+ * document needs no issuer: its identifier is the same at every server, and the
  * audience of each assertion is the server that it is sent to.
  *
  * @param clientId Identifier of the client, not empty.
  * @param key Private key for signing.
- * @param options The claims of the assertions, and the issuer that they are bound to.
+ * @param options The claims of the assertions, and the issuer that the client is bound
+ * to.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
  * `clientId` is empty, `issuer` is missing, or the key is not a private key for one of
  * these algorithms. The first request fails with the same code if the key cannot be

@@ -52,7 +52,7 @@ export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
   clientUri?: string | URL | undefined;
   /** Your redirect URIs; {@linkcode DEFAULT_REDIRECT_URIS} when absent. */
   redirectUris?: readonly (string | URL)[] | undefined;
-  /** Further members of the request; they replace those of the library. */
+  /** Further members of the request; they replace those that the library sets. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
@@ -64,14 +64,14 @@ function supportedGrantTypes(listed: unknown): string[] {
 
 /**
  * Registers a public native client with fixed defaults. Prefer
- * {@linkcode registerClient}, which sends your metadata and returns a client that is
- * bound to its issuer.
+ * {@linkcode registerClient}, which sends your metadata and returns a client bound to
+ * its issuer.
  *
- * The request names the grant types `authorization_code`, `refresh_token` and
- * device code, as far as the server lists them, the response type `code`, and no
- * client authentication. It contains no credentials unless `options.headers` does,
- * and redirects are not followed. Set `clientUri` and `redirectUris`: the https URLs
- * of the defaults are placeholders.
+ * The request names the grant types `authorization_code`, `refresh_token` and device
+ * code (only those listed, if the server lists any), the response type `code`, and the
+ * authentication method `none`. It contains no credentials unless `options.headers`
+ * does, and redirects are not followed. Set `clientUri` and `redirectUris`: the https
+ * URLs of the defaults are placeholders.
  *
  * @param serverMetadata Metadata with a `registration_endpoint`.
  * @param clientName Display name of the client.
@@ -157,7 +157,7 @@ export async function fetchDynamicRegistration(
 
 /** Options of {@linkcode registerClient}. */
 export interface IRegisterClientOptions extends IRequestOptions {
-  /** Accepts an http endpoint that is not on loopback, and any on loopback. */
+  /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }
 
@@ -169,15 +169,15 @@ function applicationTypeOf(redirectUris: readonly string[] = []): string {
     : "native";
 }
 
-/** Returns a method to register for, among those listed; none for the default. */
+/** Returns a listed method to register for; undefined for the default. */
 function authMethodFor(listed: string[] = []): string | undefined {
   const method = REGISTERED_METHODS.find((one) => listed.includes(one));
   return method === DEFAULT_METHOD ? undefined : method;
 }
 
 /**
- * Returns the client of a registration; undefined without a usable `client_id`. Members
- * of the wrong type that later steps read are left out.
+ * Returns the client of a registration; undefined if there is no usable `client_id`.
+ * Members that later steps read are left out if they have the wrong type.
  */
 function clientIn(
   registration: IAuthorizationDynamicClientRegistrationResponse,
@@ -200,7 +200,7 @@ function clientIn(
       hasSecret: client_secret !== undefined,
       listed,
     }),
-    // An option of the caller, which no server sets.
+    // This is an option of the caller; a server cannot set it.
     formEncode: undefined,
   };
   for (const name of Object.keys(read)) {
@@ -221,10 +221,10 @@ function clientIn(
  * `client_secret_basic`.
  *
  * The `token_endpoint_auth_method` of the result is that of the response, or the
- * requested one if the response has none. Two contradictions are resolved, as servers
- * repeat metadata that they do not act on: a method that needs a secret becomes `none`
- * without one, if `none` was requested or is listed; and with a secret, `none` is left out
- * unless it is listed, so that the secret is used.
+ * requested one if the response has none. Some servers repeat metadata that they
+ * ignore, so two contradictions are resolved: a method that needs a secret becomes
+ * `none` if there is no secret, and `none` was requested or is listed; `none` is left
+ * out if there is a secret and `none` is not listed, so that the secret is used.
  *
  * Store the result for {@linkcode selectClient}. If a later token request fails with
  * `invalid_client`, the server has deleted the registration.
@@ -233,8 +233,8 @@ function clientIn(
  * @param request Client metadata. For refresh tokens, include `refresh_token` in
  * `grant_types`.
  * @param options The options of every request.
- * @returns The registration with the `issuer` of the server. `client_id` is a
- * non-empty string; members that are `null` are left out, and those of the wrong type.
+ * @returns The registration with the `issuer` of the server. `client_id` is a non-empty
+ * string; members that are `null` or have the wrong type are left out.
  * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
  * `url_refused`: the endpoint must not be used. `oauth_error`: the server returned an
  * error code. `unexpected_status`: the status is not 2xx, and there is no error code.

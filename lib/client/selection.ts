@@ -20,7 +20,7 @@ export type { IKnownClient };
 
 /** Options of {@linkcode selectClient}. */
 export interface ISelectClientOptions {
-  /** Clients stored earlier, of any issuers. */
+  /** Clients stored earlier, of any issuer. */
   knownClients?: readonly IKnownClient[] | undefined;
   /**
    * URL of your client metadata document: https with a path, without a fragment
@@ -42,7 +42,7 @@ export interface ISelectClientOptions {
  * - `known_client`: use the stored client.
  * - `client_metadata_document`: use the client that the document describes.
  * - `register`: register a client with {@linkcode registerClient}.
- * - `ask_user`: no way is left but to ask the user for a client.
+ * - `ask_user`: ask the user for a client; there is no other way.
  */
 export type ClientSelection =
   | { kind: "known_client"; client: IKnownClient }
@@ -72,9 +72,10 @@ function requireClientMetadataUrl(value: string | URL): string {
 }
 
 /**
- * Selects a client for a server, by this order: a known client of its issuer whose
- * secret has not expired; your client metadata document, if the server supports
- * such documents; registration, if the server has an endpoint for it; the user.
+ * Selects a client for a server, in this order: a known client of its issuer whose
+ * secret has not expired; your client metadata document, if the server supports such
+ * documents; registration, if the server has an endpoint for it; otherwise the user is
+ * asked.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from.

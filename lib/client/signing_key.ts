@@ -82,10 +82,12 @@ const PKCS8_KEYS: readonly [oid: string, parameters: ImportParameters][] = [
   ["2b6570", { name: "Ed25519" }],
 ];
 const RSA_KEY = "2a864886f70d010101";
-/** The bytes in which the algorithm of a key stands, at the beginning. */
+/** How many bytes at the beginning of a key contain its algorithm. */
 const ALGORITHM_BYTES = 32;
 
-/** Returns how a key in PKCS #8 is imported; undefined if it is of no known algorithm. */
+/**
+ * Returns how a key in PKCS #8 is imported; undefined if its algorithm is not known.
+ */
 function pkcs8ParametersOf(
   der: Uint8Array,
   alg: string | undefined,
@@ -128,7 +130,10 @@ async function imported(
   }
 }
 
-/** Returns a function that imports a key at its first call; undefined if it is none. */
+/**
+ * Returns a function that imports a key at its first call; undefined if the value is
+ * not a key.
+ */
 function importOf(
   key: IPrivateJwk | string,
   alg: string | undefined,
@@ -151,8 +156,8 @@ function importOf(
 }
 
 /**
- * Checks a key; returns a function that imports it at its first call. The algorithm is
- * for an RSA key in PEM, which does not name one.
+ * Checks a key; returns a function that imports it at its first call. The argument
+ * `alg` is for an RSA key in PEM, which does not name its algorithm.
  */
 export function requireSigningKey(
   key: WebCryptoKey | IPrivateJwk | string,
