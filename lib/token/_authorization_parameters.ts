@@ -55,7 +55,7 @@ export function authorizationQuery(
   }, { resource, scopes, authorizationDetails, parameters });
 }
 
-/** Adds the key to which the code is to be bound (RFC 9449, section 10). */
+/** Adds the key that the code is to be bound to (RFC 9449, section 10). */
 export function boundParameters(
   parameters: IAuthorizationParameters["parameters"],
   dpop: IDpop | undefined,
@@ -69,18 +69,20 @@ export function boundParameters(
   return { ...parameters, dpop_jkt: dpop.thumbprint };
 }
 
-/** Parameters that only a caller chooses, by leaving them out too. */
+/**
+ * Parameters that only the caller sets: they are removed if the caller leaves them out.
+ */
 const CHOSEN = ["resource", "scope", "authorization_details"];
 
 /**
- * Returns the URL of an endpoint with these parameters. Others in its query are
- * kept, and its fragment is not (RFC 6749, section 3.1).
+ * Returns the URL of an endpoint with these parameters. Others in its query are kept;
+ * its fragment is removed (RFC 6749, section 3.1).
  */
 export function endpointUrl(
   endpoint: string,
   parameters: URLSearchParams,
 ): URL {
-  // One parse of the result is faster than changes of a URL.
+  // Parsing the result once is faster than changing a URL.
   const [, base, own] = /^([^?#]*)([^#]*)/.exec(endpoint) ?? [];
   const query = [...new URLSearchParams(own)]
     .filter(([name]) => !parameters.has(name) && !CHOSEN.includes(name));

@@ -12,10 +12,10 @@ import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
 import { CLIENT_PARAMETERS } from "../client/_client_parameters.ts";
 
-/** The parameters of a form; one that is undefined is left out. */
+/** The parameters of a form; those that are undefined are left out. */
 type FormParameters = Readonly<Record<string, string | undefined>>;
 
-/** Returns a form of the parameters, in their order. */
+/** Returns a form with the parameters, in their order. */
 export function formOf(parameters: FormParameters): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -24,7 +24,7 @@ export function formOf(parameters: FormParameters): URLSearchParams {
   return form;
 }
 
-/** What most requests of a grant have in common. */
+/** The parameters that most requests of a grant share. */
 export interface IRequested {
   resource?: string | URL | false | undefined;
   scopes?: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export interface IRequested {
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Takes out what most requests of a grant have in common of a caller's options. */
+/** Returns the members of a caller's options that most requests of a grant share. */
 export function requestedOf(
   { resource, scopes, authorizationDetails, parameters }: IRequested,
 ): IRequested {
@@ -40,10 +40,10 @@ export function requestedOf(
 }
 
 /**
- * Returns a form of the parameters of one request, then `resource`, `scope` and
- * `authorization_details`, then the further parameters of the caller. None of these
- * may have the name of a parameter that the request sets itself, and those without a
- * value are left out (RFC 6749, section 3.2).
+ * Returns a form with the parameters of one request, then `resource`, `scope` and
+ * `authorization_details`, then further parameters of the caller. The caller's must not
+ * have the name of a parameter that the request sets itself, and are left out if empty
+ * (RFC 6749, section 3.2).
  */
 export function formWith(
   required: FormParameters,

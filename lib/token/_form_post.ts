@@ -62,7 +62,7 @@ interface IExchange extends IFormResponse {
 /** Reads a body as a form or as JSON. */
 function membersOf(response: IResponse): Members {
   const { text = "" } = response;
-  // A form is ASCII; a replacement character would become a part of the token.
+  // A form is ASCII; a replacement character would become part of the token.
   const value = isForm(response) && !text.includes("\ufffd")
     ? Object.fromEntries(new URLSearchParams(text))
     : withoutNulls(response.json);
@@ -78,8 +78,8 @@ function isRefused({ response: { status, text }, members }: IExchange) {
 }
 
 /**
- * Checks whether a server has accepted the credentials of a client, though perhaps
- * nothing else: a device code may be pending.
+ * Checks whether a server has accepted the credentials of a client; the request may
+ * have failed for another reason, such as a device code that is pending.
  */
 function isAccepted(exchange: IExchange): boolean {
   const { response: { status, ok }, members } = exchange;
@@ -87,8 +87,8 @@ function isAccepted(exchange: IExchange): boolean {
 }
 
 /**
- * Fails unless the last response is a success; an `error` counts at any status.
- * What any of the requests, or an earlier one, has sent is not repeated.
+ * Fails unless the last response is successful; an `error` counts at any status. The
+ * error repeats no value that this or an earlier request has sent.
  */
 function requireSuccess(
   exchange: IExchange,
@@ -127,7 +127,7 @@ function requireSuccess(
   }
 }
 
-/** Takes out what a form request uses of a caller's options. */
+/** Returns the members of a caller's options that a form request uses. */
 export function formOptionsOf(
   options: IFormRequestOptions | undefined,
 ): IFormRequestOptions {
@@ -143,7 +143,7 @@ interface IForm {
   readonly form: URLSearchParams;
 }
 
-/** Who sends a form, and the header fields that the caller adds. */
+/** The client that sends a form, and the header fields that the caller adds. */
 interface ISender extends Pick<IFormRequestOptions, "headers"> {
   readonly client: IClientAuthentication | undefined;
   readonly dpop: IDpop | undefined;
@@ -183,9 +183,10 @@ async function sendForm(
  * With DPoP the request is repeated once if the server requires a nonce (RFC 9449,
  * section 8).
  *
- * RFC 6749, section 2.3.1, has Basic credentials form-encoded, and many servers compare
- * them as they are. So a request whose encoded credentials are refused is repeated once
- * with these unencoded: no server is known that has used up the code by then.
+ * RFC 6749, section 2.3.1, requires form-encoded Basic credentials, but many servers
+ * compare them without decoding. So if encoded credentials are refused, the request is
+ * repeated once with unencoded ones; no server is known that has redeemed the code by
+ * then.
  */
 export async function postForm(
   serverMetadata: FormServerMetadata,
@@ -195,7 +196,7 @@ export async function postForm(
 ): Promise<IFormResponse> {
   const transport = transportOf(options);
   const { client, allowHttp, dpop, headers } = options;
-  // Of a plain object, even "undefined" would be sent.
+  // With a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
   const authentication = client && authenticationOf(client, serverMetadata);

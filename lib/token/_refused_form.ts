@@ -1,4 +1,4 @@
-/** What a form that the server has refused says about the failure. */
+/** What a form says about the failure, after the server has refused it. */
 
 import { isTemporary } from "../core/advice.ts";
 import type { OAuthClientErrorRequest } from "../core/errors.ts";
@@ -10,7 +10,7 @@ import type { IResponse } from "../http/_response.ts";
 export const RESOURCE_HINT =
   "for a server that rejects the parameter resource, set resource: false";
 
-/** Returns the kind of a request, where that decides what to do after a failure. */
+/** Returns the kind of a request, if it determines what to do after a failure. */
 export function requestOf(
   { body }: Pick<IRequest, "body">,
 ): OAuthClientErrorRequest | undefined {
@@ -26,8 +26,8 @@ function dependsOnEncoding({ headers }: IRequest): boolean {
 }
 
 /**
- * Returns the options that may help after requests that the server has refused, as the
- * end of a message. Nothing that was sent is in it.
+ * Returns the options that may help after the server has refused requests, as the end
+ * of a message. It contains no value that was sent.
  */
 export function hintFor(
   { status, text }: IResponse,

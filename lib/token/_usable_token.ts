@@ -7,7 +7,7 @@ import {
 } from "../core/constants.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 
-/** Checks whether a token can be a part of a header field (RFC 6749, appendix A.12). */
+/** Checks whether a header field can contain a token (RFC 6749, appendix A.12). */
 export function isSendable(accessToken: string): boolean {
   return /^[\x21-\x7e]*$/.test(accessToken);
 }
@@ -23,8 +23,8 @@ export function problemOf(
     issued_token_type === TOKEN_TYPE_ACCESS_TOKEN;
   const type = token_type.toLowerCase();
   const isExchange = form.get("grant_type") === GRANT_TYPE_TOKEN_EXCHANGE;
-  // The type of what is no access token (RFC 8693, section 2.2.1). From any other grant
-  // it would become that of a session.
+  // The type of a token that is not an access token (RFC 8693, section 2.2.1). After
+  // any other grant, a session would use the token.
   if (type === "n_a" && !isAccessToken && isExchange) return undefined;
   if (!isSendable(access_token)) {
     return "has an access_token that no header field can hold";

@@ -8,7 +8,7 @@ import type { IAuthorizationDetail } from "../core/types.ts";
 
 /**
  * The parameters that {@linkcode buildAuthorizationUrl} and
- * {@linkcode pushAuthorizationRequest} send, beside the identifier of the client.
+ * {@linkcode pushAuthorizationRequest} send, in addition to the `client_id`.
  */
 export interface IAuthorizationParameters {
   /** Redirect URI, which receives the authorization response. */

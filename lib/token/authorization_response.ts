@@ -34,8 +34,8 @@ export interface IExpectedAuthorizationResponse {
 }
 
 /**
- * Fails unless the response comes from the expected issuer. A server that
- * announces `iss` must send it; any other may (RFC 9207, section 2.4).
+ * Fails unless the response comes from the expected issuer. A server that announces
+ * `iss` must send it; other servers may (RFC 9207, section 2.4).
  */
 function requireIssuer(
   { iss, state = "", code = "" }: Readonly<Record<string, string>>,
@@ -68,8 +68,8 @@ function hintFor(
   { resource, scopes }: IExpectedAuthorizationResponse,
 ): string {
   if (resource && error === "invalid_target") return ` (${RESOURCE_HINT})`;
-  // A server may refuse a request without a scope (RFC 6749, section 3.3); oidc-provider
-  // denies it, as if the user had refused.
+  // A server may refuse a request without a scope (RFC 6749, section 3.3);
+  // oidc-provider sends `access_denied`, as if the user had refused.
   const isScopeMissing = scopes?.length === 0 &&
     (error === "access_denied" || error === "invalid_scope");
   return isScopeMissing
@@ -86,7 +86,7 @@ export function responseParametersOf(
   const { url } = Object(source) as { url?: string };
   const text = requireString("callback", url ?? source);
   const query = parseUrl(text)?.search ??
-    // A path with a query, or a query alone, whose values may have question marks.
+    // A path with a query, or only a query, whose values may contain question marks.
     text.replace(/^[^?=#&]*\?/, "").replace(/#.*/s, "");
   return new URLSearchParams(query);
 }
@@ -94,10 +94,10 @@ export function responseParametersOf(
 /**
  * Parses the authorization response: the URL to which the user was redirected.
  *
- * The checks are made in this order: no parameter is repeated; `state` is that of
- * the request; `iss` is the issuer, compared as a string; no `error`. The parameters
- * of a response that fails a check are neither used nor put into the error, but for
- * the `iss` of another issuer.
+ * The checks are made in this order: no parameter is repeated; `state` is that of the
+ * request; `iss` is the issuer, compared as a string; there is no `error`. If a check
+ * fails, the parameters of the response are neither used nor put into the error, except
+ * for the `iss` of another issuer.
  *
  * @param callback The URL or its query, or the request that a server received.
  * @param expected What was stored with the authorization request.

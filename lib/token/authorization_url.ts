@@ -17,9 +17,9 @@ export interface IBuildAuthorizationUrlOptions
   extends IAuthorizationParameters {
   /** Identifier of the client. */
   clientId: string;
-  /** Continues with a server that does not list its PKCE methods. */
+  /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
-  /** Accepts an http endpoint that is not on loopback, and any on loopback. */
+  /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }
 
@@ -30,13 +30,12 @@ export interface IBuildAuthorizationUrlOptions
  *
  * Store `state`, the code verifier, the redirect URI and the issuer before the user
  * leaves: {@linkcode parseAuthorizationResponse} and the token request need them.
- * Parameters in the query of the endpoint are kept, except those that this function
- * sets.
+ * Parameters in the query of the endpoint are kept, unless this function sets them.
  *
  * @throws {OAuthClientError} `unsupported`: no `authorization_endpoint`, or no PKCE
- * with `S256`. `url_refused`: the endpoint is not https, nor http on loopback.
- * `invalid_argument`: an option is missing or not valid, or `parameters`
- * has one of the parameters that this function sets.
+ * with `S256`. `url_refused`: the endpoint is neither https nor http on loopback.
+ * `invalid_argument`: an option is missing or not valid, or `parameters` has one of the
+ * parameters that this function sets.
  * @see RFC 6749, section 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2; RFC 9396,
  * section 3.
  *

@@ -19,7 +19,7 @@ import { fetchToken } from "./token.ts";
 export interface IIsClientKnownOptions
   extends Omit<IFormRequestOptions, "client"> {}
 
-/** Codes of errors that are no statement of the server. */
+/** Codes of errors that the server did not cause. */
 const LOCAL_CODES = [
   "invalid_argument",
   "issuer_mismatch",
@@ -32,19 +32,19 @@ const LOCAL_CODES = [
  * it: an authorization endpoint can report an unknown client to the user only.
  *
  * Sends a token request with a random string as authorization code. A server
- * authenticates the client first, so that `invalid_client` means that the client is
- * unknown, and `invalid_grant` that it is known. Many servers
- * delete registrations that are not used. More servers distinguish the two by a code
- * than by a refresh token; some do not at all, and say that the client is known.
+ * authenticates the client first, so `invalid_client` means that the client is unknown,
+ * and `invalid_grant` that it is known. More servers distinguish the two for a code
+ * than for a refresh token. Some do not distinguish them, and an unknown client then
+ * counts as known. Many servers delete registrations that are not used.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param client The registration, or a client with its own authentication.
  * @param options The options of every request.
- * @returns Undefined if it remains unclear: the request failed, or the server
- * returned something else, such as `unauthorized_client`.
+ * @returns Undefined if that cannot be determined: the request failed, or the server
+ * returned another error, such as `unauthorized_client`.
  * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
  * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
- * more than a registration. `url_refused`: the endpoint is not https, nor http on
+ * more than the registration. `url_refused`: the endpoint is neither https nor http on
  * loopback. `invalid_argument`: an argument is not valid.
  * @see RFC 6749, section 5.2; RFC 7591, section 5.
  *

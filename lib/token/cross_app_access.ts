@@ -1,6 +1,6 @@
 /**
  * Cross-app access: an identity provider issues an Identity Assertion Authorization
- * Grant (ID-JAG) for its user, which another authorization server redeems.
+ * Grant (ID-JAG) for its user, and another authorization server redeems it.
  *
  * @module
  */
@@ -43,7 +43,7 @@ export interface IIdJagClaims extends IAuthorizationJWTClaims {
 
 /** An ID-JAG that matches the request for it, plain JSON. */
 export interface IIdJag {
-  /** The JWT. It must not be sent to any other server than `audience`. */
+  /** The JWT. It must not be sent to any server other than `audience`. */
   assertion: string;
   /** Its claims. */
   claims: IIdJagClaims;
@@ -61,8 +61,8 @@ export interface IFetchIdJagOptions
   /** Token of the user from the identity provider, usually an ID token. */
   subjectToken: string;
   /**
-   * Type of `subjectToken`; refresh tokens and SAML assertions have token type
-   * identifiers of their own (RFC 8693, section 3).
+   * Token type identifier of `subjectToken`, which may also be a refresh token or a
+   * SAML assertion (RFC 8693, section 3).
    *
    * @default {TOKEN_TYPE_ID_TOKEN}
    */
@@ -77,7 +77,7 @@ function invalidIdJag(problem: string): OAuthClientError {
   return new OAuthClientError("invalid_id_jag", `Invalid ID-JAG: ${problem}`);
 }
 
-/** Returns the only member of a list; any other value as it is. */
+/** Returns the only member of a list; returns any other value unchanged. */
 function single(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
@@ -124,9 +124,9 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
 }
 
 /**
- * Fetches an ID-JAG from the identity provider of the user, the first request of
- * cross-app access, and checks that it matches the request. Its signature is
- * verified by the server that redeems it.
+ * Fetches an ID-JAG from the identity provider of the user, in the first request of
+ * cross-app access, and checks that it matches the request. The server that redeems the
+ * ID-JAG verifies its signature.
  *
  * @param idpMetadata Metadata of the identity provider.
  * @param options The token of the user, the audience, scopes and resource, and the
@@ -221,18 +221,18 @@ export interface IRedeemIdJagOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Redeems an ID-JAG for an access token, the second request of cross-app access. An
- * ID-JAG that has not expired may be redeemed again in place of a refresh; after that
- * fetch a new one.
+ * Redeems an ID-JAG for an access token, in the second request of cross-app access. In
+ * place of a refresh, an ID-JAG that has not expired may be redeemed again; once it has
+ * expired, fetch a new one.
  *
- * The claims of the assertion itself are checked, not the stored ones.
+ * The claims in the assertion itself are checked, not the stored `claims`.
  *
  * @param serverMetadata The server that the ID-JAG is for.
  * @param idJag The result of {@linkcode fetchIdJag}.
  * @param options The client authentication at this server.
  * @throws {OAuthClientError} Before the request: `issuer_mismatch`: the ID-JAG is for
- * another server. `invalid_id_jag`: it is for another client or key than those in
- * `options`, or has expired. Further codes as for {@linkcode fetchToken}.
+ * another server. `invalid_id_jag`: it is for another client or key than `options` has,
+ * or it has expired. Further codes as for {@linkcode fetchToken}.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, section 4.4; RFC 7523,
  * section 2.1.
  *

@@ -34,9 +34,9 @@ import {
 const DEFAULT_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_SECONDS = 5;
 const MIN_INTERVAL_SECONDS = 0.1;
-/** The maximum wait after failures of the network. */
+/** The longest wait after network failures. */
 const MAX_BACK_OFF_SECONDS = 60;
-/** The last poll after failures of the network is made this long before the expiry. */
+/** After network failures, the last poll is made this long before the expiry. */
 const LAST_POLL_SECONDS = 2;
 
 /** A device authorization response with the expiry of its codes, plain JSON. */
@@ -82,7 +82,7 @@ function readCodes(members: Members) {
  * every request.
  * @throws {OAuthClientError} `unsupported`: no such endpoint. `invalid_response`: a
  * required member is missing, or `user_code` has control or bidi characters.
- * `url_refused`: the endpoint, or a URL for the user, is not https, nor http on
+ * `url_refused`: the endpoint, or a URL for the user, is neither https nor http on
  * loopback. Further codes as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.1 and 3.2.
  *
@@ -169,7 +169,7 @@ export interface IDevicePollProgress {
   intervalSeconds: number;
   /** Seconds until the codes expire. */
   remainingSeconds: number;
-  /** The error of the last poll, if it was a failure of the network or the server. */
+  /** The error of the last poll, if the network or the server failed. */
   error?: OAuthClientError;
 }
 
@@ -210,8 +210,8 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
 /**
  * Polls for the token until the user has signed in.
  *
- * Each poll is preceded by a wait of `interval` seconds, which every `slow_down`
- * makes 5 seconds longer. The error codes of RFC 8628 count at any status. Any other
+ * Before each poll, it waits for `interval` seconds; every `slow_down` makes the
+ * interval 5 seconds longer. The error codes of RFC 8628 count at any status. Any other
  * failure for which {@linkcode adviceFor} returns `retry`, such as a network error or a
  * status of 5xx or 429, doubles the wait, up to 60 seconds, until a poll succeeds.
  *
@@ -296,8 +296,8 @@ export async function pollDeviceToken(
       const { error } = failure;
       const isPending = error === "authorization_pending" ||
         error === "slow_down";
-      // The codes of RFC 8628 hold at any status. Any other failure that may be gone
-      // later says nothing about the grant.
+      // The codes of RFC 8628 count at any status. Any other temporary failure says
+      // nothing about the grant.
       const isLost = !isPending && error !== "access_denied" &&
         adviceFor(failure).action === "retry";
       if (error === "expired_token") throw expired(failure);

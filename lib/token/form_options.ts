@@ -10,10 +10,10 @@ import type { IRequestOptions } from "../http/request_options.ts";
 
 /** Options of every request to an endpoint that authenticates the client. */
 export interface IFormRequestOptions extends IRequestOptions {
-  /** The client and its credentials; without it, no `client_id` is added. */
+  /** The client and its credentials; when absent, no `client_id` is added. */
   client?: Client | undefined;
   /** Binds the token to a key. */
   dpop?: IDpop | undefined;
-  /** Accepts http endpoints that are not on loopback, and any on loopback. */
+  /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }

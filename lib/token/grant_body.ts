@@ -40,9 +40,9 @@ export interface ITokenBodyOptions {
    */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /**
-   * Further parameters by name; those with an empty value are left out. A name
-   * that the request or the authentication of the client sets is an error, even
-   * if that parameter is not sent in this request.
+   * Further parameters by name; those with an empty value are left out. The name of a
+   * parameter that the request or the client authentication sets is an error, even if
+   * this request does not send that parameter.
    */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
@@ -147,7 +147,8 @@ export function buildRefreshTokenBody(
 }
 
 /**
- * Returns the body of the token request of a client that acts on its own behalf.
+ * Returns the body of the token request with the client credentials grant, for a client
+ * that acts on its own behalf.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, a
  * scope value is not valid, or `parameters` has a name that the request sets
@@ -257,15 +258,17 @@ export function buildJwtBearerBody(
 export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
   /** The token to exchange. */
   subjectToken: string;
-  /** Token type identifier of it, such as {@linkcode TOKEN_TYPE_ID_TOKEN}. */
+  /**
+   * Token type identifier of `subjectToken`, such as {@linkcode TOKEN_TYPE_ID_TOKEN}.
+   */
   subjectTokenType: string;
-  /** Token type identifier of the requested token; the server's choice when absent. */
+  /** Token type identifier of the requested token; when absent, the server chooses. */
   requestedTokenType?: string | undefined;
   /** Logical name of the service that the requested token is for. */
   audience?: string | undefined;
   /** A token of the party that acts for the subject. */
   actorToken?: string | undefined;
-  /** Token type identifier of it; required with `actorToken`. */
+  /** Token type identifier of `actorToken`; required with it. */
   actorTokenType?: string | undefined;
 }
 
@@ -300,7 +303,7 @@ export function buildTokenExchangeBody(
   options: IBuildTokenExchangeBodyOptions,
 ): URLSearchParams {
   const { actorToken, actorTokenType, requestedTokenType, audience } = options;
-  // RFC 8693, section 2.1: each of the two is required or forbidden by the other.
+  // RFC 8693, section 2.1: both must be given, or neither.
   requireArgument(
     Boolean(actorToken) === Boolean(actorTokenType),
     "actorToken",

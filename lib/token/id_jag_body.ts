@@ -1,5 +1,6 @@
 /**
- * Form bodies of the two token requests of cross-app access, client included.
+ * Form bodies of the two token requests of cross-app access, with the client
+ * credentials.
  *
  * @module
  */
@@ -26,10 +27,10 @@ function scopeOf(scopes: readonly string[]): string | undefined {
 }
 
 /**
- * Returns the body of the token exchange in which an identity provider issues an
- * Identity Assertion Authorization Grant (ID-JAG) for an ID token, the first
- * request of cross-app access. Prefer {@linkcode fetchIdJag}, which also
- * authenticates the client, sends the request and checks the ID-JAG.
+ * Returns the body of the first request of cross-app access: the token exchange in
+ * which an identity provider issues an Identity Assertion Authorization Grant (ID-JAG)
+ * for an ID token. Prefer {@linkcode fetchIdJag}, which also authenticates the client,
+ * sends the request and checks the ID-JAG.
  *
  * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
  * `subject_token`, `subject_token_type`, `requested_token_type`, `audience`,
@@ -87,10 +88,10 @@ export function buildIdJagExchangeBody(
 }
 
 /**
- * Returns the body of the token request that redeems an ID-JAG at the
- * authorization server of the resource, the second request of cross-app access.
- * Prefer {@linkcode redeemIdJag}, which also authenticates the client, sends the
- * request, and sends the ID-JAG to no server but its audience.
+ * Returns the body of the second request of cross-app access: the token request that
+ * redeems an ID-JAG at the authorization server of the resource. Prefer
+ * {@linkcode redeemIdJag}, which also authenticates the client, sends the request, and
+ * refuses to send the ID-JAG to a server other than its audience.
  *
  * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
  * `assertion`, `resource`, `scope`. Values are sent as given, without a check of

@@ -10,7 +10,9 @@ import { decodeJwt } from "../core/_jwt.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 
-/** What {@linkcode checkIdToken} compares an ID token with. */
+/**
+ * Options of {@linkcode checkIdToken}: the values that an ID token is compared with.
+ */
 export interface ICheckIdTokenOptions {
   /** Issuer of the server whose token endpoint returned the ID token. */
   issuer: string;
@@ -21,11 +23,11 @@ export interface ICheckIdTokenOptions {
   /** The `max_age` of the authorization request, if it had one. */
   maxAgeSeconds?: number | undefined;
   /**
-   * Authentication context classes, one of which is required: an array, or a string
-   * that separates them by spaces, as in `acr_values`.
+   * Authentication context classes, one of which must be the `acr`: an array, or a
+   * string that separates them by spaces, as in `acr_values`.
    */
   acrValues?: string | readonly string[] | undefined;
-  /** The access token of the same response, to be compared with `at_hash`. */
+  /** The access token of the same response, which is compared with `at_hash`. */
   accessToken?: string | undefined;
   /**
    * Seconds by which the clocks of server and client may differ.
@@ -41,9 +43,9 @@ export interface ICheckIdTokenOptions {
   now?: (() => number) | undefined;
 }
 
-/** Claims of an ID token that were checked. */
+/** The checked claims of an ID token. */
 export interface IIdTokenClaims extends IAuthorizationJWTClaims {
-  /** The client, alone or among others. */
+  /** The client, or several recipients including the client. */
   aud: string | string[];
   /** Expiry, in seconds since the Unix epoch. */
   exp: number;
@@ -73,10 +75,10 @@ function hashOf(alg: unknown): string | undefined {
 
 /**
  * Checks the claims of an ID token that a client received directly from the token
- * endpoint. {@linkcode finishAuthorization} does so by itself.
+ * endpoint. {@linkcode finishAuthorization} calls it.
  *
- * - `iss` is the issuer; `aud` contains the client; `azp`, which is required with
- *   several audiences, is the client; `sub` is a string.
+ * - `iss` is the issuer; `aud` contains the client; `azp` is the client, and is
+ *   required if there are several audiences; `sub` is a string.
  * - `exp` is in the future, and `iat`, `nbf` and `auth_time` are not.
  * - `nonce` is that of the request, if `nonce` is given.
  * - `auth_time` is at most `maxAgeSeconds` ago, if that is given.
@@ -154,8 +156,8 @@ export async function checkIdToken(
     "its azp is not the client",
   );
 
-  // Conditions that a NaN among the options does not meet, without a sum that a
-  // string would make longer.
+  // Comparisons that fail if an option is NaN, and no sum, as a string among the
+  // options would be appended.
   const seconds = now() / 1000;
   check(timeOf("exp") > seconds - skewSeconds, "it has expired");
   for (const name of ["iat", "nbf", "auth_time"]) {
@@ -171,7 +173,7 @@ export async function checkIdToken(
     "the user's authentication is older than max_age",
   );
 
-  // Consent pages of some servers lose it; another one may be an attack.
+  // Consent pages of some servers lose the nonce; a different nonce may be an attack.
   check(
     nonce === undefined || Boolean(claims.nonce),
     "it has no nonce, and the request had one",

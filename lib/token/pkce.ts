@@ -1,5 +1,5 @@
 /**
- * Random values of one authorization request: PKCE and `state`.
+ * Random values for an authorization request: PKCE and `state`.
  *
  * @module
  */
@@ -20,7 +20,7 @@ function randomString(): string {
 }
 
 /**
- * Creates a PKCE code verifier of 256 random bits and its code challenge by the
+ * Creates a PKCE code verifier of 256 random bits and its code challenge with the
  * method `S256`. Store the verifier with the request, and use it only once.
  *
  * @see RFC 7636, sections 4.1 and 4.2.

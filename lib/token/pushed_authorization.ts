@@ -1,6 +1,6 @@
 /**
- * Pushed authorization requests (RFC 9126): the server receives the parameters from
- * the client itself, and the browser only a reference to them.
+ * Pushed authorization requests (RFC 9126): the client sends the parameters to the
+ * server itself, and the browser receives only a reference to them.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import type { IAuthorizationParameters } from "./authorization_parameters.ts";
 export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
   /** The client and its credentials: the request must identify the client. */
   client: Client;
-  /** Continues with a server that does not list its PKCE methods. */
+  /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
@@ -48,12 +48,12 @@ export interface IPushedAuthorization {
 
 /**
  * Sends an authorization request to the server and returns the URL for the user's
- * browser, which has no parameters but `client_id` and `request_uri`. The parameters
- * are those of {@linkcode buildAuthorizationUrl}, and the response is parsed by
- * {@linkcode parseAuthorizationResponse} in the same way.
+ * browser, whose only parameters are `client_id` and `request_uri`. The parameters of
+ * the request are those of {@linkcode buildAuthorizationUrl}, and
+ * {@linkcode parseAuthorizationResponse} parses the response.
  *
- * With `dpop` the code is bound to the key: the request has a proof, repeated once
- * if the server requires a nonce, and the parameter `dpop_jkt`. The token request
+ * With `dpop`, the code is bound to the key: the request has a proof and the parameter
+ * `dpop_jkt`, and is repeated once if the server requires a nonce. The token request
  * needs the same `dpop`.
  *
  * {@linkcode startAuthorization} pushes its request where the server requires it.
@@ -62,11 +62,11 @@ export interface IPushedAuthorization {
  * an `authorization_endpoint`.
  * @param parameters The parameters of the authorization request.
  * @param options The client authentication, DPoP, and the options of every request.
- * @throws {OAuthClientError} `unsupported`: an endpoint is missing, or there is no
- * PKCE with `S256`. `invalid_response`: no `request_uri`, or no positive `expires_in`.
+ * @throws {OAuthClientError} `unsupported`: an endpoint is missing, or there is no PKCE
+ * with `S256`. `invalid_response`: no `request_uri`, or no positive `expires_in`.
  * `oauth_error`: the server returned an error, such as `invalid_request` or
- * `invalid_redirect_uri`. `url_refused`: an endpoint is not https, nor http on loopback.
- * `invalid_argument`: an argument is missing or not valid, or `parameters`
+ * `invalid_redirect_uri`. `url_refused`: an endpoint is neither https nor http on
+ * loopback. `invalid_argument`: an argument is missing or not valid, or `parameters`
  * has one of the parameters that this function sets. Further codes as for
  * {@linkcode fetchToken}.
  * @see RFC 9126, sections 2 and 4; RFC 9449, section 10.1.
@@ -131,7 +131,7 @@ export async function pushAuthorizationRequest(
     requireObject("options.client", client),
     requireObject("serverMetadata", serverMetadata),
   );
-  // Checked before the request, whose result would be of no use without it.
+  // Checked first, as the result of the request could not be used without it.
   const endpoint = requireEndpoint(
     serverMetadata,
     "authorization_endpoint",

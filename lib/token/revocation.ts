@@ -12,7 +12,7 @@ import { formOptionsOf, postForm } from "./_form_post.ts";
 
 /** Options of {@linkcode revokeToken}. */
 export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
-  /** The type of the token, which may help the server to find it. */
+  /** The type of the token, which may help the server to find the token. */
   tokenTypeHint?:
     | "access_token"
     | "refresh_token"
@@ -24,20 +24,19 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * Revokes a token. With a refresh token, most servers revoke the access tokens of
  * the same grant as well; {@linkcode revokeSession} revokes both.
  *
- * A token that the server does not know counts as revoked. Some servers have one
- * URL for revocation and for token requests; they distinguish the two by the
- * parameters.
+ * A token that the server does not know counts as revoked. Some servers use one URL for
+ * revocation and token requests, and distinguish them by their parameters.
  *
  * @param serverMetadata Metadata with a `revocation_endpoint`.
  * @param token The access token or the refresh token.
  * @param options The client authentication, and the options of every request.
  * @throws {OAuthClientError} `unsupported`: no `revocation_endpoint`. `oauth_error`:
- * the server returned an error, such as `unsupported_token_type`.
- * `unexpected_status`: the status is not 2xx; with 503 the token is still valid, and
- * `retryAfter` says when to try again. `issuer_mismatch`: the client is registered
- * with another issuer. `url_refused`: the endpoint is not https, nor http on
- * loopback. `invalid_argument`: an argument is not valid. `network_error`,
- * `timeout`, `redirect_refused`.
+ * the server returned an error, such as `unsupported_token_type`. `unexpected_status`:
+ * the status is not 2xx; with 503 the token is still valid, and `retryAfter` says when
+ * to try again. `issuer_mismatch`: the client is registered with another issuer.
+ * `url_refused`: the endpoint is neither https nor http on loopback.
+ * `invalid_argument`: an argument is not valid. `network_error`, `timeout`,
+ * `redirect_refused`.
  * @see RFC 7009, sections 2.1 and 2.2.
  *
  * @example Revoke a token when the user signs out

@@ -40,7 +40,7 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
 
 /** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): IToken {
-  // The server's own `expires_at` has no standard and other meanings.
+  // An `expires_at` of the server is dropped: it has no standard meaning.
   const {
     expires_in: _in,
     expires_at: _at,
@@ -50,7 +50,7 @@ function toToken(members: Members, now: () => number): IToken {
   for (const name of ["token_type", "refresh_token", "scope", "id_token"]) {
     if (!stringMember(token, name)) delete token[name];
   }
-  // Some servers leave out the type, which RFC 6749 requires, and mean Bearer.
+  // Some servers leave out the type, although RFC 6749 requires it, and mean Bearer.
   token.token_type ??= "Bearer";
   if (!isAuthorizationDetails(token.authorization_details)) {
     delete token.authorization_details;
@@ -70,13 +70,13 @@ function toToken(members: Members, now: () => number): IToken {
   return token as IToken;
 }
 
-/** The error of a token response. */
+/** Returns the error of a token response. */
 function invalidToken(response: IResponse, problem: string): OAuthClientError {
   const message = `Token response of ${quoteUrl(response.url)} ${problem}`;
   return responseError(response, "invalid_response", message);
 }
 
-/** Requests a token that need not be an access token. */
+/** Requests a token, which need not be an access token. */
 export async function requestToken(
   serverMetadata: Pick<
     IAuthorizationServerMetadata,
@@ -100,13 +100,12 @@ export async function requestToken(
 /**
  * Sends a token request with the form of one of the `build...Body` functions.
  *
- * Deviations of real servers are accepted: an `error` that is
- * a non-empty string counts at any status; a
- * form-encoded body is accepted; a missing `token_type` means `Bearer`;
- * `expires_in` may be a string of digits, is dropped if it is no number, and counts
- * as 0 if it is negative; members that are `null`, and `authorization_details` that are
- * no list of objects with a `type`, are dropped. Further members are kept. `expires_at`
- * is set when the response arrives.
+ * Deviations of real servers are accepted: an `error` that is a non-empty string counts
+ * at any status; a form-encoded body is accepted; a missing `token_type` means
+ * `Bearer`; `expires_in` may be a string of digits, is dropped if it is not a number,
+ * and counts as 0 if it is negative; members that are `null` are dropped, and so are
+ * `authorization_details` that are not a list of objects with a `type`. Further members
+ * are kept. `expires_at` is set when the response arrives.
  *
  * A `token_type` must be `Bearer`, or `DPoP` with the option `dpop`, in any letter
  * case; or `N_A` in a token exchange, if `issued_token_type` says that the token is not
@@ -115,14 +114,14 @@ export async function requestToken(
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
  * @param options The client authentication, DPoP, and the options of every request.
- * @throws {OAuthClientError} `oauth_error`: the server returned an error; see
- * `error`, `error_description` and `errorResponse`. `unexpected_status`: the status
- * is not 2xx, and there is no error. `invalid_response`: no `access_token`, or one
- * that is not bound to the DPoP key, has another type, or does not fit into a header
- * field. `issuer_mismatch`: the client is registered with
- * another issuer. `unsupported`: no `token_endpoint`. `url_refused`: the endpoint is
- * not https, nor http on loopback. `redirect_refused`. `network_error`, `timeout`,
- * `response_too_large`. `invalid_argument`: an argument is not valid.
+ * @throws {OAuthClientError} `oauth_error`: the server returned an error; see `error`,
+ * `error_description` and `errorResponse`. `unexpected_status`: the status is not 2xx,
+ * and there is no error. `invalid_response`: no `access_token`, or one that is not
+ * bound to the DPoP key, has another type, or cannot be sent in a header field.
+ * `issuer_mismatch`: the client is registered with another issuer. `unsupported`: no
+ * `token_endpoint`. `url_refused`: the endpoint is neither https nor http on loopback.
+ * `redirect_refused`. `network_error`, `timeout`, `response_too_large`.
+ * `invalid_argument`: an argument is not valid.
  * @see RFC 6749, sections 5.1 and 5.2; RFC 9449, section 5.
  *
  * @example Request a token with the client credentials grant
@@ -169,7 +168,7 @@ export async function fetchToken(
   return token;
 }
 
-/** Takes out what {@linkcode fetchToken} uses of a caller's options. */
+/** Returns the members of a caller's options that {@linkcode fetchToken} uses. */
 export function tokenOptionsOf(
   options: IFetchTokenOptions,
 ): IFetchTokenOptions {
@@ -181,14 +180,14 @@ export interface IRefreshTokenOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Refreshes a token. What the response leaves out is taken from the old token: a
- * server that does not rotate refresh tokens returns none, and the old one stays in
- * use.
+ * Refreshes a token. Members that the response leaves out are taken from the old token:
+ * if the server does not rotate refresh tokens, it returns none, and the old one stays
+ * valid.
  *
- * If {@linkcode adviceFor} returns `reauthorize` for the failure, as for an `error` of
- * `invalid_grant`, the refresh token can no longer be used; `retry` says nothing about
- * it. Two refreshes with one refresh token at the same time can revoke
- * all tokens of the user: {@linkcode createAuthorizedFetch} makes one at a time.
+ * If {@linkcode adviceFor} returns `reauthorize` for the failure, as for the `error`
+ * `invalid_grant`, the refresh token can no longer be used. After `retry`, it may still
+ * be valid. Two refreshes with one refresh token at the same time can make the server
+ * revoke all tokens of the user: {@linkcode createAuthorizedFetch} makes one at a time.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param token The result of {@linkcode fetchToken}, with its `refresh_token`.
@@ -262,8 +261,8 @@ export interface IIsTokenExpiredOptions {
    */
   skewSeconds?: number | undefined;
   /**
-   * Uses the `exp` claim of an access token that is a JWT as a hint, if the server
-   * sent no `expires_in`.
+   * If the server sent no `expires_in`, uses the `exp` claim of an access token that is
+   * a JWT.
    */
   readJwt?: boolean | undefined;
   /**
