@@ -1,4 +1,4 @@
-/** Which token of a session a resource is sent, and until when. */
+/** Which token of a session is sent to a resource, and until when. */
 
 import { decodeJwt } from "../core/_jwt.ts";
 import { isSendable } from "../token/_usable_token.ts";
@@ -6,9 +6,9 @@ import type { ISession } from "./session.ts";
 
 /** How tokens are used. */
 export interface IBearerRules {
-  /** The member of the token response that the resource is sent. */
+  /** The member of the token response that is sent to the resource. */
   readonly bearer: "access_token" | "id_token";
-  /** Seconds before its expiry at which a token is renewed. */
+  /** How many seconds before its expiry a token is renewed. */
   readonly skewSeconds: number;
   readonly now: () => number;
 }
@@ -47,7 +47,7 @@ export function expires(
     : { expiry: token.expires_at, lifetime: token.expires_in };
   // A token of unknown lifetime is used until the resource refuses it.
   if (expiry === undefined) return false;
-  // A token that is short-lived would be renewed before each call.
+  // Otherwise, a short-lived token would be renewed before each call.
   const skew = Math.max(0, Math.min(skewSeconds, lifetime / 4));
   return now() / 1000 >= expiry - (when === "soon" ? skew : 0);
 }

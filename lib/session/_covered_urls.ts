@@ -5,8 +5,9 @@ import { parseHttpUrl } from "../core/_url.ts";
 const MAX_DECODINGS = 3;
 
 /**
- * Checks whether a path has a dot segment for a server that decodes it again, accepts
- * a backslash as separator, or removes parameters (RFC 3986, sections 3.3 and 7.3).
+ * Checks whether a server may see a dot segment in a path, as it decodes the path
+ * again, accepts a backslash as separator, or removes parameters (RFC 3986, sections
+ * 3.3 and 7.3).
  */
 function hasDotSegment(path: string): boolean {
   let decoded = path;
@@ -23,9 +24,9 @@ function hasDotSegment(path: string): boolean {
 }
 
 /**
- * Checks whether a URL is a resource or below its path: same origin, and the path
- * ends or goes on with a slash where that of the resource ends, without a segment
- * that may lead out of it. A resource with a query has no URLs below it.
+ * Checks whether a URL is a resource or below its path: the origin is the same, and the
+ * path is that of the resource, or continues it after a slash, without a segment that
+ * may lead out of it. A resource with a query has no URLs below it.
  */
 export function reaches(resource: string | URL, url: string | URL): boolean {
   const from = parseHttpUrl(resource);
@@ -39,7 +40,7 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
   return base === "" || !hasDotSegment(to.pathname.slice(base.length));
 }
 
-/** Checks whether a URL is one of several resources, or below one. */
+/** Checks whether a URL is one of several resources, or below one of them. */
 export function isCovered(
   url: string | URL,
   resources: readonly (string | URL)[],

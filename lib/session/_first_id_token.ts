@@ -1,17 +1,17 @@
-/** Whether the ID token of a sign-in belongs to it, and what happens if not. */
+/** Checks whether an ID token belongs to its sign-in. */
 
 import { checkIdToken } from "../token/id_token.ts";
 import type { IToken } from "../token/token.ts";
 import type { IGrant } from "./_new_session.ts";
 
-/** What an ID token is compared with. */
+/** The values that an ID token is compared with. */
 export interface IExpectedIdToken
   extends Pick<IGrant, "serverMetadata" | "client" | "scopes"> {
   /** The `nonce` of the request, if it had one. */
   readonly nonce?: string | undefined;
   /** The earliest `auth_time`, in seconds since the Unix epoch. */
   readonly earliestAuthTime?: number | undefined;
-  /** Whether a session without an ID token is enough. */
+  /** Whether a session without an ID token is accepted. */
   readonly optionalIdToken?: boolean | undefined;
 }
 
@@ -25,8 +25,8 @@ export function earliestAuthTimeOf(
 }
 
 /**
- * Checks the ID token of a token response, and returns the token. An ID token that
- * fails is left out if the caller has not requested it; else the sign-in fails.
+ * Checks the ID token of a token response, and returns the token. If a check fails, the
+ * sign-in fails, or the ID token is left out if the caller has not requested it.
  */
 export async function withCheckedIdToken(
   token: IToken,

@@ -1,4 +1,4 @@
-/** What a flow requests: its own options and those of the resource. */
+/** What a flow requests, by its own options and those of the resource. */
 
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
@@ -10,7 +10,7 @@ import { type ISession, sessionOptionsOf } from "./session.ts";
 
 const OPENID = "openid";
 
-/** Returns the scopes of a flow, and those that the resource requires. */
+/** Returns the scopes of a flow with those that the resource requires. */
 export function scopesOf(
   { scopes, requiredScopes, requiresIdToken }: IAuthorizeRequest,
   flow: Pick<IFlowOptions, "scopes">,
@@ -24,7 +24,7 @@ export function scopesOf(
 /** Scopes of OpenID Connect that a resource or server lists for users. */
 const USER_SCOPES = [OPENID, OFFLINE_ACCESS];
 
-/** Returns the scopes of a flow in which no user is asked to consent. */
+/** Returns the scopes of a flow without a user. */
 export function ownScopesOf(
   request: IAuthorizeRequest,
   flow: Pick<IFlowOptions, "scopes">,
@@ -35,7 +35,7 @@ export function ownScopesOf(
   return flow.scopes || own.length === 0 ? all : own;
 }
 
-/** Checks whether a sign-in without a valid ID token has failed. */
+/** Checks whether a sign-in fails without a valid ID token. */
 export function needsIdToken(
   { requiresIdToken }: IAuthorizeRequest,
   { scopes }: Pick<IFlowOptions, "scopes">,
@@ -44,8 +44,8 @@ export function needsIdToken(
 }
 
 /**
- * Returns the parameters of a flow, and those of RFC 9470, section 4. A challenge does
- * not make the `max_age` of the flow larger.
+ * Returns the parameters of a flow with those of RFC 9470, section 4. A challenge does
+ * not increase the `max_age` of the flow.
  */
 export function parametersOf(
   { acrValues, maxAge }: IAuthorizeRequest,
@@ -63,13 +63,17 @@ export function parametersOf(
 /** The client of a flow. */
 export interface IFlowClient {
   readonly client: Client;
-  /** Whether it is the registration of the session, which the caller has not named. */
+  /**
+   * Whether it is the registration of the session, not a client that the caller has
+   * named.
+   */
   readonly isReused: boolean;
 }
 
 /**
- * Returns the client of a flow: that of the fetch, that of the flow, a known one, that of
- * the session, that of a sign-in that has not been finished, or a new one.
+ * Returns the client of a flow, the first of these: the client of the fetch, of the
+ * flow, a known one, the client of the session, of an unfinished sign-in, a new
+ * registration.
  */
 export async function clientOf(
   request: IAuthorizeRequest,
@@ -102,9 +106,9 @@ export async function clientOf(
 }
 
 /**
- * Makes a function that signs in carry the client that the caller has named, where
- * {@linkcode createAuthorizedFetch} finds it for refreshes: a key is not stored, and a
- * secret may have been replaced since.
+ * Adds the client that the caller has named to a flow, as a member.
+ * {@linkcode createAuthorizedFetch} uses it for refreshes: a key is not stored, and a
+ * stored secret may have been replaced.
  */
 export function carrying(
   client: Client | undefined,

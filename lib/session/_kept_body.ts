@@ -2,7 +2,7 @@
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A string, a form or a file does not make a reader wait for longer. */
+/** Reading a string, a form or a file does not take longer. */
 const PAUSE_MS = 100;
 
 /** Returns the body of a request as a stream. */
@@ -11,7 +11,7 @@ function streamOf(request: Request): ReadableStream<Bytes> | null {
     body?: Request["body"];
     method: string;
   };
-  // Firefox has no `body` of requests, and none that are made of streams.
+  // In Firefox, requests have no `body`, and cannot be made from a stream.
   if (body !== undefined || method === "GET" || method === "HEAD") {
     return body ?? null;
   }
@@ -23,7 +23,7 @@ function streamOf(request: Request): ReadableStream<Bytes> | null {
   });
 }
 
-/** Keeps what is read of a body. */
+/** Keeps the part of a body that has been read. */
 export class KeptBody {
   readonly #reader: ReadableStreamDefaultReader<Bytes>;
   readonly #chunks: Bytes[] = [];
@@ -33,7 +33,9 @@ export class KeptBody {
     this.#reader = body.getReader();
   }
 
-  /** Returns the body of a request, which is read from now on; undefined if none. */
+  /**
+   * Starts to read the body of a request and returns it; undefined if there is none.
+   */
   static of(request: Request): KeptBody | undefined {
     if (request.bodyUsed) {
       throw new TypeError("The body of the Request has been used");
@@ -44,7 +46,7 @@ export class KeptBody {
 
   /** Reads the next chunk; returns false at the end. */
   #read(): Promise<boolean> {
-    // A stream whose request has failed may still wait for the same chunk.
+    // The stream of a failed request may still wait for the same chunk.
     return this.#reading ??= this.#reader.read().then(({ done, value }) => {
       this.#reading = undefined;
       if (done) return false;
@@ -57,8 +59,8 @@ export class KeptBody {
   }
 
   /**
-   * Returns the body to send. A `Request` does not reveal what its body was made of:
-   * what can be read without a pause is sent as bytes, anything else as a stream. In
+   * Returns the body to send. A `Request` does not show what its body was made from: a
+   * body that can be read without a pause is sent as bytes, any other as a stream. In
    * Node, bytes take a third of the time of `clone()`.
    */
   async next(): Promise<BodyInit> {

@@ -1,4 +1,4 @@
-/** How sessions are made: nothing is stored that no later step uses. */
+/** How sessions are created. They contain only what later steps use. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
 import { notedOf } from "../client/authentication_selection.ts";
@@ -18,7 +18,7 @@ export interface IGrant {
   readonly scopes: readonly string[];
 }
 
-/** All members of a type: one that is left out is an error of the compiler. */
+/** All members of a type: the compiler reports one that is left out. */
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
 type Kept = Omit<
@@ -27,8 +27,8 @@ type Kept = Omit<
 >;
 
 /**
- * Returns what is kept of a grant, as plain JSON, with what its requests have shown about
- * the client that made them.
+ * Returns the part of a grant that is kept, as plain JSON, with what the requests have
+ * shown about their client.
  */
 export function keptGrant(
   { resource, omitResource, refreshScope, serverMetadata, scopes, ...grant }:
@@ -72,7 +72,7 @@ export function keptGrant(
   return JSON.parse(JSON.stringify(kept));
 }
 
-/** Makes a session of a token, with what the request for it was made with. */
+/** Creates a session from a token and the grant that it was requested for. */
 export function newSession(
   grant: IGrant,
   token: IToken,

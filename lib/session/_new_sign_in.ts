@@ -1,4 +1,4 @@
-/** How a session is obtained anew: a challenge, the discovery, and `authorize`. */
+/** How a new session is obtained: a challenge, the discovery, and `authorize`. */
 
 import { printableWithout } from "../core/_quote.ts";
 import { adviceFor } from "../core/advice.ts";
@@ -24,8 +24,7 @@ import type { IPendingAuthorization } from "./sign_in.ts";
 
 /**
  * Requests the resource without a token, for its challenge: many servers name their
- * metadata and scopes there alone. That there is no response is left to the discovery
- * to report.
+ * metadata and scopes only there. If there is no response, the discovery reports that.
  */
 async function obtainChallenge(
   { resource, discovery }: IRenewal,
@@ -47,7 +46,7 @@ async function obtainChallenge(
   }
 }
 
-/** Discovers the authorization server; the resource may repeat what it received. */
+/** Discovers the authorization server. The resource may repeat what it received. */
 async function discoverFor(
   need: INeed,
   earlier: ISession | undefined,
@@ -61,11 +60,11 @@ async function discoverFor(
     await obtainChallenge(renewal, transport);
   const context = await discover(
     resource,
-    // Whether to request a refresh token is up to the flow.
+    // The flow decides whether to request a refresh token.
     { ...discovery, challenge, offlineAccess: undefined },
     transport,
   );
-  // Else the token would be in every message that names the server.
+  // Otherwise, the token would be in every message that names the server.
   const repeats = Object.values(context.serverMetadata).some((value) =>
     typeof value === "string" && printableWithout(tokens, value) === undefined
   );
@@ -75,7 +74,7 @@ async function discoverFor(
   throw new OAuthClientError("discovery_failed", message);
 }
 
-/** Checks whether a visit goes on elsewhere, or has not begun. */
+/** Checks whether the visit of a user continues elsewhere, or has not begun. */
 function isOpen(error: unknown): boolean {
   return !isOAuthClientError(error) || error.code === "popup_blocked";
 }
@@ -83,8 +82,8 @@ function isOpen(error: unknown): boolean {
 /**
  * Returns a function that runs the visit of a user with a mark in the store: a server
  * that has forgotten the registration may send the user to the same error page each
- * time. The next sign-in that finds the mark, also of another process, registers anew.
- * The lock must be held until the mark is `written`.
+ * time. If the next sign-in, even in another process, finds the mark, it registers a
+ * new client. The lock must be held until the mark is `written`.
  */
 function markingVisits(
   session: ISession,
@@ -93,7 +92,8 @@ function markingVisits(
 ) {
   let lastWrite: Promise<void> | undefined;
   const write = async (marked: ISession) => {
-    // After an abort, another session may be saved, or this one revoked, at any time.
+    // After an abort, another session may be saved, or this session revoked, at any
+    // time.
     if (signal.aborted) return;
     lastWrite = replaceSession(session, marked, renewal).catch(() => {});
     await lastWrite;
@@ -104,7 +104,8 @@ function markingVisits(
     try {
       result = await visit();
     } catch (error) {
-      // A web server redirects its user by an error of its own: the visit goes on.
+      // A web server may throw an error of its own to redirect its user: the visit
+      // continues.
       if (isOpen(error)) await write(session);
       throw error;
     }
@@ -115,8 +116,8 @@ function markingVisits(
 }
 
 /**
- * Removes the mark of a visit that has ended elsewhere, as a page was left, and with an
- * error: the server knows the client, unless it says otherwise.
+ * Removes the mark of a visit that ended elsewhere, after a page was left, and with an
+ * error: the server knows the client, unless the error says otherwise.
  */
 export async function unmarkVisit(
   { client }: IPendingAuthorization,
@@ -138,7 +139,8 @@ export async function unmarkVisit(
 
 /**
  * Checks whether the client of a session may be used for a sign-in. A server that has
- * forgotten it may show that to the user alone, unless its token endpoint says so.
+ * forgotten the client may show that to the user only, unless its token endpoint says
+ * so.
  */
 async function mayReuseClient(
   { isStepUp }: INeed,
@@ -157,7 +159,7 @@ async function mayReuseClient(
     }) !== false;
   } catch {
     signal.throwIfAborted();
-    // It cannot be used without more, which the flow may have.
+    // The client needs credentials that the flow may have.
     return true;
   }
 }
@@ -229,7 +231,7 @@ export async function signInAnew(
         ...sessionOptionsOf(options),
         signal,
         context,
-        // Not more than before: the user has agreed to those.
+        // Not more scopes than before: the user has agreed to these.
         scopes: needed.length > 0 ? needed : context.scopes ?? [],
         requiredScopes: challenged.length > 0 ? needed : undefined,
         requiresIdToken: rules.bearer === "id_token",
@@ -240,7 +242,7 @@ export async function signInAnew(
         maxAge,
       }));
   } catch (error) {
-    // The next call registers anew: this one must not ask the user twice.
+    // The next call registers a new client: this one must not ask the user twice.
     if (known && adviceFor(error).action === "reregister") {
       // After a step-up, the token is still valid for other requests.
       const client = { issuer, client_id: "" };

@@ -1,4 +1,4 @@
-/** Where a resource may redirect a request, and what is sent there. */
+/** Where a resource may redirect a request to, and what is sent there. */
 
 import { type IUrlRules, quoteUrl, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -9,11 +9,11 @@ import { isCovered } from "./_covered_urls.ts";
 /** Rules for redirects to another origin. */
 export interface IRedirectRules
   extends IUrlRules, Pick<ITransport, "allowUrl" | "secrets"> {
-  /** URLs of the API: redirects among them are not to another origin. */
+  /** URLs of the API: a redirect from one to another does not leave the API. */
   readonly covered: readonly URL[];
 }
 
-/** Checks whether a redirect leads to another origin, other than among the covered URLs. */
+/** Checks whether a redirect leads to another origin, unless both URLs are covered. */
 export function leavesApi(
   from: URL,
   to: URL,

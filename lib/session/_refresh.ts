@@ -1,4 +1,4 @@
-/** What becomes of a session by a refresh, also by one that fails. */
+/** What a refresh makes of a session, even if it fails. */
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
@@ -10,24 +10,24 @@ import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
 
-/** Checks whether a server has failed, other than for a while. */
+/** Checks whether a server has failed, and not only temporarily. */
 function isServerError(error: unknown): boolean {
   return isOAuthClientError(error) && error.status === 500 &&
     error.error === "server_error";
 }
 
-/** Codes of failed refreshes that have no status, and that a sign-in may mend. */
+/** Codes of failed refreshes without a status after which a sign-in may help. */
 const MENDED_CODES: readonly string[] = [
   "redirect_refused",
   "invalid_id_token",
-  // The client is registered with another server than the one of the session.
+  // The client is registered with another server than that of the session.
   "issuer_mismatch",
 ];
 
 /**
- * Returns what is left of a session that could not be refreshed: the start of the
- * next sign-in. A failure that may be gone later, or that a sign-in does not mend, is
- * thrown. After any other one, the endpoint may have moved.
+ * Returns what is left of a session that could not be refreshed, for the next sign-in.
+ * A failure that is temporary, or that a sign-in does not resolve, is thrown. After any
+ * other failure, the endpoint may have moved.
  */
 function restOf(
   session: ISession,
@@ -35,7 +35,7 @@ function restOf(
   isNeeded: boolean,
 ): ISession | undefined {
   const { action } = adviceFor(error);
-  // Servers that fail on a dead refresh token respond like this for ever.
+  // Some servers respond like this to each refresh with a dead refresh token.
   if (isNeeded && isServerError(error)) return session;
   const isMended = isOAuthClientError(error) &&
     (error.status !== undefined || MENDED_CODES.includes(error.code));
@@ -46,7 +46,10 @@ function restOf(
   return { ...session, token: { access_token: "", token_type } };
 }
 
-/** Refreshes a session; once more if the response of a rotation may have been lost. */
+/**
+ * Refreshes a session; tries once more if the response of a rotation may have been
+ * lost.
+ */
 async function refreshTwice(
   session: ISession,
   { rules, options }: IRenewal,
@@ -62,8 +65,9 @@ async function refreshTwice(
   try {
     return await refresh();
   } catch (error) {
-    // Many servers accept the former refresh token for a while. It may cost the
-    // session where they do not, so that it has to be of no use otherwise.
+    // Many servers accept the former refresh token for a while. Other servers may
+    // revoke the session, so it is only sent if the session cannot be used without a
+    // refresh.
     const isLost = isOAuthClientError(error) &&
       error.code === "network_error" && expires(session, "now", rules);
     if (!isLost) throw error;
@@ -71,12 +75,12 @@ async function refreshTwice(
   }
 }
 
-/** The session that a refresh has led to, or what is left of the former one. */
+/** The refreshed session, or what is left of the former one. */
 export type RefreshOutcome =
   | { readonly session: ISession }
   | { readonly rest: ISession | undefined };
 
-/** Refreshes a session and stores what becomes of it. */
+/** Refreshes a session and stores the result. */
 export async function refreshStored(
   stored: ISession,
   { isChallenged = false }: INeed,
@@ -90,8 +94,8 @@ export async function refreshStored(
   } catch (error) {
     const isNeeded = isChallenged || expires(stored, "now", rules);
     const rest = restOf(stored, error, isNeeded);
-    // Only a sign-in could find out more. The process that signs in may have a secret
-    // that is right.
+    // Only a sign-in could find out more. The process that signs in may have the right
+    // secret.
     const isNamed = rest === undefined && options.client !== undefined;
     if (!authorize && (rest === stored || isNamed)) throw error;
     if (rest !== stored) {

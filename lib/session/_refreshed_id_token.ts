@@ -5,7 +5,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import { checkIdToken, type ICheckIdTokenOptions } from "../token/id_token.ts";
 
-/** Returns the claims of an ID token; undefined if there are none that can be read. */
+/** Returns the claims of an ID token; undefined if they cannot be read. */
 function claimsOf(idToken = ""): IAuthorizationJWTClaims | undefined {
   try {
     return decodeJwt(idToken).claims;
@@ -20,8 +20,8 @@ function comparable(claim: unknown): string {
 }
 
 /**
- * Checks the ID token of a refresh, and compares it with that of the session (OpenID
- * Connect Core 1.0, section 12.2).
+ * Checks the ID token of a refresh, and compares it with the ID token of the session
+ * (OpenID Connect Core 1.0, section 12.2).
  */
 export async function checkRefreshedIdToken(
   idToken: string,
@@ -30,7 +30,7 @@ export async function checkRefreshedIdToken(
 ): Promise<void> {
   const original = claimsOf(earlier);
   const issuer = original?.iss;
-  // A server may return the same one again, which may have expired.
+  // A server may return the same ID token again, which may have expired.
   if (!original || !issuer || idToken === earlier) return;
   const expected = { issuer, clientId, accessToken, now };
   const claims = await checkIdToken(idToken, expected);

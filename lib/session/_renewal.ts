@@ -1,4 +1,4 @@
-/** How a session is replaced: by that of another caller, a refresh, or the user. */
+/** How a session is replaced: by that of another caller, a refresh, or a sign-in. */
 
 import { adviceFor } from "../core/advice.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
@@ -16,7 +16,7 @@ import { REPLACED } from "./_shared_store.ts";
 import { hasClient, type IRenewal, loadSession } from "./_usable_session.ts";
 import type { ISession } from "./session.ts";
 
-/** Checks whether a session is another one than was refused, and has the scopes. */
+/** Checks whether a session is not the refused one, and has the scopes. */
 function isRenewed(
   session: ISession | undefined,
   { refused, requiredScopes, isFresh }: INeed,
@@ -49,14 +49,14 @@ async function renewUnderLock(
   const { rules, authorize } = renewal;
   const stored = await loadSession(renewal);
   const token = bearerOf(stored, rules);
-  // A step-up of another caller may have left no room for the scopes of this one: the
-  // next response is then returned.
+  // With the scopes of another caller's step-up, there may be too many to add those of
+  // this one: the next response is then returned.
   const isTooMuch = need.requiredScopes !== undefined &&
     !areRequestable(mergeScopes(stored?.scopes, need.requiredScopes));
   if (isRenewed(stored, need, renewal) || isTooMuch) {
     return { session: stored, token, source: "store", need };
   }
-  // Another process may have stored a session, and it has expired since.
+  // Another process may have stored a session that has expired since.
   const isOther = token !== need.refused && !need.isStepUp && !need.isFresh;
   const mayRefresh = (need.mayRefresh || isOther) &&
     stored?.token.refresh_token && hasClient(stored, renewal);
@@ -83,7 +83,7 @@ async function renewUnderLock(
   };
 }
 
-/** Returns a session with its token, unless that has expired. */
+/** Returns a session with its token, unless the token has expired. */
 function unexpired(
   session: ISession | undefined,
   { rules }: IRenewal,
@@ -92,7 +92,7 @@ function unexpired(
   return { session, token: isExpired ? undefined : bearerOf(session, rules) };
 }
 
-/** Replaces a session. Callers with the same need share the result or failure. */
+/** Replaces a session. Callers with the same need share the result or the error. */
 export async function renew(
   required: INeed,
   renewal: IRenewal,
@@ -149,7 +149,7 @@ export async function prepare(
   const session = await underSignal(signal, () => loadSession(renewal));
   const refused = bearerOf(session, rules);
   const mayRefresh = session?.token.refresh_token !== undefined;
-  // Without a refresh token, a token is used to the end of its lifetime.
+  // Without a refresh token, a token is used until it expires.
   const when = mayRefresh || (isRequired && authorize) ? "soon" : "now";
   const isExpiring = session && refused && expires(session, when, rules);
   const isUseless = isRequired && (!refused || refused === refusedToken);

@@ -1,4 +1,4 @@
-/** What a resource requires by a response with status 401 or 403. */
+/** What a resource requires in a response with status 401 or 403. */
 
 import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
@@ -6,7 +6,7 @@ import { stepUpParameters } from "../core/_step_up.ts";
 import { secretsOf } from "../http/_redact.ts";
 import type { ISession } from "./session.ts";
 
-// A URL of more than about 8,000 characters is refused by many servers.
+// Many servers refuse a URL of more than about 8,000 characters.
 const MAX_SCOPES = 100;
 const MAX_SCOPE_CHARACTERS = 4_096;
 
@@ -21,15 +21,15 @@ export interface INeed {
   readonly mayRefresh: boolean;
   /** Whether the resource accepts the token, but requires more. */
   readonly isStepUp?: boolean | undefined;
-  /** Whether the user is to sign in, whatever the session is. */
+  /** Whether the user has to sign in, even if the session is valid. */
   readonly isFresh?: boolean | undefined;
-  /** Whether a response has led to it; else the token is missing, or expires. */
+  /** Whether a response caused it; otherwise the token is missing or expires. */
   readonly isChallenged?: boolean | undefined;
   /** The header fields of the response of the resource, with its challenges. */
   readonly challenge?: Headers | undefined;
-  /** The scope of a challenge that counts for nothing else. */
+  /** The scope of a challenge of which only the scope counts. */
   readonly challengedScope?: string | undefined;
-  /** What the response may repeat, and errors must not. */
+  /** Values that the response may repeat, and errors must not. */
   readonly secrets?: readonly string[] | undefined;
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
@@ -39,10 +39,10 @@ export interface INeed {
 /** The session that a request is sent with. */
 export interface IUsedSession {
   readonly session: ISession | undefined;
-  /** Its token, unless there is none, or none that may be sent. */
+  /** Its token; undefined if there is none, or if it must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
-  /** The need that led to it. */
+  /** The need that caused it. */
   readonly need?: INeed | undefined;
 }
 
@@ -51,7 +51,7 @@ export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
 
-/** Returns tokens that a resource may repeat, and errors must not. */
+/** Returns the tokens that a resource may repeat, and errors must not. */
 export function secretTokens(
   session: ISession | undefined,
   refused = "",
@@ -123,7 +123,7 @@ export function needOf(
       ? { ...stepUp, requiredScopes }
       : undefined;
   }
-  // Another token would not help a proof that the resource does not accept.
+  // If the resource does not accept the proof, another token would not help.
   const isProofRefused = refused &&
     (find("use_dpop_nonce") ?? find("invalid_dpop_proof"));
   return isFresh || isProofRefused

@@ -1,4 +1,4 @@
-/** A request to a resource that can be sent again, and its redirects. */
+/** A request to a resource, which can be sent again, and its redirects. */
 
 import { quote } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
@@ -22,11 +22,11 @@ export type ResourceFetch = (
   init?: RequestInit,
 ) => Promise<Response>;
 
-/** As many as the Fetch standard follows (section 4.4). */
+/** The limit of the Fetch standard (section 4.4). */
 const MAX_REDIRECTS = 20;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
-/** Returns the URL of a request; browsers resolve it against that of the page. */
+/** Returns the URL of a request; browsers resolve it against the URL of the page. */
 export function urlOf(input: string | URL | Request): URL | undefined {
   const { location } = globalThis as { location?: { href?: string } };
   const text = input instanceof Request ? input.url : String(input);
@@ -40,14 +40,16 @@ export class ResourceRequest {
   readonly signal: AbortSignal | undefined;
   /** The session that the request is sent with. */
   session: ISession | undefined;
-  /** Whether a redirect has led out of the API, to a server that selects all later URLs. */
+  /** Whether a redirect has left the API, for a server that selects all later URLs. */
   hasLeft = false;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
   readonly #headers: Headers;
   readonly #redirect: NonNullable<RequestInit["redirect"]>;
   #init: RequestInit;
-  /** The caller's `Request`, with `#init` over it, until a redirect. */
+  /**
+   * The caller's `Request`, until a redirect; members of `#init` replace its members.
+   */
   #request: Request | undefined;
   /** The body of the caller's `Request`. */
   #body: KeptBody | undefined;
@@ -60,7 +62,7 @@ export class ResourceRequest {
     this.method = init.method ?? request?.method ?? "GET";
     const { signal = request?.signal } = init;
     this.signal = signal ?? undefined;
-    // `Object` makes an object of a string, and of none.
+    // `Object` returns an object for a string and for undefined.
     const body: object = Object(init.body);
     this.isSentOnce = "getReader" in body || Symbol.asyncIterator in body;
     this.#headers = new Headers(init.headers ?? request?.headers);
@@ -73,8 +75,8 @@ export class ResourceRequest {
   }
 
   /**
-   * Sends the request with further header fields. `fetch` must not follow redirects
-   * by itself: it would keep the token within the origin, also outside the resource.
+   * Sends the request with further header fields. `fetch` must not follow redirects by
+   * itself: within the origin, it would also send the token outside the resource.
    */
   async send(
     fetch: ResourceFetch,
@@ -92,13 +94,13 @@ export class ResourceRequest {
       const body = await underSignal(this.signal, () => kept.next());
       Object.assign(init, { body, duplex: "half" });
     }
-    // As one argument: a caller's `fetch` may ignore the second one of a `Request`.
+    // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
     return await (this.#request
       ? fetch(new Request(this.#request, init))
       : fetch(this.url.href, init));
   }
 
-  /** Returns what errors must not repeat: what has been sent, and the tokens. */
+  /** Returns what errors must not repeat: the values that were sent, and the tokens. */
   get secrets(): string[] {
     const sent = this.#sent.flatMap((headers) =>
       secretsOf(Object.fromEntries(headers))
@@ -120,10 +122,10 @@ export class ResourceRequest {
   }
 
   /**
-   * Moves to the URL that a response redirects to, by the rules of the Fetch
-   * standard (section 4.4, HTTP-redirect fetch). Returns false if there is none, or
-   * if the caller handles redirects. From the first redirect to another origin on,
-   * the rules apply to each of them.
+   * Moves to the URL that a response redirects to, by the rules of the Fetch standard
+   * (section 4.4, HTTP-redirect fetch). Returns false if there is no redirect, or if
+   * the caller handles redirects. After the first redirect to another origin, the rules
+   * apply to every redirect.
    */
   async follow(response: Response, rules: IRedirectRules): Promise<boolean> {
     const { status, type, headers } = response;

@@ -1,4 +1,4 @@
-/** What is sent as `resource` in every request of a grant (RFC 8707). */
+/** The `resource` that is sent in every request of a grant (RFC 8707). */
 
 /** Returns the resource indicator of a grant; false for a server that rejects it. */
 export function requestedResource(

@@ -16,7 +16,7 @@ export interface ISending {
   readonly onEvent: OnEvent | undefined;
 }
 
-/** Sends a request to one URL; once more if the resource requires a nonce. */
+/** Sends a request to one URL; sends it once more if the resource requires a nonce. */
 async function sendOnce(
   request: ResourceRequest,
   accessToken: string | undefined,
@@ -44,8 +44,8 @@ async function sendOnce(
 }
 
 /**
- * Sends a request and follows its redirects. The token is sent to the covered URLs
- * only, and not after a redirect has led out of them to another origin: another server
+ * Sends a request and follows its redirects. The token is sent only to the covered
+ * URLs, and no longer after a redirect from them to another origin, as another server
  * then selects the next URL.
  */
 export async function exchange(

@@ -5,7 +5,7 @@ import type { OAuthClientError } from "../core/errors.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import type { ISession } from "./session.ts";
 
-/** Returns what all events about a session have. */
+/** Returns the members that all events about a session have. */
 function commonOf({ issuer, token }: ISession) {
   const { expires_at, refresh_expires_at } = token;
   return {
@@ -27,7 +27,7 @@ export function signInFinished(session: ISession): AuthorizedFetchEvent {
   return { type: "sign_in_finished", ...commonOf(session), scopes };
 }
 
-/** Returns the event of a session that an error has ended. */
+/** Returns the event for a session that ended with an error. */
 export function sessionDropped(
   issuer: string,
   { error, code, message: full }: OAuthClientError,

@@ -44,7 +44,9 @@ function requireResource(
   return requireSafeUrl(shown, url, { allowHttp, allowLoopback: true });
 }
 
-/** Fails unless the endpoints that a caller knows can be used, before a user is asked. */
+/**
+ * Fails unless the endpoints that a caller knows can be used, before a user signs in.
+ */
 function requireEndpoints(
   serverMetadata: KnownServerMetadata,
   allowHttp: boolean | undefined,
@@ -99,7 +101,7 @@ export function settingsOf(
       ...sessionOptionsOf(options),
       fetch: fetchWith(given, { userAgent, onEvent }),
       client,
-      // A refresh is finished, whatever signal the caller shares between calls.
+      // A refresh is always finished, so it does not receive a signal of the caller.
       signal: undefined,
     },
   };

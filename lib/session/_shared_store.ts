@@ -1,4 +1,4 @@
-/** What all fetches with one store object share. */
+/** State that all fetches with one store object share. */
 
 import { underSignal } from "../http/_clock.ts";
 import { tokenOf } from "./_renewal_reason.ts";
@@ -8,13 +8,13 @@ import type { ISessionStore } from "./store.ts";
 /** How long a result waits for the lock to be released. */
 const RELEASE_MS = 1_000;
 
-/** How long a caller waits for another process without being told. */
+/** How long a caller waits for another process before it is told. */
 const SILENT_MS = 1_000;
 
 /** How long a session waits to be saved under the lock. */
 const SAVE_MS = 1_000;
 
-/** A refresh takes about as long; a sign-in of another process may take minutes. */
+/** A refresh takes about this time; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
 
@@ -22,11 +22,11 @@ const LONGEST_LOOK_MS = 1_000;
 interface IWaiting<T> {
   /** Returns a result that makes the task unnecessary. */
   readonly find: () => Promise<T | undefined>;
-  /** Called after a second, as another process holds the lock. */
+  /** Called after a second, while another process holds the lock. */
   readonly onWait: ((pid?: number) => void) | undefined;
 }
 
-/** Why renewals end when a session is saved: they start over. */
+/** Ends renewals when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "Another session was saved",
   "AbortError",
@@ -47,8 +47,8 @@ interface IUnsaved {
 }
 
 /**
- * Calls `find` until it returns something, ever less often. Returns a function that
- * ends that.
+ * Calls `find` until it returns something, at increasing intervals. Returns a function
+ * that stops this.
  */
 function watch<T>(
   find: () => Promise<T | undefined>,
@@ -58,7 +58,7 @@ function watch<T>(
   let hasEnded = false;
   let timer: ReturnType<typeof setTimeout>;
   const look = async () => {
-    // What reading fails with is of the next caller who needs it.
+    // An error of reading is ignored: the next caller that reads gets it.
     const found = await find().catch(() => undefined);
     if (hasEnded) return;
     if (found) return onFound(found);
@@ -74,13 +74,13 @@ function watch<T>(
 
 /** A store with its lock, the tasks that run, and a session it failed to save. */
 export class SharedStore {
-  /** How often the session has been revoked. */
+  /** How many times the session has been revoked. */
   revocations = 0;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
   #unsaved: IUnsaved | undefined;
-  /** The access token of the session that the store had last, as far as is known. */
+  /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
   #isSavingAgain = false;
 
@@ -88,14 +88,14 @@ export class SharedStore {
     this.#store = store;
   }
 
-  /** Returns what is stored. */
+  /** Returns the stored session. */
   async #read(): Promise<ISession | undefined> {
     const stored = await this.#store.load() ?? undefined;
     this.#storedToken = tokenOf(stored);
     return stored;
   }
 
-  /** Returns the session that is in use: the stored one, or one that replaces it. */
+  /** Returns the session in use: the stored one, or one that replaces it. */
   async load(): Promise<ISession | undefined> {
     const stored = await this.#read();
     const unsaved = this.#unsaved;
@@ -113,16 +113,16 @@ export class SharedStore {
   }
 
   /**
-   * Stores what a renewal has led to. If that fails, it is kept in memory: the user
-   * would be asked again, and the refresh token of the stored session may be valid no
-   * longer, so that a second use of it may make the server revoke all tokens of the
-   * grant (RFC 9700, section 4.14.2).
+   * Stores the result of a renewal. If that fails, the result is kept in memory.
+   * Otherwise the user would be asked again, and the stored refresh token may no longer
+   * be valid: using it again may make the server revoke all tokens of the grant (RFC
+   * 9700, section 4.14.2).
    */
   async keep(session: ISession | undefined): Promise<void> {
     try {
       await this.save(session);
     } catch {
-      // A store that cannot be read either has what it had before.
+      // If the store cannot be read either, it still has its former value.
       await this.#read().catch(() => {});
       this.#unsaved = { session, replaced: this.#storedToken };
     }
@@ -140,7 +140,7 @@ export class SharedStore {
   }
 
   /**
-   * Tries again to save what could not be saved, one attempt at a time. Nobody waits
+   * Tries again to save what could not be saved, one attempt at a time. No caller waits
    * for it, as another process may hold the lock while its user signs in.
    */
   saveAgain(): void {
@@ -152,9 +152,9 @@ export class SharedStore {
   }
 
   /**
-   * Runs a task after all others of the same store object, and under its lock. The
-   * signal ends the waiting, not a task that has started. So does `find`, which is
-   * called while the task waits.
+   * Runs a task after all others of the same store object, under its lock. The signal
+   * ends the waiting, but not a task that has started. A result of `find`, which is
+   * called while the task waits, also ends the waiting.
    */
   async locked<T>(
     task: () => Promise<T>,
@@ -171,13 +171,14 @@ export class SharedStore {
       hasStarted = true;
       endWatch();
       if (this.#unsaved) {
-        // Saved first: another process could use the refresh token that it replaces.
+        // Saved first: another process could use the refresh token that this session
+        // replaces.
         await this.#saveUnsaved().catch(() => {});
       }
       return await task();
     };
     const underLock = async () => {
-      // Nobody waits for it any more: no timer starts.
+      // No caller waits for it any more: no timer starts.
       waiting.signal.throwIfAborted();
       let running: Promise<T> | undefined;
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -196,14 +197,14 @@ export class SharedStore {
         return running;
       };
       const held = store.lock!(start, waiting.signal);
-      // A lock that is lost or cannot be released does not hold back the result.
+      // A lock that is lost or cannot be released does not delay the result.
       await Promise.race([held, late]).catch(() => {});
       hasEnded = () => {};
       clearTimeout(timer);
       return await (running ?? held);
     };
-    // Tasks also wait for each other where there is a lock, because a store need not
-    // grant it in the order of the requests.
+    // Tasks also wait for each other if there is a lock, because a store need not grant
+    // the lock in the order of the requests.
     const result = this.#queue.then(store.lock ? underLock : run);
     this.#queue = result.catch(() => {});
     let endWatch = () => {};
@@ -244,7 +245,7 @@ export class SharedStore {
   }
 
   /**
-   * Runs a task, or joins the one that is running for the same key. A caller whose
+   * Runs a task, or joins the task that is running for the same key. A caller whose
    * signal aborts leaves the task; when the last one has left, the signal of the task
    * aborts, and the next call starts a task of its own.
    */
@@ -285,7 +286,7 @@ export class SharedStore {
 
 const sharedStores = new WeakMap<ISessionStore, SharedStore>();
 
-/** Returns what is shared by all that use a store object. */
+/** Returns the state that all users of a store object share. */
 export function sharedStore(store: ISessionStore): SharedStore {
   const shared = sharedStores.get(store) ?? new SharedStore(store);
   sharedStores.set(store, shared);

@@ -16,11 +16,11 @@ import { REPLACED, type SharedStore } from "./_shared_store.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
-/** What a renewal needs to know of the fetch that it is for. */
+/** What a renewal uses of its fetch. */
 export interface IRenewal {
   readonly resource: URL;
   readonly store: SharedStore;
-  /** Without it, sessions are refreshed only. */
+  /** Without it, sessions are only refreshed. */
   readonly authorize: Authorize | undefined;
   readonly rules: IBearerRules;
   readonly onEvent: OnEvent | undefined;
@@ -29,7 +29,9 @@ export interface IRenewal {
   readonly options: ISessionOptions;
 }
 
-/** Checks whether a session has a client that the server knows, or is given one. */
+/**
+ * Checks whether a session has a client that the server knows, or the caller gives one.
+ */
 export function hasClient(session: ISession, { options }: IRenewal): boolean {
   return Boolean(options.client ?? session.client.client_id);
 }
@@ -51,22 +53,22 @@ export async function loadSession(
 }
 
 /**
- * Stores what becomes of a session that was loaded under the lock. Fails with `REPLACED`
- * if the store has another one by now: `save()` does without a lock that is held for a
- * second, and a user who has just signed in must not lose that session.
+ * Stores the replacement of a session that was loaded under the lock. Fails with
+ * `REPLACED` if the store has another session by now: `save()` does not wait for a lock
+ * for more than a second, and a user who has just signed in must not lose that session.
  */
 export async function replaceSession(
   former: ISession,
   session: ISession | undefined,
   renewal: IRenewal,
 ): Promise<void> {
-  // A store that cannot be read is not known to have another one.
+  // A store that cannot be read is not known to have another session.
   const current = await loadSession(renewal).catch(() => former);
   if (!current || tokenOf(current) !== tokenOf(former)) throw REPLACED;
   await renewal.store.keep(session);
 }
 
-/** The error of a session that belongs elsewhere. */
+/** Returns the error for a session of another issuer or resource. */
 function mismatch(
   code: OAuthClientErrorCode,
   found: string,
@@ -77,7 +79,7 @@ function mismatch(
   return new OAuthClientError(code, message);
 }
 
-/** Fails unless a session may be used, and is for what was discovered, if given. */
+/** Fails unless a session may be used, and matches the discovery, if given. */
 export function requireUsable(
   session: ISession,
   { resource: { href }, discovery, rules, options: { dpop } }: IRenewal,
@@ -87,12 +89,12 @@ export function requireUsable(
   requireArgument(
     typeof access_token === "string" && isSendable(access_token),
     "session",
-    "an ISession, and its access_token one that a header field can hold",
+    "an ISession with an access_token that a header field can contain",
   );
   requireArgument(
     access_token === "" || bearerOf(session, rules) !== undefined,
     "session",
-    "an ISession with an ID token, because of bearer",
+    'an ISession with an ID token, as bearer is "id_token"',
   );
   const { issuer, resource, dpopThumbprint } = session;
   const server = context ?? discovery.serverMetadata;

@@ -1,6 +1,6 @@
 /**
  * The flow of a workload: its platform issues an assertion of its identity, which the
- * authorization server accepts for a token.
+ * authorization server exchanges for a token.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
 import { sessionOptionsOf, type SessionServerMetadata } from "./session.ts";
 
-/** What {@linkcode IAssertionFlowOptions.getAssertion} is called with. */
+/** The argument of {@linkcode IAssertionFlowOptions.getAssertion}. */
 export interface IAssertionRequest {
   /** Issuer identifier of the authorization server: the `aud` of the assertion. */
   audience: string;
@@ -46,10 +46,10 @@ export interface IAssertionFlowOptions extends
   > {
   /**
    * The client, with the issuer that it is registered with. Without it, the request has
-   * no `client_id`, for a server that needs the assertion alone.
+   * no `client_id`, for a server that needs only the assertion.
    */
   client?: Client | undefined;
-  /** Returns a JWT of an issuer that the server trusts. It is called for each token. */
+  /** Returns a JWT of an issuer that the server trusts. Called for each token. */
   getAssertion: (request: IAssertionRequest) => string | Promise<string>;
 }
 
@@ -80,11 +80,12 @@ function isFor(
  * the platform that it runs on, such as a CI service, a cluster or a cloud, is exchanged
  * for a token. No secret has to be stored, and no user is needed.
  *
- * A resource selects the server. So an assertion whose `aud` is neither the issuer of that
- * server nor a token endpoint on its origin is only sent if `client` names the issuer.
+ * The resource selects the server. So if the `aud` of an assertion is neither the
+ * issuer of that server nor a token endpoint on its origin, it is only sent if `client`
+ * names the issuer.
  *
- * If the server refuses the assertion, the error is thrown: nothing is repeated, and no
- * other grant follows. A refresh token of the server is not used.
+ * If the server refuses the assertion, the error is thrown: the request is not
+ * repeated, and no other grant is tried. A refresh token of the server is not used.
  *
  * @param options The client, and where the assertion comes from.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
@@ -122,7 +123,7 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
     const { resource, issuer, serverMetadata } = request.context;
     if (client) recallNoted(client, request.session?.client);
     const scopes = ownScopesOf(request, options);
-    // A session without an identifier has no client that could be used again.
+    // A session without a `client_id` has no client that could be used again.
     const registration = client
       ? registrationOf(client, issuer)
       : { issuer, client_id: "" };
@@ -161,7 +162,7 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
       ...sessionOptionsOf(request),
       client,
     });
-    // A new token costs no more than a refresh.
+    // A new token needs no more requests than a refresh.
     delete token.refresh_token;
     return newSession(grant, token, {
       client: client ?? registration,

@@ -1,5 +1,5 @@
 /**
- * A `fetch` for one resource, which adds its token.
+ * A `fetch` for one resource, which adds the access token.
  *
  * @module
  */
@@ -48,69 +48,73 @@ function revoked(): DOMException {
 }
 
 /**
- * Creates a `fetch` for a resource that needs a token. It discovers the
- * authorization server when the resource requires a token, has the user sign in,
- * keeps the session in a store, and refreshes it.
+ * Creates a `fetch` for a resource that requires a token. When the resource responds
+ * with `401`, it discovers the authorization server and calls `authorize` for a token,
+ * for example to have the user sign in. It keeps the session in a store, and refreshes
+ * it.
  *
  * The token is sent to URLs at or below the path of the resource, or of one of
  * `alsoFor`, and nowhere else; a path with an encoded dot segment (`..%2f`) does not
- * count as below it. Other requests, and those with an `Authorization` of your own, are
- * passed to `fetch` unchanged.
+ * count as below the resource. Other requests, and those with an `Authorization` of
+ * your own, are passed to `fetch` unchanged.
  *
- * For an API that publishes no metadata, `serverMetadata` has what its manual says, and
- * `tokenRequired` is for one that does not respond with `401`.
+ * For an API that publishes no metadata, set `serverMetadata` by its manual. For an API
+ * that does not respond with `401`, set `tokenRequired`.
  *
- * Redirects are followed one by one, so that the token does not go elsewhere. Those
- * among these URLs keep it. Those to another origin are followed for `GET` and `HEAD`
- * only, without your header fields (except `Accept`, `Accept-*`, `Range` and
- * `User-Agent`), by the rules of {@linkcode discoverAuthorization} for URLs, and if
- * `allowUrl` returns true for the purpose `resource`. Any other redirect fails with
- * `redirect_refused`, and so does one whose URL the runtime hides, as browsers do. With
- * `redirect: "manual"` it is returned.
+ * Redirects are followed one by one, so that the token is not sent elsewhere. A
+ * redirect between these URLs keeps the token. A redirect to another origin is followed
+ * for `GET` and `HEAD` only, without your header fields (except `Accept`, `Accept-*`,
+ * `Range` and `User-Agent`), if the URL meets the rules of
+ * {@linkcode discoverAuthorization}, and `allowUrl` returns true for the purpose
+ * `resource`. Any other redirect fails with `redirect_refused`, and so does one whose
+ * URL the runtime hides, as browsers do. With `redirect: "manual"`, redirects are
+ * returned.
  *
  * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
- *   quarter of its lifetime if that is less. If the server cannot be reached, the
- *   token is used as long as it is valid. Once it has expired, a refresh without a
+ *   quarter of its lifetime if that is shorter. If the server cannot be reached, the
+ *   token is used while it is valid. Once the token has expired, a refresh without a
  *   response is repeated once, as the response may have been lost.
- * - After a `401`, the token is refreshed; if that is not possible, or was of no use,
- *   `authorize` is called. A `403` with `insufficient_scope` leads to `authorize` with
- *   the scopes of the session and of the challenge; `insufficient_user_authentication`
- *   with `acrValues` and `maxAge` (RFC 9470). After three renewals, the response is
- *   returned as it is; a `403` also if the server has not granted the scopes, or if
- *   they would be more than 100 or 4,096 characters.
- * - Concurrent calls share a renewal and its failure. A call whose signal aborts
- *   leaves it; when no call is left, the signal of `authorize` aborts. A refresh is
- *   always finished and stored. If the store fails to save the session of a refresh
- *   or of `authorize`, the calls go on with it: it is kept in memory, and the next
- *   calls try again to save it, without waiting for that.
- * - If a refresh fails, {@linkcode adviceFor} decides: with `retry` the session is
- *   kept and the error thrown, with `reauthorize` its tokens are deleted, with
- *   `reregister` all of it; without `authorize`, a session whose client you have named
- *   is kept then, and the error thrown. With any other error response, redirect or
- *   response of the token endpoint, and if the client is of another issuer than the
- *   session, discovery and `authorize` follow.
- * - A stream as body is sent once: if the session is missing, expired or known to be
- *   refused, it is renewed before the call. The body of a `Request` is kept in memory
- *   until the call has ended, as it may have to be sent again: pass a large one as
- *   `body` of the second argument.
+ * - After a `401`, the token is refreshed; if that is not possible, or does not help,
+ *   `authorize` is called. After a `403` with `insufficient_scope`, `authorize` is
+ *   called with the scopes of the session and of the challenge; after
+ *   `insufficient_user_authentication`, with `acrValues` and `maxAge` (RFC 9470). After
+ *   three renewals, the response is returned. A `403` is also returned if the server
+ *   has not granted the scopes, or if there would be more than 100 scopes or 4,096
+ *   characters.
+ * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
+ *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is
+ *   always finished and stored. If the store fails to save a new session, the calls use
+ *   it: it is kept in memory, and the next calls try again to save it, without waiting
+ *   for that.
+ * - If a refresh fails, {@linkcode adviceFor} determines what follows: for `retry`, the
+ *   session is kept and the error is thrown; for `reauthorize`, the tokens are deleted;
+ *   for `reregister`, the whole session is deleted, but without `authorize`, a session
+ *   whose client you have named is kept and the error is thrown. After any other error
+ *   response, redirect or response of the token endpoint, and if the client is of
+ *   another issuer than the session, discovery and `authorize` follow.
+ * - A stream as body can be sent only once: if the session is missing, expired or known
+ *   to be refused, the session is renewed before the call. The body of a `Request` is
+ *   kept in memory until the call has ended, as it may have to be sent again: pass a
+ *   large body as `body` of the second argument.
  *
- * `authorize` must not call this fetch, as it would wait for itself: use the `fetch`
- * of its argument. In Cloudflare Workers, create one for each request, or one in each
- * Durable Object. The MCP SDK ends a request after 60 seconds, in which a user may not
- * have signed in: call `.authorize()` before `connect()`.
+ * `authorize` must not call this fetch, as it would wait for itself: use the `fetch` of
+ * its argument. In Cloudflare Workers, create an authorized fetch for each request, or
+ * one in each Durable Object. The MCP SDK ends a request after 60 seconds, and a user
+ * may take longer to sign in: call `.authorize()` before `connect()`.
  *
  * @param resource URL of the resource.
  * @param options How to authorize, where the session is kept, and the options of the
- * discovery. `timeoutMs` and `maxBytes` apply to requests to the authorization
- * server, not to the resource.
+ * discovery. `timeoutMs` and `maxBytes` apply to requests for metadata and to the
+ * authorization server, not to calls of the resource.
  * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * `client` has credentials and no `issuer`. `url_refused`: the resource is not https,
- * nor http on loopback, or an endpoint of `serverMetadata` is not; `unsupported`: it has
- * no `token_endpoint`. In a call, `issuer_mismatch` and `identifier_mismatch`:
- * `authorize` returned a session for another server or resource; `redirect_refused`.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or `client`
+ * has credentials and no `issuer`. `url_refused`: the resource, or an endpoint of
+ * `serverMetadata`, is neither https nor http on loopback. `unsupported`:
+ * `serverMetadata` has no `token_endpoint`. In a call, `issuer_mismatch` and
+ * `identifier_mismatch`: `authorize` returned a session for another server or resource;
+ * `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
  * @example Call an MCP server, and sign in when it requires it
@@ -137,7 +141,7 @@ export function createAuthorizedFetch(
   const { renewal, sending, tokenRequired } = settingsOf(resource, options);
   const { resource: target, store, authorize, rules, onEvent } = renewal;
   const { covered } = sending.redirects;
-  /** The need that each 401 and 403 leads to, if it is of the API. */
+  /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
   let refusedToken: string | undefined;
 
@@ -198,7 +202,7 @@ export function createAuthorizedFetch(
     }
   };
 
-  /** Returns the session of a renewal; fails if it has no token that can be used. */
+  /** Returns the session of a renewal; fails if it has no usable token. */
   function requireSession({ session, token }: IUsedSession): ISession {
     if (session && token && token !== refusedToken) return session;
     if (session && authorize) return session;
@@ -260,7 +264,7 @@ export function createAuthorizedFetch(
           signal,
         });
       } catch (error) {
-        // What the store fails with does not replace the error.
+        // An error of the store does not replace the first error.
         await unmarkVisit(pending, error, renewal, signal).catch(() => {});
         throw error;
       }
@@ -295,7 +299,7 @@ export function createAuthorizedFetch(
         return true;
       } catch (error) {
         signal?.throwIfAborted();
-        // The session is deleted; many servers revoke nothing.
+        // The session is deleted already; many servers cannot revoke tokens.
         if (isOAuthClientError(error)) return false;
         throw error;
       }

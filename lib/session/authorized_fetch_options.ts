@@ -1,5 +1,5 @@
 /**
- * What {@linkcode createAuthorizedFetch} is given, and what it returns.
+ * The options and the result of {@linkcode createAuthorizedFetch}.
  *
  * @module
  */
@@ -20,48 +20,49 @@ export interface IAuthorizedFetchOptions extends
     "challenge" | "fetch" | "offlineAccess" | "signal"
   > {
   /**
-   * Returns a new session: {@linkcode codeFlow} or another flow. Without it, sessions
-   * that others have saved are used and refreshed: where that is not enough, the
-   * response of the resource is returned.
+   * Returns a new session: {@linkcode codeFlow} or another flow. Without it, saved
+   * sessions are used and refreshed; if that is not enough, the response of the
+   * resource is returned.
    */
   authorize?: Authorize | undefined;
   /**
-   * URLs of the same API on other origins or paths. The token is sent to them and below
-   * them as well, and redirects among all of these keep it. A challenge there does not
-   * select the authorization server: only its `error`, `scope`, `acr_values` and
-   * `max_age` count.
+   * URLs of the same API on other origins or paths. The token is also sent to these
+   * URLs and below them, and redirects between all URLs of the API keep it. A challenge
+   * of these URLs does not select the authorization server: only its `error`, `scope`,
+   * `acr_values` and `max_age` count.
    */
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
-   * Obtains a session before each call, for an API that responds with 404 or 200 where
-   * it means `401`.
+   * Whether each call needs a session, for an API that responds with 404 or 200 in
+   * place of `401`.
    *
    * @default {false}
    */
   tokenRequired?: boolean | undefined;
   /**
-   * `id_token` for a resource that requires the ID token: `openid` is requested, and
-   * the token is renewed by its `exp`. Not with `dpop`.
+   * Which token is sent; `id_token` for a resource that requires the ID token: `openid`
+   * is requested, and the ID token is renewed by its `exp`. Cannot be combined with
+   * `dpop`.
    *
    * @default {"access_token"}
    */
   bearer?: "access_token" | "id_token" | undefined;
   /**
-   * Seconds before its expiry at which a token is renewed, but at most a quarter of its
+   * How many seconds before its expiry a token is renewed, at most a quarter of its
    * lifetime.
    *
    * @default {30}
    */
   skewSeconds?: number | undefined;
   /**
-   * The `User-Agent` of all requests for metadata and to the authorization server: some
-   * firewalls refuse requests without one. It is not added to your own requests, and
+   * The `User-Agent` of requests for metadata and to the authorization server: some
+   * firewalls refuse requests without it. It is not added to your own requests, and
    * browsers may ignore it.
    */
   userAgent?: string | undefined;
   /**
-   * Called with what happens, for logs and traces; see
-   * {@linkcode AuthorizedFetchEvent}. What it throws, or rejects with, is ignored.
+   * Called with each {@linkcode AuthorizedFetchEvent}, for logs and traces. Errors that
+   * it throws or rejects with are ignored.
    */
   onEvent?: OnEvent | undefined;
   /**
@@ -71,11 +72,12 @@ export interface IAuthorizedFetchOptions extends
    */
   store?: ISessionStore | undefined;
   /**
-   * The client of refreshes, and of `authorize` before its own; that of `authorize`
-   * when absent. Credentials name their issuer, as the resource selects the server.
+   * The client for refreshes and for `authorize`, in place of the client of the flow;
+   * when absent, the client of the flow. Credentials must name their issuer, as the
+   * resource selects the server.
    */
   client?: Client | undefined;
-  /** Binds the tokens to a key. A session that is bound to another one is not used. */
+  /** Binds the tokens to a key. A session that is bound to another key is not used. */
   dpop?: IDpop | undefined;
   /**
    * Makes the requests to the resource and to the authorization server; the global
@@ -101,8 +103,8 @@ export interface IAuthorizedFetchSignal {
 /** Options of {@linkcode IAuthorizedFetch.authorize}. */
 export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
   /**
-   * Has the user sign in although there is a session, with the same registration. For
-   * another account, `parameters` of the flow may have a `prompt`.
+   * Has the user sign in even if there is a session, with the same registration. For
+   * another account, set a `prompt` in `parameters` of the flow.
    */
   fresh?: boolean | undefined;
 }
@@ -112,17 +114,18 @@ export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
-   * Returns the session; refreshes it, or has the user sign in, where necessary. It
-   * may be kept in memory only: `save()` rejects where it cannot be stored. Without
-   * the option `authorize`, it rejects with `unsupported` if no refresh leads to one.
+   * Returns the session; refreshes it, or has the user sign in, if necessary. If the
+   * session cannot be stored, it is kept in memory only, and `save()` rejects. Without
+   * the option `authorize`, this method rejects with `unsupported` if there is no
+   * session after a refresh.
    */
   authorize(options?: IAuthorizedFetchSignIn): Promise<ISession>;
-  /** Returns the session as it is stored, or as it could not be stored. */
+  /** Returns the stored session, or the session in memory that could not be stored. */
   session(): Promise<ISession | undefined>;
   /**
-   * Returns a session that fits a response with status 401 or 403. Use it where
-   * other code makes the requests. The `url` of the response must be one that the token
-   * is sent to: the challenge of another server is `invalid_argument`.
+   * Returns a session that meets a response with status 401 or 403, for use with
+   * requests of other code. The `url` of the response must be a URL that the token is
+   * sent to: the challenge of another server is `invalid_argument`.
    */
   renew(
     response: Response,
@@ -133,7 +136,8 @@ export interface IAuthorizedFetch {
    * or before the page was left, with the options of this fetch, and saves the session.
    *
    * @param callback As for {@linkcode finishAuthorization}.
-   * @param pending What {@linkcode ICodeFlowOptions.visit} was given, and has kept.
+   * @param pending The pending authorization that {@linkcode ICodeFlowOptions.visit}
+   * has received and kept, or that {@linkcode startAuthorization} has returned.
    */
   finish(
     callback: string | URL | URLSearchParams | Request,
@@ -143,19 +147,18 @@ export interface IAuthorizedFetch {
   /**
    * Stores a session that was obtained without this fetch. A sign-in that is running
    * for the same store object ends: the signal of `authorize` aborts, and the calls
-   * that wait for it go on with this session. If another process holds the lock for a
-   * second, for example while its user signs in, the session is stored without it.
+   * that wait for it use this session. If another process holds the lock for a second,
+   * for example while its user signs in, the session is stored without the lock.
    */
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**
    * Deletes the session, then revokes its tokens. A sign-in that is running for the
-   * same store object ends, and the calls that wait for it reject with an
-   * `AbortError`. Calls that are under way do not lead to another sign-in: if they
-   * receive a `401` or `403`, they return it. Once the session is deleted, a signal
-   * that aborts does not bring it back.
+   * same store object ends, and the calls that wait for it reject with an `AbortError`.
+   * Calls that are running do not lead to another sign-in: if they receive a `401` or
+   * `403`, they return it. An abort after the deletion does not restore the session.
    *
    * @returns Whether the server has revoked the tokens. Many servers have no revocation
-   * endpoint: {@linkcode revokeSession} says why.
+   * endpoint; {@linkcode revokeSession} throws the reason.
    */
   revoke(options?: IAuthorizedFetchSignal): Promise<boolean>;
 }

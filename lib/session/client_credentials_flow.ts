@@ -30,8 +30,8 @@ export interface IClientCredentialsFlowOptions extends
 }
 
 /**
- * Creates the client credentials flow, for {@linkcode createAuthorizedFetch}: a
- * service that acts for itself, without a user.
+ * Creates the client credentials flow, for {@linkcode createAuthorizedFetch}: a service
+ * acts on its own behalf, without a user.
  *
  * @param options The client with its credentials, and what to request.
  * @throws {OAuthClientError} `invalid_argument`: the client does not name its issuer,
@@ -86,7 +86,7 @@ export function clientCredentialsFlow(
       ...sessionOptionsOf(request),
       client,
     });
-    // A new token costs no more than a refresh (RFC 6749, section 4.4.3).
+    // A new token needs no more requests than a refresh (RFC 6749, section 4.4.3).
     delete token.refresh_token;
     return newSession(grant, token, { client, dpop: request.dpop });
   });

@@ -37,14 +37,14 @@ export interface ICodeFlowOptions extends IFlowOptions {
     | string
     | ((request: IRedirectUriRequest) => string | Promise<string>);
   /**
-   * Sends the user to the URL and returns the URL that the user was redirected to. What
-   * it throws reaches the caller of the fetch unchanged.
+   * Sends the user to the URL and returns the URL that the user was redirected to. Its
+   * errors are passed to the caller of the fetch unchanged.
    */
   visit: (
     url: URL,
     authorization: IVisit,
   ) => Promise<string | URL | URLSearchParams | Request>;
-  /** Continues with a server that does not list its PKCE methods. */
+  /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
    * Pushes the authorization request to the server (RFC 9126).
@@ -54,19 +54,21 @@ export interface ICodeFlowOptions extends IFlowOptions {
   par?: boolean | undefined;
 }
 
-/** What {@linkcode ICodeFlowOptions.redirectUri} is called with. */
+/** The argument of {@linkcode ICodeFlowOptions.redirectUri}. */
 export interface IRedirectUriRequest {
   /**
-   * Whether the client is the one of your client metadata document. Many servers compare
-   * a redirect URI with those in the document as strings, the port of a loopback URI
-   * included.
+   * Whether the client is that of your client metadata document. Many servers compare
+   * the redirect URI with those in the document as strings, including the port of a
+   * loopback URI.
    */
   isInDocument: boolean;
 }
 
 /** The second argument of {@linkcode ICodeFlowOptions.visit}. */
 export interface IVisit {
-  /** What {@linkcode finishAuthorization} needs, if another process calls it. */
+  /**
+   * The argument of {@linkcode finishAuthorization}, in case another process calls it.
+   */
   pending: IPendingAuthorization;
   /** Aborts when no caller waits any more, and when a session is saved or revoked. */
   signal?: AbortSignal | undefined;
@@ -81,9 +83,9 @@ function mayBeForgotten(error: unknown): boolean {
 }
 
 /**
- * Checks whether the registration of a sign-in that has failed is for the next one too.
+ * Checks whether the registration of a failed sign-in is used for the next one too.
  * Without a response of the server, it is used for one more visit only: the server may
- * have forgotten it, and show that to the user alone.
+ * have forgotten the client, and show that to the user only.
  */
 function mayUseAgain(error: unknown, isAgain: boolean): boolean {
   const hasResponse = isOAuthClientError(error) && error.code === "oauth_error";
@@ -96,13 +98,12 @@ function requiresConsent(error: unknown): boolean {
 }
 
 /**
- * Creates the authorization code flow with PKCE, for
- * {@linkcode createAuthorizedFetch}. A registration is made if no client is known,
- * and kept with the session.
+ * Creates the authorization code flow with PKCE, for {@linkcode createAuthorizedFetch}.
+ * If no client is known, it registers one, and keeps the registration in the session.
  *
- * The user of a web server comes back in another request: call
- * {@linkcode startAuthorization} in one, and `finish` of the fetch, which then needs no
- * `authorize`, in the other.
+ * In a web server, the user comes back in another request: call
+ * {@linkcode startAuthorization} in the first request and `finish` of the fetch in the
+ * second. The fetch then needs no `authorize`.
  *
  * @param options The client, the redirect URI, and how the user visits a URL.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
@@ -135,7 +136,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   const { resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireBoundClient(options.client);
-  /** The registration of a sign-in that has not ended with a session. */
+  /** The registration of a sign-in that has not led to a session. */
   let unfinished: IKnownClient | undefined;
   return carrying(options.client, async (request) => {
     const { context, session, signal, whileAway } = request;
@@ -157,7 +158,8 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         client,
         session,
         redirectUri: uri,
-        // As an option, an openid of the resource would count as the caller's.
+        // As an option, an `openid` of the resource would count as requested by the
+        // caller.
         scopes: needsIdToken(request, options) ? scopes : undefined,
         parameters: { ...parametersOf(request, options), ...prompt },
         offlineAccess,

@@ -1,6 +1,6 @@
 /**
  * The flow of enterprise-managed authorization: the identity provider of the user
- * decides, and no user is asked at the server of the resource.
+ * decides, and the server of the resource does not ask the user.
  *
  * @module
  */
@@ -54,20 +54,23 @@ export interface ICrossAppFlowOptions extends
     IFlowOptions,
     "scopes" | "authorizationDetails" | "parameters" | "resource"
   > {
-  /** Issuer of the identity provider, which is discovered once, or its metadata. */
+  /**
+   * Issuer of the identity provider, whose metadata is discovered once, or the
+   * metadata.
+   */
   idp: string | URL | IdentityProviderMetadata;
-  /** The client at the identity provider, as for the sign-in of the user. */
+  /** The client at the identity provider, the same as for the sign-in of the user. */
   idpClient: Client;
   /**
-   * The client at the authorization server of the resource, with its issuer. One whose
-   * identifier is the URL of a client metadata document is used at any server:
-   * `privateKeyJwt(url, key)` or `publicClient(url)`.
+   * The client at the authorization server of the resource, with its issuer. A client
+   * whose identifier is the URL of a client metadata document can be used at any
+   * server: `privateKeyJwt(url, key)` or `publicClient(url)`.
    */
   client: Client;
   /**
-   * Returns a token of the user from the identity provider, an ID token unless `type`
-   * says otherwise. It is called for each new ID-JAG, often every few minutes: return
-   * the token that you have while it is valid.
+   * Returns a token of the user from the identity provider: an ID token unless `type`
+   * says otherwise. Called for each new ID-JAG, often every few minutes: return the
+   * same token while it is valid.
    */
   getSubjectToken: (
     request: ISubjectTokenRequest,
@@ -75,8 +78,8 @@ export interface ICrossAppFlowOptions extends
   /** Further parameters of the token exchange at the identity provider. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
-   * Continues with a server that lists no `authorization_grant_profiles_supported`, if
-   * it is known to accept ID-JAGs.
+   * Accepts a server that lists no `authorization_grant_profiles_supported`, for a
+   * server that is known to accept ID-JAGs.
    *
    * @default false
    */
@@ -118,7 +121,7 @@ function keptIdJagOf(
   return isFor ? session.idJag : undefined;
 }
 
-/** Checks whether a new ID-JAG may be accepted where a kept one was not. */
+/** Checks whether a server that refused a kept ID-JAG may accept a new one. */
 function isSpent(error: unknown): boolean {
   return adviceFor(error).action === "reauthorize" ||
     (isOAuthClientError(error) && error.code === "issuer_mismatch");
@@ -131,16 +134,16 @@ function isSpent(error: unknown): boolean {
  * server of the resource redeems. The user is not asked to consent.
  *
  * - The server must list the grant profile in `authorization_grant_profiles_supported`.
- * - The session keeps the ID-JAG. When the access token has expired, it is redeemed
- *   again while it is valid, for the same resource and scopes and by the server that
- *   its `aud` names; then the identity provider is asked for a new one. A refresh token
- *   of that server is not used.
- * - If `getSubjectToken` returns an ID token that has expired, it is called once more.
- * - An error of the identity provider or of the server is thrown, and no other grant
- *   follows: access that a policy denies cannot be obtained by the consent of the user.
- *   `insufficient_user_authentication` of the identity provider first leads to another
- *   call of `getSubjectToken`, and is thrown if that returns the same token;
- *   `errorResponse` has its `acr_values` and `max_age`.
+ * - The session keeps the ID-JAG. When the access token has expired, a valid ID-JAG is
+ *   redeemed again, for the same resource and scopes and only by the server in its
+ *   `aud`. Otherwise a new one is requested from the identity provider. A refresh token
+ *   of the server is not used.
+ * - If `getSubjectToken` returns an expired ID token, it is called once more.
+ * - An error of the identity provider or of the server is thrown, and no other grant is
+ *   tried: the user cannot consent to access that a policy denies. For
+ *   `insufficient_user_authentication` of the identity provider, `getSubjectToken` is
+ *   first called once more; the error is thrown if it returns the same token, and its
+ *   `errorResponse` has `acr_values` and `max_age`.
  * - With `dpop`, the ID-JAG must be bound to the key by its `cnf.jkt`.
  *
  * @param options The identity provider, the client at both servers, and the token of
@@ -288,12 +291,13 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
         ...sessionOptionsOf(request),
         client,
         resource: requestedResource(grant),
-        // The policy of the identity provider may have granted fewer.
+        // The policy of the identity provider may have granted fewer scopes.
         scopes: scope === undefined
           ? scopes
           : scopes.filter((one) => scopesFrom(scope).includes(one)),
       });
-      // It would outlast the policy of the identity provider; the ID-JAG replaces it.
+      // A refresh token would outlast a decision of the identity provider; the ID-JAG
+      // replaces it.
       delete token.refresh_token;
       const session = newSession(grant, token, { client, dpop: request.dpop });
       return {

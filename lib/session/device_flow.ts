@@ -41,11 +41,11 @@ export interface IDeviceFlowOptions
 }
 
 /**
- * Creates the device flow, for {@linkcode createAuthorizedFetch}: the user signs in
- * on another device. A registration is made if no client is known, and kept with
- * the session. An ID token is checked as by {@linkcode finishAuthorization}.
+ * Creates the device flow, for {@linkcode createAuthorizedFetch}: the user signs in on
+ * another device. If no client is known, it registers one, and keeps the registration
+ * in the session. An ID token is checked as in {@linkcode finishAuthorization}.
  *
- * @param options The client, and how the code is displayed to the user.
+ * @param options The client, and how the code is shown to the user.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
  * function that is returned throws as {@linkcode ensureClient},
  * {@linkcode fetchDeviceAuthorization}, {@linkcode pollDeviceToken} and

@@ -1,5 +1,6 @@
 /**
- * A client for a flow: known, described by a document, or registered.
+ * A client for a flow: a known client, a client metadata document, or a new
+ * registration.
  *
  * @module
  */
@@ -26,24 +27,24 @@ import { type IKnownClient, selectClient } from "../client/selection.ts";
 
 /** Options of {@linkcode ensureClient}. */
 export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
-  /** Clients stored earlier, of any issuers. */
+  /** Clients stored earlier, of any issuer. */
   knownClients?: readonly IKnownClient[] | undefined;
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
   /**
-   * Client metadata for a registration, with a `client_name` at least. What is left
-   * out of `redirect_uris`, `grant_types`, `response_types`, `scope` and
-   * `token_endpoint_auth_method` is completed for the flow.
+   * Client metadata for a registration, with a `client_name` at least. If absent,
+   * `redirect_uris`, `grant_types`, `response_types`, `scope` and
+   * `token_endpoint_auth_method` are added for the flow.
    */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
   /**
-   * The scopes that will be requested. Without them, a registration has no `scope` but
-   * that of `clientMetadata`.
+   * The scopes that will be requested. Without them, a registration has only the
+   * `scope` of `clientMetadata`.
    */
   scopes?: readonly string[] | undefined;
   /** Redirect URI of the code flow; absent for the device flow. */
   redirectUri?: string | URL | undefined;
-  /** Accepts an http endpoint that is not on loopback, and any on loopback. */
+  /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
@@ -71,9 +72,10 @@ interface IPurpose {
 }
 
 /**
- * Returns the `scope` to register (RFC 7591, section 2). Some servers accept no other
- * scopes from the client later, and some register none that they do not list. So it has
- * all that the server lists, of which a `403` may require others than the first request.
+ * Returns the `scope` to register (RFC 7591, section 2). Some servers later refuse
+ * scopes that are not registered, and some refuse to register scopes that they do not
+ * list. So it contains all scopes that the server lists, as a `403` may require other
+ * scopes than the first request.
  */
 function scopeToRegister(
   listed: unknown,
@@ -87,8 +89,8 @@ function scopeToRegister(
 
 /**
  * Completes client metadata for the code flow, or else for the device flow. The plain
- * form leaves out what a server may refuse although it should ignore it (RFC 7591,
- * section 2): `scope`, and a grant type that it does not list.
+ * form leaves out what a server should ignore but may refuse (RFC 7591, section 2):
+ * `scope`, and a grant type that it does not list.
  */
 function completeMetadata(
   serverMetadata: ClientServerMetadata,
@@ -115,7 +117,8 @@ function completeMetadata(
     ],
     response_types: isDeviceFlow ? [] : ["code"],
     ...(scope && { scope }),
-    // A program on a user's device keeps no secret, where it has the choice.
+    // A program on a user's device cannot keep a secret, so it requests none if
+    // possible.
     ...(methods?.includes("none") && { token_endpoint_auth_method: "none" }),
     ...clientMetadata,
     redirect_uris: isDeviceFlow
@@ -124,7 +127,10 @@ function completeMetadata(
   };
 }
 
-/** Registers a client; if the server refuses its metadata, once more in the plain form. */
+/**
+ * Registers a client; if the server refuses the metadata, tries again with the plain
+ * form.
+ */
 async function register(
   serverMetadata: ClientServerMetadata,
   clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
@@ -147,8 +153,9 @@ async function register(
 }
 
 /**
- * Returns a client; fails unless it can authenticate, before a user is sent away. A
- * method that needs more than a registration is up to the caller who has requested it.
+ * Returns a client; fails unless it can authenticate, before the user is sent to the
+ * server. If the caller has requested a method that needs more than a registration,
+ * there is no check.
  */
 function requireAuthentication(
   client: IKnownClient,
@@ -161,7 +168,7 @@ function requireAuthentication(
   return client;
 }
 
-/** Returns the options by which a server can be given a client, the simplest first. */
+/** Returns the options that can provide a client for a server, the simplest first. */
 function waysToAClient(
   { registration_endpoint, ...metadata }: ClientServerMetadata,
 ): string[] {
@@ -178,7 +185,7 @@ function waysToAClient(
 
 /**
  * Checks whether a client may use a redirect URI. Servers ignore the port of a loopback
- * URI, as a program often cannot have the same one again (RFC 8252, section 7.3).
+ * URI, as a program often cannot use the same port again (RFC 8252, section 7.3).
  */
 function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
   const withoutPort = (text: string) => {
@@ -191,7 +198,7 @@ function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
   return registered?.includes(withoutPort(uri)) ?? true;
 }
 
-/** Returns why no known client was used, if there are any. */
+/** Returns why no known client was used, if clients are known. */
 function unfitReason(
   issuer: string,
   knownClients: readonly IKnownClient[] = [],
@@ -207,22 +214,22 @@ function unfitReason(
 }
 
 /**
- * Returns a client for a server: a known one, your client metadata document, or one
- * that it registers. Known clients that were registered without the redirect URI are
- * skipped, because the server would refuse it; the port of a loopback URI does not count
- * (RFC 8252, section 7.3).
+ * Returns a client for a server: a known client, your client metadata document, or a
+ * new registration. Known clients that were registered without the redirect URI are
+ * skipped, because the server would refuse the redirect URI; the port of a loopback URI
+ * does not count (RFC 8252, section 7.3).
  *
- * A registration has all scopes that the server lists, if they cover those that will be
- * requested, and the grant type `refresh_token`. If the server refuses it with
- * `invalid_client_metadata` or status 400, it is repeated once without `scope`, and
- * without `refresh_token` unless the server lists this grant type.
+ * A registration has the grant type `refresh_token`, and all scopes that the server
+ * lists if they include those that will be requested. If the server refuses the
+ * registration with `invalid_client_metadata` or status 400, it is repeated once
+ * without `scope`, and without `refresh_token` unless the server lists this grant type.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from, and the metadata for a registration.
- * @returns Store it for the next time, unless you store a session.
- * @throws {OAuthClientError} `unsupported`: there is no client for this server, and
- * none can be registered, or the server has registered an authentication method that
- * needs more than the registration. Further codes as for {@linkcode registerClient}.
+ * @returns The client. Store it for the next time, unless you store a session.
+ * @throws {OAuthClientError} `unsupported`: there is no client for this server, and it
+ * cannot register one, or it has registered an authentication method that needs more
+ * than the registration. Further codes as for {@linkcode registerClient}.
  * @see RFC 7591, sections 2 and 3.2; RFC 8252, section 7.3; {@linkcode selectClient}.
  *
  * @example Register a client unless there is one

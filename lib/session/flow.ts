@@ -12,46 +12,48 @@ import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
-/** What an {@linkcode Authorize} function is called with. */
+/** The argument of an {@linkcode Authorize} function. */
 export interface IAuthorizeRequest extends ISessionOptions {
   /** The result of the discovery. */
   context: IAuthorizationContext;
-  /** Scopes to request, those of the session included. */
+  /** Scopes to request, including those of the session. */
   scopes: string[];
-  /** Scopes that a challenge requires, those of the session included. */
+  /** Scopes that a challenge requires, including those of the session. */
   requiredScopes?: string[] | undefined;
   /**
-   * Whether the resource is sent the ID token: `openid` has to be requested, and the ID
-   * token to be valid.
+   * Whether the ID token is sent to the resource: `openid` has to be requested, and the
+   * ID token has to be valid.
    */
   requiresIdToken?: boolean | undefined;
-  /** Whether the user is to sign in anew: nothing of an earlier sign-in may be used. */
+  /**
+   * Whether the user has to sign in again: nothing from an earlier sign-in may be used.
+   */
   isFresh?: boolean | undefined;
-  /** The session so far, if it is of the same issuer; its client can be used again. */
+  /** The present session, if it is of the same issuer; its client can be used again. */
   session?: ISession | undefined;
   /**
-   * Runs the visit of a user who is sent away with the client of `session`. If the user
-   * does not come back, because the server has forgotten that client, the next sign-in
-   * is without it.
+   * Runs the visit of a user to the server with the client of `session`. If the user
+   * does not come back, as the server may have forgotten that client, the next sign-in
+   * does not use it.
    */
   whileAway?: (<T>(visit: () => Promise<T>) => Promise<T>) | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
-  /** Seconds since the user's authentication that the resource accepts (RFC 9470). */
+  /** Seconds that may have passed since the user's authentication (RFC 9470). */
   maxAge?: number | undefined;
 }
 
 /**
- * Returns a session for the issuer and the resource of the context. Its `signal`
- * aborts when no caller waits for the session any more, and when a session is saved or
- * revoked. What it throws is thrown by the call that needed the session.
+ * Returns a session for the issuer and the resource of the context. The `signal` of its
+ * argument aborts when no caller waits for the session any more, and when a session is
+ * saved or revoked. Its errors are thrown by the call that needed the session.
  */
 export type Authorize =
   & ((request: IAuthorizeRequest) => Promise<ISession>)
   & {
     /**
-     * The client that the caller has named, for the refreshes of
-     * {@linkcode createAuthorizedFetch}. A function that wraps a flow passes it on.
+     * The client that the caller has named, which {@linkcode createAuthorizedFetch}
+     * uses for refreshes. A function that wraps a flow has to copy this member.
      */
     readonly client?: Client | undefined;
   };
@@ -59,18 +61,18 @@ export type Authorize =
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
 export interface IFlowOptions {
   /**
-   * The client, if you have one already: an identifier, a secret and the issuer that
-   * they belong to, or the result of {@linkcode privateKeyJwt} and the like. The first
-   * is kept in the session, the second is not; refreshes use the one given here.
+   * The client, if you have one already: an object with identifier, secret and the
+   * issuer that they belong to, which is kept in the session; or for example the result
+   * of {@linkcode privateKeyJwt}, which is not. Refreshes use the client given here.
    */
   client?: Client | undefined;
-  /** Clients of several servers, with their issuers; the one that fits is used. */
+  /** Clients of several servers, with their issuers; the one for the server is used. */
   knownClients?: readonly IKnownClient[] | undefined;
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
   /** Client metadata for a registration, with a `client_name` at least. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
-  /** Scopes to request; what the resource names when absent. */
+  /** Scopes to request; when absent, those that the resource names. */
   scopes?: readonly string[] | undefined;
   /**
    * Adds the scope `offline_access` if the server lists it.
@@ -89,8 +91,8 @@ export interface IFlowOptions {
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
   /**
-   * Sends the scopes of the session in a refresh, for a server that requires them there
-   * as well, such as Microsoft Entra ID where one application is client and API.
+   * Sends the scopes of the session in a refresh too, for a server that requires them,
+   * such as Microsoft Entra ID if one application is both client and API.
    */
   refreshScope?: boolean | undefined;
 }

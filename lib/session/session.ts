@@ -1,5 +1,5 @@
 /**
- * A session: a token with everything that is needed to use, refresh and revoke it.
+ * A session: a token with the data to use, refresh and revoke it.
  *
  * @module
  */
@@ -31,15 +31,16 @@ export type SessionServerMetadata = Pick<
 >;
 
 /**
- * A token for a resource, with the server and the client that it was issued by and
- * to. Plain JSON: it can be stored anywhere, and it is a secret.
+ * A token for a resource, with the server that issued it and the client that it was
+ * issued to. A session is plain JSON that can be stored anywhere, and must be kept
+ * secret.
  */
 export interface ISession {
-  /** Issuer of the token. It is never sent to another one. */
+  /** Issuer of the token. The token is never sent to another issuer. */
   issuer: string;
   /** Identifier of the resource that the token is for. */
   resource: string;
-  /** Set if the server is never sent the `resource` parameter. */
+  /** Set if the `resource` parameter is never sent to the server. */
   omitResource?: true;
   /** Set if a refresh sends the scopes, because the server requires them. */
   refreshScope?: true;
@@ -47,12 +48,12 @@ export interface ISession {
   serverMetadata: SessionServerMetadata;
   /**
    * The client, with its secret if it has one. An empty `client_id` means that the
-   * server no longer knows the client, and that the session is kept for its token.
+   * server no longer knows the client; the session is kept for its token.
    */
   client: IKnownClient;
   /**
-   * The token. An empty `access_token` means that the tokens are no longer valid,
-   * and that the session is kept for its client.
+   * The token. An empty `access_token` means that the tokens are no longer valid; the
+   * session is kept for its client.
    */
   token: IToken;
   /**
@@ -61,15 +62,15 @@ export interface ISession {
    */
   scopes: string[];
   /**
-   * Set while a user is at the server with the client of this session, which the server
-   * may have forgotten.
+   * Set while the user signs in with the client of this session, as the server may have
+   * forgotten the client.
    */
   isUserAway?: true;
   /** JWK thumbprint of the key that the token is bound to. */
   dpopThumbprint?: string;
   /**
-   * The ID-JAG that {@linkcode crossAppFlow} has redeemed for the token, and that it
-   * redeems again while it is valid, with the scopes that were granted, if known.
+   * The ID-JAG that {@linkcode crossAppFlow} has redeemed for the token, and redeems
+   * again while the ID-JAG is valid; with the granted scopes, if known.
    */
   idJag?: { assertion: string; scope?: string };
 }
@@ -80,7 +81,7 @@ export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
   client?: Client | undefined;
   /** The key that the token is bound to. */
   dpop?: IDpop | undefined;
-  /** Accepts http endpoints that are not on loopback, and any on loopback. */
+  /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
@@ -90,7 +91,7 @@ export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
-/** Takes out what a session uses of a caller's options. */
+/** Returns the members of a caller's options that a session uses. */
 export function sessionOptionsOf(
   {
     fetch,
@@ -118,11 +119,11 @@ export function sessionOptionsOf(
 }
 
 /**
- * Refreshes the token of a session. What the response leaves out is kept: the
- * refresh token, the scope and the ID token. The scopes stay as they are, as a
- * refresh token cannot widen them. An ID token of the response is checked, and compared
- * with that of the session: it must be for the same user. A session without an ID token
- * stays without one.
+ * Refreshes the token of a session. Members that the response leaves out are kept: the
+ * refresh token, the scope and the ID token. The scopes stay the same, as a refresh
+ * cannot add scopes. An ID token in the response is checked, and compared with that of
+ * the session: it must be for the same user. A session without an ID token does not
+ * receive one.
  *
  * Do not refresh one session twice at the same time, as the server may revoke it:
  * {@linkcode createAuthorizedFetch} takes care of it.
@@ -131,8 +132,8 @@ export function sessionOptionsOf(
  * @param options The same `client` and `dpop` as for the session.
  * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
  * token is bound to another key than that of `dpop`. `invalid_id_token`: the ID token
- * of the response is not valid, or of another user; the refresh token may have been
- * used up. Further codes as for {@linkcode refreshToken}; an `error` of
+ * of the response is not valid, or is for another user; the refresh token may no longer
+ * be valid. Further codes as for {@linkcode refreshToken}; an `error` of
  * `invalid_grant` means that the user has to sign in again.
  * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
  *
@@ -162,7 +163,7 @@ export async function refreshSession(
   const { serverMetadata, token, scopes, refreshScope, dpopThumbprint } =
     requireObject("session", session);
   recallNoted(client, session.client);
-  // A token for another key would be of no use to those who hold this one.
+  // A holder of the former key could not use a token that is bound to another key.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
     "options.dpop",
@@ -175,7 +176,7 @@ export async function refreshSession(
     resource: requestedResource(session),
   });
   const { id_token } = token;
-  // The sign-in had none, or left it out, so that there is none to compare it with.
+  // The sign-in had no valid ID token, so there is none to compare this one with.
   if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {
     await checkRefreshedIdToken(fresh.id_token, id_token, {
@@ -192,9 +193,9 @@ export async function refreshSession(
 }
 
 /**
- * Revokes the tokens of a session: the refresh token first, then the access token.
- * A type of token that the server cannot revoke is skipped. If one fails, the other is
- * revoked nevertheless, and the first failure is thrown.
+ * Revokes the tokens of a session: the refresh token first, then the access token. A
+ * type of token that the server cannot revoke is skipped. If a revocation fails, the
+ * other token is revoked nevertheless, and the first error is thrown.
  *
  * @param session The session; delete it from your storage before this call.
  * @param options The same `client` as for the session.

@@ -1,6 +1,6 @@
 /**
- * An authorization with the code flow in two halves, which may run in different
- * processes: what is needed in between is plain JSON.
+ * The code flow in two halves, which may run in different processes: the data for the
+ * second half is plain JSON.
  *
  * @module
  */
@@ -36,7 +36,10 @@ import {
   type SessionServerMetadata,
 } from "./session.ts";
 
-/** What has to be kept until the user comes back: plain JSON, and a secret. */
+/**
+ * The data to keep until the user comes back. It is plain JSON, and must be kept
+ * secret.
+ */
 export interface IPendingAuthorization {
   /** The `state` of the request. */
   state: string;
@@ -50,7 +53,7 @@ export interface IPendingAuthorization {
   responseIssuer?: string;
   /** Identifier of the resource that the token is for. */
   resource: string;
-  /** Set if the server is never sent the `resource` parameter. */
+  /** Set if the `resource` parameter is never sent to the server. */
   omitResource?: true;
   /** Set if a refresh sends the scopes. */
   refreshScope?: true;
@@ -87,16 +90,17 @@ export interface IStartAuthorizationOptions
   /** Redirect URI, which receives the authorization response. */
   redirectUri: string | URL;
   /**
-   * Scopes to request; those of the context when absent. With `openid` among these, the
-   * ID token has to be valid; one that only the context requests is left out of the
-   * session if it is not.
+   * Scopes to request; those of the context when absent. If this option contains
+   * `openid`, the ID token has to be valid; if only the context requests it, an ID
+   * token that is not valid is left out of the session.
    */
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
   /**
-   * The former session of the user, if there is one. Where it was to have a refresh token
-   * and has none, the request has `prompt=consent`: some servers issue one only then.
+   * The former session of the user, if there is one. If it should have a refresh token
+   * but has none, the request has `prompt=consent`: some servers issue refresh tokens
+   * only then.
    */
   session?: Pick<ISession, "scopes" | "token"> | undefined;
   /** Authorization details to request (RFC 9396). */
@@ -111,13 +115,15 @@ export interface IStartAuthorizationOptions
   par?: boolean | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
-  /** Sends the scopes of the session in a refresh, where the server requires them. */
+  /**
+   * Sends the scopes of the session in a refresh too, for a server that requires them.
+   */
   refreshScope?: boolean | undefined;
   /** Binds the authorization code to a key (RFC 9449, section 10). */
   dpop?: IDpop | undefined;
-  /** Continues with a server that does not list its PKCE methods. */
+  /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
-  /** Accepts an http endpoint that is not on loopback, and any on loopback. */
+  /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
@@ -127,25 +133,25 @@ export interface IStartAuthorizationOptions
   now?: (() => number) | undefined;
 }
 
-/** What {@linkcode startAuthorization} uses of a discovery. */
+/** The part of a discovery that {@linkcode startAuthorization} uses. */
 export type AuthorizationStart =
   & Pick<IAuthorizationContext, "resource" | "serverMetadata">
   & Partial<Pick<IAuthorizationContext, "scopes" | "responseIssuer">>;
 
 /**
- * Starts the code flow: returns the URL to send the user to, and what has to be kept
- * until the user comes back. If the server requires it, or with `par`, the request is
- * pushed to the server; otherwise no request is made, and the options of requests
- * have no effect.
+ * Starts the code flow: returns the URL to send the user to, and the data to keep until
+ * the user comes back. If the server requires it, or with `par`, the authorization
+ * request is pushed to the server; otherwise no request is made, and the options of
+ * requests have no effect.
  *
- * Keep `pending` by user and `state`: by `state` alone, an attacker could have a
- * user finish the attacker's own sign-in. It is a secret, and in a cookie it must be
- * encrypted.
+ * Store `pending` for the user who starts, under its `state`: if it were found by
+ * `state` alone, an attacker could have another user finish the attacker's sign-in.
+ * `pending` is a secret; in a cookie, it must be encrypted.
  *
  * @param context From {@linkcode discoverAuthorization}.
  * @param options The client, the redirect URI, and what to request.
- * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and
- * {@linkcode pushAuthorizationRequest} for a pushed request. `issuer_mismatch`: the
+ * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and as
+ * {@linkcode pushAuthorizationRequest} if the request is pushed. `issuer_mismatch`: the
  * client is registered with another issuer.
  * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9126; RFC 9396; RFC 9449,
  * section 10.
@@ -264,15 +270,15 @@ export async function startAuthorization(
 
 /**
  * Finishes the code flow: checks the authorization response, redeems the code, and
- * returns the session. If the scope `openid` was requested and there is an ID token, its
- * claims are checked, with the `nonce` and the `max_age` of the request. If a check
- * fails, so does the sign-in; without `openid` in the option `scopes` of
+ * returns the session. If the scope `openid` was requested and there is an ID token,
+ * its claims are checked, with the `nonce` and the `max_age` of the request. If a check
+ * fails, the sign-in fails; without `openid` in the option `scopes` of
  * {@linkcode startAuthorization}, the ID token is left out instead.
  *
  * @param callback The URL that the user was redirected to or its query, or the
  * request that a server received.
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
- * @param options The same `dpop`, and credentials that `pending` does not hold.
+ * @param options The same `dpop`, and credentials that `pending` does not contain.
  * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},
  * {@linkcode fetchToken} and {@linkcode checkIdToken}.
  * @see RFC 6749, section 4.1.3; RFC 9207; OpenID Connect Core 1.0, section 3.1.3.7.

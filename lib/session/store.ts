@@ -7,22 +7,22 @@
 import type { ISession } from "./session.ts";
 
 /**
- * Keeps the session of one user for one resource. A session is plain JSON and holds
+ * Keeps the session of one user for one resource. A session is plain JSON and contains
  * secrets.
  */
 export interface ISessionStore {
   /** Returns the session; undefined if there is none. */
   load(): Promise<ISession | null | undefined>;
-  /** Replaces the session, or deletes it if it is undefined. */
+  /** Saves a session in place of the former one; deletes the session if undefined. */
   save(session: ISession | undefined): Promise<void>;
   /**
-   * Runs a task while no other process runs one, and returns its result. The lock
-   * is held while a user signs in, so a lock that expires has to be extended. It
-   * must be released if the task fails; the result of a task waits for that for one
-   * second at most. An abort of `signal` ends the wait for the lock with the reason of
-   * the signal; it must not end a task that has started. While a task waits, `load` is
-   * called now and then, at least once a second, and `signal` aborts when another
-   * process has stored what the task is for.
+   * Runs a task while no other process runs one, and returns its result. The lock is
+   * held while a user signs in, so a lock that expires has to be extended. It must be
+   * released even if the task fails; the result of a task is delayed by the release for
+   * one second at most. An abort of `signal` rejects the wait for the lock with its
+   * reason; it must not end a task that has started. While a task waits, `load` is
+   * called at least once a second, and `signal` aborts when another process has stored
+   * the session that the task is for.
    *
    * Without this method, tasks run one at a time for each store object, and two
    * processes may refresh a token at the same time. A server that rotates refresh
@@ -34,7 +34,7 @@ export interface ISessionStore {
 }
 
 /**
- * Creates a store that keeps a session in memory, until the process ends.
+ * Creates a store that keeps a session in memory until the process ends.
  *
  * @param session The session to start with.
  *

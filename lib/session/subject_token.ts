@@ -9,16 +9,16 @@ import { stepUpParameters } from "../core/_step_up.ts";
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
-/** What {@linkcode ICrossAppFlowOptions.getSubjectToken} is called with. */
+/** The argument of {@linkcode ICrossAppFlowOptions.getSubjectToken}. */
 export interface ISubjectTokenRequest {
   /**
-   * The token that the function has just returned, if another one is needed: it has
+   * The token that the function has just returned, if it cannot be used: it has
    * expired, or the identity provider requires another authentication of the user.
    */
   refusedToken?: string | undefined;
-  /** Authentication context classes that are required (RFC 9470). */
+  /** The required authentication context classes (RFC 9470). */
   acrValues?: string | undefined;
-  /** Seconds since the user's authentication that are accepted (RFC 9470). */
+  /** Seconds that may have passed since the user's authentication (RFC 9470). */
   maxAge?: number | undefined;
   /** Aborts when no caller waits for the session any more. */
   signal?: AbortSignal | undefined;
