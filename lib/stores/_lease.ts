@@ -1,11 +1,11 @@
-/** A lock across processes that expires unless its holder extends it. */
+/** A lock across processes, which expires unless its holder extends it. */
 
 import { underSignal } from "../http/_clock.ts";
 
-/** How long a lock is held after the last sign of life of its holder. */
+/** How long a lock is valid after its holder last extended it. */
 export const LEASE_MS = 10_000;
 
-/** Four times within the lease, so that a slow moment does not cost the lock. */
+/** Four times per lease, so that a short delay does not lose the lock. */
 const HEARTBEAT_MS = LEASE_MS / 4;
 
 const FIRST_WAIT_MS = 20;
@@ -14,24 +14,29 @@ const LONGEST_WAIT_MS = 250;
 /** How long a result waits for the lock to be released. */
 const RELEASE_MS = 1_000;
 
-/** The longest time between two looks at a lock that counts as waiting. */
+/** The longest time between two checks of a lock that counts as waiting. */
 const LONGEST_LOOK_MS = 1_000;
 
-/** One attempt to hold a lock. The owner is part of it, and differs each time. */
+/** One attempt to hold a lock. Each has its own owner. */
 export interface ILease {
-  /** Acquires the lock if it is free or has expired; returns whether it did. */
+  /**
+   * Acquires the lock if it is free or has expired; returns whether it was acquired.
+   */
   acquire(): Promise<boolean>;
   /** Extends the lock, if this lease still holds it. */
   extend(): Promise<unknown>;
-  /** Releases the lock, if this lease still holds it; also after `acquire` failed. */
+  /**
+   * Releases the lock, if this lease still holds it; also called after `acquire`
+   * failed.
+   */
   release(): Promise<unknown>;
 }
 
 /**
- * Returns a function that receives the last sign of life of a holder, whenever a
- * process looks at the lock, and returns whether the holder has crashed: the sign has
- * been the same for the length of the lease. The time is measured by a monotonic
- * clock of the process that waits, as wall clocks differ and are set.
+ * Returns a function to call with the last sign of life of a holder whenever a process
+ * checks the lock. It returns whether the holder has crashed: the sign has not changed
+ * for the length of the lease. The waiting process measures the time with a monotonic
+ * clock, as wall clocks differ and can be set.
  */
 export function createCrashCheck(
   now: () => number = () => performance.now(),
@@ -41,7 +46,8 @@ export function createCrashCheck(
   let unchangedMs = 0;
   return (sign) => {
     const time = now();
-    // Some monotonic clocks go on while the machine, and the holder, is suspended.
+    // Some monotonic clocks continue while the machine, and so the holder, is
+    // suspended.
     const waitedMs = Math.min(time - lookedAt, LONGEST_LOOK_MS);
     unchangedMs = sign === seen ? unchangedMs + waitedMs : 0;
     seen = sign;
@@ -50,7 +56,7 @@ export function createCrashCheck(
   };
 }
 
-/** Waits; an abort ends the wait early, so that no timer keeps the process alive. */
+/** Waits; an abort ends the wait, so that no timer keeps the process alive. */
 async function wait(ms: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = () =>
@@ -66,7 +72,7 @@ function ignore(): void {}
 
 /**
  * Releases the lock after the last operation on it. A store that fails or hangs must
- * not hold back the result of the task, as a refreshed token cannot be had again: the
+ * not delay the result of the task, as a refreshed token cannot be obtained again: the
  * lock then expires by itself.
  */
 async function release(lease: ILease, last: Promise<unknown>): Promise<void> {
@@ -79,7 +85,7 @@ async function release(lease: ILease, last: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Tries once to acquire the lock, until the signal aborts. */
+/** Tries once to acquire the lock, unless the signal aborts. */
 async function tryAcquire(
   lease: ILease,
   signal: AbortSignal | undefined,
@@ -89,8 +95,8 @@ async function tryAcquire(
   try {
     return await underSignal(signal, () => acquiring);
   } catch (error) {
-    // It may have been acquired all the same: only a part of it has failed, or the
-    // response of the store was lost or is yet to come.
+    // The lock may have been acquired nevertheless: only a part of the operation
+    // failed, or the response of the store was lost or has not arrived.
     await release(lease, acquiring);
     throw error;
   }
@@ -103,7 +109,7 @@ async function acquire(
 ): Promise<void> {
   let waitMs = FIRST_WAIT_MS;
   while (!await tryAcquire(lease, signal)) {
-    // At random, so that processes that started together do not stay in step.
+    // Random, so that processes that started together do not try at the same time.
     await wait(waitMs * (0.5 + Math.random() / 2), signal);
     waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS);
   }

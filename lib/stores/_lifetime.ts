@@ -5,10 +5,10 @@ import { requireArgument } from "../core/_arguments.ts";
 /** Options of {@linkcode redisStore} and {@linkcode denoKvStore}. */
 export interface IStoreOptions {
   /**
-   * Seconds after which a session expires, from the last time that it was saved. A
-   * session is saved when the user signs in, and at each refresh; loading does not
-   * extend its lifetime. So it should be longer than the access tokens live, and as
-   * long as a user may stay away without having to sign in again.
+   * Seconds from the last save after which a session expires. A session is saved when
+   * the user signs in, and at each refresh; loading does not extend its lifetime. Set a
+   * time that is longer than the lifetime of access tokens, and as long as a user may
+   * stay away without having to sign in again.
    *
    * @default {undefined} Sessions do not expire.
    */

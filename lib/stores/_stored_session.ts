@@ -16,7 +16,7 @@ function hasStringsOrNone(value: unknown, ...names: string[]): boolean {
     names.every((name) => typeof (value[name] ?? "") === "string");
 }
 
-/** Checks what the functions that use a session rely on. */
+/** Checks the members that functions rely on when they use a session. */
 function isSession(value: unknown): value is ISession {
   return isMembers(value) && hasStrings(value, "issuer", "resource") &&
     hasStrings(value.serverMetadata, "issuer") &&
@@ -29,9 +29,9 @@ function isSession(value: unknown): value is ISession {
 }
 
 /**
- * Returns a stored session, as it is or as JSON; undefined if there is none. The
- * value is a secret: it is put neither into the message nor into the `cause`, as
- * the errors of `JSON.parse` quote their input.
+ * Returns a stored session, given as an object or as JSON; undefined if there is none.
+ * The value is a secret: it is not in the message of an error. An error has no `cause`,
+ * as the errors of `JSON.parse` quote their input.
  *
  * @param value The stored value; undefined and `null` mean that there is none.
  * @param place The store and the key, for messages.

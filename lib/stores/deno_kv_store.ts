@@ -13,17 +13,17 @@ import { readSession } from "./_stored_session.ts";
 /** A key of Deno KV. */
 export type DenoKvKey = readonly (string | number | bigint | boolean)[];
 
-/** An entry of Deno KV; without a version there is none. */
+/** An entry of Deno KV; if it does not exist, its version is `null`. */
 export interface IDenoKvEntry {
   /** Its value. */
   readonly value: unknown;
-  /** Its version, another one after each change. */
+  /** Its version, which differs after each change. */
   readonly versionstamp: string | null;
 }
 
-/** What {@linkcode denoKvStore} uses of an atomic operation of Deno KV. */
+/** The part of an atomic operation of Deno KV that {@linkcode denoKvStore} uses. */
 export interface IDenoKvAtomic {
-  /** Makes the operation fail if the entry has another version by then. */
+  /** Makes the operation fail if the entry has another version at the commit. */
   check(
     entry: { key: DenoKvKey; versionstamp: string | null },
   ): IDenoKvAtomic;
@@ -39,11 +39,13 @@ export interface IDenoKvAtomic {
   commit(): Promise<{ ok: boolean }>;
 }
 
-/** What {@linkcode denoKvStore} uses of a `Deno.Kv`. */
+/** The part of a `Deno.Kv` that {@linkcode denoKvStore} uses. */
 export interface IDenoKv {
   /** Returns an entry. */
   get(key: DenoKvKey): Promise<IDenoKvEntry>;
-  /** Sets a value, which is deleted some time after so many milliseconds. */
+  /**
+   * Sets a value, which is deleted some time after the given number of milliseconds.
+   */
   set(
     key: DenoKvKey,
     value: unknown,
@@ -77,15 +79,17 @@ async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The first part of the key of a lock. As the last part, it could also be that of the
- * key of a session, which would then be the lock of another one.
+ * The first part of the key of a lock. If it were the last part, the key of a session
+ * could be the key of another session's lock.
  */
 const LOCK_PART = "oauth-helper:lock";
 
-/** Deletes what a crashed process left; nothing depends on when that happens. */
+/**
+ * Deletes the lock of a crashed process at some time; the exact time does not matter.
+ */
 const CLEAN_UP_MS = 60_000;
 
-/** Returns a lease by an entry whose version changes with each sign of life. */
+/** Returns a lease that is an entry, whose version changes with each extension. */
 function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
   const owner = crypto.randomUUID();
   const hasCrashed = createCrashCheck();
@@ -120,18 +124,18 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
 /**
  * Creates a store in Deno KV, for several processes, machines or isolates.
  *
- * The lock is a second entry, at the key with `"oauth-helper:lock"` in front. It is
- * changed every 2.5 seconds while it is held, and expires if it is not changed for
- * 10 seconds. So a process that crashes with the lock delays the others by 10 seconds
- * at most, and by up to a quarter of a second until they look again. A process that
- * is suspended for longer than that loses the lock.
+ * The lock is a second entry, at the key with `"oauth-helper:lock"` in front. The entry
+ * is changed every 2.5 seconds while the lock is held; the lock expires if the entry
+ * does not change for 10 seconds. So a process that crashes while it holds the lock
+ * delays the others by at most 10 seconds, plus up to a quarter of a second until they
+ * check again. A process that is suspended for longer loses the lock.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session. It is left as it is. Errors of the database are rejected
- * with unchanged. A value is 64 KiB at most, which is more than a session has.
+ * value is not a session; the value is not changed. Errors of the database are passed
+ * on unchanged. Deno KV allows 64 KiB for a value, which is more than a session needs.
  *
- * Deno KV deletes a session after its lifetime, but not at once: a file is looked
- * through once a minute. Until then, the session is loaded.
+ * Deno KV deletes a session after its lifetime, but not immediately: it checks a file
+ * once a minute. Until then, `load` returns the session.
  *
  * @param kv From `Deno.openKv`.
  * @param key The key of the value; one for each user and resource. Its first part must

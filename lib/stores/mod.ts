@@ -1,7 +1,8 @@
 /**
- * Stores for sessions on engines that already run: the storage of a web page, Deno
- * KV and Redis. Each of them has a lock, so that one process at a time refreshes a
- * token. Nothing is imported: the caller passes the storage, database or client.
+ * Stores that keep sessions in Redis, Deno KV or the storage of a web page:
+ * {@linkcode redisStore}, {@linkcode denoKvStore} and {@linkcode webStorageStore}. Each
+ * has a lock, so that only one process at a time refreshes a token. No driver is
+ * imported: the caller passes the client, database or storage.
  *
  * @example Choose a store by the runtime
  * ```ts
@@ -23,7 +24,7 @@ export * from "./web_storage_store.ts";
 
 export type { IStoreOptions } from "./_lifetime.ts";
 
-// The types that the signatures above name, and those that these name.
+// The types that the signatures above name, and the types that these name.
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
 export type { IKnownClient } from "../client/known_client.ts";

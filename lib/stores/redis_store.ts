@@ -14,13 +14,13 @@ import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
 import { type IStoreOptions, lifetimeMsOf } from "./_lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
-/** What {@linkcode redisStore} uses of a client of the npm package `redis`. */
+/** The part of a client of the npm package `redis` that {@linkcode redisStore} uses. */
 export interface IRedisClient {
   /** Returns a value. */
   get(key: string): Promise<unknown>;
   /**
-   * Sets a value, with `PX` for so many milliseconds, and with `NX` only if there is
-   * none; returns `null` if it did not.
+   * Sets a value, with `PX` for that number of milliseconds, and with `NX` only if
+   * there is none; returns `null` if the value was not set.
    */
   set(
     key: string,
@@ -47,12 +47,12 @@ end
 return 0`;
 
 /**
- * What the key of a lock begins with. At its end, a user name in the key of a session
- * could make that key the one of another user's lock.
+ * The prefix of the key of a lock. With a suffix, the key of a session that ends with a
+ * user name could be the key of another user's lock.
  */
 const LOCK_PREFIX = "oauth-helper:lock:";
 
-/** Returns a lease by a value that expires (`SET NX PX`). */
+/** Returns a lease that is a value with an expiry (`SET NX PX`). */
 function redisLease(client: IRedisClient, key: string): ILease {
   const owner = crypto.randomUUID();
   const run = (script: string, ...args: string[]) =>
@@ -70,20 +70,20 @@ function redisLease(client: IRedisClient, key: string): ILease {
  *
  * The lock is a second value, at the key with `oauth-helper:lock:` in front of it. It
  * expires after 10 seconds and is extended every 2.5 seconds while it is held. So a
- * process that crashes with the lock delays the others by 10 seconds at most, and by
- * up to a quarter of a second until they look again. A process that is suspended for
- * longer than that loses the lock. The lock is that of one server: after a failover
- * to a replica, two processes may hold it.
+ * process that crashes while it holds the lock delays the others by at most 10 seconds,
+ * plus up to a quarter of a second until they check again. A process that is suspended
+ * for longer loses the lock. The lock is on one server: after a failover to a replica,
+ * two processes may hold it.
  *
  * With a cache of the client (`RESP: 3` and `clientSideCache`), a call with a valid
  * token makes no request to Redis. The lock stays safe: Redis sends the invalidation of
- * a value that another process has saved before the response to the next command on
- * the connection, and so before the lock is acquired. That is not so with a pool of
- * clients, whose connections receive invalidations at different times: give it no cache.
+ * a value that another process has saved before the response to the next command on the
+ * connection, and so before the lock is acquired. With a pool of clients, do not use a
+ * cache: its connections receive invalidations at different times.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session. It is left as it is. Errors of the client are rejected
- * with unchanged.
+ * value is not a session; the value is not changed. Errors of the client are passed on
+ * unchanged.
  *
  * @param client A connected client of the npm package `redis`, from version 4 on.
  * @param key The key of the value; one for each user and resource. It must not begin

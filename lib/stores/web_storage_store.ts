@@ -12,7 +12,10 @@ import {
 import type { ISessionStore } from "../session/store.ts";
 import { readSession } from "./_stored_session.ts";
 
-/** What {@linkcode webStorageStore} uses of a `Storage`, such as `localStorage`. */
+/**
+ * The part of a `Storage`, such as `localStorage`, that {@linkcode webStorageStore}
+ * uses.
+ */
 export interface IWebStorage {
   /** Returns a value. */
   getItem(key: string): string | null;
@@ -22,7 +25,10 @@ export interface IWebStorage {
   removeItem(key: string): void;
 }
 
-/** What {@linkcode webStorageStore} uses of a `LockManager`, as in `navigator.locks`. */
+/**
+ * The part of a `LockManager`, such as `navigator.locks`, that
+ * {@linkcode webStorageStore} uses.
+ */
 export interface IWebLocks {
   /** Runs a task while no other page of the origin runs one under this name. */
   request<T>(name: string, task: () => Promise<T>): Promise<T>;
@@ -34,26 +40,29 @@ const POLL_MS = 5;
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Prefix of the keys under which changes are counted, and of the names of locks that
- * contain such a number. With a suffix, a key that ends with a user name could be that
- * of another user's number.
+ * Prefix of the keys for the number of changes, and of the names of locks with that
+ * number. With a suffix, the key of a session that ends with a user name could be the
+ * key of another user's number.
  */
 const VERSION_PREFIX = "oauth-helper:version:";
 
-/** Returns the number of changes in a string; 0 if it cannot be counted up. */
+/**
+ * Returns the number of changes in a string; 0 if it is not a number that can be
+ * increased.
+ */
 function versionIn(text: string | null | undefined): number {
   const version = Number(text);
   return Number.isSafeInteger(version) && version > 0 ? version : 0;
 }
 
 /**
- * Creates a lock under which the latest change of a storage can be read.
+ * Creates a lock whose holder can read the latest change of a storage.
  *
  * Browsers send changes to the processes of other tabs without waiting for them, and
- * the release of a lock often arrives earlier. The next holder would use a refresh
- * token again. So changes are counted in a further value of the storage. A tab that
- * has made one holds a lock whose name has the number, as locks are the same in all
- * tabs at any time. The next holder waits until it can read that number.
+ * the release of a lock often arrives earlier. The next holder would then use a refresh
+ * token again. So a further value of the storage counts the changes. After a change, a
+ * tab holds a lock whose name contains the number, as all tabs see the same locks at
+ * any time. The next holder waits until it can read that number.
  */
 function createLock(
   storage: IWebStorage,
@@ -79,7 +88,7 @@ function createLock(
     const latest = held
       .map((lock) => versionOf(lock.name))
       .reduce((a, b) => Math.max(a, b), 0);
-    // Without a limit, a storage that was cleared would never be read again.
+    // Without a time limit, a storage that was cleared would never be read again.
     const end = performance.now() + LONGEST_WAIT_MS;
     while (storedVersion() < latest && performance.now() < end) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -107,8 +116,8 @@ function createLock(
       try {
         return await task();
       } finally {
-        // Another tab may then read the former session, which is no reason to lose the
-        // result of the task: a refreshed token cannot be had again.
+        // Another tab may then read the former session. The result of the task is
+        // returned nevertheless, as a refreshed token cannot be obtained again.
         if (changes() > before) await announce(version + 1).catch(() => {});
       }
     });
@@ -116,23 +125,23 @@ function createLock(
 
 /**
  * Creates a store in a `Storage` of a web page: `localStorage` for all tabs of an
- * origin, `sessionStorage` for one tab. Any script of the origin can read it.
+ * origin, `sessionStorage` for one tab. Any script of the origin can read the session.
  *
- * With Web Locks, one tab at a time authorizes or refreshes. The browser releases
- * the lock at once when the tab that holds it is closed or crashes. Without them, and
- * with `sessionStorage`, tabs do not wait for each other: the store has no `lock`, and
- * tasks run one at a time for each store object. A browser that duplicates a tab
+ * With Web Locks, only one tab at a time signs in or refreshes. The browser releases
+ * the lock when the tab that holds it is closed or crashes. Without them, and with
+ * `sessionStorage`, tabs do not wait for each other: the store has no `lock`, and tasks
+ * run one at a time for each store object. If the user duplicates a tab, the browser
  * copies its `sessionStorage`; then two tabs have the same refresh token.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session. It is left as it is. Errors of the storage, such as
- * `QuotaExceededError`, are rejected with unchanged.
+ * value is not a session; the value is not changed. Errors of the storage, such as
+ * `QuotaExceededError`, are passed on unchanged.
  *
  * @param storage `localStorage` or `sessionStorage`.
  * @param key The key of the value; one for each user and resource. The key with
- * `oauth-helper:version:` in front of it has the number of changes. It must not begin
- * with that.
- * @param locks `false` for none.
+ * `oauth-helper:version:` in front of it contains the number of changes; the key itself
+ * must not begin with that prefix.
+ * @param locks Web Locks to use; `false` for no lock.
  * @default {navigator.locks} for `locks`, where it exists, and `false` for
  * `sessionStorage`
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
@@ -165,7 +174,7 @@ export function webStorageStore(
     navigator?: { locks?: IWebLocks };
     sessionStorage?: unknown;
   };
-  // Each tab has its own: it would wait for the changes of another one in vain.
+  // Each tab has its own storage, and never receives the changes of another tab.
   const isShared = storage !== sessionStorage;
   const manager = locks ?? (isShared && navigator?.locks);
   let saves = 0;
