@@ -12,7 +12,7 @@ import { refusal } from "./_refusals.ts";
 import type { ITestRequest } from "./request.ts";
 import type { ITestSwitches } from "./switches.ts";
 
-/** The endpoints and their paths, which the issuer precedes. */
+/** The endpoints and their paths below the issuer. */
 export const ENDPOINT_PATHS = {
   authorization: "/authorize",
   token: "/token",
@@ -21,7 +21,7 @@ export const ENDPOINT_PATHS = {
   device_authorization: "/device",
 } as const;
 
-/** What an authorization server needs to know. */
+/** The settings of an authorization server. */
 export interface IAuthorizationServerSettings {
   readonly issuer: string;
   readonly resource: string;
@@ -88,7 +88,7 @@ export function createAuthorizationServer(
     throw refusal("invalid_target", why);
   }
 
-  /** Returns what a user grants of a request, or of all there is. */
+  /** Returns the scopes that a user grants, of those requested or of all. */
   function newGrant(
     { client_id: clientId }: IClient,
     { params }: ITestRequest,
@@ -107,13 +107,13 @@ export function createAuthorizationServer(
     return { clientId, scopes: granted, acr, isRevoked: false };
   }
 
-  /** Responds at once as the user would (RFC 6749, section 4.1). */
+  /** Responds immediately, in place of the user (RFC 6749, section 4.1). */
   async function authorize(request: ITestRequest): Promise<Response> {
     const { params } = request;
     const get = (name: string) => params.get(name) ?? "";
     const client = clients.get(get("client_id"));
     const redirectUri = get("redirect_uri");
-    // Nobody is redirected to a URL that may be an attacker's (section 4.1.2.1).
+    // Users are not redirected to a URL that may be an attacker's (section 4.1.2.1).
     if (!client || !hasRedirectUri(client, redirectUri)) {
       const why = client
         ? `redirect_uri ${redirectUri} is not registered`

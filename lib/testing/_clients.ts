@@ -90,7 +90,7 @@ function readBasic(header: string): [id: string, secret: string] {
   }
 }
 
-/** Returns the client of a request, with the authentication it is registered for. */
+/** Returns the client of a request, if it authenticates as it is registered. */
 export function authenticate(
   clients: ReadonlyMap<string, IClient>,
   headers: Headers,

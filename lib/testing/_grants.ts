@@ -1,4 +1,4 @@
-/** What users have granted, and the codes and tokens that were issued for it. */
+/** What users have granted, and the codes and tokens issued for that. */
 
 import { hashBase64Url } from "../core/_base64.ts";
 import type { IClient } from "./_clients.ts";
@@ -112,7 +112,7 @@ export class Grants {
       access_token,
       token_type: "Bearer",
       ...Number.isFinite(lifetimeSeconds) && { expires_in: lifetimeSeconds },
-      // A token that does not rotate is not sent again.
+      // A refresh token that does not rotate is not sent again.
       ...refresh_token !== refreshToken && { refresh_token },
       scope: scopes.join(" "),
     }, { headers: { "Cache-Control": "no-store" } });
@@ -154,7 +154,9 @@ export class Grants {
     return [...this.#accessTokens.keys()].filter((one) => this.find(one));
   }
 
-  /** Revokes a token; a refresh token with all of its grant (RFC 7009, section 2.1). */
+  /**
+   * Revokes a token, or with a refresh token the whole grant (RFC 7009, section 2.1).
+   */
   revokeToken(client: IClient, value: string): void {
     const token = this.#refreshTokens.get(value);
     const { grant } = token ?? this.#accessTokens.get(value) ?? {};

@@ -1,4 +1,6 @@
-/** The network that the servers for tests are in: what is at which URL, and the faults. */
+/**
+ * The network of the servers for tests: which server is at which URL, and the faults.
+ */
 
 import { underSignal } from "../http/_clock.ts";
 import {
@@ -33,7 +35,7 @@ async function readRequest(
   return { endpoint, method, url, headers, body, params };
 }
 
-/** The servers, and what a network does with a request to them. */
+/** The servers, and the network that passes requests to them. */
 export interface ITestNetwork {
   readonly servers: ITestServers;
   /** Returns the response; undefined if the connection breaks. */
@@ -154,7 +156,7 @@ export function createNetwork({
     }
     const response = await underSignal(signal, () => respond(request));
     if (!response) throw new TypeError(`The connection to ${url} broke`);
-    // An abort ends the body as well; the server sees that its stream is cancelled.
+    // An abort ends the body as well, and cancels the stream of the server.
     const body = response.body?.pipeThrough(new TransformStream(), { signal });
     const delivered = new Response(body ?? null, response);
     return Object.defineProperty(delivered, "url", { value: url });

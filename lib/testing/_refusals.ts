@@ -1,4 +1,4 @@
-/** Responses of the servers that are no success. */
+/** Error responses of the servers. */
 
 /** Returns an error response of an endpoint (RFC 6749, section 5.2), to be thrown. */
 export function refusal(
@@ -13,7 +13,7 @@ export function refusal(
   });
 }
 
-/** Returns the response that an endpoint returns, or throws as a refusal. */
+/** Returns the response that an endpoint returns or throws. */
 export async function settle(
   endpoint: () => Response | Promise<Response>,
 ): Promise<Response> {

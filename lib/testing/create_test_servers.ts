@@ -9,14 +9,15 @@ import { createNetwork } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
 /**
- * Creates a resource and its authorization server in memory, for the tests of a program:
- * `fetch` of the result is the network, and nothing listens. They check what real servers
- * check: PKCE by S256, redirect URIs, `resource`, client authentication, that codes and
- * rotating refresh tokens are used once. The switches make them behave badly.
+ * Creates a resource and its authorization server in memory, for the tests of a
+ * program. The `fetch` of the result replaces the network; no port is opened. The
+ * servers check what real servers check: PKCE with S256, redirect URIs, `resource`,
+ * client authentication, and that codes and rotating refresh tokens are used once.
+ * Switches make the servers misbehave.
  *
  * DPoP, PAR, ID tokens and signed client assertions are not supported.
  *
- * @param options How the servers behave; everything can be changed later.
+ * @param options How the servers behave; the switches can be changed later.
  * @throws {OAuthClientError} `invalid_argument`: `options` is not an object.
  *
  * @example Test that a lost refresh response costs no sign-in

@@ -1,8 +1,9 @@
 /**
- * Servers for the tests of programs that use OAuth: {@linkcode createTestServers} makes a
- * resource and its authorization server behind one `fetch`, with a user who signs in, a
- * clock, and switches for what servers do to their clients; {@linkcode startTestServers}
- * does the same on loopback. Both log every request.
+ * Servers for the tests of programs that use OAuth: {@linkcode createTestServers}
+ * creates a resource and its authorization server in memory, behind one `fetch`, with a
+ * user who signs in, a clock, and switches for faults of servers.
+ * {@linkcode startTestServers} starts the same servers on loopback. Both log every
+ * request.
  *
  * @example Test what a user sees who refuses
  * ```ts

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What a request was for; `unknown` if nothing is at its URL. */
+/** What a request was for; `unknown` if there is nothing at its URL. */
 export type TestEndpoint =
   | "resource"
   | "resource_metadata"

@@ -11,7 +11,7 @@ import type { ITestSwitches, TestFault } from "./switches.ts";
 /** Options of {@linkcode createTestServers}. */
 export interface ITestServersOptions extends Partial<ITestSwitches> {
   /**
-   * URL of the resource; what is below it requires a token as well.
+   * URL of the resource; URLs below it require a token as well.
    *
    * @default "https://api.example/mcp"
    */
@@ -29,8 +29,8 @@ export interface ITestServersOptions extends Partial<ITestSwitches> {
    */
   scopes?: readonly string[] | undefined;
   /**
-   * Clients that are registered in advance. A client metadata document is one with its
-   * URL as `client_id`.
+   * Clients that are registered in advance. For a client metadata document, add a
+   * client with its URL as `client_id`.
    */
   clients?:
     | readonly IAuthorizationDynamicClientRegistrationResponse[]
@@ -44,18 +44,18 @@ export interface ITestServersOptions extends Partial<ITestSwitches> {
 }
 
 /**
- * A user who signs in without a browser: options for `codeFlow`, in place of those that
- * open one.
+ * A user who signs in without a browser: options for `codeFlow` in place of a receiver
+ * that opens a browser.
  */
 export interface ITestReceiver {
-  /** Redirect URI for programs that have none. */
+  /** Redirect URI for programs without their own. */
   readonly redirectUri: string;
   /** Opens a URL as the user, and returns the URL that the user is redirected to. */
   readonly visit: (
     url: string | URL,
     options?: { signal?: AbortSignal | undefined },
   ) => Promise<string>;
-  /** Client metadata for programs that have none. */
+  /** Client metadata for programs without their own. */
   readonly clientMetadata: { readonly client_name: string };
 }
 
@@ -66,8 +66,8 @@ export interface ITestServers extends ITestSwitches {
   /** Identifier of the authorization server. */
   readonly issuer: string;
   /**
-   * The network: a `fetch` that knows these servers only. It returns redirects, and
-   * does not follow them.
+   * The network: a `fetch` that reaches only these servers. It returns redirects
+   * without following them.
    */
   readonly fetch: (
     input: string | URL | Request,
@@ -79,15 +79,15 @@ export interface ITestServers extends ITestSwitches {
   readonly receiver: ITestReceiver;
   /** All requests, in order. */
   readonly requests: ITestRequest[];
-  /** Returns the requests to an endpoint; those for a token by their grant type. */
+  /** Returns the requests to an endpoint; token requests by their grant type. */
   received(endpoint: TestEndpoint, grantType?: string): ITestRequest[];
-  /** Returns the access tokens that are valid, such as those that a sign-out left. */
+  /** Returns the valid access tokens, for example those left after a sign-out. */
   accessTokens(): string[];
   /** Moves the clock. "It works until lunch." */
   advance(seconds: number): void;
   /**
-   * Makes the access tokens invalid, long before they expire. "401 although the token is
-   * good for another hour."
+   * Makes the access tokens invalid before they expire. "401 although the token is good
+   * for another hour."
    */
   expireAccessTokens(): void;
   /** Revokes all grants. "Somebody pressed sign out everywhere." */

@@ -12,11 +12,11 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
 /** Servers that listen, from {@linkcode startTestServers}. */
 export interface IRunningTestServers extends ITestServers {
-  /** Stops the servers, and ends what is under way. */
+  /** Stops the servers, and ends open requests. */
   close(): Promise<void>;
 }
 
-/** Pages of any origin may use the servers, as they hold nothing. */
+/** Pages of any origin may use the servers, as they contain no real data. */
 const CORS = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Allow-Headers": "*, Authorization",
@@ -38,7 +38,7 @@ async function toRequest(message: IncomingMessage, origin: string) {
   return new Request(origin + url, { method, headers, body });
 }
 
-/** Sends a response, or ends the connection if there is none. */
+/** Sends a response, or closes the connection if there is none. */
 async function send(
   response: Response | undefined,
   outgoing: ServerResponse,
@@ -49,7 +49,7 @@ async function send(
   }
   const headers = { ...CORS, ...Object.fromEntries(response.headers) };
   outgoing.writeHead(response.status, headers);
-  // A stream may have its first bytes much later.
+  // A stream may send its first bytes much later.
   outgoing.flushHeaders();
   const reader = response.body?.getReader();
   outgoing.once("close", () => void reader?.cancel().catch(() => {}));
@@ -66,7 +66,7 @@ async function send(
  * that need a socket, in Deno, Node and Bun. Their URLs are `resource` and `issuer`; the
  * rest is as for {@linkcode createTestServers}. They send CORS header fields.
  *
- * @param options How the servers behave; `resource` counts by its path only.
+ * @param options How the servers behave; only the path of `resource` is used.
  *
  * @example Give a program the URL of a server that fails once
  * ```ts
@@ -86,7 +86,8 @@ export async function startTestServers(
     "options",
     options,
   );
-  // Late and in parts: bundlers for browsers and Workers look for what they can read.
+  // Imported here, and by a name in parts, so that bundlers for browsers and Workers do
+  // not find it.
   const { createServer }: typeof import("node:http") = await import(
     ["node", "http"].join(":")
   );
@@ -112,12 +113,12 @@ export async function startTestServers(
         outgoing.writeHead(204, CORS).end();
         return;
       }
-      // Deno repeats a POST by itself when a connection breaks that was used before.
+      // Deno repeats a POST by itself if a reused connection breaks.
       outgoing.shouldKeepAlive = false;
       try {
         await send(await respond(await toRequest(incoming, origin)), outgoing);
       } catch {
-        // A request that has ended early, or what the test's own functions throw.
+        // The request has ended early, or a function of the test has thrown.
         outgoing.destroy();
       }
     });

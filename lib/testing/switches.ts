@@ -1,5 +1,5 @@
 /**
- * What the servers for tests do wrong, or differently from one another.
+ * What the servers for tests do wrong, or differently from other servers.
  *
  * @module
  */
@@ -13,7 +13,8 @@ import type { ITestRequest } from "./request.ts";
  *   train, and works at home."
  * - `lose_response`: the connection breaks after the server has acted. "My users are
  *   signed out after a deployment": the rotated refresh token never arrived.
- * - `hang`: no response comes until the request is aborted. "My program waits for ever."
+ * - `hang`: there is no response until the request is aborted. "My program waits for
+ *   ever."
  * - a number: this status, with `Retry-After: 1` and the error `temporarily_unavailable`.
  *   "A minute of 503 signed everybody out."
  * - a `Response`, for anything else: a page of a proxy, or `invalid_grant` with 503.
@@ -34,8 +35,8 @@ export interface ITestToken {
 }
 
 /**
- * How the servers behave: given as options, and changed at any time. Each comment ends
- * with what users of such a server report.
+ * How the servers behave. Set these as options, or change them at any time. Each
+ * comment ends with what users of such a server report.
  */
 export interface ITestSwitches {
   /**
@@ -52,21 +53,21 @@ export interface ITestSwitches {
    */
   refreshTokens: boolean;
   /**
-   * Whether a refresh token can be used once only. A second use revokes the grant (RFC
+   * Whether a refresh token can be used only once. A second use revokes the grant (RFC
    * 9700, section 4.14.2). "With two windows open, I am signed out in both."
    *
    * @default true
    */
   rotate: boolean;
   /**
-   * Seconds in which a second use is allowed all the same, as many servers have it for
-   * responses that were lost. "It survives a lost connection at one provider only."
+   * Seconds in which a second use is allowed nevertheless, as at many servers, for lost
+   * responses. "It survives a lost connection at one provider only."
    *
    * @default 0
    */
   replaySeconds: number;
   /**
-   * Scopes that a call requires; without one of them, it is refused with 403 and
+   * Scopes that a call requires; if one is missing, the call is refused with 403 and
    * `insufficient_scope`. "One tool always fails, and I am never asked for permission."
    *
    * @default {[]}
@@ -95,21 +96,22 @@ export interface ITestSwitches {
    */
   refusedScopes: readonly string[];
   /**
-   * What the user does: `leaves` is a user who closes the window. "I pressed cancel, and
+   * What the user does; a user who `leaves` closes the window. "I pressed cancel, and
    * the program hangs."
    *
    * @default "consents"
    */
   user: "consents" | "refuses" | "leaves";
   /**
-   * `iss` of authorization responses (RFC 9207): that of another server for a mix-up, or
-   * `null` for none, although the metadata promises it. "It sent my code to a stranger."
+   * `iss` of authorization responses (RFC 9207): another issuer for a mix-up attack, or
+   * `null` to leave it out although the metadata announces it. "It sent my code to a
+   * stranger."
    *
    * @default {the issuer}
    */
   iss: string | null;
   /**
-   * Whether requests have the parameter `resource` (RFC 8707): `required` as in MCP,
+   * How the parameter `resource` (RFC 8707) is treated: `required` as in MCP,
    * `optional`, or `refused` as by Microsoft Entra ID. "AADSTS9010010."
    *
    * @default "required"
@@ -130,8 +132,8 @@ export interface ITestSwitches {
    */
   resourceMetadata: Readonly<Record<string, unknown>>;
   /**
-   * Responds in place of the servers, to any request; undefined to let them respond. For
-   * what no switch does.
+   * Responds in place of the servers to any request; returns undefined to let them
+   * respond. For behaviour without a switch.
    *
    * @default {() => undefined}
    */
@@ -139,7 +141,7 @@ export interface ITestSwitches {
     request: ITestRequest,
   ) => Response | undefined | Promise<Response | undefined>;
   /**
-   * Responds to calls with a valid token, such as an MCP server.
+   * Responds to calls with a valid token, for example as an MCP server.
    *
    * @default {a response 200 with JSON}
    */
