@@ -13,10 +13,10 @@ export function browserCommand(
 ): Command {
   if (platform === "darwin") return ["open"];
   if (platform !== "win32") return ["xdg-open"];
-  // By its path: Windows looks for a name in the current directory first.
+  // By its path: Windows looks up a name in the current directory first.
   const root = env.SystemRoot ?? "C:\\Windows";
   const program = win32.join(root, "System32", "rundll32.exe");
-  // Not `start`, which is a command of the shell: `&` would have to be escaped.
+  // Not `start`, which is a shell command: `&` would have to be escaped.
   return [program, "url.dll,FileProtocolHandler"];
 }
 
@@ -26,9 +26,9 @@ export function browserCommand(
  * browser does; they do not keep this process alive.
  *
  * The URL is an argument, which other users of the machine can read. A private file
- * with a page that redirects is no replacement: browsers in a Snap, outside of a
- * container or outside of WSL cannot read it, the command succeeds nevertheless, and
- * another program than a browser may open HTML files.
+ * with a page that redirects cannot replace it: browsers in a Snap, or outside the
+ * container or WSL of this process, cannot read the file, although the command
+ * succeeds; and HTML files may open in another program.
  */
 export function openBrowser(url: string): Promise<void> {
   const [program, ...args] = browserCommand(process.platform, process.env);

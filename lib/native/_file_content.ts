@@ -5,10 +5,9 @@ import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
 import { OAuthClientError } from "../core/errors.ts";
 
 /**
- * A key of 32 bytes, or a function that returns it. The function is called once it is
- * needed: when the store first saves a session, or reads one that is encrypted. Its
- * result is kept; what it throws, or rejects with, is passed on, and it is then called
- * again the next time.
+ * A key of 32 bytes, or a function that returns it. The function is called when the
+ * store first saves a session or reads an encrypted one. Its result is kept. Its errors
+ * are passed on, and it is called again the next time.
  */
 export type FileStoreKey =
   | Uint8Array
@@ -18,9 +17,9 @@ export type FileStoreKey =
 export interface IFileContent {
   /** Whether it is encrypted. */
   readonly isEncrypted: boolean;
-  /** Returns what to write for a text. */
+  /** Returns the content to write for a text. */
   encode(text: string): Promise<string>;
-  /** Returns the text of what was written. */
+  /** Returns the text in a content that was written. */
   decode(content: string): Promise<string>;
 }
 
@@ -40,7 +39,7 @@ export function isEncrypted(content: string): boolean {
   return content.startsWith(MARKER);
 }
 
-/** The error of a file that cannot be used, with what to do. */
+/** Returns the error for a file that cannot be used, with a remedy. */
 export function unusableFile(
   file: string,
   problem: string,
@@ -51,7 +50,7 @@ export function unusableFile(
   return new OAuthClientError("invalid_session", message);
 }
 
-/** The error of an encrypted file for which there is no key. */
+/** Returns the error for an encrypted file without a key. */
 export function withoutKey(file: string): OAuthClientError {
   return unusableFile(
     file,
@@ -84,7 +83,9 @@ function isKey(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === KEY_BYTES;
 }
 
-/** Returns what follows the hash of an encrypted file; undefined if it is damaged. */
+/**
+ * Returns the IV and the ciphertext of an encrypted file; undefined if it is damaged.
+ */
 async function readSealed(content: string): Promise<Bytes | undefined> {
   let bytes: Bytes;
   try {
@@ -140,7 +141,7 @@ export function fileContent(
     isEncrypted: true,
     async encode(text) {
       const key = await cryptoKey();
-      // A new one each time: two texts with the same IV reveal both, and the key of
+      // A new IV each time: two texts with the same IV reveal each other and the key of
       // their authentication tags (NIST SP 800-38D, section 8).
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
       const ciphertext = await crypto.subtle.encrypt(
@@ -149,8 +150,8 @@ export function fileContent(
         new TextEncoder().encode(text),
       );
       const sealed = concat(iv, new Uint8Array(ciphertext));
-      // The hash tells a damaged file from one of another key: the authentication tag
-      // does not match in both cases.
+      // The hash distinguishes a damaged file from a file with another key: in both
+      // cases, the authentication tag does not match.
       const bytes = concat(await sha256(sealed), sealed);
       return `${MARKER}${encodeBase64Url(bytes)}\n`;
     },
@@ -175,7 +176,7 @@ export function fileContent(
         );
         return new TextDecoder().decode(text);
       } catch {
-        // Another key may be returned the next time.
+        // The function may return another key the next time.
         importing = undefined;
         throw unusableFile(
           file,

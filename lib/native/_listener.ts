@@ -16,9 +16,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 /** A running server. */
 export interface IListener {
   readonly port: number;
-  /** Keeps the process alive, or no longer. */
+  /** Sets whether the server keeps the process alive. */
   keepAlive(isNeeded: boolean): void;
-  /** Stops the server, and closes the connections that a browser left open. */
+  /** Stops the server, and closes the connections that a browser keeps open. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ function listenOn(handle: Handler, port: number): Promise<IListener> {
   });
 }
 
-/** Listens on a port; or on a free one, if that is in use and another one will do. */
+/** Listens on a port; if it is in use, listens on a free port where that is allowed. */
 export async function listen(
   handle: Handler,
   port: number,

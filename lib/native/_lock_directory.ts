@@ -1,13 +1,13 @@
 /**
  * A lock by files in a directory of its own.
  *
- * The files are named 1, 2, 3 and so on. The holder of the lock is the process that
- * created the file with the highest number, as long as it keeps changing its time and
- * is not known to have died. To acquire a lock that is free or stale is to create the
- * file with the next number, which succeeds for one process only. So nothing is ever
- * removed to break a lock, and there is no moment at which a process could remove the
- * lock of another one. To release is to set the time of the file to 1983. The file with
- * the highest number is never removed, as numbers would then start again.
+ * The files are named 1, 2, 3 and so on. The process that created the file with the
+ * highest number holds the lock, while it keeps changing the time of the file and is
+ * not known to have died. A process acquires a lock that is free or stale when it
+ * creates the file with the next number, which succeeds for only one process. So no
+ * file is removed to break a lock, and no process can remove the lock of another one.
+ * To release the lock, the holder sets the time of the file to 1983. The file with the
+ * highest number is never removed, as numbers would then start again.
  */
 
 import { link, lstat, readdir, rm, utimes, writeFile } from "node:fs/promises";
@@ -31,7 +31,7 @@ const RELEASED_YEAR = 1983;
 
 /** Returns the numbers of files, in ascending order. */
 function numbersOf(names: readonly string[]): number[] {
-  // Longer numbers are no longer exact, so adding 1 would do nothing.
+  // Longer numbers are not exact, so adding 1 might not change them.
   return names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number)
     .sort((a, b) => a - b);
 }
@@ -58,8 +58,8 @@ function isReleased(time: number): boolean {
 }
 
 /**
- * Returns the process that holds the lock, if there is one, its file says so, and the
- * pid can be one of those that this process sees.
+ * Returns the process that holds the lock, if there is one, its file names it, and this
+ * process may see the same pids.
  */
 export async function lockHolderOf(
   directory: string,
@@ -79,7 +79,7 @@ export async function lockHolderOf(
   }
 }
 
-/** Creates the directory. A link could lead to files of another program. */
+/** Creates the directory. A symbolic link could lead to files of another program. */
 async function createDirectory(directory: string): Promise<void> {
   await makeDirectory(directory);
   if ((await lstat(directory)).isSymbolicLink()) {
@@ -94,9 +94,9 @@ async function createDirectory(directory: string): Promise<void> {
 const TEMPORARY = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
 /**
- * Creates a file unless it exists; returns whether it has. The file appears with its
- * content, where there are hard links: an empty one, of a process that was killed before
- * it wrote, would not say who has died.
+ * Creates a file unless it exists; returns whether it was created. With hard links, the
+ * file has its content from the start: the empty file of a process that was killed
+ * before it wrote would not show which process has died.
  */
 async function createFile(path: string, content: string): Promise<boolean> {
   const temporary = join(dirname(path), `${crypto.randomUUID()}.tmp`);
@@ -142,9 +142,9 @@ export function lockDirectoryLease(directory: string): ILease {
     held = path;
     const numbers = numbersOf(await readdir(directory));
     // If this process was slow, others may have created and removed the same number
-    // before. Then there is a higher one, and the last one has been removed, as
-    // files are removed in ascending order. Both are checked, as a directory that
-    // changes meanwhile may be listed incompletely.
+    // before. Then there is a higher number, and the former file has been removed, as
+    // files are removed in ascending order. Both are checked, as the listing of a
+    // directory that changes may be incomplete.
     const isFirst = last === 0 || numbers.includes(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
     await rm(path, { force: true });
@@ -166,7 +166,7 @@ export function lockDirectoryLease(directory: string): ILease {
           await rm(join(directory, name), { force: true });
         }
       } catch {
-        // The lock is held all the same. The next holder tries again.
+        // The lock is held nevertheless. The next holder tries again.
       }
       return true;
     },

@@ -5,12 +5,15 @@ import process from "node:process";
 import { isMembers } from "../core/_members.ts";
 import { isMissing } from "./_file_system.ts";
 
-/** A process, as the file of its lock has it. */
+/** A process, as described in the file of its lock. */
 export interface ILockHolder {
   readonly pid: number;
   /** Where the pid is valid; undefined if that cannot be known. */
   readonly place?: string | undefined;
-  /** When the process was started, in clock ticks; another one with its pid differs. */
+  /**
+   * When the process was started, in clock ticks; differs for another process with the
+   * same pid.
+   */
   readonly started?: string | undefined;
 }
 
@@ -19,8 +22,8 @@ interface IPermissions {
 }
 
 /**
- * Checks whether processes can be looked at. Deno would ask the user for the
- * permission; where that for files is granted, but not all are, it only fails.
+ * Checks whether reading `/proc` asks the user for no permission in Deno. If files may
+ * be read, but not all permissions are granted, reading only fails.
  */
 async function canReadProcesses(): Promise<boolean> {
   if (process.platform !== "linux") return false;
@@ -30,7 +33,7 @@ async function canReadProcesses(): Promise<boolean> {
   return (await Deno.permissions.query(read)).state === "granted";
 }
 
-/** Returns what `/proc` has of a process (proc_pid_stat(5)). */
+/** Returns the entry of a process in `/proc` (proc_pid_stat(5)). */
 async function statOf(pid: number | "self") {
   const text = await readFile(`/proc/${pid}/stat`, "latin1");
   // The name of the program, in parentheses, may have spaces and parentheses.
@@ -44,20 +47,20 @@ async function statOf(pid: number | "self") {
 }
 
 /**
- * Returns this process. Its place is the boot of the machine, as pids start again with
- * each, and the namespaces of pids and of time: a container has its own, and may have
- * the name of the host.
+ * Returns this process. Its place consists of the boot of the machine, after which pids
+ * start again, and the pid and time namespaces: a container has its own, and may have
+ * the same host name.
  */
 export async function thisProcess(): Promise<ILockHolder> {
   const { pid } = process;
   try {
     if (!await canReadProcesses()) return { pid };
     const self = await statOf("self");
-    // A container can have the processes of the host there, with other pids.
+    // In a container, it may show the processes of the host, with other pids.
     if (self.pid !== pid) return { pid };
     const boot = await readFile("/proc/sys/kernel/random/boot_id", "latin1");
     const pids = await readlink("/proc/self/ns/pid");
-    // Start times are relative to it; Linux before 5.6 has none.
+    // Start times are relative to this namespace; Linux before 5.6 has none.
     const time = await readlink("/proc/self/ns/time").catch(() => "");
     const place = [boot.trim(), pids, time].join(" ");
     return { pid, place, started: self.started };
@@ -66,7 +69,7 @@ export async function thisProcess(): Promise<ILockHolder> {
   }
 }
 
-/** Returns the process that the file of a lock names; undefined if it names none. */
+/** Returns the process that the file of a lock names, if any. */
 export async function readHolder(
   path: string,
 ): Promise<ILockHolder | undefined> {
@@ -106,7 +109,7 @@ export async function hasHolderDied(
   }
   try {
     const { state, threads, started } = await statOf(holder.pid);
-    // A zombie has ended, unless it has threads that still do: one may write a file.
+    // A zombie has ended, unless it has running threads: one may write a file.
     const hasEnded = state === "Z" && threads <= 1;
     return hasEnded || started !== holder.started;
   } catch (error) {

@@ -1,6 +1,9 @@
-/** What the loopback receiver sends to the browser. */
+/** The page that the loopback receiver sends to the browser. */
 
-/** Header fields of every response: nothing is loaded, cached or passed on. */
+/**
+ * Header fields of every response: nothing is loaded or cached, and no referrer is
+ * sent.
+ */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":

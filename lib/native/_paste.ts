@@ -3,7 +3,10 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
 
-/** Calls a function with each line of the standard input, until it is stopped. */
+/**
+ * Calls a function with each line of the standard input; returns a function that stops
+ * it.
+ */
 export function onInputLine(listener: (line: string) => void): () => void {
   const lines = createInterface({ input: process.stdin });
   lines.on("line", listener);
@@ -21,6 +24,6 @@ export function queryInLine(line: string): string {
     const [, code = "", state = ""] = codeAndState;
     return new URLSearchParams({ code, state }).toString();
   }
-  // The values of a query without its URL may have question marks.
+  // The values of a query without its URL may contain question marks.
   return text.replace(/^[^?=#&]*\?/, "").replace(/#.*$/s, "");
 }

@@ -32,13 +32,13 @@ import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
 const TEMPORARY_MS = 60_000;
 
 /**
- * A file that was changed longer ago has another time after the next change: some
- * file systems keep two seconds, and Deno gives the time of a status change in
- * seconds.
+ * If a file was changed longer ago than this, the next change also changes its time:
+ * some file systems store times in units of two seconds, and Deno returns the time of a
+ * status change in seconds.
  */
 const SETTLED_MS = 3_000;
 
-/** What the name of a temporary file has after the name of the file it replaces. */
+/** The end of the name of a temporary file, after the name of the file it replaces. */
 const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
 /** Removes temporary files of crashed processes, as they may have a refresh token. */
@@ -54,7 +54,7 @@ async function removeTemporaryFiles(path: string): Promise<void> {
   }
 }
 
-/** Writes a file as a whole: a reader sees the old content or the new one. */
+/** Writes a file atomically: a reader sees the old content or the new content. */
 async function replaceFile(path: string, content: string): Promise<void> {
   await makeDirectory(dirname(path));
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
@@ -62,24 +62,24 @@ async function replaceFile(path: string, content: string): Promise<void> {
     const file = await open(temporary, "wx", 0o600);
     try {
       await file.writeFile(content);
-      // Otherwise a loss of power can leave the new name with no content.
+      // Otherwise, a power failure can leave an empty file with the new name.
       await file.sync();
     } finally {
       await file.close();
     }
     await rename(temporary, path);
   } catch (error) {
-    // The first failure says more: a disk that has become read-only fails here too.
+    // The first error is more useful: a disk that has become read-only fails here too.
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
 }
 
 /**
- * Returns what is different after each change: a file that is renamed into place has
- * a number of its own, though a former one may be used again, and one that is written
- * to has a time of status change, which no program can set. Returns undefined if the
- * file may change again without a difference.
+ * Returns a version that differs after each change: a file that is renamed into place
+ * has its own inode number, though a former number may be used again, and a file that
+ * is written to has a new time of status change, which no program can set. Returns
+ * undefined if the file may change again without a new version.
  */
 async function versionOf(path: string): Promise<string | undefined> {
   const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
@@ -90,11 +90,12 @@ async function versionOf(path: string): Promise<string | undefined> {
 /** Options of {@linkcode fileStore}. */
 export interface IFileStoreOptions {
   /**
-   * Encrypts the session with AES-256-GCM: 32 bytes, or a function that returns them,
-   * also as a promise. The function is called when the store first saves a session, or
-   * reads an encrypted one, and again after it has failed or the key was another one.
+   * Encrypts the session with AES-256-GCM: a key of 32 bytes, or a function that
+   * returns it or a promise of it. The function is called when the store first saves a
+   * session or reads an encrypted one, and again after it has failed or the key was
+   * wrong.
    *
-   * Keep the key where the file is not: in the keychain of the platform, as in the
+   * Keep the key elsewhere than the file: in the keychain of the platform, as in the
    * examples of the module `./native`.
    *
    * @default {The session is stored as plain text}
@@ -103,35 +104,36 @@ export interface IFileStoreOptions {
 }
 
 /**
- * Creates a store in a file of the user's machine, in Deno, Node and Bun.
+ * Creates a store in a file on the user's machine, in Deno, Node and Bun.
  *
- * The file has the mode 0600, and a directory that has to be created has 0700. The
- * content is written to a file beside it, which is then renamed; so the file is
- * never half-written. If the process is killed in between, the next holder of the
- * lock removes that file, a minute later at the earliest. With `key` the content is
- * encrypted, with a new IV each time. `load` reads it again after a change only, and
+ * The file has the mode 0600, and directories that it creates have 0700. The content is
+ * written to a temporary file, which is then renamed, so the file is never
+ * half-written. If the process is killed in between, the next holder of the lock
+ * removes the temporary file, a minute later at the earliest. With `key`, the content
+ * is encrypted, with a new IV each time. `load` reads the file only after a change, and
  * under the lock.
  *
- * The lock is a file in a directory beside it, whose name has `.lock` at its end. It
- * names the process that holds it, for `lockHolder` and the event `waiting`. A program
- * releases it when it ends a call by a signal, which an interrupt should abort; if it
- * is killed, others break the lock: at once on Linux, if they see that the process has
- * ended (the same user and the same namespaces; Deno permits that with `--allow-all`
- * only), else after a lease. The time of the file is set every 2.5 seconds while the
- * lock is held, and it is stale when another process has waited for 10 seconds and the
- * time has not changed; the clocks of the machines do not matter. Those who wait look
- * again within a quarter of a second. One process only can break a lock. A process that
- * is suspended alone for longer than that loses the lock.
+ * The lock is a file in a directory beside the session's file, with `.lock` at the end
+ * of its name. It names the process that holds it, for `lockHolder` and the event
+ * `waiting`. The lock is released when the signal of a call ends the call, so abort the
+ * signal at an interrupt. If the process is killed, another process breaks the lock: on
+ * Linux immediately, if it can see that the process has ended (with the same user and
+ * namespaces; in Deno only with `--allow-all`), otherwise after a lease. The holder
+ * sets the time of the file every 2.5 seconds; the lock is stale if the time has not
+ * changed while another process waited for 10 seconds. The clocks of the machines do
+ * not matter. Waiting processes check again within a quarter of a second, and only one
+ * of them can break the lock. A process that is suspended for more than 10 seconds,
+ * while others run, loses the lock.
  *
- * In Deno it needs `--allow-read` and `--allow-write` for the directory of the file,
- * and for those above it that have to be created.
+ * Deno needs `--allow-read` and `--allow-write` for the directory of the file, and for
+ * parent directories that have to be created.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * content is not a session; with `key` also if it is plain text, encrypted with another
- * key, or damaged; without `key` if it is encrypted, and then `save` does as well. The
- * message says which, and the file is left as it is. `lock` rejects with the code
- * `invalid_argument` if the directory of the lock is a symbolic link. Errors of the
- * file system, and those of the function `key`, are rejected with unchanged.
+ * key, or damaged. Without `key`, `load` and `save` reject with it if the content is
+ * encrypted. The message says which, and the file is not changed. `lock` rejects with
+ * the code `invalid_argument` if the directory of the lock is a symbolic link. Errors
+ * of the file system and of the function `key` are passed on unchanged.
  *
  * @param path Path of the file, or its `file:` URL; one for each user and resource. A
  * relative path is resolved when the store is created.
@@ -173,7 +175,9 @@ export function fileStore(
   let last: { version: string; text: string } | undefined;
   let isLocked = false;
 
-  /** Returns what the file has, with its version; undefined if there is no file. */
+  /**
+   * Returns the content of the file with its version; undefined if there is no file.
+   */
   const readChanged = async () => {
     try {
       const version = isLocked ? undefined : await versionOf(file);
@@ -186,15 +190,16 @@ export function fileStore(
   };
 
   /**
-   * Returns the text in the file, decrypted. To look for a change takes a third of the
-   * time of reading. Under the lock it is always read: network file systems keep what
-   * they know of a file for up to a minute, and a former refresh token must not be used.
+   * Returns the text in the file, decrypted. A check for a change takes a third of the
+   * time of reading. Under the lock, the file is always read: network file systems
+   * cache the attributes of a file for up to a minute, and a former refresh token must
+   * not be used.
    */
   const read = async (): Promise<string | undefined> => {
     const found = await readChanged();
     if (!found || "text" in found) return found?.text;
     const text = await content.decode(found.content);
-    // If it has been replaced since, it has another version at the next look.
+    // If the file has been replaced since, its version differs at the next check.
     if (found.version) last = { version: found.version, text };
     return text;
   };

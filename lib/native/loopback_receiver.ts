@@ -6,7 +6,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-// Not the global one, whose timers have no `unref` in Deno.
+// Not the global function, whose timers have no `unref` in Deno.
 import { setTimeout as startTimer } from "node:timers";
 import {
   requireArgument,
@@ -25,17 +25,17 @@ import { onInputLine, queryInLine } from "./_paste.ts";
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** After this time, a user who has overlooked the browser is told once. */
+/** After this time, a user who may have overlooked the browser is told once. */
 const STILL_WAITING_MS = 30_000;
 
 /** Options of {@linkcode createLoopbackReceiver}. */
 export interface ILoopbackReceiverOptions {
   /**
-   * The port, from 1 to 65535; if it is in use, `redirectUri` rejects. 0 is any free
-   * port, for servers that do not compare it (RFC 8252, section 7.3).
+   * The port, from 1 to 65535; if it is in use, `redirectUri` rejects. 0 selects any
+   * free port, for servers that do not compare the port (RFC 8252, section 7.3).
    *
-   * @default {33418, or a free port if that is in use; 33418 alone with a client metadata
-   * document, as many servers compare the port with that of the document}
+   * @default {33418, or a free port if that is in use; only 33418 with a client
+   * metadata document, as many servers compare the port with that in the document}
    */
   port?: number | undefined;
   /**
@@ -51,21 +51,21 @@ export interface ILoopbackReceiverOptions {
    */
   path?: string | undefined;
   /**
-   * Opens the URL in the user's browser, after it has been printed. What it throws, or
-   * rejects with, is ignored. `false` only prints the URL.
+   * Opens the URL in the user's browser, after the URL was printed. Errors that it
+   * throws or rejects with are ignored. `false` only prints the URL.
    *
    * @default {The command of the platform: `open`, `rundll32` or `xdg-open`}
    */
   open?: ((url: string) => unknown) | false | undefined;
   /**
-   * Also accepts a response that the user pastes into the standard input, for a
-   * browser on another machine.
+   * Also accepts a response that the user pastes into the terminal (standard input),
+   * for a browser on another machine.
    *
    * @default {false}
    */
   paste?: boolean | undefined;
   /**
-   * Prints a message for the user: the URL, and after 30 seconds once that the program
+   * Prints a message for the user: the URL, and once after 30 seconds that the program
    * still waits.
    *
    * @default {console.error, as another program may read the standard output}
@@ -86,7 +86,10 @@ export interface ILoopbackReceiverOptions {
   timeoutMs?: number | undefined;
 }
 
-/** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
+/**
+ * A receiver of authorization responses: the options `redirectUri` and `visit` of
+ * {@linkcode codeFlow}.
+ */
 export interface ILoopbackReceiver {
   /** Starts to listen, and returns the redirect URI. */
   redirectUri: (request?: IRedirectUriRequest) => Promise<string>;
@@ -114,22 +117,23 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * standard input ends the wait too: the URL of the page that the browser could not
  * load, its query, or `code#state`, which some servers show.
  *
- * The receiver listens from `redirectUri` until `visit` has ended, and keeps the
- * process alive during `visit` only. It can be used several times, also at once.
+ * The receiver listens from the call of `redirectUri` until `visit` has ended, and
+ * keeps the process alive only during `visit`. It can be used several times, also at
+ * the same time.
  *
- * `redirectUri` rejects with the code `network_error` if the port cannot be listened
- * on. `visit` rejects with the reason of its signal, or with the code `timeout`,
- * `url_refused` if the URL is not http or https, or `invalid_argument` if
- * `redirectUri` was not called before.
+ * `redirectUri` rejects with the code `network_error` if it cannot listen on the port.
+ * `visit` rejects with the reason of its signal, or with the code `timeout`,
+ * `url_refused` if the URL is not http or https, or `invalid_argument` if `redirectUri`
+ * was not called before.
  *
- * In Deno it needs `--allow-net=127.0.0.1`, and `--allow-run` and `--allow-env` for
- * the command that opens the browser; without these, the URL is only printed.
+ * Deno needs `--allow-net=127.0.0.1`, and `--allow-run` and `--allow-env` for the
+ * command that opens the browser; without the latter two, the URL is only printed.
  *
- * The command has the URL with its `state` as an argument. Other users of the same
- * machine can read it in the list of processes, sign in themselves and send their
- * code to the receiver; the program would then act for their account. On a machine
- * that several users share, pass `open: false`, so that the user copies the URL into
- * a browser that is already running.
+ * The command receives the URL with its `state` as an argument. Other users of the same
+ * machine can read the argument in the list of processes, sign in themselves and send
+ * their code to the receiver; the program would then act for their account. On a
+ * machine that several users share, pass `open: false`, so that the user copies the URL
+ * into a browser that is already running.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid.
  * @see RFC 8252, sections 7.3, 8.3 and 8.10.
@@ -184,7 +188,7 @@ export function createLoopbackReceiver(
   requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
 
   const waitMs = Math.min(timeoutMs, LONGEST_TIMER_MS);
-  /** What ends each visit, by `state`. */
+  /** The functions that end each visit, by `state`. */
   const waiting = new Map<string, (query: string) => void>();
   let listening: Promise<IListener> | undefined;
   /** Redirect URIs that were returned, and whose visit has not ended. */
@@ -228,7 +232,7 @@ export function createLoopbackReceiver(
     try {
       const listener = await starting;
       clearTimeout(idle);
-      // A flow that fails before its visit would leave the receiver open.
+      // Otherwise, a flow that fails before its visit would leave the receiver open.
       idle = startTimer(() => {
         uses = waiting.size;
         if (uses === 0) void close();

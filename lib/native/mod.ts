@@ -1,7 +1,8 @@
 /**
- * What a program on the machine of its user needs (RFC 8252), in Deno, Node and Bun:
- * {@linkcode createLoopbackReceiver} opens the browser and receives the authorization
- * response, and {@linkcode fileStore} keeps the session in a file.
+ * Sign-in with the browser and a session in a file, for programs on the user's machine
+ * (RFC 8252), in Deno, Node and Bun: {@linkcode createLoopbackReceiver} opens the
+ * browser and receives the authorization response, and {@linkcode fileStore} keeps the
+ * session.
  *
  * @example Sign in once, and stay signed in
  * ```ts
@@ -19,10 +20,11 @@
  *
  * ## Interrupts
  *
- * A process that ends with the lock of a file delays the next one, for up to ten seconds
- * where it cannot be seen that it has ended. So end a call by a signal, and do not call
- * `process.exit` after it: the lock is released a moment later, and a refresh that has
- * begun is finished and stored. A second interrupt ends the program at once.
+ * A process that ends while it holds the lock of a file delays the next process, for up
+ * to ten seconds if that cannot see that the first has ended. So end a call by its
+ * signal, and do not call `process.exit` after it: the lock is released a moment later,
+ * and a refresh that has begun is finished and stored. A second interrupt ends the
+ * program immediately.
  *
  * @example End with one line at Ctrl-C, and release the lock
  * ```ts
@@ -45,11 +47,11 @@
  *
  * ## A key in the keychain
  *
- * With `key`, the file is encrypted. The keychain of the platform keeps the key, as
- * many limit the length of a secret to less than a session has. A program in Deno needs
- * `--allow-run` and `--allow-env` for the command, or `--allow-ffi` for the package. Each function creates
- * the key at the first call; it is called under the lock of the store, so that two
- * processes do not create two keys.
+ * With `key`, the file is encrypted. The keychain of the platform stores only the key,
+ * as many keychains limit secrets to less than the length of a session. Deno needs
+ * `--allow-run` and `--allow-env` for the command, or `--allow-ffi` for the package.
+ * Each function below creates the key at the first call; the store calls it under its
+ * lock, so that two processes do not create two keys.
  *
  * @example Linux: the Secret Service, by `secret-tool` of the package libsecret-tools
  * ```ts
@@ -138,7 +140,7 @@ export * from "./loopback_receiver.ts";
 
 export type { FileStoreKey } from "./_file_content.ts";
 
-// The types that the signatures above name, and those that these name.
+// The types that the signatures above name, and the types that these name.
 export type { IPendingAuthorization } from "../session/sign_in.ts";
 export type { IRedirectUriRequest, IVisit } from "../session/code_flow.ts";
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
