@@ -1,31 +1,31 @@
-/** Whether the user has closed a popup, which browsers do not say reliably. */
+/** Whether the user has closed a popup. Browsers do not report this reliably. */
 
-/** What can be seen of a popup at a time, in milliseconds. */
+/** The visible state of a popup at a time in milliseconds. */
 export interface IPopupView {
   readonly now: number;
   /** `closed` of the popup. */
   readonly isClosed: boolean;
   /** Whether the popup is still at `about:blank`. */
   readonly isBlank: boolean;
-  /** Whether the page that has opened the popup has the focus. */
+  /** Whether the page that opened the popup has the focus. */
   readonly hasFocus: boolean;
 }
 
-/** How often to look. */
+/** How often to check. */
 export const LOOK_MS = 100;
 
 const CERTAIN_MS = 1_000;
 const FIRST_PAGE_MS = 500;
 
 /**
- * Returns a function that receives what is seen of a popup, time after time, and
- * returns whether the user has closed it.
+ * Returns a function that is called repeatedly with the state of a popup, and returns
+ * whether the user has closed it.
  *
- * A page with a `Cross-Origin-Opener-Policy` makes `closed` true although it is open
- * (HTML, section 7.1.3). So the focus decides: a user who has closed the popup is back
- * at the page, and one who signs in is not. Where the page has had the focus all the
- * time, as in a window beside the popup, `closed` is believed, unless it came with the
- * first page of the popup.
+ * A page with a `Cross-Origin-Opener-Policy` makes `closed` true although the popup is
+ * open (HTML, section 7.1.3). So the focus decides: it is on the page after the user
+ * has closed the popup, but not while the user signs in. If the page has had the focus
+ * all the time, as in a window beside the popup, `closed` is trusted, unless it became
+ * true with the first page of the popup.
  */
 export function createClosedCheck(): (view: IPopupView) => boolean {
   let hasLostFocus = false;

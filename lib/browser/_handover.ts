@@ -2,28 +2,32 @@
  * How the page in the popup passes the authorization response to the page that opened
  * it. Both ways stay within the origin:
  *
- * - a `BroadcastChannel`, which works where a page of the server has cut the popup off
- *   by its `Cross-Origin-Opener-Policy`;
- * - a message to the opener, which works where the page is in a frame of another site:
- *   browsers separate the channels of such frames from those of the popup.
+ * - a `BroadcastChannel`, which also works if the `Cross-Origin-Opener-Policy` of the
+ *   server has separated the popup from the page;
+ * - a message to the opener, which also works if the page is in a frame of another
+ *   site: browsers separate the channels of such frames from those of the popup.
  *
- * Storage events would work as well, but would write the code to the storage.
+ * Storage events would also work, but would write the code to the storage.
  */
 
 import { isObject } from "../core/_members.ts";
 import { type IChannel, type IPageWindow, listen } from "./_window.ts";
 
-/** How long the popup waits until the response is taken. */
+/** How long the popup waits until a page receives the response. */
 const TAKEN_MS = 1_000;
 
-/** A message of the popup, with the URL of the response, or the receipt of the page. */
+/**
+ * A message of the popup with the URL of the response, or the confirmation of the page.
+ */
 interface IMessage {
   readonly type: "oauth-helper:response" | "oauth-helper:taken";
   readonly state: string;
   readonly url?: string;
 }
 
-/** Opens the channel for a `state`; some browsers refuse that to frames of other sites. */
+/**
+ * Opens the channel for a `state`; some browsers refuse this in frames of other sites.
+ */
 function openChannel(
   page: IPageWindow,
   state: string,
@@ -44,7 +48,10 @@ function isMessage(
   return isObject(data) && data.type === type && data.state === state;
 }
 
-/** Calls a function with the URL of the response, once; returns what ends the wait. */
+/**
+ * Calls a function once with the URL of the response; returns a function that ends the
+ * wait.
+ */
 export function onResponse(
   page: IPageWindow,
   state: string,
@@ -72,7 +79,7 @@ export function onResponse(
   };
 }
 
-/** Sends the URL of a response; resolves to whether a page has taken it. */
+/** Sends the URL of a response; resolves to whether a page has received it. */
 export async function sendResponse(
   page: IPageWindow,
   state: string,

@@ -1,10 +1,13 @@
-/** Visits of users who were redirected, kept until they come back. */
+/** Visits of users who were redirected, stored until they come back. */
 
 import { isObject } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { IPendingAuthorization } from "../session/sign_in.ts";
 
-/** What {@linkcode createRedirectReceiver} uses of a `Storage`, such as `sessionStorage`. */
+/**
+ * The part of a `Storage`, such as `sessionStorage`, that
+ * {@linkcode createRedirectReceiver} uses.
+ */
 export interface IRedirectStorage {
   /** The number of values. */
   readonly length: number;
@@ -18,7 +21,7 @@ export interface IRedirectStorage {
   removeItem(key: string): void;
 }
 
-/** A visit that is kept. */
+/** A stored visit. */
 export interface IKeptVisit {
   readonly pending: IPendingAuthorization;
   /** URL of the page that the user was redirected from. */
@@ -29,7 +32,7 @@ export interface IKeptVisit {
 
 const PREFIX = "oauth-helper:visit:";
 
-/** A visit that is older has been given up, or its code has expired. */
+/** An older visit was abandoned, or its code has expired. */
 const LIFETIME_MS = 3_600_000;
 
 function parseVisit(text: string | null): IKeptVisit | undefined {
@@ -56,7 +59,7 @@ function removeOldVisits(storage: IRedirectStorage, now: number): void {
   }
 }
 
-/** Keeps a visit by its `state`. */
+/** Stores a visit by its `state`. */
 export function keepVisit(storage: IRedirectStorage, visit: IKeptVisit): void {
   removeOldVisits(storage, visit.at);
   const key = PREFIX + visit.pending.state;
@@ -64,7 +67,7 @@ export function keepVisit(storage: IRedirectStorage, visit: IKeptVisit): void {
 }
 
 /**
- * Returns the visit that a URL is the response to, and deletes it, so that it is used
+ * Returns the visit whose response is a URL, and deletes the visit, so that it is used
  * once. The URL must have the `state` of the visit and the path of its redirect URI.
  */
 export function takeVisit(

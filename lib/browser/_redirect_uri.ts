@@ -5,7 +5,7 @@ import { isWebUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { findWindow } from "./_window.ts";
 
-/** Returns a redirect URI as a string. On a server there is no origin to compare. */
+/** Returns a redirect URI as a string. On a server, there is no origin to compare. */
 export function requireRedirectUri(value: unknown): string {
   const url = requireHttpUrl("redirectUri", value);
   const origin = findWindow()?.location.origin;
@@ -17,7 +17,9 @@ export function requireRedirectUri(value: unknown): string {
   return String(value);
 }
 
-/** Fails if a page must not go to the URL: `javascript:` would run in the page. */
+/**
+ * Fails if a page must not navigate to the URL: `javascript:` would run in the page.
+ */
 export function requireWebUrl({ href }: URL): void {
   if (isWebUrl(href)) return;
   const message = `URL ${quoteUrl(href)} is not http or https`;

@@ -1,11 +1,11 @@
 /**
- * What is used of the window of a page. The types are written out, as those of the DOM
- * are not present in Deno, Node and Workers.
+ * The used part of the window of a page. The types are written out, as the types of the
+ * DOM are missing in Deno, Node and Workers.
  */
 
 import { OAuthClientError } from "../core/errors.ts";
 
-/** A window that was opened by the page; of another origin for most of the time. */
+/** A window that the page has opened; its origin differs most of the time. */
 export interface IPopupWindow {
   readonly closed: boolean;
   readonly location: { readonly href: string; replace(url: string): void };
@@ -17,7 +17,7 @@ interface IMessageTarget {
   postMessage(message: unknown, targetOrigin: string): void;
 }
 
-/** An event of the window: `message` has the members, others have none of them. */
+/** An event of the window; only `message` events have the members. */
 export interface IWindowEvent {
   readonly data?: unknown;
   readonly origin?: string;
@@ -70,7 +70,7 @@ export function requireWindow(): IPageWindow {
   throw new OAuthClientError("unsupported", message);
 }
 
-/** Calls a function at an event of the window; returns what ends that. */
+/** Calls a function at an event of the window; returns a function that removes it. */
 export function listen(
   page: IPageWindow,
   type: string,

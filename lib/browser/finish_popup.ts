@@ -8,15 +8,15 @@ import { sendResponse } from "./_handover.ts";
 import { requireWindow } from "./_window.ts";
 
 /**
- * Passes the authorization response in the URL of this page to the page that has opened
- * the popup, and closes the window. Call it on the page at the `redirectUri` of
- * {@linkcode createPopupReceiver}, which should load no scripts of others.
+ * Passes the authorization response in the URL of this page to the page that opened the
+ * popup, and closes the window. Call it on the page at the `redirectUri` of
+ * {@linkcode createPopupReceiver}; that page should load no third-party scripts.
  *
- * The query is removed from the URL first. The window is closed once the response has
- * been taken, or after a second. Browsers close only windows that a page has opened, so
- * that the page should say that the window can be closed.
+ * The query is removed from the URL first. The window is closed when the response has
+ * been received, or after a second. Browsers close only windows that a page has opened,
+ * so the page should tell the user to close the window.
  *
- * @returns Whether a page has taken the response; false also where the URL has none.
+ * @returns Whether a page has received the response; false if the URL has none.
  * @throws {OAuthClientError} `unsupported`: there is no window.
  * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9700, section 4.2.4.
  *

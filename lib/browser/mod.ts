@@ -1,42 +1,42 @@
 /**
- * What a page of a browser needs to sign its user in:
- * {@linkcode createPopupReceiver} shows the server in a popup, and
- * {@linkcode createRedirectReceiver} leaves the page for the server and returns to it.
- * Both are options of {@linkcode codeFlow}.
+ * Sign-in for web pages: {@linkcode createPopupReceiver} opens the server in a popup,
+ * and {@linkcode createRedirectReceiver} leaves the page for the server and returns to
+ * it. Both create options of {@linkcode codeFlow}.
  *
- * **Which of the two.** With a popup, the page keeps what it has in memory. It needs a
- * click: browsers block a popup that is opened some five seconds after it. Where the
- * discovery may take as long, call `open()` of the receiver in the handler of the click.
- * A redirect needs no click and works on every device, but the page is loaded anew.
+ * **Which of the two.** With a popup, the page keeps its memory. A popup needs a click:
+ * browsers block a popup that opens more than some five seconds after the click. If the
+ * discovery may take that long, call `open()` of the receiver in the handler of the
+ * click. A redirect needs no click and works on every device, but the page is reloaded.
  *
- * **The redirect URI** is a page of the same origin. For popups it is a small page of its
- * own, which calls {@linkcode finishPopup} and loads no scripts of others. For redirects
- * it may be the page itself: `resume()` cleans its URL and goes back to where the user
- * was. Serve these pages without a `Cross-Origin-Opener-Policy` of their own where the
- * page is shown in a frame of another site; elsewhere it does no harm.
+ * **The redirect URI** is a page of the same origin. For popups, it is a separate small
+ * page, which calls {@linkcode finishPopup} and loads no third-party scripts. For
+ * redirects, it may be the page itself: `resume()` cleans its URL and returns to where
+ * the user was. If the page is shown in a frame of another site, serve these pages
+ * without a `Cross-Origin-Opener-Policy`; elsewhere, the header does no harm.
  *
  * **The opener.** A page of the server in the popup can send the page that has opened it
  * to another URL, as with every popup. A page that is not in a frame prevents that with
  * `Cross-Origin-Opener-Policy: same-origin`; a visit that ends early then leaves its
  * popup open.
  *
- * **The session.** With `webStorageStore(localStorage, "session")` all tabs share it, and
- * one of them signs in or refreshes at a time; the others wait and get the session. Every
- * script of the origin can read it. A DPoP key whose `privateKey` is not extractable
- * makes a stolen token useless elsewhere; it has to survive a reload, so keep the
- * `CryptoKeyPair` in IndexedDB and pass it to `createDpop`.
+ * **The session.** With `webStorageStore(localStorage, "session")`, all tabs share the
+ * session, and only one of them signs in or refreshes at a time; the others wait and
+ * get the session. Every script of the origin can read the session. A DPoP key whose
+ * `privateKey` is not extractable makes a stolen token useless elsewhere; the key has
+ * to survive a reload, so keep the `CryptoKeyPair` in IndexedDB and pass it to
+ * `createDpop`.
  *
- * **The client.** A registration is kept with the session, so that a user who never
- * finishes a sign-in leaves one behind. A page that many people visit should have a
- * client: `clientMetadataUrl` or `client` of the flow.
+ * **The client.** A registration is kept with the session, so each user who does not
+ * finish a sign-in leaves an unused registration at the server. A page with many
+ * visitors should have a client: set `clientMetadataUrl` or `client` of the flow.
  *
- * **The server** has to allow the origin of the page (CORS) at its metadata, its
- * registration and its token endpoint, and the resource has to expose
- * `WWW-Authenticate`; the doctor checks that.
+ * **The server** has to allow the origin of the page (CORS) for its metadata,
+ * registration and token endpoint, and the resource has to expose `WWW-Authenticate`.
+ * The module `./doctor` checks that.
  *
- * **Errors** for a page to show have the codes `popup_blocked`, `popup_closed` and
- * `timeout`, or are `oauth_error` where the user or the server has refused. After
- * `redirected` there is nothing to show, as the page has been left.
+ * **Errors** to show have the codes `popup_blocked`, `popup_closed` and `timeout`, or
+ * `oauth_error` if the user or the server has refused. After `redirected` there is
+ * nothing to show, as the page has been left.
  *
  * @example A page with a button, whose popup goes to `callback.html`
  * ```ts
@@ -100,7 +100,7 @@ export * from "./finish_popup.ts";
 export * from "./popup_receiver.ts";
 export * from "./redirect_receiver.ts";
 
-// The types that the signatures above name, and those that these name.
+// The types that the signatures above name, and the types that these name.
 export type { IPendingAuthorization } from "../session/sign_in.ts";
 export type { IVisit } from "../session/code_flow.ts";
 export type { ISession, SessionServerMetadata } from "../session/session.ts";

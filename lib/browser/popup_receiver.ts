@@ -48,7 +48,10 @@ export interface IPopupReceiverOptions {
   timeoutMs?: number | undefined;
 }
 
-/** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
+/**
+ * A receiver of authorization responses: the options `redirectUri` and `visit` of
+ * {@linkcode codeFlow}.
+ */
 export interface IPopupReceiver {
   /** The redirect URI. */
   redirectUri: string;
@@ -58,10 +61,11 @@ export interface IPopupReceiver {
    */
   visit: (url: URL, authorization: IPopupVisit) => Promise<URL>;
   /**
-   * Opens an empty popup for the next visit. Call it in the handler of a click where the
-   * discovery may take longer than the browser remembers the click, some five seconds.
+   * Opens an empty popup for the next visit. Call it in the handler of a click if the
+   * discovery may take more than some five seconds, after which browsers block popups.
    *
-   * @returns What closes the popup, for a sign-in that needs no visit or fails before.
+   * @returns An object that closes the popup, for a sign-in that needs no visit or
+   * fails before it.
    * @throws {OAuthClientError} `popup_blocked`: the browser has not opened it.
    */
   open: () => IOpenedPopup;
@@ -73,7 +77,7 @@ export interface IPopupVisit extends Pick<IVisit, "signal"> {
   pending: Pick<IVisit["pending"], "state">;
 }
 
-/** What {@linkcode IPopupReceiver.open} returns. */
+/** The result of {@linkcode IPopupReceiver.open}. */
 export interface IOpenedPopup {
   /** Closes the popup, if it is still open. */
   close: () => void;
@@ -101,24 +105,24 @@ const closed = (what: string) =>
   new OAuthClientError("popup_closed", `${what} before the sign-in had ended`);
 
 /**
- * Creates a receiver of authorization responses for a page of a browser: the user signs
- * in in a popup, and the page stays as it is. The page at `redirectUri` calls
+ * Creates a receiver of authorization responses for a web page: the user signs in in a
+ * popup, and the page stays open. The page at `redirectUri` calls
  * {@linkcode finishPopup}.
  *
  * `visit` rejects with the reason of its signal, or with one of these codes:
  * - `popup_blocked`, at once: browsers open popups only within some five seconds after
- *   a click. Sign in from the handler of a click, with `.authorize()` of the fetch, and
- *   call {@linkcode IPopupReceiver.open | open()} first if the discovery may be slow.
+ *   a click. Call `.authorize()` of the fetch in the handler of a click, and
+ *   {@linkcode IPopupReceiver.open | open()} first if the discovery may be slow.
  * - `popup_closed`: the user has closed the popup, or left or reloaded the page.
  * - `timeout`; `url_refused` if the URL is not http or https; `unsupported` outside of
  *   a page.
  *
- * Whatever ends a visit closes the popup, unless a page of the server has cut it off
- * from the page (`Cross-Origin-Opener-Policy`). A popup that is cut off counts as
- * closed once the page has had the focus again for a second.
+ * The popup is closed when the visit ends, unless a page of the server has separated it
+ * from the page (`Cross-Origin-Opener-Policy`). A separated popup counts as closed when
+ * the page has had the focus again for a second.
  *
- * The receiver can be used several times, also at once, and by several tabs: with the
- * lock of `webStorageStore`, one of them shows its popup, and the others get the
+ * The receiver can be used several times, also at the same time, and by several tabs:
+ * with the lock of `webStorageStore`, one tab opens its popup, and the others get the
  * session.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
@@ -185,8 +189,8 @@ export function createPopupReceiver(
     const stops: (() => void)[] = [];
     const receive = () =>
       new Promise<string>((resolve, reject) => {
-        // The user cannot come back to a page that has gone. In the back and forward
-        // cache, a visit that does not end would keep its lock.
+        // A closed page cannot receive the response. A page in the back/forward cache
+        // would hold its lock while the visit does not end.
         stops.push(
           onResponse(page, pending.state, resolve),
           listen(page, "pagehide", () => reject(closed("The page was left"))),
@@ -212,7 +216,7 @@ export function createPopupReceiver(
           clearTimeout(timer);
           clearInterval(looking);
         });
-        // It has had no other page, so that nobody but the user can have closed it.
+        // It has shown no other page, so only the user can have closed it.
         if (popup.closed) return reject(closed("The popup was closed"));
         popup.location.replace(url.href);
       });

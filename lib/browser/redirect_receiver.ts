@@ -17,7 +17,10 @@ import { listen, requireWindow } from "./_window.ts";
 
 export type { IRedirectStorage } from "./_kept_visits.ts";
 
-/** A user who stops the loading of the server's page stays, without an event. */
+/**
+ * If the user stops the loading of the server's page, this page stays, without an
+ * event.
+ */
 const LEAVE_MS = 30_000;
 
 /** Options of {@linkcode createRedirectReceiver}. */
@@ -28,43 +31,46 @@ export interface IRedirectReceiverOptions {
    */
   redirectUri: string | URL;
   /**
-   * Where is kept what is needed when the user comes back, for an hour at most: the PKCE
-   * code verifier and the client, with its secret if it has one.
+   * Keeps the data for when the user comes back, for an hour at most: the PKCE code
+   * verifier and the client, with its secret if it has one.
    *
    * @default {sessionStorage, as the user comes back to the same tab}
    */
   storage?: IRedirectStorage | undefined;
 }
 
-/** A receiver of authorization responses: two of the options of {@linkcode codeFlow}. */
+/**
+ * A receiver of authorization responses: the options `redirectUri` and `visit` of
+ * {@linkcode codeFlow}.
+ */
 export interface IRedirectReceiver {
   /** The redirect URI. */
   redirectUri: string;
-  /** Goes to the URL. Never resolves, and rejects when the page is left. */
+  /** Navigates to the URL. Never resolves, and rejects when the page is left. */
   visit: (
     url: URL,
     authorization: Pick<IVisit, "pending" | "signal">,
   ) => Promise<never>;
   /**
    * Finishes the sign-in of a user who has come back, and returns to the page that the
-   * user has left. Call it whenever a page is loaded, before anything reads its URL. If
-   * the URL is not the response to a visit of this storage, nothing happens.
+   * user left. Call it whenever the page is loaded, before other code reads its URL. If
+   * the URL is not the response to a visit in this storage, it does nothing.
    *
-   * Visit and URL are removed before the code is redeemed, so that a reload does not
-   * repeat it. Where the path of the page that was left is that of `redirectUri`, its
-   * query and fragment are put back; else that page is loaded, and the promise does not
-   * settle.
+   * The visit and the query of the URL are removed before the code is redeemed, so that
+   * a reload does not redeem it again. If the page that the user left has the path of
+   * `redirectUri`, its query and fragment are restored; otherwise that page is loaded,
+   * and the promise does not settle.
    *
    * @param api From {@linkcode createAuthorizedFetch}, with a store that other pages can
    * read, such as `webStorageStore`.
-   * @returns The session, or undefined if nothing was to be finished.
+   * @returns The session, or undefined if there was no sign-in to finish.
    * @throws {OAuthClientError} As {@linkcode finishAuthorization}, once: `oauth_error`
    * if the user or the server has refused. `unsupported`: there is no window.
    */
   resume: (api: IResumingFetch) => Promise<ISession | undefined>;
 }
 
-/** What {@linkcode IRedirectReceiver.resume} uses of an authorized fetch. */
+/** The part of an authorized fetch that {@linkcode IRedirectReceiver.resume} uses. */
 export interface IResumingFetch {
   /** Finishes a sign-in, and saves the session. */
   finish(callback: string, pending: IPendingAuthorization): Promise<ISession>;
@@ -73,19 +79,19 @@ export interface IResumingFetch {
 const pathOf = (url: string) => parseUrl(url)?.pathname;
 
 /**
- * Creates a receiver of authorization responses for a page of a browser: the user leaves
- * the page, signs in and comes back to `redirectUri`, whose page calls
- * {@linkcode IRedirectReceiver.resume | resume()}. Needs no click, and works where popups
- * do not; but what the page has in memory is lost.
+ * Creates a receiver of authorization responses for a web page: the user leaves the
+ * page, signs in and comes back to `redirectUri`, whose page calls
+ * {@linkcode IRedirectReceiver.resume | resume()}. It needs no click, and works where
+ * popups do not, but the page loses its memory.
  *
- * `visit` rejects with the code `redirected` when the page is left: the sign-in goes on,
- * and there is nothing to show. Without that, a page in the back and forward cache of the
- * browser would hold the lock of its store. Further codes are `timeout` if the page has
- * not been left within 30 seconds, `url_refused` if the URL is not http or https, and
- * `unsupported` outside of a page. What the storage throws, such as
+ * `visit` rejects with the code `redirected` when the page is left: the sign-in
+ * continues, and there is no error to show. Otherwise, a page in the back/forward cache
+ * of the browser would hold the lock of its store. Further codes are `timeout` if the
+ * page was not left within 30 seconds, `url_refused` if the URL is not http or https,
+ * and `unsupported` outside of a page. What the storage throws, such as
  * `QuotaExceededError`, is thrown unchanged.
  *
- * A DPoP key that is made when the page is loaded is another one after it: keep the
+ * A DPoP key that a page creates is lost when the page is left: keep the
  * `CryptoKeyPair` in IndexedDB, and pass it to `createDpop`.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
@@ -122,7 +128,7 @@ export function createRedirectReceiver(
   if (storage !== undefined) requireObject("storage", storage);
   let resuming: Promise<ISession | undefined> | undefined;
 
-  /** Looked up at each use, as some browsers throw where storage is not allowed. */
+  /** Looked up at each use, as some browsers throw if storage is not allowed. */
   const usedStorage = (): IRedirectStorage => storage ?? sessionStorage;
 
   const visit: IRedirectReceiver["visit"] = async (url, authorization) => {
@@ -160,7 +166,8 @@ export function createRedirectReceiver(
     if (!visit) return undefined;
     const { pending, from } = visit;
     const isSamePage = pathOf(from) === pathOf(href);
-    // Also without the code in the history, and in what the page sends as its referrer.
+    // This also removes the code from the history and from the referrer that the page
+    // sends.
     history.replaceState(
       history.state,
       "",
@@ -169,14 +176,15 @@ export function createRedirectReceiver(
     const session = await api.finish(href, pending);
     if (isSamePage) return session;
     location.replace(from);
-    // What follows would run in a page that is being left.
+    // Code after this would run in a page that is being left.
     return await new Promise<never>(() => {});
   }
 
   return {
     redirectUri,
     visit,
-    // Frameworks may call it twice as they start; the second must not miss the session.
+    // Frameworks may call it twice at the start; the second call must also return the
+    // session.
     resume: (api) =>
       resuming ??= finish(api).finally(() => resuming = undefined),
   };
