@@ -25,7 +25,7 @@ const SHARED = {
   "help": { ...FLAG, short: "h" },
 } as const;
 
-/** What a sign-in, or the requests to the authorization server, depend on. */
+/** Options for a sign-in, or for requests to the authorization server. */
 const SERVER = {
   "allow-http": FLAG,
   "assume-pkce": FLAG,
@@ -61,7 +61,7 @@ type Options =
   & typeof OPTIONS["token"]
   & typeof OPTIONS["headers"];
 
-/** The values of the options; a command has some of them. */
+/** The values of the options; each command has some of them. */
 type Values = {
   readonly [Name in keyof Options]?: Options[Name] extends { multiple: true }
     ? string[]
@@ -72,7 +72,7 @@ type Values = {
 /** Seconds that a token should remain valid. */
 const DEFAULT_MIN_TTL = 60;
 
-/** What the arguments say, with the names of their options. */
+/** The arguments, by the names of their options. */
 export interface IArguments {
   readonly command: SessionCommand;
   /** The resource; absent for `status`. */
@@ -107,13 +107,14 @@ export function isSessionCommand(name: string): name is SessionCommand {
   return Object.hasOwn(OPTIONS, name);
 }
 
-/** Parses the arguments; fails where an option is unknown, or lacks its value. */
+/** Parses the arguments; fails if an option is unknown or lacks its value. */
 function parse(
   command: SessionCommand,
   args: readonly string[],
 ): { given: Values; positionals: string[] } {
   const options: Readonly<Record<string, { type: string }>> = OPTIONS[command];
-  // Not strict: its messages differ by runtime, and advise what is of no use here.
+  // Not strict: the messages would differ by runtime, and give advice that does not
+  // apply here.
   const { values, positionals, tokens } = parseArgs({
     // `deno task` passes on the `--` that npm would remove.
     args: args.filter((argument) => argument !== "--"),
@@ -208,7 +209,7 @@ function readAccount(value: string | undefined): string | undefined {
   return value;
 }
 
-/** Reads the arguments of a command; fails with what is wrong with them. */
+/** Reads the arguments of a command; fails if they are not valid. */
 export function readArguments(
   command: SessionCommand,
   args: readonly string[],

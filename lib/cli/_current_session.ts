@@ -10,7 +10,7 @@ import { isCurrent, type ResourceArguments } from "./_wanted_session.ts";
 export interface ICurrentSession {
   readonly session: ISession;
   readonly store: IKeptSessionStore;
-  /** Whether it was kept, and needed neither a refresh nor a sign-in. */
+  /** Whether the kept session was used, without a refresh or a sign-in. */
   readonly isKept: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function currentSession(
   if (session && isCurrent(session, given)) {
     return { session, store, isKept: true };
   }
-  // All of the above loads in a third of the time that this takes.
+  // All imports above load in a third of the time of this one.
   const { renewedSession } = await import("./_renewed_session.ts");
   return {
     session: await renewedSession(given, { store, host }),

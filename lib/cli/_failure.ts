@@ -2,20 +2,20 @@
 
 /** The exit codes; a signal ends the program with 128 and its number. */
 export const ExitCode = {
-  /** The command has done what it is for. */
+  /** The command was successful. */
   Done: 0,
-  /** It has failed, or the doctor has found a server that no client can use. */
+  /** The command failed, or the doctor found a server that no client can use. */
   Failed: 1,
   /** The arguments are not valid. */
   Usage: 2,
-  /** A person has to sign in, and none can be asked. */
+  /** A person has to sign in, but the program cannot ask one. */
   PersonNeeded: 3,
 } as const;
 
 /** One of the exit codes. */
 export type ExitCode = typeof ExitCode[keyof typeof ExitCode];
 
-/** An error of the program, with what the user can do. */
+/** An error of the program, with a remedy for the user. */
 export class Failure extends Error {
   readonly exitCode: number;
   readonly remedy: string | undefined;

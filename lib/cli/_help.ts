@@ -3,16 +3,16 @@
 import type { SessionCommand } from "./_arguments.ts";
 
 const ENDING = `\
-Exit status: 0 if the command has done its work; 1 if it has failed; 2 for
-invalid arguments; 3 if a person has to sign in, and none can be asked. After
-Ctrl-C it is 130.`;
+Exit status: 0 if the command was successful; 1 if it failed; 2 for invalid
+arguments; 3 if a person has to sign in, but cannot be asked. After Ctrl-C it is
+130.`;
 
 /** The help of the program. */
 export const HELP = `\
 Signs in to OAuth servers, keeps the sessions, and prints tokens for scripts.
 
   oauth-helper login URL      sign in, and keep the session
-  oauth-helper token URL      print an access token, refreshed if need be
+  oauth-helper token URL      print an access token, refreshed if necessary
   oauth-helper headers URL    print the header fields of a request, as JSON
   oauth-helper logout URL     revoke the tokens, and delete the session
   oauth-helper status         list the sessions
@@ -21,13 +21,13 @@ Signs in to OAuth servers, keeps the sessions, and prints tokens for scripts.
   oauth-helper COMMAND --help   the options of a command
   oauth-helper --version        print the version
 
-URL is that of the API, such as that of an MCP server; the authorization server
-is found from its response. Without installation:
+URL is the URL of the API, such as an MCP server; the authorization server is
+discovered from its response. Without installation:
 
   npx @oauth-helper/client login URL
   deno run -A jsr:@oauth-helper/client/cli login URL
 
-There is a file for each URL and account, which only its user can read, in
+Sessions are kept in a file for each URL and account, with mode 0600, in
 $XDG_STATE_HOME/oauth-helper or ~/.local/state/oauth-helper; on macOS in
 ~/Library/Application Support/oauth-helper, on Windows in
 %LOCALAPPDATA%\\oauth-helper. NO_COLOR turns colours off.
@@ -37,14 +37,14 @@ ${ENDING}`;
 const SHARED = `\
   --account NAME          the session of this account, if there are several
   --key-command COMMAND   encrypt the session with the 32 bytes that COMMAND
-                          prints as base64, such as one of a password manager;
-                          required with each command for this session
+                          prints as base64, for example from a password
+                          manager; required with each command for this session
   -q, --quiet             print errors only, and what a sign-in needs
   -h, --help              print this`;
 
 const SERVER = `\
-  --client-id ID          use this client in place of a registration
-  --client-secret-file F  the file with its secret; requires --issuer
+  --client-id ID          use this client, and do not register one
+  --client-secret-file F  the file with the client secret; requires --issuer
   --issuer URL            the authorization server that the client is registered
                           with
   --redirect-uri URI      the redirect URI that the client is registered with
@@ -58,12 +58,12 @@ const SERVER = `\
   --trusted-issuer A=B    accept B as issuer in the metadata of server A;
                           repeatable
   --allow-http            accept http URLs that are not on loopback
-  --no-input              exit with status 3 where a person has to sign in,
-                          before anything is registered`;
+  --no-input              exit with status 3 if a person has to sign in, before
+                          a client is registered`;
 
 const MIN_TTL = `\
   --min-ttl SECONDS       refresh a token that expires earlier, 60 by default;
-                          one whose whole lifetime is shorter is used for three
+                          a token with a shorter lifetime is used for three
                           quarters of it`;
 
 const ASKING = `\
@@ -79,16 +79,16 @@ Signs in with the browser, and keeps the session.
   --device                sign in on another device, with a code
   --paste                 open no browser; the user pastes the URL of the last
                           page, if the browser is on another machine
-  --fresh                 sign in although there is a session
+  --fresh                 sign in even if there is a session
   --json                  print the session as JSON, without tokens
 ${SHARED}
 
 ${SERVER}
 
-A session that is valid, and has the scopes of --scope, is not replaced. An
-option that an error names in camelCase, such as assumePkce, is --assume-pkce.`,
+A valid session with the scopes of --scope is not replaced. Errors name options
+in camelCase: assumePkce is --assume-pkce.`,
   token: `\
-Prints the access token, and nothing else. It is refreshed if need be.
+Prints only the access token, refreshed if necessary.
 
   oauth-helper token [options] URL
 
@@ -123,7 +123,7 @@ Revokes the tokens where the server can, and deletes the session.
   --allow-http            accept http URLs that are not on loopback
 ${SHARED}`,
   status: `\
-Lists the sessions: never a token.
+Lists the sessions, without tokens.
 
   oauth-helper status [options]
 

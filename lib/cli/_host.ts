@@ -1,19 +1,21 @@
-/** What the program runs in: lines go out, signals end it. */
+/** The environment of the program: its output and its signals. */
 
-/** What the program uses of the process. */
+/** The part of the process that the program uses. */
 export interface IHost {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Checks whether a person reads the standard error, where the program asks. */
+  /** Checks whether the standard error, where the program asks, is a terminal. */
   readonly isTerminal: () => boolean;
   /** Checks whether the standard output is a terminal that shows colours. */
   readonly hasColours: () => boolean;
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
-  /** Prints a line that is no result. */
+  /** Prints a line that is not a result. */
   readonly printError: (line: string) => void;
   /** Replaces the last line of the standard error, which is a terminal. */
   readonly printProgress: (text: string) => void;
-  /** Returns a signal that aborts when the user ends the program; listens from then on. */
+  /**
+   * Starts to listen, and returns a signal that aborts when the user ends the program.
+   */
   readonly endSignal: () => AbortSignal;
 }

@@ -1,4 +1,4 @@
-/** The key of encrypted sessions, which a command prints. */
+/** The key of encrypted sessions, from the output of a command. */
 
 import { spawn } from "node:child_process";
 import { decodeBase64Url } from "../core/_base64.ts";
@@ -9,7 +9,7 @@ const KEY_BYTES = 32;
 /** Runs a command of the user's shell; returns what it prints. */
 function outputOf(command: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    // The command may ask for a password, and print why it fails.
+    // The command may ask for a password, or print why it fails.
     const stdio = ["inherit", "pipe", "inherit"] as const;
     const child = spawn(command, { shell: true, stdio: [...stdio] });
     let text = "";
@@ -33,7 +33,7 @@ export async function readKey(command: string): Promise<Uint8Array> {
     if (error instanceof Failure) throw error;
   }
   if (key.length === KEY_BYTES) return key;
-  // What it has printed may be a key all the same.
+  // The output is not shown, as it may still be a key.
   throw new Failure(
     ExitCode.Failed,
     `The command of --key-command must print ${KEY_BYTES} bytes as base64`,

@@ -7,7 +7,7 @@ import type { IHost } from "./_host.ts";
 import { summaryLines, summaryOf } from "./_summary.ts";
 import { requireUrl } from "./_wanted_session.ts";
 
-/** Signs in unless the kept session will do, and prints what it is. */
+/** Signs in unless the kept session can be used, and prints the session. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const resource = requireUrl(given);
   const { session, isKept } = await currentSession(resource, host);

@@ -8,7 +8,7 @@ import type { IHost } from "./_host.ts";
 import { storeOf } from "./_place.ts";
 import { serverOptionsOf } from "./_server_options.ts";
 
-/** Deletes the session; it succeeds without one, as nothing is left then either. */
+/** Deletes the session; succeeds if there is none. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const resource = requireUrl(given);
   const store = await storeOf(resource, host);

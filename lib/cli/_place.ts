@@ -1,4 +1,4 @@
-/** Where the session of a resource and an account is. */
+/** Where the session for a resource and an account is kept. */
 
 import { join } from "node:path";
 import type { IArguments } from "./_arguments.ts";
@@ -16,7 +16,7 @@ export async function directoryOf({ platform, env }: IHost): Promise<string> {
   return stateDirectory(platform, env, home);
 }
 
-/** Returns the key of encrypted sessions, if there is a command for it. */
+/** Returns the key of encrypted sessions, if a command for it is given. */
 export function keyOf({ keyCommand }: IArguments) {
   return keyCommand === undefined
     ? undefined

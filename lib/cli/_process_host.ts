@@ -8,8 +8,8 @@ import type { IHost } from "./_host.ts";
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
 /**
- * Returns a signal that aborts at the first signal of the system. Another one ends the
- * process at once: a token that is being refreshed may be lost by that.
+ * Returns an abort signal that aborts at the first signal of the system. A second one
+ * ends the process immediately, and may lose a token that is being refreshed.
  */
 function listenForEnd(): AbortSignal {
   const controller = new AbortController();
@@ -23,7 +23,7 @@ function listenForEnd(): AbortSignal {
       process.once(name, end);
       stops.push(() => process.removeListener(name, end));
     } catch {
-      // Not every system has all of them.
+      // Not every system has all of these signals.
     }
   }
   return controller.signal;

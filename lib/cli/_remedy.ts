@@ -7,7 +7,7 @@ import {
 } from "../core/errors.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 
-/** What helps with a code, whatever the command is. */
+/** The remedies for a code, for every command. */
 const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
   discovery_failed:
     "`oauth-helper doctor URL` says what is missing. For an API without metadata, " +
@@ -26,12 +26,12 @@ const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
   url_refused: "Use https; --allow-http accepts http.",
 };
 
-/** Options that messages name as the library has them. */
+/** For messages that name options of the library. */
 const NOTE =
   "An option that the message names in camelCase, such as assumePkce, is " +
   "--assume-pkce here.";
 
-/** Returns an error as the program prints it, with what the user can do. */
+/** Returns an error as the program prints it, with a remedy for the user. */
 export function explain(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const { message } = error instanceof Error ? error : new Error(String(error));

@@ -16,13 +16,13 @@ import type { IHost } from "./_host.ts";
 import type { IKeptSessionStore } from "./_session_file.ts";
 import { serverOptionsOf } from "./_server_options.ts";
 
-/** What a renewal needs beside the arguments. */
+/** What a renewal needs in addition to the arguments. */
 interface IRenewalPlace {
   readonly store: IKeptSessionStore;
   readonly host: IHost;
 }
 
-/** The error where a person has to sign in. */
+/** Returns the error that says that a person has to sign in. */
 function personNeeded({ url, account }: ResourceArguments): Failure {
   const name = account && /^[\w.@-]+$/.test(account)
     ? account
@@ -35,7 +35,7 @@ function personNeeded({ url, account }: ResourceArguments): Failure {
   );
 }
 
-/** Returns what the user is told of an event, if anything. */
+/** Returns the message to the user about an event, if there is one. */
 function noticeOf(event: AuthorizedFetchEvent): string | undefined {
   switch (event.type) {
     case "waiting":
@@ -70,7 +70,7 @@ function authorizeOf(
   };
 }
 
-/** Saves a session that the fetch could not save; fails with why it cannot be saved. */
+/** Saves a session that the fetch could not save; fails with the error of the store. */
 async function requireSaved(
   session: ISession,
   store: IKeptSessionStore,
@@ -121,7 +121,7 @@ export async function renewedSession(
     await requireSaved(session, store);
   } catch (error) {
     if (command === "login") throw error;
-    // The token is good for this once.
+    // The token can be used this time.
     host.printError(`The session is not saved: ${(error as Error).message}`);
   }
   return session;

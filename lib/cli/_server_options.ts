@@ -1,4 +1,4 @@
-/** What the arguments say about the authorization server and the client. */
+/** The options of the fetch for the authorization server and the client. */
 
 import { readFile } from "node:fs/promises";
 import { isMembers } from "../core/_members.ts";
@@ -20,7 +20,7 @@ async function readOptionFile(option: string, path: string): Promise<string> {
   }
 }
 
-/** Reads what a manual says about a server, as JSON of RFC 8414. */
+/** Reads server metadata that the user has written, as JSON (RFC 8414). */
 async function readServerMetadata(path: string): Promise<KnownServerMetadata> {
   const text = await readOptionFile("server-metadata", path);
   let metadata: unknown;
@@ -50,7 +50,7 @@ async function clientOf(
     return publicClient(clientId, { issuer: registeredWith });
   }
   if (registeredWith === undefined) {
-    // The resource would decide which server is sent the secret.
+    // Otherwise, the resource would select the server that receives the secret.
     throw usageError(
       "--client-secret-file requires --issuer, the server of the secret",
     );

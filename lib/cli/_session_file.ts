@@ -1,4 +1,4 @@
-/** The file of a session: its name, and what it has beside the session. */
+/** The file of a session: its name, and the members added to the session. */
 
 import { hashBase64Url } from "../core/_base64.ts";
 import type { FileStoreKey } from "../native/_file_content.ts";
@@ -6,7 +6,7 @@ import { fileStore } from "../native/file_store.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 
-/** What a session is kept for. */
+/** The resource and the account that a session is kept for. */
 export interface ISessionName {
   /** The URL that the user has given. */
   readonly url: string;
@@ -14,23 +14,26 @@ export interface ISessionName {
   readonly account?: string | undefined;
 }
 
-/** A session as it is kept: `status` could not tell the URL from the name of the file. */
+/** A session as stored: `status` cannot derive the URL from the name of the file. */
 export interface IKeptSession extends ISession {
   url?: string;
   account?: string;
 }
 
-/** A store that says of a session what it was kept for. */
+/** A store whose sessions contain what they are kept for. */
 export interface IKeptSessionStore extends ISessionStore {
   load(): Promise<IKeptSession | undefined>;
 }
 
-/** With the names of temporary files beside it, less than what file systems have. */
+/**
+ * Together with the end of the names of temporary files, below the limit of file
+ * systems.
+ */
 const LONGEST_NAME = 180;
 
 /**
- * Returns text as a part of a file name: `/` as `+`, and whatever else a file system may
- * not have, or ignores, such as upper case, as bytes.
+ * Returns text as a part of a file name: `/` as `+`, and characters that a file system
+ * may not allow or distinguish, such as upper case, as bytes.
  */
 function encode(text: string): string {
   const bytes = new TextEncoder().encode(text);
@@ -42,8 +45,9 @@ function encode(text: string): string {
 }
 
 /**
- * Returns the name of a file, such as `api.example+mcp@work.json`. Only a long one has a
- * hash: to load what computes it takes Node longer than all else that `token` does.
+ * Returns the name of a file, such as `api.example+mcp@work.json`. Only a long name has
+ * a hash: loading the module that computes it takes Node longer than the rest of
+ * `token`.
  */
 export async function fileNameOf({ url, account }: ISessionName) {
   const name = encode(url.replace(/^https:\/\//, "")) +

@@ -5,10 +5,10 @@ import type { Authorize } from "../session/flow.ts";
 import type { IArguments } from "./_arguments.ts";
 import type { IHost } from "./_host.ts";
 
-/** The name that users see on the pages of a server. */
+/** The name of the client, which users see on the pages of a server. */
 const CLIENT_NAME = "oauth-helper";
 
-/** Returns what every flow is given. */
+/** Returns the options of every flow. */
 function commonOf({ scopes, parameters, omitResource }: IArguments) {
   return {
     clientMetadata: { client_name: CLIENT_NAME },
@@ -27,7 +27,7 @@ function receiverOptionsOf(
   return {
     title: CLIENT_NAME,
     paste,
-    // Where the user pastes the response, the browser is on another machine.
+    // If the user pastes the response, the browser is on another machine.
     open: paste ? false : undefined,
     print: printError,
     ...(redirectUri && {
@@ -48,7 +48,7 @@ export async function flowOf(
     const { deviceFlow } = await import("../session/device_flow.ts");
     return deviceFlow({
       ...common,
-      // The library has checked that a person may be shown these.
+      // The library has checked that these may be shown to a person.
       show(
         { verification_uri, verification_uri_complete: complete, user_code },
       ) {

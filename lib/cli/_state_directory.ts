@@ -15,9 +15,8 @@ export function homeOf(
 }
 
 /**
- * Returns the directory in which the platform has the state of programs: on Linux and
- * others that of the XDG Base Directory Specification, whose variables count only if
- * they are absolute.
+ * Returns the directory for the state of programs: on Linux and others by the XDG Base
+ * Directory Specification, whose variables count only if they are absolute paths.
  */
 export function stateDirectory(
   platform: string,

@@ -1,4 +1,4 @@
-/** What is printed of a session: never a token, a code or a secret. */
+/** The printed summary of a session: never a token, a code or a secret. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
 import { printable } from "../core/_quote.ts";
@@ -8,11 +8,14 @@ import type { ISession } from "../session/session.ts";
 /** Whether a session can still be used. */
 export type SessionState = "valid" | "refreshable" | "ended";
 
-/** What `status --json` has of each session. Times are in seconds since the Unix epoch. */
+/**
+ * A session in the output of `status --json`. Times are in seconds since the Unix
+ * epoch.
+ */
 export interface ISummary {
   readonly url: string;
   readonly account?: string;
-  /** `ended` where a person has to sign in. */
+  /** `ended` if a person has to sign in. */
   readonly state: SessionState;
   readonly resource: string;
   readonly issuer: string;
@@ -25,7 +28,7 @@ export interface ISummary {
   readonly refresh_expires_at?: number;
 }
 
-/** A session with the name that it is kept for. */
+/** A session with the URL and account that it is kept for. */
 export interface INamedSession {
   readonly url: string;
   readonly account?: string | undefined;
@@ -41,7 +44,7 @@ function stateOf({ token }: ISession, nowSeconds: number): SessionState {
     : "ended";
 }
 
-/** Returns what is printed of a session. */
+/** Returns the summary of a session. */
 export function summaryOf(
   { url, account, session }: INamedSession,
   now: () => number = Date.now,
@@ -64,7 +67,7 @@ export function summaryOf(
 
 const UNITS = [["days", 86_400], ["hours", 3_600], ["min", 60]] as const;
 
-/** Returns how far a time is from now, and the time itself. */
+/** Returns the distance of a time from now, and the time itself. */
 function describeTime(seconds: number, nowSeconds: number): string {
   const distance = Math.abs(seconds - nowSeconds);
   const [unit, length] = UNITS.find(([, length]) => distance >= 2 * length) ??
@@ -77,7 +80,7 @@ function describeTime(seconds: number, nowSeconds: number): string {
   return (seconds > nowSeconds ? `in ${text}` : `${text} ago`) + at;
 }
 
-/** Returns the lines of a session for a person, the first with its URL. */
+/** Returns the lines about a session for a person, the first with its URL. */
 export function summaryLines(
   summary: ISummary,
   now: () => number = Date.now,

@@ -6,7 +6,7 @@ import { ExitCode } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { requireUrl } from "./_wanted_session.ts";
 
-/** Prints the access token and nothing else; with `--json`, when it expires as well. */
+/** Prints only the access token; with `--json`, also when it expires. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const { session } = await currentSession(requireUrl(given), host);
   const { access_token, token_type, expires_at } = session.token;

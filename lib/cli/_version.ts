@@ -1,4 +1,4 @@
-/** The version of the program, which is that of the package. */
+/** The version of the program, the same as that of the package. */
 
-/** As in deno.json, which a package for npm does not have. */
+/** Repeated from deno.json, which the package for npm does not contain. */
 export const VERSION = "0.14.0";

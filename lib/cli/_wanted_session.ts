@@ -1,4 +1,4 @@
-/** Which session a command wants, and whether the kept one is that. */
+/** Whether a command can use the kept session. */
 
 import { missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
@@ -17,9 +17,9 @@ export function requireUrl({ url, ...given }: IArguments): ResourceArguments {
 }
 
 /**
- * Returns a session without its lifetime where that is longer than the time that the
- * token should remain valid: the fetch renews tokens at a quarter of their lifetime at
- * most, so that short-lived ones are not renewed at each call.
+ * Returns a session without the lifetime of its token if that is longer than the
+ * required validity. Otherwise, the fetch would renew the token only in the last
+ * quarter of its lifetime, which avoids renewing short-lived tokens at each call.
  */
 export function withMinTtl(session: ISession, minTtlSeconds: number): ISession {
   const { expires_in, ...token } = session.token;

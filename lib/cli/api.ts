@@ -1,5 +1,5 @@
 /**
- * The program `oauth-helper` as a function, without running it.
+ * The program `oauth-helper` as a function.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import { processHost } from "./_process_host.ts";
 import { runOn } from "./program.ts";
 
 /**
- * Runs the program `oauth-helper` with these arguments, as a part of another program:
- * prints to the standard output and the standard error, and listens to the signals that
- * end the process while it may leave something behind.
+ * Runs the program `oauth-helper` with these arguments, as a part of another program.
+ * It prints to the standard output and the standard error, and handles the signals that
+ * end the process while a lock or a refresh has to be finished.
  *
  * @param args The arguments, the command first.
- * @returns The exit code: 0 if the command has done its work, 1 if it has failed, 2 for
- * invalid arguments, 3 if a person has to sign in and none can be asked, and after a
- * signal 128 and its number. A command that fails prints why, and does not reject.
+ * @returns The exit code: 0 if the command was successful, 1 if it failed, 2 for
+ * invalid arguments, 3 if a person has to sign in but cannot be asked, and after a
+ * signal 128 plus its number. A command that fails prints why, and does not reject.
  * @throws {OAuthClientError} `invalid_argument`: `args` is not an array of strings.
  *
  * @example A program that has the commands as its own

@@ -1,6 +1,6 @@
 /**
  * The program `oauth-helper`: signs in, prints tokens for scripts and hosts, and finds
- * out why a client cannot obtain one.
+ * out why a client cannot obtain a token.
  *
  * ```sh
  * npx @oauth-helper/client login https://api.example/mcp
@@ -16,15 +16,15 @@
  * | `status`      | lists the sessions, with `--json` as JSON; never a token          |
  * | `doctor URL`  | says why a client cannot obtain a token                           |
  *
- * `--help` lists the options of each. The exit code is 0 if the command has done its
- * work, 1 if it has failed, 2 for invalid arguments, 3 if a person has to sign in and
- * none can be asked, and 130 after Ctrl-C.
+ * `--help` lists the options of each. The exit code is 0 if the command was successful,
+ * 1 if it failed, 2 for invalid arguments, 3 if a person has to sign in but cannot be
+ * asked, and 130 after Ctrl-C.
  *
- * `token` and `headers` sign in themselves where the standard error is a terminal.
- * Elsewhere, and with `--no-input`, they end with 3 before anything is registered.
- * Several processes at once make one sign-in and one refresh.
+ * `token` and `headers` also sign in if the standard error is a terminal. Otherwise,
+ * and with `--no-input`, they end with 3 before a client is registered. Several
+ * processes at the same time share one sign-in and one refresh.
  *
- * Each resource and `--account` has a file of its own, with the mode 0600, in
+ * Each resource and `--account` has its own file, with the mode 0600, in
  * `$XDG_STATE_HOME/oauth-helper` or `~/.local/state/oauth-helper`, on macOS in
  * `~/Library/Application Support/oauth-helper`, and on Windows in
  * `%LOCALAPPDATA%\oauth-helper`. With `--key-command`, it is encrypted with the 32
@@ -42,7 +42,7 @@
  * oauth-helper login --key-command "pass show oauth-helper" "$URL"
  * ```
  *
- * A host of MCP servers that runs a helper for header fields:
+ * For a host of MCP servers that runs a helper for header fields:
  *
  * ```json
  * {
@@ -61,6 +61,6 @@
 
 export * from "./api.ts";
 
-// The npm package has a program of its own, as not all runtimes know this member.
-// Not awaited: `require` cannot load a module with `await` at the top.
+// The npm package has a separate program, as not all runtimes know this member. Not
+// awaited: `require` cannot load a module with top-level `await`.
 if (import.meta.main) import("./main.ts");

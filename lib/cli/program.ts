@@ -16,7 +16,10 @@ import type { IHost } from "./_host.ts";
 
 type Command = (given: IArguments, host: IHost) => Promise<number>;
 
-/** Each is loaded only if it is called: `token` runs before each request of a script. */
+/**
+ * Each command is loaded only when it is called: `token` runs before each request of a
+ * script.
+ */
 const COMMANDS: Readonly<
   Record<SessionCommand, () => Promise<{ readonly run: Command }>>
 > = {
@@ -29,7 +32,7 @@ const COMMANDS: Readonly<
 
 const LAST_EXIT_CODE = Math.max(...Object.values(ExitCode));
 
-/** Runs a command; throws where it fails. */
+/** Runs a command; throws if it fails. */
 async function runCommand(
   [name = "", ...rest]: readonly string[],
   host: IHost,
@@ -75,7 +78,7 @@ export async function runOn(
   } catch (error) {
     const { explain } = await import("./_remedy.ts");
     const { exitCode, message, remedy } = explain(error);
-    // A user who ends the program knows that.
+    // A user who ends the program needs no message.
     if (exitCode > LAST_EXIT_CODE) return exitCode;
     host.printError(`oauth-helper: ${message}`);
     if (remedy !== undefined) host.printError(remedy);
