@@ -46,8 +46,6 @@ export interface IDemoOptions {
   colour?: boolean;
   /** Prints errors in the arguments. @default print */
   printError?: (line: string) => void;
-  /** Creates what `--browser` opens the browser with. */
-  createReceiver?: () => ILoopbackReceiver;
 }
 
 async function runWithOwnServers(
@@ -104,11 +102,7 @@ export async function runDemo(
   print: (line: string) => void,
   options: IDemoOptions = {},
 ): Promise<number> {
-  const {
-    colour = false,
-    printError = print,
-    createReceiver = () => createLoopbackReceiver({ title: "Demo" }),
-  } = options;
+  const { colour = false, printError = print } = options;
   // `deno task` passes on the `--` that npm would remove.
   const args = given.filter((argument) => argument !== "--");
   if (args.includes("--help") || args.includes("-h")) {
@@ -119,7 +113,9 @@ export async function runDemo(
     return await runDoctor(args, { print, printError, colour });
   }
   const output = createOutput(print, { json: args.includes("--json"), colour });
-  const receiver = args.includes("--browser") ? createReceiver() : undefined;
+  const receiver = args.includes("--browser")
+    ? createLoopbackReceiver({ title: "Demo" })
+    : undefined;
   return await runWithOwnServers(output, receiver) ? 0 : 1;
 }
 
