@@ -104,7 +104,10 @@ Deno.test("startTestServers() goes on after requests and responses that break of
   await assertRejects(() => upload);
   const authorize = codeFlow(receiver);
   const api = createAuthorizedFetch(resource, { authorize });
-  const response = await api(resource);
-  await assertRejects(() => within(LIMIT_MS, response.text()), TypeError);
+  // Node takes the end of the connection for the end of such a response.
+  await within(LIMIT_MS, (await api(resource)).text().catch(() => {}));
+  const next = await api(resource);
+  assertEquals(next.status, 200);
+  await within(LIMIT_MS, next.text().catch(() => {}));
   await servers.close();
 });
