@@ -232,6 +232,10 @@ export function readArguments(
   if (given["client-secret-file"] !== undefined && !given["client-id"]) {
     throw usageError("--client-secret-file requires --client-id");
   }
+  if (given.issuer !== undefined && !given["client-id"]) {
+    // It does not select the server.
+    throw usageError("--issuer requires --client-id");
+  }
   if (given.device && (given.paste || given["redirect-uri"] !== undefined)) {
     throw usageError(
       "--device has no redirect: leave out --paste and --redirect-uri",

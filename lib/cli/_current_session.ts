@@ -3,14 +3,12 @@
 import type { ISession } from "../session/session.ts";
 import type { IHost } from "./_host.ts";
 import { storeOf } from "./_place.ts";
-import type { IKeptSessionStore } from "./_session_file.ts";
 import { isCurrent, type ResourceArguments } from "./_wanted_session.ts";
 
 /** The session of a command. */
 export interface ICurrentSession {
   readonly session: ISession;
-  readonly store: IKeptSessionStore;
-  /** Whether the kept session was used, without a refresh or a sign-in. */
+  /** Whether it was kept, and needed neither a refresh nor a sign-in. */
   readonly isKept: boolean;
 }
 
@@ -22,13 +20,12 @@ export async function currentSession(
   const store = await storeOf(given, host);
   const session = await store.load();
   if (session && isCurrent(session, given)) {
-    return { session, store, isKept: true };
+    return { session, isKept: true };
   }
   // All imports above load in a third of the time of this one.
   const { renewedSession } = await import("./_renewed_session.ts");
   return {
     session: await renewedSession(given, { store, host }),
-    store,
     isKept: false,
   };
 }

@@ -1,5 +1,6 @@
 /** The command `login`: signs in, and keeps the session. */
 
+import { printableJson } from "../core/_quote.ts";
 import type { IArguments } from "./_arguments.ts";
 import { currentSession } from "./_current_session.ts";
 import { ExitCode } from "./_failure.ts";
@@ -13,7 +14,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const { session, isKept } = await currentSession(resource, host);
   const { account, json, quiet, url } = resource;
   const summary = summaryOf({ url: url.href, account, session });
-  if (json) host.print(JSON.stringify(summary, null, 2));
+  if (json) host.print(printableJson(summary));
   else if (!quiet) {
     host.printError(
       isKept ? "Already signed in (--fresh signs in anew)." : "Signed in.",

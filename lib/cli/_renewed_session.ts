@@ -13,25 +13,33 @@ import {
 } from "./_wanted_session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
-import type { IKeptSessionStore } from "./_session_file.ts";
+import type { IPlacedSessionStore } from "./_place.ts";
 import { serverOptionsOf } from "./_server_options.ts";
 
 /** What a renewal needs in addition to the arguments. */
 interface IRenewalPlace {
-  readonly store: IKeptSessionStore;
+  readonly store: IPlacedSessionStore;
   readonly host: IHost;
 }
 
-/** Returns the error that says that a person has to sign in. */
+/** Returns text as one word of a shell, which the user may paste into one. */
+function shellWord(text: string): string {
+  return /^[\w.:/@%=,-]+$/.test(text)
+    ? text
+    : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The error where a person has to sign in. */
 function personNeeded({ url, account }: ResourceArguments): Failure {
-  const name = account && /^[\w.@-]+$/.test(account)
-    ? account
-    : JSON.stringify(account);
-  const options = account === undefined ? "" : ` --account ${name}`;
+  const options = account === undefined
+    ? ""
+    : ` --account ${shellWord(account)}`;
   return new Failure(
     ExitCode.PersonNeeded,
     `A person has to sign in to ${url.href}`,
-    `Run \`oauth-helper login ${url.href}${options}\` in a terminal.`,
+    `Run \`oauth-helper login ${
+      shellWord(url.href)
+    }${options}\` in a terminal.`,
   );
 }
 
@@ -64,6 +72,8 @@ function authorizeOf(
     const isFit = isOther && stored.token.access_token !== "" &&
       stored.issuer === request.context.issuer && !isUnwanted(stored, given);
     if (isFit) return stored;
+    // A user who has signed in must not lose that by a key that cannot be had.
+    await store.requireKey();
     const { flowOf } = await import("./_sign_in.ts");
     const flow = await flowOf(given, host);
     return await flow(request);
@@ -73,7 +83,7 @@ function authorizeOf(
 /** Saves a session that the fetch could not save; fails with the error of the store. */
 async function requireSaved(
   session: ISession,
-  store: IKeptSessionStore,
+  store: IPlacedSessionStore,
 ): Promise<void> {
   const stored = await store.load();
   if (stored?.token.access_token === session.token.access_token) return;

@@ -2,8 +2,9 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { printable } from "../core/_quote.ts";
+import { printable, printableJson } from "../core/_quote.ts";
 import { isOAuthClientError } from "../core/errors.ts";
+import type { FileStoreKey } from "../native/_file_content.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -29,10 +30,10 @@ async function filesIn(directory: string): Promise<string[]> {
 
 async function readSummary(
   file: string,
-  given: IArguments,
+  key: FileStoreKey | undefined,
 ): Promise<ISummary | IUnreadable | undefined> {
   try {
-    const session = await readingStore(file, keyOf(given)).load();
+    const session = await readingStore(file, key).load();
     // Another process has just deleted it.
     if (!session) return undefined;
     const { url = session.resource, account } = session;
@@ -46,14 +47,15 @@ async function readSummary(
 /** Lists the sessions: all, or those of `--account`. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const directory = await directoryOf(host);
+  const key = keyOf(given);
   const found: (ISummary | IUnreadable)[] = [];
   for (const name of await filesIn(directory)) {
-    const summary = await readSummary(join(directory, name), given);
+    const summary = await readSummary(join(directory, name), key);
     const isOther = given.account !== undefined && summary &&
       "url" in summary && summary.account !== given.account;
     if (summary && !isOther) found.push(summary);
   }
-  if (given.json) host.print(JSON.stringify(found, null, 2));
+  if (given.json) host.print(printableJson(found));
   else if (found.length === 0) host.print("No sessions.");
   for (const one of given.json ? [] : found) {
     const lines = "url" in one

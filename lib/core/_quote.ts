@@ -95,6 +95,16 @@ export function quoteJson(value: unknown): string {
 }
 
 /**
+ * Returns JSON in lines that a terminal may show: control and bidi characters, which JSON
+ * may contain, are escaped.
+ */
+export function printableJson(value: unknown): string {
+  const escape = (char: string) =>
+    `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value, null, 2).replace(CONTROL_OR_BIDI, escape);
+}
+
+/**
  * How runtimes name a reason: Node and Bun by a code at the end of the text, Deno in
  * its message. No URL matches by accident, as URLs contain no spaces.
  */

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
-import { createDesk } from "./_desk.ts";
+import { AUTHORIZATION_URL, createDesk } from "./_desk.ts";
 import { IN_DENO } from "./_programs.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -49,6 +49,15 @@ Deno.test({
     assertStringIncludes(locked.output, "is encrypted");
     assertEquals(await Deno.readTextFile(`${desk.state}/${file}`), content);
 
+    // The command may ask for a password.
+    const counting = `echo run >> '${desk.home}/runs'; exit 4`;
+    await Deno.copyFile(`${desk.state}/${file}`, `${desk.state}/other.json`);
+    const unread = await desk.run(IN_DENO, [
+      ...["status", "--json", "--key-command", counting],
+    ]);
+    assertEquals(JSON.parse(unread.output).length, 2);
+    assertEquals(await Deno.readTextFile(`${desk.home}/runs`), "run\n");
+
     // A plain session is not used with a key, and stays as it is.
     const plain = ["--account", "plain"];
     await desk.signIn(IN_DENO, ["login", ...plain, url]);
@@ -60,5 +69,25 @@ Deno.test({
     ]);
     assertEquals(mixed.code, 1);
     assertStringIncludes(mixed.errors, "is not encrypted");
+  },
+});
+
+Deno.test({
+  name: "--key-command that has no key ends a login before the user is asked",
+  ignore,
+  async fn() {
+    await using servers = await startFlowServers();
+    await using desk = await createDesk();
+    const url = servers.protectedResource.resource;
+    const login = desk.start(
+      IN_DENO,
+      ["login", "--key-command", "exit 4", url],
+      { isTerminal: true },
+    );
+    const { code, output } = await login.end();
+    assertEquals(code, 1);
+    assertStringIncludes(output, "ended with code 4");
+    assert(!AUTHORIZATION_URL.test(output), output);
+    assert(!servers.server.requests.includes("POST /reg"));
   },
 });

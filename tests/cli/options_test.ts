@@ -118,6 +118,30 @@ Deno.test({
 });
 
 Deno.test({
+  name: "status --json prints nothing of a server that a terminal obeys",
+  ignore,
+  async fn() {
+    await using desk = await createDesk();
+    await Deno.mkdir(desk.state, { recursive: true });
+    const issuer = "https://as.example";
+    const client_id = "c\u009b31m\u202e\x7f";
+    const session = {
+      issuer,
+      resource: "https://api.example/mcp",
+      serverMetadata: { issuer },
+      client: { issuer, client_id },
+      token: { access_token: "t0ken", token_type: "Bearer" },
+      scopes: [],
+    };
+    const path = `${desk.state}/a.json`;
+    await Deno.writeTextFile(path, JSON.stringify(session));
+    const { output } = await desk.run(IN_DENO, ["status", "--json"]);
+    assertEquals(JSON.parse(output)[0].client_id, client_id);
+    assertMatch(output, /^[\n -~]+$/);
+  },
+});
+
+Deno.test({
   name: "two processes that need the same scopes make one sign-in for them",
   ignore,
   async fn() {

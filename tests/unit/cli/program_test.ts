@@ -54,6 +54,7 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["login", "--account", "", url], "--account requires a name"],
     [["login", "--account=a\nb", url], "--account requires a name"],
     [["login", "--client-secret-file=f", url], "requires --client-id"],
+    [["token", "--issuer", url, url], "--issuer requires --client-id"],
     [["login", "--device", "--paste", url], "--device has no redirect"],
     [["login", "--redirect-uri=https://a.example/", url], "--redirect-uri"],
     [["login", "--trusted-issuer=a=b", url], "--trusted-issuer requires"],
@@ -87,6 +88,19 @@ Deno.test("runOn() returns 3 without a session where nobody can be asked, withou
     }
   } finally {
     globalThis.fetch = fetch;
+  }
+});
+
+Deno.test("runOn() prints a command that a shell reads as it is meant", async () => {
+  const rows: [url: string, account: string, words: string][] = [
+    ["https://a.example/?b=1&c=2", "work", "'https://a.example/?b=1&c=2'"],
+    ["https://a.example/?$(id)`id`", "work", "'https://a.example/?$(id)`id`'"],
+    ["https://a.example/it's;id", "work", "'https://a.example/it'\\''s;id'"],
+    ["https://a.example/", "$(id)", "https://a.example/ --account '$(id)'"],
+  ];
+  for (const [url, account, words] of rows) {
+    const { errors } = await run(["token", "--account", account, url]);
+    assertStringIncludes(errors, `oauth-helper login ${words}`);
   }
 });
 

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import {
   describeThrown,
   printable,
+  printableJson,
   quote,
   quoteJson,
 } from "../../../lib/core/_quote.ts";
@@ -23,6 +24,14 @@ Deno.test("quote() keeps text up to 2,000 characters", () => {
     assertEquals(quote(text), kept + mark);
   }
   assertEquals(quote("\0".repeat(2_001)), `${"\ufffd".repeat(2_000)}\u2026`);
+});
+
+Deno.test("printableJson() escapes control and bidi characters", () => {
+  const value = { "a\u009b": ["\x1b]0;\x07\u202e\u2028\x7f", "\u00fc\n"] };
+  const json = printableJson(value);
+  assertEquals(JSON.parse(json), value);
+  assertEquals(printable(json.replaceAll("\n", "")), json.replaceAll("\n", ""));
+  assertEquals(json.includes("\u00fc"), true);
 });
 
 Deno.test("quote() replaces control and bidi characters, printable() removes them or makes one space of them", () => {
