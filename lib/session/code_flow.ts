@@ -136,10 +136,11 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   const { resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireBoundClient(options.client);
-  /** The registration of a sign-in that has not led to a session. */
-  let unfinished: IKnownClient | undefined;
+  /** The registrations of sign-ins that have not led to a session, by issuer. */
+  const unfinished = new Map<string, IKnownClient>();
   return carrying(options.client, async (request) => {
     const { context, session, signal, whileAway } = request;
+    const { issuer } = context.serverMetadata;
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
     if (named) authenticationOf(named, context.serverMetadata);
@@ -173,7 +174,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       request,
       options,
       uri,
-      unfinished,
+      unfinished.get(issuer),
     );
     const signIn = async (prompt: Record<string, string>) => {
       let begun: Awaited<ReturnType<typeof begin>>;
@@ -213,15 +214,16 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         return await finish(await signIn(CONSENT));
       }
     };
-    const isAgain = client === unfinished;
+    const isAgain = client === unfinished.get(issuer);
     try {
       const next = await signInOnceOrTwice();
-      unfinished = undefined;
+      unfinished.delete(issuer);
       return next;
     } catch (error) {
-      unfinished = named || isReused || !mayUseAgain(error, isAgain)
-        ? undefined
-        : registrationOf(client, context.serverMetadata.issuer);
+      unfinished.delete(issuer);
+      if (!named && !isReused && mayUseAgain(error, isAgain)) {
+        unfinished.set(issuer, registrationOf(client, issuer));
+      }
       throw error;
     }
   });

@@ -160,6 +160,42 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
   }
 });
 
+Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by server", async () => {
+  const issuers = [ISSUER, "https://second.example"];
+  const registered: string[] = [];
+  const register = (issuer: string) => () => {
+    registered.push(issuer);
+    return Response.json({ client_id: issuer, client_secret: issuer });
+  };
+  using stub = stubFetch(Object.fromEntries(
+    issuers.map((issuer) => [`${issuer}/register`, register(issuer)]),
+  ));
+  const used: (string | null)[] = [];
+  const authorize = codeFlow({
+    clientMetadata: { client_name: "Test" },
+    redirectUri: REDIRECT_URI,
+    visit({ searchParams }) {
+      used.push(searchParams.get("client_id"));
+      const state = searchParams.get("state")!;
+      const error = "access_denied";
+      return Promise.resolve(new URLSearchParams({ error, state }));
+    },
+  });
+  const visited = [...issuers, ...issuers];
+  for (const issuer of visited) {
+    const serverMetadata = {
+      ...CONTEXT.serverMetadata,
+      issuer,
+      registration_endpoint: `${issuer}/register`,
+    };
+    const context = { ...CONTEXT, issuer, serverMetadata };
+    await assertRejects(() =>
+      authorize({ ...REQUEST, context, fetch: stub.fetch })
+    );
+  }
+  assertEquals([registered, used], [issuers, visited]);
+});
+
 /** The prompts of the visits of a sign-in with a session, and its failure. */
 async function prompts(
   { session, parameters, refusal, offlineAccess }: {
