@@ -1,27 +1,43 @@
 /**
- * Everything an OAuth client needs between a `401` and a `200`, as plain functions
- * over web-standard `fetch`, `URL` and `URLSearchParams`.
+ * An OAuth client: everything that a program needs between a `401` and a `200`, as
+ * plain functions over web-standard `fetch`, `URL` and `URLSearchParams`.
  *
- * Most programs need one of them: {@linkcode createAuthorizedFetch} returns a `fetch`
+ * Most programs need one function: {@linkcode createAuthorizedFetch} returns a `fetch`
  * for one resource, which obtains a token when the resource responds with `401`, and
- * refreshes it. Its `authorize` says how a token is obtained, and its `store` where the
- * session is kept.
+ * refreshes it. The option `authorize` determines how a token is obtained, and `store`
+ * where the session is kept.
  *
- * - A program on the machine of its user signs them in with {@linkcode codeFlow} or
- *   {@linkcode deviceFlow}; see the module `./native`. With the SDK for MCP, the
- *   authorized fetch is the `fetch` of the transport.
- * - A page has a receiver for the code flow in the module `./browser`.
- * - A service acts for itself, with {@linkcode clientCredentialsFlow}.
+ * - A program on the user's machine signs the user in with {@linkcode codeFlow} or
+ *   {@linkcode deviceFlow}; see the module `./native`. With the MCP SDK, pass the
+ *   authorized fetch as the `fetch` of the transport.
+ * - A web page uses {@linkcode codeFlow} with a receiver of the module `./browser`.
+ * - A service acts on its own behalf, with {@linkcode clientCredentialsFlow}.
  * - A web server begins a sign-in in one request, with {@linkcode startAuthorization},
  *   and finishes it in another, with the member `finish` of the fetch. It has one store
- *   for each user, and no `authorize`: a user who is signed out gets the `401`.
+ *   for each user, and no `authorize`: if the user is signed out, the fetch returns the
+ *   `401`.
  *
- * Below that, each message of the protocol has a function that can be used alone.
+ * Each message of the protocol also has its own function.
  * {@linkcode discoverAuthorization} discovers the authorization server of a resource
  * that responds with `401`. {@linkcode selectClient} and {@linkcode registerClient}
- * provide a client for it. {@linkcode buildAuthorizationUrl} builds the URL for the
- * user, {@linkcode parseAuthorizationResponse} parses the callback, and
+ * provide a client for that server. {@linkcode buildAuthorizationUrl} builds the URL
+ * for the user, {@linkcode parseAuthorizationResponse} parses the callback, and
  * {@linkcode fetchToken} fetches the token.
+ *
+ * @example A program that signs its user in with the browser
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
+ *
+ * export const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   store: fileStore("session.json"),
+ *   authorize: codeFlow({
+ *     ...createLoopbackReceiver({ title: "My program" }),
+ *     clientMetadata: { client_name: "My program" },
+ *   }),
+ * });
+ * // const response = await api("https://api.example/mcp");
+ * ```
  *
  * @example A service that acts for itself
  * ```ts
@@ -54,16 +70,16 @@
  *   client_secret: "s3cret",
  * };
  *
- * // `pending` belongs into an encrypted cookie, or beside the session of the user.
+ * // Keep `pending` in an encrypted cookie, or with the session of the user's browser.
  * export async function login() {
- *   // Some servers name their metadata in the challenge alone.
+ *   // Some servers name their metadata only in the challenge.
  *   const challenge = await fetch(resource);
  *   const context = await discoverAuthorization(resource, { challenge });
  *   const options = { client, redirectUri, offlineAccess: true };
  *   return await startAuthorization(context, options); // { url, pending }
  * }
  *
- * // The user is back. Without a session, `api` returns the `401`.
+ * // The user has come back. Without a session, `api` would return the `401`.
  * export async function callback(
  *   request: Request,
  *   pending: IPendingAuthorization,
@@ -72,39 +88,6 @@
  *   const api = createAuthorizedFetch(resource, { client, store });
  *   await api.finish(request, pending);
  *   return await api(resource);
- * }
- * ```
- *
- * @example From a `401` to the URL for the user
- * ```ts
- * import {
- *   buildAuthorizationUrl,
- *   createPkcePair,
- *   createState,
- *   discoverAuthorization,
- *   registerClient,
- * } from "@oauth-helper/client";
- *
- * export async function startLogin(target: string, redirectUri: string) {
- *   const { serverMetadata, resource, scopes } = await discoverAuthorization(
- *     target,
- *     { challenge: await fetch(target) },
- *   );
- *   const { client_id } = await registerClient(serverMetadata, {
- *     client_name: "My client",
- *     redirect_uris: [redirectUri],
- *   });
- *   const state = createState();
- *   const { codeVerifier, codeChallenge } = await createPkcePair();
- *   const url = buildAuthorizationUrl(serverMetadata, {
- *     clientId: client_id,
- *     redirectUri,
- *     state,
- *     codeChallenge,
- *     scopes,
- *     resource,
- *   });
- *   return { url, state, codeVerifier };
  * }
  * ```
  *
@@ -179,7 +162,7 @@ export {
   type IEnsureClientOptions,
 } from "./lib/session/ensure_client.ts";
 
-// The client, its key, and what may go wrong: for sessions and single messages.
+// The client, its key, and errors: for sessions and single messages.
 
 export {
   clientSecretBasic,

@@ -4,15 +4,15 @@
  * has a lock, so that only one process at a time refreshes a token. No driver is
  * imported: the caller passes the client, database or storage.
  *
- * @example Choose a store by the runtime
+ * @example Keep the session of each user of a web server in Redis
  * ```ts
- * import { type ISessionStore, memoryStore } from "@oauth-helper/client";
- * import { webStorageStore } from "@oauth-helper/client/stores";
+ * import { createAuthorizedFetch } from "@oauth-helper/client";
+ * import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
  *
- * const store: ISessionStore = "document" in globalThis
- *   ? webStorageStore(localStorage, "session")
- *   : memoryStore();
- * console.log(await store.load() ? "signed in" : "not signed in");
+ * export function apiOf(client: IRedisClient, user: string) {
+ *   const store = redisStore(client, `oauth:session:${user}`);
+ *   return createAuthorizedFetch("https://api.example/mcp", { store });
+ * }
  * ```
  *
  * @module

@@ -5,7 +5,7 @@
  * {@linkcode startTestServers} starts the same servers on loopback. Both log every
  * request.
  *
- * @example Test what a user sees who refuses
+ * @example Test what happens if the user refuses
  * ```ts
  * import {
  *   codeFlow,
