@@ -27,7 +27,7 @@ discovered from its response. Without installation:
   npx @oauth-helper/client login URL
   deno run -A jsr:@oauth-helper/client/cli login URL
 
-Sessions are kept in a file for each URL and account, with mode 0600, in
+Each URL and account has a session file that only its user can read, in
 $XDG_STATE_HOME/oauth-helper or ~/.local/state/oauth-helper; on macOS in
 ~/Library/Application Support/oauth-helper, on Windows in
 %LOCALAPPDATA%\\oauth-helper. NO_COLOR turns colours off.
