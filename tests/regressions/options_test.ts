@@ -14,7 +14,6 @@ import {
   finishAuthorization,
   type IAuthorizationContext,
   type IAuthorizeRequest,
-  type ISession,
   memoryStore,
   refreshSession,
   revokeSession,
@@ -23,10 +22,11 @@ import {
 import {
   API,
   AS,
+  CODE_SERVER,
   MCP,
-  metadataOf,
   OAUTH,
   PRM,
+  REDIRECT_URI,
   REGISTRATION_ENDPOINT,
   TOKEN_ENDPOINT,
 } from "../support/fixtures.ts";
@@ -37,34 +37,16 @@ import {
   stubFetch,
   untyped,
 } from "../support/stub_fetch.ts";
+import { SESSION as RESOURCE_SESSION } from "../support/resource.ts";
 import { shown } from "../support/shown.ts";
 
-const PAR = `${AS}/par`;
-const REVOKE = `${AS}/revoke`;
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
-const SERVER = metadataOf(AS, {
-  authorization_endpoint: `${AS}/authorize`,
-  pushed_authorization_request_endpoint: PAR,
-  revocation_endpoint: REVOKE,
-  code_challenge_methods_supported: ["S256"],
-});
-const CLIENT = {
-  issuer: AS,
-  client_id: "c1",
-  token_endpoint_auth_method: "none",
-};
-const SESSION: ISession = {
-  issuer: AS,
-  resource: MCP,
-  serverMetadata: SERVER,
-  client: CLIENT,
-  token: { access_token: "a1", token_type: "Bearer", refresh_token: "r1" },
-  scopes: ["read"],
-};
+const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
+const REVOKE = CODE_SERVER.revocation_endpoint!;
+const SESSION = { ...RESOURCE_SESSION, serverMetadata: CODE_SERVER };
 const CONTEXT: IAuthorizationContext = {
   issuer: AS,
   resource: MCP,
-  serverMetadata: SERVER,
+  serverMetadata: CODE_SERVER,
   source: "resource_metadata",
   attempts: [],
 };
@@ -80,7 +62,7 @@ function server(): IStubFetch {
 
 /** Header fields for the resource, in an object that is spread into the options. */
 const SHARED = { headers: { "X-Api-Key": "for the resource" } };
-const start = { client: CLIENT, redirectUri: REDIRECT_URI, par: true };
+const start = { client: SESSION.client, redirectUri: REDIRECT_URI, par: true };
 
 /** A user who consents at once. */
 const visit = (_url: URL, { pending }: { pending: { state: string } }) =>
@@ -88,7 +70,7 @@ const visit = (_url: URL, { pending }: { pending: { state: string } }) =>
 
 const CALLS: [name: string, call: (options: object) => Promise<unknown>][] = [
   ["ensureClient", (options) =>
-    ensureClient(SERVER, {
+    ensureClient(CODE_SERVER, {
       clientMetadata: { client_name: "Test" },
       redirectUri: REDIRECT_URI,
       ...options,
@@ -205,7 +187,7 @@ Deno.test("createAuthorizedFetch() gives authorize no option that it does not na
     store: memoryStore(),
     fetch: (url) =>
       Promise.resolve(
-        Response.json(String(url) === OAUTH ? SERVER : {}),
+        Response.json(String(url) === OAUTH ? CODE_SERVER : {}),
       ),
   });
   await api.authorize();

@@ -7,9 +7,9 @@ import {
   type IAuthorizationContext,
   registerClient,
 } from "../../mod.ts";
+import { AS } from "../support/fixtures.ts";
 import { stubFetch } from "../support/stub_fetch.ts";
 
-const AS = "https://as.example";
 const REDIRECT_URI = "http://127.0.0.1:8123/";
 const SERVER = {
   issuer: AS,

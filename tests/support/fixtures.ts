@@ -1,6 +1,7 @@
 /** What several test files share: servers, metadata, responses, assertions. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { encodeBase64Url } from "@std/encoding/base64url";
 import { SignJWT } from "jose";
 import {
   type IAuthorizationServerMetadata,
@@ -26,6 +27,9 @@ export const TOKEN_ENDPOINT = `${AS}/token`;
 export const REGISTRATION_ENDPOINT = `${AS}/register`;
 export const DEVICE_AUTHORIZATION_ENDPOINT = `${AS}/device`;
 
+/** Where the authorization server redirects the user back to. */
+export const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+
 /** The issuer of the identity provider in cross-app access. */
 export const IDP = "https://idp.example";
 
@@ -46,6 +50,14 @@ export function metadataOf(
 
 /** The metadata of the authorization server. */
 export const SERVER: IAuthorizationServerMetadata = metadataOf(AS);
+
+/** Its metadata with the endpoints of a code flow. */
+export const CODE_SERVER = metadataOf(AS, {
+  authorization_endpoint: `${AS}/authorize`,
+  pushed_authorization_request_endpoint: `${AS}/par`,
+  revocation_endpoint: `${AS}/revoke`,
+  code_challenge_methods_supported: ["S256"],
+});
 
 /** A device authorization response with the required members alone. */
 export const DEVICE_AUTHORIZATION = {
@@ -91,6 +103,15 @@ export function idJagReply(
     token_type: "N_A",
     ...members,
   });
+}
+
+/** A JWT with these claims, whose signature nobody checks. */
+export function unverifiedJwt(
+  claims: Record<string, unknown>,
+  alg = "ES256",
+): string {
+  return [{ alg }, claims]
+    .map((part) => encodeBase64Url(JSON.stringify(part))).join(".") + ".c2ln";
 }
 
 /** A new key pair for ES256, of which the private key stays where it is. */

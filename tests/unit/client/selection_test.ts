@@ -5,16 +5,15 @@ import {
   type ISelectClientOptions,
   selectClient,
 } from "../../../mod.ts";
-import { assertThrowsCode } from "../../support/fixtures.ts";
+import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
-const ISSUER = "https://as.example";
 const DOCUMENT = "https://my-client.example/oauth/client.json";
 
 const server = (
   members: Partial<IAuthorizationServerMetadata> = {},
 ): IAuthorizationServerMetadata => ({
-  issuer: ISSUER,
+  issuer: AS,
   response_types_supported: ["code"],
   ...members,
 });
@@ -27,7 +26,7 @@ const known = (issuer: string, client_id = "c1"): IKnownClient => ({
 const SUPPORTS = { client_id_metadata_document_supported: true };
 const REGISTERS = { registration_endpoint: "https://as.example/register" };
 const WITH_DOCUMENT = { clientMetadataUrl: DOCUMENT };
-const WITH_CLIENT = { knownClients: [known(ISSUER)] };
+const WITH_CLIENT = { knownClients: [known(AS)] };
 
 Deno.test("selectClient() prefers a known client, then the document, then registration", () => {
   const rows: [
@@ -84,8 +83,8 @@ Deno.test("selectClient() selects a known client only for its own issuer", () =>
 Deno.test("selectClient() returns the first client of the issuer unchanged", () => {
   const knownClients = [
     known("https://other.example", "c0"),
-    known(ISSUER, "c1"),
-    known(ISSUER, "c2"),
+    known(AS, "c1"),
+    known(AS, "c2"),
   ];
   const selection = selectClient(server(), { knownClients });
   assertStrictEquals(
@@ -95,16 +94,16 @@ Deno.test("selectClient() returns the first client of the issuer unchanged", () 
 });
 
 Deno.test("selectClient() selects a known client whose issuer differs by a slash at the end", () => {
-  const client = known(`${ISSUER}/`);
+  const client = known(`${AS}/`);
   assertEquals(selectClient(server(), { knownClients: [client] }), {
     kind: "known_client",
-    client: { ...client, issuer: ISSUER },
+    client: { ...client, issuer: AS },
   });
 });
 
 Deno.test("selectClient() rejects a known client with a secret that names no issuer", () => {
   const { issuer: _, ...unbound } = {
-    ...known(ISSUER),
+    ...known(AS),
     client_secret: "s3cret",
   };
   assertThrowsCode(
@@ -127,7 +126,7 @@ Deno.test("selectClient() returns the document as a public client of the issuer"
     assertEquals(selection, {
       kind: "client_metadata_document",
       client: {
-        issuer: ISSUER,
+        issuer: AS,
         client_id: String(clientMetadataUrl),
         token_endpoint_auth_method: "none",
       },
@@ -216,7 +215,7 @@ Deno.test("selectClient() ignores a client whose secret has expired", () => {
   ];
   for (const [client_secret_expires_at, isUsed] of rows) {
     const expiring: IKnownClient = untyped({
-      ...known(ISSUER),
+      ...known(AS),
       ...(client_secret_expires_at !== undefined && {
         client_secret_expires_at,
       }),
@@ -227,7 +226,7 @@ Deno.test("selectClient() ignores a client whose secret has expired", () => {
       return "client" in selection ? selection.client : selection.kind;
     };
     assertEquals(selected([expiring]), isUsed ? expiring : "register");
-    const next = known(ISSUER, "c2");
+    const next = known(AS, "c2");
     assertEquals(selected([expiring, next]), isUsed ? expiring : next);
   }
 });
@@ -236,7 +235,7 @@ Deno.test("selectClient() uses the clock of the machine by default", () => {
   const seconds = Math.floor(Date.now() / 1000);
   for (const [ahead, kind] of [[60, "known_client"], [-60, "ask_user"]]) {
     const client_secret_expires_at = seconds + Number(ahead);
-    const knownClients = [{ ...known(ISSUER), client_secret_expires_at }];
+    const knownClients = [{ ...known(AS), client_secret_expires_at }];
     assertEquals(selectClient(server(), { knownClients }).kind, kind);
   }
 });

@@ -8,14 +8,15 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import { encodeBase64Url } from "../../../lib/core/_base64.ts";
 import {
   AS,
+  CODE_SERVER,
   DEVICE_AUTHORIZATION,
   DEVICE_AUTHORIZATION_ENDPOINT,
   MCP,
-  metadataOf,
+  REDIRECT_URI,
   TOKEN_ENDPOINT,
+  unverifiedJwt,
 } from "../../support/fixtures.ts";
 import { json, stubFetch } from "../../support/stub_fetch.ts";
 
@@ -23,16 +24,12 @@ const NOW = 1_000_000;
 const now = () => NOW * 1000;
 const CLIENT = { issuer: AS, client_id: "c1" };
 const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: NOW, exp: NOW + 300 };
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
 /** The discovery of a resource whose metadata lists `openid`. */
 const CONTEXT = {
   issuer: AS,
   resource: MCP,
   scopes: ["openid", "read"],
-  serverMetadata: metadataOf(AS, {
-    authorization_endpoint: `${AS}/authorize`,
-    code_challenge_methods_supported: ["S256"],
-  }),
+  serverMetadata: CODE_SERVER,
   source: "resource_metadata",
   attempts: [],
 } as const;
@@ -99,11 +96,6 @@ const SIGN_INS: Record<string, SignIn> = {
     })(requestWith(fetch, wanted)),
 };
 
-function jwt(claims: Claims): string {
-  const part = (value: unknown) => encodeBase64Url(JSON.stringify(value));
-  return `${part({ alg: "RS256" })}.${part({ ...CLAIMS, ...claims })}.c2ln`;
-}
-
 /** Signs in; returns the ID token that the server sent, and that of the session. */
 async function signIn(run: SignIn, wanted: IWanted, claims: Claims) {
   let nonce: string | null = null;
@@ -111,7 +103,11 @@ async function signIn(run: SignIn, wanted: IWanted, claims: Claims) {
   using server = stubFetch({
     [DEVICE_AUTHORIZATION_ENDPOINT]: json(DEVICE_AUTHORIZATION),
     [TOKEN_ENDPOINT]: () => {
-      id_token = jwt({ ...(nonce && { nonce }), ...claims });
+      id_token = unverifiedJwt({
+        ...CLAIMS,
+        ...(nonce && { nonce }),
+        ...claims,
+      });
       return Response.json({ access_token: "t0ken", id_token });
     },
   });

@@ -1,17 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { type ISession, memoryStore, refreshSession } from "../../../mod.ts";
-import { encodeBase64Url } from "../../../lib/core/_base64.ts";
-import { AS, assertRejectsCode, MCP } from "../../support/fixtures.ts";
+import {
+  AS,
+  assertRejectsCode,
+  MCP,
+  unverifiedJwt,
+} from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 
 const NOW = 1_000_000;
 const now = () => NOW * 1000;
-
-function jwt(claims: Record<string, unknown>): string {
-  const part = (value: unknown) =>
-    encodeBase64Url(new TextEncoder().encode(JSON.stringify(value)));
-  return `${part({ alg: "ES256" })}.${part(claims)}.c2ln`;
-}
 
 const CLAIMS = {
   iss: AS,
@@ -49,8 +47,11 @@ Deno.test("refreshSession() accepts an ID token for the same user", async () => 
       [{}, { name: "Ada", email: "ada@as.example" }],
     ]
   ) {
-    const idToken = jwt({ ...FRESH, ...fresh });
-    const { token } = await refresh(jwt({ ...CLAIMS, ...original }), idToken);
+    const idToken = unverifiedJwt({ ...FRESH, ...fresh });
+    const { token } = await refresh(
+      unverifiedJwt({ ...CLAIMS, ...original }),
+      idToken,
+    );
     assertEquals(token.id_token, idToken);
   }
 });
@@ -59,10 +60,10 @@ Deno.test("refreshSession() checks no ID token where there is nothing to compare
   for (
     const [earlier, fresh] of [
       // The same one again, which has expired.
-      [jwt(CLAIMS), jwt(CLAIMS)],
+      [unverifiedJwt(CLAIMS), unverifiedJwt(CLAIMS)],
       ["opaque", "another"],
       ["a.b.c.d.e", "f.g.h.i.j"],
-      [jwt({ sub: "ada" }), jwt(FRESH)],
+      [unverifiedJwt({ sub: "ada" }), unverifiedJwt(FRESH)],
     ]
   ) {
     const { token } = await refresh(earlier, fresh);
@@ -71,7 +72,7 @@ Deno.test("refreshSession() checks no ID token where there is nothing to compare
 });
 
 Deno.test("refreshSession() adds no ID token to a session that has none", async () => {
-  for (const fresh of [jwt(FRESH), "opaque"]) {
+  for (const fresh of [unverifiedJwt(FRESH), "opaque"]) {
     const { token } = await refresh(undefined, fresh);
     assertEquals([token.access_token, token.id_token], ["a2", undefined]);
   }
@@ -97,9 +98,9 @@ const REFUSED: [problem: string, claims: Record<string, unknown>][] = [
 
 for (const [problem, claims] of REFUSED) {
   Deno.test(`refreshSession() refuses an ID token by its ${problem}: ${JSON.stringify(claims)}`, async () => {
-    const idToken = jwt({ ...FRESH, ...claims });
+    const idToken = unverifiedJwt({ ...FRESH, ...claims });
     await assertRejectsCode(
-      () => refresh(jwt(CLAIMS), idToken),
+      () => refresh(unverifiedJwt(CLAIMS), idToken),
       "invalid_id_token",
       problem,
     );
@@ -108,18 +109,18 @@ for (const [problem, claims] of REFUSED) {
 
 Deno.test("refreshSession() refuses an ID token that is no JWT, where the session has one", async () => {
   await assertRejectsCode(
-    () => refresh(jwt(CLAIMS), "opaque"),
+    () => refresh(unverifiedJwt(CLAIMS), "opaque"),
     "invalid_id_token",
   );
 });
 
 Deno.test("createAuthorizedFetch() has the user sign in after a refresh for another user, and uses none of its tokens", async () => {
-  const session = sessionWith(jwt(CLAIMS));
+  const session = sessionWith(unverifiedJwt(CLAIMS));
   const store = memoryStore(session);
   const answer = {
     access_token: "a-token-of-eve",
     refresh_token: "r2",
-    id_token: jwt({ ...FRESH, sub: "eve" }),
+    id_token: unverifiedJwt({ ...FRESH, sub: "eve" }),
   };
   let stored: ISession | null | undefined;
   const { api, received } = resourceFetch(

@@ -9,30 +9,22 @@ import {
   OAuthClientError,
   publicClient,
 } from "../../../mod.ts";
+import { AS, MCP } from "../../support/fixtures.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
-const RESOURCE = "https://api.example/mcp";
-const ISSUER = "https://as.example";
 const SESSION: ISession = {
-  issuer: ISSUER,
-  resource: RESOURCE,
-  serverMetadata: { issuer: ISSUER, token_endpoint: `${ISSUER}/token` },
-  client: {
-    issuer: ISSUER,
-    client_id: "c1",
-    token_endpoint_auth_method: "none",
-  },
+  ...RESOURCE_SESSION,
   token: { access_token: "a1", token_type: "Bearer", refresh_token: "r1" },
-  scopes: ["read"],
 };
 const DOCUMENTS: Record<string, unknown> = {
   "https://api.example/.well-known/oauth-protected-resource/mcp": {
-    resource: RESOURCE,
-    authorization_servers: [ISSUER],
+    resource: MCP,
+    authorization_servers: [AS],
   },
-  [`${ISSUER}/.well-known/oauth-authorization-server`]: {
+  [`${AS}/.well-known/oauth-authorization-server`]: {
     ...SESSION.serverMetadata,
-    revocation_endpoint: `${ISSUER}/revoke`,
+    revocation_endpoint: `${AS}/revoke`,
   },
 };
 
@@ -46,7 +38,7 @@ interface ICall {
 function create(
   answer: (call: ICall) => Response = () => new Response(),
   options: Partial<Parameters<typeof createAuthorizedFetch>[1]> = {},
-  resource: string | URL = RESOURCE,
+  resource: string | URL = MCP,
 ) {
   const calls: ICall[] = [];
   const asked: IAuthorizeRequest[] = [];
@@ -71,8 +63,8 @@ function create(
 Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a parent", async () => {
   for (
     const [resource, isUsed] of [
-      [RESOURCE, true],
-      [`${RESOURCE}/`, true],
+      [MCP, true],
+      [`${MCP}/`, true],
       ["https://api.example", true],
       ["https://api.example/mcp/sub", false],
       ["https://api.example/mc", false],
@@ -83,7 +75,7 @@ Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a
   ) {
     const store = memoryStore({ ...SESSION, resource });
     const { api, calls } = create(undefined, { store });
-    await api(RESOURCE);
+    await api(MCP);
     assertEquals(
       calls[0]!.authorization,
       isUsed ? "Bearer a1" : null,
@@ -93,10 +85,10 @@ Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a
 });
 
 Deno.test("createAuthorizedFetch() sends the token of a resource with a query to this URL only", async () => {
-  const resource = `${RESOURCE}?tenant=1`;
+  const resource = `${MCP}?tenant=1`;
   const store = memoryStore({ ...SESSION, resource });
   const { api, calls } = create(undefined, { store }, new URL(resource));
-  for (const url of [resource, RESOURCE, `${RESOURCE}?tenant=2`]) {
+  for (const url of [resource, MCP, `${MCP}?tenant=2`]) {
     await api(url);
   }
   const sent = calls.map(({ authorization }) => authorization);
@@ -107,13 +99,13 @@ Deno.test("createAuthorizedFetch() sends DPoP tokens with a proof and never as B
   const dpop = await createDpop();
   const bound = { ...SESSION, dpopThumbprint: dpop.thumbprint };
   const { api, calls } = create(undefined, { store: memoryStore(bound), dpop });
-  await api(RESOURCE);
+  await api(MCP);
   assertEquals(calls[0]!.authorization, "DPoP a1");
   const plain = create(undefined, { store: memoryStore(bound) });
-  await plain.api(RESOURCE);
+  await plain.api(MCP);
   assertEquals(plain.calls[0]!.authorization, null);
   const unbound = create(undefined, { store: memoryStore(SESSION), dpop });
-  await unbound.api(RESOURCE);
+  await unbound.api(MCP);
   assertEquals(unbound.calls[0]!.authorization, null);
 });
 
@@ -128,7 +120,7 @@ Deno.test("createAuthorizedFetch() passes what the caller gave to fetch", async 
     cache: "no-store",
     keepalive: true,
   } as RequestInit & { keepalive: boolean };
-  await api(RESOURCE, init);
+  await api(MCP, init);
   const { headers, ...rest } = calls[0]!.init;
   const { headers: _, ...given } = init;
   assertEquals(rest, { ...given, redirect: "manual" });
@@ -137,7 +129,7 @@ Deno.test("createAuthorizedFetch() passes what the caller gave to fetch", async 
     ["x-test", "1"],
   ]);
   for (const redirect of ["manual", "error"] as const) {
-    await api(RESOURCE, { redirect });
+    await api(MCP, { redirect });
     assertEquals(calls.at(-1)!.init.redirect, redirect);
   }
 });
@@ -169,9 +161,9 @@ Deno.test("createAuthorizedFetch() refuses a redirect that the runtime hides", a
     Object.defineProperty(response, "type", { value: "opaqueredirect" });
     return response;
   }, { store: memoryStore(SESSION) });
-  const error = await assertRejects(() => api(RESOURCE), OAuthClientError);
+  const error = await assertRejects(() => api(MCP), OAuthClientError);
   assertEquals([error.code, calls.length], ["redirect_refused", 1]);
-  const response = await api(RESOURCE, { redirect: "manual" });
+  const response = await api(MCP, { redirect: "manual" });
   assertEquals(response.type, "opaqueredirect");
 });
 
@@ -181,9 +173,9 @@ Deno.test("createAuthorizedFetch() gives authorize what it needs", async () => {
       new Response(null, { status: authorization ? 200 : 401 }),
     { timeoutMs: 5000, allowUrl: () => true, allowHttp: true },
   );
-  await api(RESOURCE);
+  await api(MCP);
   const { context, signal, fetch, ...rest } = asked[0]!;
-  assertEquals(context.resource, RESOURCE);
+  assertEquals(context.resource, MCP);
   assertEquals([signal?.aborted, typeof fetch], [false, "function"]);
   assertEquals(rest.scopes, []);
   assertEquals(rest.session, undefined);
@@ -198,15 +190,15 @@ Deno.test("createAuthorizedFetch() sends no header fields of its options to the 
   };
   const { api, calls } = create(
     ({ url, authorization }) =>
-      url === `${ISSUER}/token`
+      url === `${AS}/token`
         ? Response.json({ access_token: "a2" })
         : new Response(null, {
           status: authorization === "Bearer a2" ? 200 : 401,
         }),
     { store: memoryStore(SESSION), ...shared },
   );
-  assertEquals((await api(RESOURCE)).status, 200);
-  const refresh = calls.find(({ url }) => url === `${ISSUER}/token`);
+  assertEquals((await api(MCP)).status, 200);
+  const refresh = calls.find(({ url }) => url === `${AS}/token`);
   assertEquals(new Headers(refresh!.init.headers).get("X-Api-Key"), null);
 });
 
@@ -222,7 +214,7 @@ Deno.test("createAuthorizedFetch() gives authorize no session of another issuer"
       new Response(null, { status: authorization === "Bearer a1" ? 200 : 401 }),
     { store },
   );
-  assertEquals((await api(RESOURCE)).status, 200);
+  assertEquals((await api(MCP)).status, 200);
   assertEquals([asked[0]!.session, asked[0]!.scopes], [undefined, []]);
 });
 
@@ -238,7 +230,7 @@ for (const error of ["use_dpop_nonce", "invalid_dpop_proof"]) {
       () => new Response("no", { status: 401, headers }),
       { dpop, store: memoryStore(bound) },
     );
-    assertEquals(await (await api(RESOURCE)).text(), "no");
+    assertEquals(await (await api(MCP)).text(), "no");
     assertEquals(calls.length, error === "use_dpop_nonce" ? 2 : 1);
     assertEquals(asked.length, 0);
   });
@@ -257,7 +249,7 @@ Deno.test("createAuthorizedFetch() sends a stream once, also if a proof needs a 
   );
   const body = new Blob(["once"]).stream();
   const init = { method: "POST", body, duplex: "half" } as RequestInit;
-  assertEquals(await (await api(RESOURCE, init)).text(), "no");
+  assertEquals(await (await api(MCP, init)).text(), "no");
   assertEquals(calls.length, 1);
 });
 
@@ -267,7 +259,7 @@ Deno.test("createAuthorizedFetch() frees the copy of a Request when the call has
     cancel: (why) => void (reason = why ?? "cancelled"),
   });
   const init = { method: "POST", body, duplex: "half" } as RequestInit;
-  const ended = createAuthorizedFetch(RESOURCE, {
+  const ended = createAuthorizedFetch(MCP, {
     authorize: () => Promise.resolve(SESSION),
     store: memoryStore(SESSION),
     fetch: (input) => {
@@ -276,7 +268,7 @@ Deno.test("createAuthorizedFetch() frees the copy of a Request when the call has
       return Promise.resolve(new Response());
     },
   });
-  await ended(new Request(RESOURCE, init));
+  await ended(new Request(MCP, init));
   await new Promise((resolve) => setTimeout(resolve));
   assertEquals(reason === undefined, false);
 });
@@ -316,7 +308,7 @@ Deno.test("createAuthorizedFetch().save() refuses a session that does not fit", 
 Deno.test("createAuthorizedFetch().revoke() deletes the session before it revokes", async () => {
   const serverMetadata = {
     ...SESSION.serverMetadata,
-    revocation_endpoint: `${ISSUER}/revoke`,
+    revocation_endpoint: `${AS}/revoke`,
   };
   const store = memoryStore({ ...SESSION, serverMetadata });
   const kept: unknown[] = [];
@@ -327,8 +319,8 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session before it revoke
   assertEquals(await api.revoke(), true);
   assertEquals(await api.revoke(), false);
   assertEquals(calls.map(({ url }) => url), [
-    `${ISSUER}/revoke`,
-    `${ISSUER}/revoke`,
+    `${AS}/revoke`,
+    `${AS}/revoke`,
   ]);
   assertEquals(kept, [undefined, undefined]);
 
@@ -352,22 +344,22 @@ Deno.test("createAuthorizedFetch().renew() renews after a response of another fe
     () => Response.json({ access_token: "a2" }),
     { store: memoryStore(SESSION) },
   );
-  const { token } = await api.renew(refusalOf(`${RESOURCE}/sub`));
+  const { token } = await api.renew(refusalOf(`${MCP}/sub`));
   assertEquals([token.access_token, asked.length], ["a2", 0]);
 });
 
 Deno.test("createAuthorizedFetch().renew() uses no challenge of another server", async () => {
   let target = "https://evil.example/file";
   const { api, calls, asked } = create(({ url }) =>
-    url.startsWith(RESOURCE)
+    url.startsWith(MCP)
       ? new Response(null, { status: 302, headers: { Location: target } })
       : refusalOf(target)
   );
-  const redirected = await api(RESOURCE);
+  const redirected = await api(MCP);
   // A redirect that leads back to the resource was selected by the other server.
-  Object.defineProperty(redirected, "url", { value: RESOURCE });
+  Object.defineProperty(redirected, "url", { value: MCP });
   target = "https://api.example/other";
-  const outside = await api(RESOURCE);
+  const outside = await api(MCP);
   calls.length = 0;
   for (
     const response of [
@@ -410,7 +402,7 @@ Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 10
       () => insufficientScope(scope),
       { store: memoryStore(SESSION) },
     );
-    const response = await api(RESOURCE);
+    const response = await api(MCP);
     assertEquals([response.status, await response.text()], [403, "no"]);
     assertEquals(asked.length, renewals);
   }
@@ -432,21 +424,21 @@ Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token l
         return Promise.resolve({ ...SESSION, token, scopes });
       },
     });
-    const response = await api(RESOURCE);
+    const response = await api(MCP);
     assertEquals([response.status, await response.text()], [403, "no"]);
     assertEquals(count, renewals);
   }
 });
 
 Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
-  const api = createAuthorizedFetch(RESOURCE, {
+  const api = createAuthorizedFetch(MCP, {
     authorize: () => Promise.resolve(SESSION),
     store: memoryStore(SESSION),
   });
   const { fetch } = globalThis;
   globalThis.fetch = () => Promise.resolve(new Response("stub"));
   try {
-    assertEquals(await (await api(RESOURCE)).text(), "stub");
+    assertEquals(await (await api(MCP)).text(), "stub");
     assertEquals(await (await api("https://x.example")).text(), "stub");
   } finally {
     globalThis.fetch = fetch;
@@ -458,13 +450,13 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
   for (
     const [resource, options] of [
       ["mcp", { authorize }],
-      [RESOURCE, undefined],
-      [RESOURCE, { authorize: {} }],
-      [RESOURCE, { authorize, onEvent: {} }],
-      [RESOURCE, { authorize, bearer: "refresh_token" }],
-      [RESOURCE, { authorize, skewSeconds: -1 }],
-      [RESOURCE, { authorize, alsoFor: RESOURCE }],
-      [RESOURCE, { authorize, alsoFor: ["/other"] }],
+      [MCP, undefined],
+      [MCP, { authorize: {} }],
+      [MCP, { authorize, onEvent: {} }],
+      [MCP, { authorize, bearer: "refresh_token" }],
+      [MCP, { authorize, skewSeconds: -1 }],
+      [MCP, { authorize, alsoFor: MCP }],
+      [MCP, { authorize, alsoFor: ["/other"] }],
     ] as const
   ) {
     const error = assertThrows(

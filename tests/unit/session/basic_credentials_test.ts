@@ -22,6 +22,7 @@ import {
   DEVICE_AUTHORIZATION_ENDPOINT,
   MCP,
   metadataOf,
+  REDIRECT_URI,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { type Answer, json, stubFetch } from "../../support/stub_fetch.ts";
@@ -31,7 +32,6 @@ const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
 const UNENCODED = `Basic ${btoa(`c1:${SECRET}`)}`;
 const PAR = `${AS}/par`;
 const REVOKE = `${AS}/revoke`;
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
 const CONTEXT: IAuthorizeRequest["context"] = {
   issuer: AS,
   resource: MCP,

@@ -4,6 +4,7 @@ import {
   type IEnsureClientOptions,
   OAuthClientError,
 } from "../../../mod.ts";
+import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
@@ -12,10 +13,8 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 
-const ISSUER = "https://as.example";
 const REGISTER = "https://as.example/register";
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
-const SERVER = { issuer: ISSUER, registration_endpoint: REGISTER };
+const SERVER = { issuer: AS, registration_endpoint: REGISTER };
 const clientMetadata = { client_name: "Test" };
 
 const register: Answer = ({ body }) =>
@@ -48,7 +47,7 @@ async function registered(server: object, options: IEnsureClientOptions) {
     ...options,
   });
   if (result instanceof Error) throw result;
-  assertEquals([result.issuer, result.client_id], [ISSUER, "new"]);
+  assertEquals([result.issuer, result.client_id], [AS, "new"]);
   assertEquals(sent.length, 1);
   return sent[0];
 }
@@ -209,13 +208,13 @@ Deno.test("ensureClient() fails if the server has registered a method that the c
       [
         "client_secret_post",
         undefined,
-        `The client is registered at ${ISSUER} with the authentication method ` +
+        `The client is registered at ${AS} with the authentication method ` +
         '"client_secret_post" and without a client_secret, which it needs',
       ],
       [
         "private_key_jwt",
         undefined,
-        `Client authentication "private_key_jwt" at ${ISSUER} needs more than`,
+        `Client authentication "private_key_jwt" at ${AS} needs more than`,
       ],
       ["private_key_jwt", "private_key_jwt", undefined],
       ["client_secret_post", "none", undefined],
@@ -238,7 +237,7 @@ Deno.test("ensureClient() fails if the server has registered a method that the c
     }
   }
   const known = {
-    issuer: ISSUER,
+    issuer: AS,
     client_id: "c1",
     token_endpoint_auth_method: "client_secret_basic",
   };
@@ -267,7 +266,7 @@ Deno.test("ensureClient() keeps the caller's metadata, and adds the redirect URI
 });
 
 Deno.test("ensureClient() skips known clients that cannot be used", async () => {
-  const usable = { issuer: ISSUER, client_id: "c1" };
+  const usable = { issuer: AS, client_id: "c1" };
   const knownClients = [
     { ...usable, client_id: "other", issuer: "https://other.example" },
     {
@@ -292,7 +291,7 @@ Deno.test("ensureClient() skips known clients that cannot be used", async () => 
 
 Deno.test("ensureClient() uses a known client with another port of a loopback redirect URI", async () => {
   const registered = (uri: string) => ({
-    issuer: ISSUER,
+    issuer: AS,
     client_id: "known",
     redirect_uris: [uri],
   });
@@ -308,7 +307,7 @@ Deno.test("ensureClient() uses a known client with another port of a loopback re
     ] as const
   ) {
     const client = await ensureClient(SERVER, {
-      knownClients: [registered(uri), { issuer: ISSUER, client_id: "next" }],
+      knownClients: [registered(uri), { issuer: AS, client_id: "next" }],
       redirectUri: "http://127.0.0.1:40000/callback",
     });
     assertEquals(client.client_id, isUsed ? "known" : "next", uri);
@@ -316,7 +315,7 @@ Deno.test("ensureClient() uses a known client with another port of a loopback re
   const { client_id } = await ensureClient(SERVER, {
     knownClients: [
       registered("https://app.example:1/callback"),
-      { issuer: ISSUER, client_id: "next" },
+      { issuer: AS, client_id: "next" },
     ],
     redirectUri: "https://app.example:2/callback",
   });
@@ -336,29 +335,29 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
   for (
     const [server, options, code, message] of [
       [
-        { issuer: ISSUER },
+        { issuer: AS },
         { clientMetadata },
         "unsupported",
-        `No client for authorization server ${ISSUER}: set client to one that ` +
+        `No client for authorization server ${AS}: set client to one that ` +
         "you have, as the server offers no registration",
       ],
       [
-        { issuer: ISSUER, client_id_metadata_document_supported: true },
+        { issuer: AS, client_id_metadata_document_supported: true },
         { clientMetadata },
         "unsupported",
         "set clientMetadataUrl, as the server accepts client metadata documents",
       ],
       [
-        { issuer: ISSUER },
+        { issuer: AS },
         { knownClients: [{ issuer: "https://x.example", client_id: "c1" }] },
         "unsupported",
         "knownClients has clients of https://x.example only; set client",
       ],
       [
-        { issuer: ISSUER },
+        { issuer: AS },
         {
           knownClients: [{
-            issuer: `${ISSUER}/`,
+            issuer: `${AS}/`,
             client_id: "c1",
             redirect_uris: ["https://app.example/other"],
           }],

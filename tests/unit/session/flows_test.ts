@@ -21,21 +21,20 @@ import {
   publicClient,
   refreshSession,
 } from "../../../mod.ts";
+import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const TOKEN = `${ISSUER}/token`;
-const DEVICE = `${ISSUER}/device`;
-const REGISTER = `${ISSUER}/register`;
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
-const KNOWN = { issuer: ISSUER, client_id: "known" };
+const TOKEN = `${AS}/token`;
+const DEVICE = `${AS}/device`;
+const REGISTER = `${AS}/register`;
+const KNOWN = { issuer: AS, client_id: "known" };
 const CONTEXT: IAuthorizeRequest["context"] = {
-  issuer: ISSUER,
+  issuer: AS,
   resource: "https://api.example/mcp",
   serverMetadata: {
-    issuer: ISSUER,
-    authorization_endpoint: `${ISSUER}/authorize`,
+    issuer: AS,
+    authorization_endpoint: `${AS}/authorize`,
     token_endpoint: TOKEN,
     device_authorization_endpoint: DEVICE,
     response_types_supported: ["code"],
@@ -53,7 +52,7 @@ const token = json({ access_token: "a1", refresh_token: "r1" });
 const device = json({
   device_code: "d1",
   user_code: "WDJB-MJHT",
-  verification_uri: `${ISSUER}/activate`,
+  verification_uri: `${AS}/activate`,
   expires_in: 600,
 });
 
@@ -316,12 +315,12 @@ Deno.test("codeFlow() prefers the caller's client to that of the session, and cr
   const request = { session: untyped(session) };
   assertEquals(await clientOf({}, request), "known");
   assertEquals(await clientOf({ knownClients: [] }, request), "session");
-  const client = publicClient("credentials", { issuer: ISSUER });
+  const client = publicClient("credentials", { issuer: AS });
   assertEquals(await clientOf({}, { ...request, client }), "credentials");
 });
 
 Deno.test("codeFlow() registers anew once the client secret of a stored session has expired", async () => {
-  const registration_endpoint = `${ISSUER}/register`;
+  const registration_endpoint = `${AS}/register`;
   using stub = stubFetch({
     [registration_endpoint]: json({
       client_id: "c1",
@@ -354,11 +353,11 @@ Deno.test("codeFlow() registers anew once the client secret of a stored session 
 
 Deno.test("codeFlow() does not store the credentials of the caller, but uses them", async () => {
   using stub = stubFetch({ [TOKEN]: token });
-  const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
+  const client = clientSecretBasic("c1", "s3cret", { issuer: AS });
   const authorize = codeFlow({ redirectUri: REDIRECT_URI, visit: consent([]) });
   const session = await authorize({ ...REQUEST, client, fetch: stub.fetch });
   assertEquals(session.client, {
-    issuer: ISSUER,
+    issuer: AS,
     client_id: "c1",
     token_endpoint_auth_method: "client_secret_basic",
   });
@@ -367,11 +366,11 @@ Deno.test("codeFlow() does not store the credentials of the caller, but uses the
 
 Deno.test("codeFlow() uses a client as JSON, and keeps it in the session for refreshes", async () => {
   using stub = stubFetch({ [TOKEN]: token });
-  const client = { issuer: `${ISSUER}/`, client_id: "c1", client_secret: "s3" };
+  const client = { issuer: `${AS}/`, client_id: "c1", client_secret: "s3" };
   const authorize = codeFlow({ ...CODE, client });
   assertEquals(authorize.client, client);
   const session = await authorize({ ...REQUEST, fetch: stub.fetch });
-  assertEquals(session.client, { ...client, issuer: ISSUER });
+  assertEquals(session.client, { ...client, issuer: AS });
   await refreshSession(session, { fetch: stub.fetch });
   assertEquals(
     stub.requests.map(({ headers }) => headers.Authorization),
@@ -380,7 +379,7 @@ Deno.test("codeFlow() uses a client as JSON, and keeps it in the session for ref
 });
 
 Deno.test("flows carry credentials that are not stored, and createAuthorizedFetch() refreshes with them", async () => {
-  const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
+  const client = clientSecretBasic("c1", "s3cret", { issuer: AS });
   const flow = codeFlow({ ...CODE, client });
   for (
     const one of [
@@ -480,7 +479,7 @@ Deno.test("codeFlow() does not send the user away with a client that lacks its s
 });
 
 Deno.test("flows register for all scopes of the server, if they cover those to request", async () => {
-  const registration_endpoint = `${ISSUER}/register`;
+  const registration_endpoint = `${AS}/register`;
   for (
     const [scopes, expected] of [
       [undefined, "read write offline_access"],
@@ -600,7 +599,7 @@ Deno.test("deviceFlow() leaves the resource out with resource: false", async () 
 Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret nor refresh token", async () => {
   using stub = stubFetch({ [TOKEN]: token });
   const authorize = clientCredentialsFlow({
-    client: clientSecretBasic("c1", "s3cret", { issuer: ISSUER }),
+    client: clientSecretBasic("c1", "s3cret", { issuer: AS }),
     scopes: ["own"],
     parameters: { tenant: "t1" },
     resource: false,
@@ -625,7 +624,7 @@ Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret no
 Deno.test("clientCredentialsFlow() requests no scopes for users, unless told to", async () => {
   const scopeOf = async (scopes?: string[]) => {
     using stub = stubFetch({ [TOKEN]: token });
-    const client = clientSecretBasic("c1", "s3cret", { issuer: ISSUER });
+    const client = clientSecretBasic("c1", "s3cret", { issuer: AS });
     await clientCredentialsFlow({ client, scopes })({
       ...REQUEST,
       scopes: ["openid", "read", "offline_access"],
@@ -638,8 +637,8 @@ Deno.test("clientCredentialsFlow() requests no scopes for users, unless told to"
 });
 
 Deno.test("codeFlow() registers anew where a server refuses to store the request of a client that it has forgotten", async () => {
-  const par = `${ISSUER}/par`;
-  const registration = `${ISSUER}/register`;
+  const par = `${AS}/par`;
+  const registration = `${AS}/register`;
   const serverMetadata = {
     ...CONTEXT.serverMetadata,
     registration_endpoint: registration,
@@ -647,7 +646,7 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
     require_pushed_authorization_requests: true,
   };
   const session = untyped({
-    client: { issuer: ISSUER, client_id: "old" },
+    client: { issuer: AS, client_id: "old" },
     scopes: [],
     token: { access_token: "" },
   });
@@ -714,7 +713,7 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
 });
 
 Deno.test("memoryStore() keeps what was saved last", async () => {
-  const session = untyped({ issuer: ISSUER });
+  const session = untyped({ issuer: AS });
   const store = memoryStore(session);
   assertEquals(await store.load(), session);
   await store.save(undefined);

@@ -7,23 +7,14 @@ import {
   refreshSession,
   revokeSession,
 } from "../../../mod.ts";
+import { CODE_SERVER, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 import { json, stubFetch, text } from "../../support/stub_fetch.ts";
 
-const TOKEN = "https://as.example/token";
-const REVOKE = "https://as.example/revoke";
+const REVOKE = CODE_SERVER.revocation_endpoint!;
 const SESSION: ISession = {
-  issuer: "https://as.example",
-  resource: "https://api.example/mcp",
-  serverMetadata: {
-    issuer: "https://as.example",
-    token_endpoint: TOKEN,
-    revocation_endpoint: REVOKE,
-  },
-  client: {
-    issuer: "https://as.example",
-    client_id: "c1",
-    token_endpoint_auth_method: "none",
-  },
+  ...RESOURCE_SESSION,
+  serverMetadata: CODE_SERVER,
   token: {
     access_token: "a1",
     token_type: "Bearer",
@@ -39,7 +30,7 @@ const SESSION: ISession = {
 
 Deno.test("refreshSession() keeps what the response leaves out", async () => {
   using stub = stubFetch({
-    [TOKEN]: json({ access_token: "a2", expires_in: 60 }),
+    [TOKEN_ENDPOINT]: json({ access_token: "a2", expires_in: 60 }),
   });
   const before = JSON.stringify(SESSION);
   const session = await refreshSession(SESSION, {
@@ -67,7 +58,7 @@ Deno.test("refreshSession() keeps what the response leaves out", async () => {
 });
 
 Deno.test("refreshSession() leaves the resource out for a session that omits it", async () => {
-  using stub = stubFetch({ [TOKEN]: json({ access_token: "a2" }) });
+  using stub = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "a2" }) });
   const session: ISession = { ...SESSION, omitResource: true };
   const fresh = await refreshSession(session, { fetch: stub.fetch });
   assertEquals(fresh.omitResource, true);
@@ -78,7 +69,7 @@ Deno.test("refreshSession() leaves the resource out for a session that omits it"
 });
 
 Deno.test("refreshSession() uses credentials that are not stored", async () => {
-  using stub = stubFetch({ [TOKEN]: json({ access_token: "a2" }) });
+  using stub = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "a2" }) });
   const { privateKey } = await crypto.subtle.generateKey(
     { name: "ECDSA", namedCurve: "P-256" },
     false,

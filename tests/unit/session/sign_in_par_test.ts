@@ -13,12 +13,12 @@ import {
   assertInvalidArgument,
   MCP,
   metadataOf,
+  REDIRECT_URI,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { json, stubFetch } from "../../support/stub_fetch.ts";
 
 const PAR = `${AS}/par`;
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
 const NOW = 1_000_000;
 const now = () => NOW * 1000;
 

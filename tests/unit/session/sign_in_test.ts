@@ -8,20 +8,19 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
+import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
-const ISSUER = "https://as.example";
-const TOKEN = `${ISSUER}/token`;
-const REDIRECT_URI = "http://127.0.0.1:8123/callback";
+const TOKEN = `${AS}/token`;
 const CONTEXT = {
   resource: "https://api.example/mcp",
   scopes: ["read"],
   serverMetadata: {
-    issuer: ISSUER,
-    authorization_endpoint: `${ISSUER}/authorize`,
+    issuer: AS,
+    authorization_endpoint: `${AS}/authorize`,
     token_endpoint: TOKEN,
-    revocation_endpoint: `${ISSUER}/revoke`,
-    registration_endpoint: `${ISSUER}/register`,
+    revocation_endpoint: `${AS}/revoke`,
+    registration_endpoint: `${AS}/register`,
     response_types_supported: ["code"],
     code_challenge_methods_supported: ["S256"],
     authorization_response_iss_parameter_supported: true,
@@ -30,7 +29,7 @@ const CONTEXT = {
   },
 };
 const CLIENT = {
-  issuer: ISSUER,
+  issuer: AS,
   client_id: "c1",
   client_secret: "s3cret",
   client_secret_expires_at: 0,
@@ -46,7 +45,7 @@ const callbackFor = ({ state }: IPendingAuthorization) =>
   `${REDIRECT_URI}?${new URLSearchParams({
     code: "c0de",
     state,
-    iss: ISSUER,
+    iss: AS,
   })}`;
 
 Deno.test("startAuthorization() requires consent where the former session has no refresh token", async () => {
@@ -92,17 +91,17 @@ Deno.test("startAuthorization() returns the URL, and what is needed to finish", 
     state: pending.state,
     codeVerifier: pending.codeVerifier,
     redirectUri: REDIRECT_URI,
-    issuer: ISSUER,
+    issuer: AS,
     resource: CONTEXT.resource,
     serverMetadata: {
-      issuer: ISSUER,
+      issuer: AS,
       token_endpoint: TOKEN,
-      revocation_endpoint: `${ISSUER}/revoke`,
+      revocation_endpoint: `${AS}/revoke`,
       authorization_response_iss_parameter_supported: true,
       token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
     },
     client: {
-      issuer: ISSUER,
+      issuer: AS,
       client_id: "c1",
       client_secret: "s3cret",
       client_secret_expires_at: 0,
@@ -193,7 +192,7 @@ Deno.test("finishAuthorization() redeems the code and returns the session", asyn
     client_secret: "s3cret",
   });
   const expected: ISession = {
-    issuer: ISSUER,
+    issuer: AS,
     resource: CONTEXT.resource,
     serverMetadata: pending.serverMetadata,
     client: pending.client,

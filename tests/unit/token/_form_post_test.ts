@@ -18,9 +18,9 @@ import {
 } from "../../../mod.ts";
 import {
   AS,
+  CODE_SERVER,
   DEVICE_AUTHORIZATION,
   DEVICE_AUTHORIZATION_ENDPOINT,
-  metadataOf,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { GRANTED, requestToken } from "../../support/request_token.ts";
@@ -214,13 +214,6 @@ Deno.test("fetchToken() repeats for the nonce and for the credentials, in either
   }
 });
 
-const SERVER = metadataOf(AS, {
-  authorization_endpoint: `${AS}/authorize`,
-  pushed_authorization_request_endpoint: `${AS}/par`,
-  revocation_endpoint: `${AS}/revoke`,
-  code_challenge_methods_supported: ["S256"],
-});
-
 /** Every endpoint that authenticates the client, and a request to it. */
 const ENDPOINTS: [
   url: string,
@@ -230,14 +223,14 @@ const ENDPOINTS: [
   [
     TOKEN_ENDPOINT,
     { access_token: "t" },
-    (options) => fetchToken(SERVER, new URLSearchParams(), options),
+    (options) => fetchToken(CODE_SERVER, new URLSearchParams(), options),
   ],
   [
     TOKEN_ENDPOINT,
     { access_token: "t" },
     (options) =>
       pollDeviceToken(
-        SERVER,
+        CODE_SERVER,
         { ...DEVICE_AUTHORIZATION, expires_at: 600 },
         { ...options, now: () => 0, delay: () => Promise.resolve() },
       ),
@@ -245,19 +238,19 @@ const ENDPOINTS: [
   [
     DEVICE_AUTHORIZATION_ENDPOINT,
     DEVICE_AUTHORIZATION,
-    (options) => fetchDeviceAuthorization(SERVER, options),
+    (options) => fetchDeviceAuthorization(CODE_SERVER, options),
   ],
   [
     `${AS}/par`,
     { request_uri: "urn:r:1", expires_in: 60 },
     (options) =>
-      pushAuthorizationRequest(SERVER, {
+      pushAuthorizationRequest(CODE_SERVER, {
         redirectUri: "http://127.0.0.1:8123/",
         state: "s",
         codeChallenge: "c",
       }, options),
   ],
-  [`${AS}/revoke`, {}, (options) => revokeToken(SERVER, "t0ken", options)],
+  [`${AS}/revoke`, {}, (options) => revokeToken(CODE_SERVER, "t0ken", options)],
 ];
 
 Deno.test("every endpoint that authenticates the client is sent credentials unencoded after a refusal", async () => {

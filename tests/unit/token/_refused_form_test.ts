@@ -11,7 +11,7 @@ import {
   pushAuthorizationRequest,
   revokeToken,
 } from "../../../mod.ts";
-import { AS, MCP, metadataOf } from "../../support/fixtures.ts";
+import { AS, CODE_SERVER, MCP } from "../../support/fixtures.ts";
 import { shown } from "../../support/shown.ts";
 import {
   type Answer,
@@ -29,12 +29,6 @@ const ENCODING =
   " (servers differ in whether they decode such Basic credentials: see " +
   "formEncode of clientSecretBasic)";
 
-const SERVER = metadataOf(AS, {
-  authorization_endpoint: `${AS}/authorize`,
-  pushed_authorization_request_endpoint: `${AS}/par`,
-  revocation_endpoint: `${AS}/revoke`,
-  code_challenge_methods_supported: ["S256"],
-});
 const AUTHORIZATION = {
   redirectUri: "http://127.0.0.1:8123/callback",
   state: "state-of-the-user",
@@ -52,15 +46,15 @@ const REQUESTS: Record<string, Send> = {
   token: (client, resource, fetch) => {
     const form = new URLSearchParams({ code: "code-of-the-user" });
     if (resource) form.set("resource", resource);
-    return fetchToken(SERVER, form, { client, fetch });
+    return fetchToken(CODE_SERVER, form, { client, fetch });
   },
   par: (client, resource, fetch) =>
-    pushAuthorizationRequest(SERVER, { ...AUTHORIZATION, resource }, {
+    pushAuthorizationRequest(CODE_SERVER, { ...AUTHORIZATION, resource }, {
       client,
       fetch,
     }),
   device: (client, resource, fetch) =>
-    fetchDeviceAuthorization(SERVER, { client, resource, fetch }),
+    fetchDeviceAuthorization(CODE_SERVER, { client, resource, fetch }),
 };
 
 /** The message of a refusal, without the request and what the server said. */
@@ -169,7 +163,7 @@ Deno.test("a refused request names all options that may help", async () => {
 Deno.test("a refused revocation names the options of the client", async () => {
   const client = clientAssertion("c1", () => "j1", { issuer: AS });
   const send: Send = (client, _resource, fetch) =>
-    revokeToken(SERVER, "token-of-the-user", { client, fetch });
+    revokeToken(CODE_SERVER, "token-of-the-user", { client, fetch });
   const answer = refusal("invalid_client", 401);
   assertEquals(await hintOf("revoke", send, answer, client), ASSERTION);
 });

@@ -5,7 +5,6 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
 import {
   adviceFor,
@@ -19,6 +18,7 @@ import {
   assertInvalidArgument,
   SERVER,
   TOKEN_ENDPOINT,
+  unverifiedJwt,
 } from "../../support/fixtures.ts";
 import { tokenErrorOf } from "../../support/request_token.ts";
 import {
@@ -145,11 +145,6 @@ Deno.test("refreshToken() rejects invalid arguments before any request", async (
 });
 
 /** An access token that is a JWT with this expiry. */
-function jwt(exp: unknown): string {
-  const part = (value: unknown) => encodeBase64Url(JSON.stringify(value));
-  return `${part({ alg: "none" })}.${part({ exp })}.`;
-}
-
 const TOKENS: [
   token: Record<string, unknown>,
   options: Parameters<typeof isTokenExpired>[1],
@@ -166,15 +161,21 @@ const TOKENS: [
   [{ expires_at: "0" }, {}, false],
   [{ expires_at: NaN }, {}, false],
   [{ expires_in: 0 }, {}, false],
-  [{ access_token: jwt(0) }, {}, false],
-  [{ access_token: jwt(930) }, { readJwt: true }, true],
-  [{ access_token: jwt(931) }, { readJwt: true }, false],
-  [{ access_token: jwt("0") }, { readJwt: true }, false],
+  [{ access_token: unverifiedJwt({ exp: 0 }) }, {}, false],
+  [{ access_token: unverifiedJwt({ exp: 930 }) }, { readJwt: true }, true],
+  [{ access_token: unverifiedJwt({ exp: 931 }) }, { readJwt: true }, false],
+  [{ access_token: unverifiedJwt({ exp: "0" }) }, { readJwt: true }, false],
   [{ access_token: "opaque" }, { readJwt: true }, false],
   // The claim is used only without a number in `expires_at`.
-  [{ access_token: jwt(0), expires_at: null }, { readJwt: true }, true],
-  [{ access_token: jwt(0), expires_at: 1000 }, { readJwt: true }, false],
-  [{ access_token: jwt(1000), expires_at: 0 }, { readJwt: true }, true],
+  [{ access_token: unverifiedJwt({ exp: 0 }), expires_at: null }, {
+    readJwt: true,
+  }, true],
+  [{ access_token: unverifiedJwt({ exp: 0 }), expires_at: 1000 }, {
+    readJwt: true,
+  }, false],
+  [{ access_token: unverifiedJwt({ exp: 1000 }), expires_at: 0 }, {
+    readJwt: true,
+  }, true],
 ];
 
 for (const [n, [token, options, expired]] of TOKENS.entries()) {
