@@ -4,27 +4,7 @@ import {
   printable,
   printableJson,
   quote,
-  quoteJson,
 } from "../../../lib/core/_quote.ts";
-
-Deno.test("quote() keeps text up to 2,000 characters", () => {
-  const most = "x".repeat(1_999);
-  const rows: [text: string, kept: string, mark: string][] = [
-    ["", "", ""],
-    [
-      "Gr\u00fc\u00dfe, \u4e16\u754c \u{1f30d}\t\n",
-      "Gr\u00fc\u00dfe, \u4e16\u754c \u{1f30d}\t\n",
-      "",
-    ],
-    [`${most}y`, `${most}y`, ""],
-    [`${most}yz`, `${most}y`, "\u2026"],
-    [`${most}${"y".repeat(100_000)}`, `${most}y`, "\u2026"],
-  ];
-  for (const [text, kept, mark] of rows) {
-    assertEquals(quote(text), kept + mark);
-  }
-  assertEquals(quote("\0".repeat(2_001)), `${"\ufffd".repeat(2_000)}\u2026`);
-});
 
 Deno.test("printableJson() escapes control and bidi characters", () => {
   const value = { "a\u009b": ["\x1b]0;\x07\u202e\u2028\x7f", "\u00fc\n"] };
@@ -52,53 +32,6 @@ Deno.test("quote() replaces control and bidi characters, printable() removes the
     assertEquals(printable(`a${char}b`), `a${shown}b`);
   }
   assertEquals(printable("a\t\r\n\nb"), "a b");
-});
-
-Deno.test("quoteJson() quotes JSON without the credentials of a registration", () => {
-  const circle: unknown[] = [];
-  circle.push(circle);
-  const rows: [value: unknown, shown: string][] = [
-    [{ a: [1, null, "x\ty\u007f"] }, '{"a":[1,null,"x\\ty\ufffd"]}'],
-    [null, "null"],
-    [undefined, "no JSON"],
-    ["x".repeat(3_000), `"${"x".repeat(1_999)}\u2026`],
-    [
-      {
-        client_secret: "s3cr3t",
-        clients: [{ client_secret: { value: "s3cr3t" }, client_name: "n" }],
-        registration_access_token: "t0k3n",
-      },
-      '{"client_secret":"[redacted]","clients":[{"client_secret":' +
-      '"[redacted]","client_name":"n"}],"registration_access_token":' +
-      '"[redacted]"}',
-    ],
-    [circle, "JSON nested too deeply"],
-  ];
-  for (const [value, shown] of rows) assertEquals(quoteJson(value), shown);
-});
-
-Deno.test("describeThrown() quotes what was thrown, with its causes and codes", () => {
-  const failed = (cause: unknown) => new TypeError("fetch failed", { cause });
-  const refused = Object.assign(new Error("x"), { code: "ECONNREFUSED" });
-  const rows: [thrown: unknown, text: string][] = [
-    [new TypeError("Cable cut\u0007"), "TypeError: Cable cut\ufffd"],
-    ["a string", "a string"],
-    [null, "null"],
-    [Symbol("s"), "Symbol(s)"],
-    [
-      failed(new Error("Cable cut")),
-      "TypeError: fetch failed: Error: Cable cut",
-    ],
-    [failed("why"), "TypeError: fetch failed: why"],
-    [refused, "connection refused (Error: x: ECONNREFUSED)"],
-    [
-      failed(refused),
-      "connection refused (TypeError: fetch failed: Error: x: ECONNREFUSED)",
-    ],
-  ];
-  for (const [thrown, text] of rows) {
-    assertEquals(describeThrown(thrown).text, text);
-  }
 });
 
 Deno.test("describeThrown() finds the reason by the codes of Node and Bun", () => {

@@ -1,16 +1,14 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
-  ENDPOINT_NAMES,
   isLoopback,
   isWebUrl,
   type IUrlRules,
   parseUrl,
   quoteUrl,
-  requireEndpoint,
   requireSafeUrl,
 } from "../../../lib/core/_url.ts";
 import type { OAuthClientError } from "../../../mod.ts";
-import { assertThrowsCode, metadataOf } from "../../support/fixtures.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 const LOOPBACK = [
   ...["localhost", "LOCALHOST", "localhost.", "a.b.localhost", "127.0.0.1"],
@@ -172,50 +170,5 @@ Deno.test("parseUrl() and isWebUrl() accept no string that is no URL, or no web 
   for (const url of ["https://a", "HTTP://a"]) assert(isWebUrl(url));
   for (const url of ["javascript:x", "data:,x", "/a", "https:a", ""]) {
     assertFalse(isWebUrl(url));
-  }
-});
-
-Deno.test("requireEndpoint() returns the URL of an endpoint unchanged", () => {
-  for (const name of ENDPOINT_NAMES) {
-    for (
-      const [issuer, url, allowHttp] of [
-        ["https://as.example", "https://AS.example:443/x/../y?q", undefined],
-        ["https://as.example", "http://as.example", true],
-        ["https://as.example", "http://[::1]", true],
-        // A server on loopback may refer to loopback.
-        ["http://localhost:1", "http://[::1]", undefined],
-      ] as const
-    ) {
-      const server = metadataOf(issuer, { [name]: url });
-      assertEquals(requireEndpoint(server, name, allowHttp), url);
-    }
-  }
-});
-
-Deno.test("requireEndpoint() rejects an endpoint that is missing or must not be used", () => {
-  const missing = "Authorization server https://as.example has no ";
-  for (const name of ENDPOINT_NAMES) {
-    const rows: [url: unknown, code: string, message: string][] = [
-      ...[undefined, "", null].map((url): typeof rows[number] => [
-        url,
-        "unsupported",
-        missing + name,
-      ]),
-      ...["http://as.example", "http://[::1]", "javascript:x", 1, [], {}].map((
-        url,
-      ): typeof rows[number] => [
-        url,
-        "url_refused",
-        `The ${name} is not used: expected `,
-      ]),
-    ];
-    for (const [url, code, message] of rows) {
-      const server = metadataOf("https://as.example", { [name]: url });
-      assertThrowsCode(
-        () => requireEndpoint(server, name, false),
-        code,
-        message,
-      );
-    }
   }
 });
