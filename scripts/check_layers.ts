@@ -7,30 +7,22 @@
 import { root } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
 
+const SIX = ["core", "http", "discovery", "client", "token", "session"];
+
 /** The folders of lib/, and the other folders that each may import from. */
-export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   http: ["core"],
   discovery: ["core", "http"],
   client: ["core", "http"],
   token: ["core", "http", "client"],
-  session: ["core", "http", "discovery", "client", "token"],
-  stores: ["core", "http", "discovery", "client", "token", "session"],
-  browser: ["core", "http", "discovery", "client", "token", "session"],
-  native: ["core", "http", "discovery", "client", "token", "session", "stores"],
+  session: SIX,
+  stores: SIX,
+  browser: SIX,
+  native: [...SIX, "stores"],
   // The command alone imports `native`, at run time: bundles of `doctor` show the rest.
-  doctor: ["core", "http", "discovery", "client", "token", "session", "native"],
-  cli: [
-    "core",
-    "http",
-    "discovery",
-    "client",
-    "token",
-    "session",
-    "stores",
-    "native",
-    "doctor",
-  ],
+  doctor: [...SIX, "native"],
+  cli: [...SIX, "stores", "native", "doctor"],
   testing: ["core", "http"],
 };
 

@@ -160,7 +160,7 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
 });
 
 Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by server", async () => {
-  const issuers = [ISSUER, "https://second.example"];
+  const issuers = [AS, "https://second.example"];
   const registered: string[] = [];
   const register = (issuer: string) => () => {
     registered.push(issuer);
