@@ -3,7 +3,6 @@ import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
 import { GET, POST, settle } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
-  aborted,
   deferred,
   failing,
   minimal,
@@ -81,16 +80,6 @@ Deno.test("fetchToken() ends with an abort although a Request was made with the 
     timeoutMs: 1_000,
   });
   assertEquals(await assertRejects(() => sent), "enough");
-});
-
-Deno.test("an abort aborts the signal of fetch, with the same reason", async () => {
-  for (const { url, send } of [GET, POST]) {
-    const { answer, signal, reason } = aborted();
-    using server = stubFetch({ [url]: answer });
-    const options = { fetch: server.fetch, signal };
-    assertStrictEquals(await assertRejects(() => send(options)), reason);
-    assertStrictEquals(server.requests[0]?.init.signal?.reason, reason);
-  }
 });
 
 Deno.test("a response after an abort is closed, and its redirect not followed", async () => {

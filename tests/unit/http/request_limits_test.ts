@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
+import type { IFetchTokenOptions } from "../../../mod.ts";
 import { errorOf, GET, POST, settle } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
@@ -71,22 +71,6 @@ Deno.test("a timeout closes a body that stalls", async () => {
     PRM,
   );
   assertEquals(await cancelled.promise, "cancelled");
-});
-
-Deno.test("a response after the timeout is closed, and its redirect not followed", async () => {
-  const late = deferred<IFetchResponse>();
-  const cancelled = deferred<string>();
-  using server = stubFetch({ [PRM]: () => late.promise });
-  const options = { fetch: server.fetch, timeoutMs: 5 };
-  assertTimeout(await errorOf(GET.send(options)), PRM);
-  const body = new ReadableStream({
-    cancel: () => cancelled.resolve("cancelled"),
-  });
-  const headers = { Location: "/next" };
-  late.resolve(new Response(body, { status: 302, headers }));
-  assertEquals(await cancelled.promise, "cancelled");
-  await settle();
-  assertEquals(server.urls, [PRM]);
 });
 
 Deno.test("a failure after the timeout is handled", async () => {

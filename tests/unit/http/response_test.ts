@@ -93,14 +93,21 @@ Deno.test("a body that breaks off is a network_error with its cause", async () =
     [encode('{"a":1}'), cause],
     ["not bytes"],
     [[1]],
+    [new Uint16Array(2)],
+    [undefined],
+    // Without an end, they would keep timers from firing.
+    [new Uint8Array()],
   ];
   for (const [chunk, cause] of rows) {
     let pulls = 0;
+    let isCancelled = false;
     const body = new ReadableStream({
       pull(stream) {
-        if (pulls++ === 0) stream.enqueue(chunk);
-        else if (cause) stream.error(cause);
-        else stream.close();
+        if (cause && pulls++ > 0) stream.error(cause);
+        else stream.enqueue(chunk);
+      },
+      cancel() {
+        isCancelled = true;
       },
     });
     const headers = new Headers({ "Retry-After": "7" });
@@ -118,6 +125,7 @@ Deno.test("a body that breaks off is a network_error with its cause", async () =
     });
     assertInstanceOf(error.cause, Error);
     if (cause) assertStrictEquals(error.cause, cause);
+    assertEquals(isCancelled, cause === undefined);
   }
 });
 
