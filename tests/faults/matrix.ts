@@ -48,6 +48,14 @@ export interface IFault {
   readonly except?: Partial<Record<OperationName, Partial<ICase>>>;
 }
 
+/** For cases that take long: one function of each kind. */
+export const FEW: readonly OperationName[] = [
+  "fetchAuthorizationServerMetadata",
+  "discoverAuthorization",
+  "registerClient",
+  "fetchToken",
+];
+
 const ATTEMPTS: Partial<Record<OperationName, number>> = {
   fetchResourceMetadata: 2,
   fetchAuthorizationServerMetadata: 3,

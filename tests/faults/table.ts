@@ -8,16 +8,21 @@ import { OPTION_CASES } from "./table_options.ts";
 import { MEMBER_CASES } from "./table_members.ts";
 import { REDIRECT_CASES } from "./table_redirects.ts";
 import { RESPONSE_CASES } from "./table_responses.ts";
+import { SILENCE_CASES } from "./table_silence.ts";
 import { SOCKET_CASES } from "./table_sockets.ts";
 
+/** The cases by kind of fault. */
+export const TABLES = {
+  silence: SILENCE_CASES,
+  sockets: SOCKET_CASES,
+  responses: RESPONSE_CASES,
+  bodies: BODY_CASES,
+  redirects: REDIRECT_CASES,
+  members: MEMBER_CASES,
+  urls: URL_CASES,
+  aborts: ABORT_CASES,
+  options: OPTION_CASES,
+} as const satisfies Record<string, readonly ICase[]>;
+
 /** Every case. */
-export const TABLE: readonly ICase[] = [
-  ...SOCKET_CASES,
-  ...RESPONSE_CASES,
-  ...BODY_CASES,
-  ...REDIRECT_CASES,
-  ...MEMBER_CASES,
-  ...URL_CASES,
-  ...ABORT_CASES,
-  ...OPTION_CASES,
-];
+export const TABLE: readonly ICase[] = Object.values(TABLES).flat();

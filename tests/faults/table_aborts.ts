@@ -25,6 +25,22 @@ function aborted(
   }));
 }
 
+/** The server itself aborts, when it has written a part of the headers. */
+function duringHeaders(): ICase[] {
+  let abort = () => {};
+  return aborted("aborted during the headers", {
+    async play({ write }) {
+      await write("HTTP/1.1 200 OK\r\n");
+      abort();
+    },
+    options({ controller }) {
+      abort = () => controller.abort("enough");
+      return {};
+    },
+    requests: 1,
+  });
+}
+
 /** The cases. */
 export const ABORT_CASES: readonly ICase[] = [
   ...REASONS.flatMap((reason) =>
@@ -45,17 +61,7 @@ export const ABORT_CASES: readonly ICase[] = [
     }),
     requests: 0,
   }),
-  ...aborted("aborted during the headers", {
-    play: thenSilence("HTTP/1.1 200 OK\r\n"),
-    options: ({ controller }) => ({
-      fetch(...request: Parameters<Fetch>) {
-        const response = fetch(...request);
-        setTimeout(() => controller.abort("enough"), 50);
-        return response;
-      },
-    }),
-    requests: 1,
-  }),
+  ...duringHeaders(),
   ...aborted("aborted during the body", {
     play: thenSilence(headOf({}, 100) + "{"),
     options: ({ controller }) => ({
@@ -113,6 +119,7 @@ export const ABORT_CASES: readonly ICase[] = [
       authorization: { interval: 9_000_000, expires_at: 4_000_000_000 },
     }),
     options: ({ controller }) => {
+      // By then a timer that overflows would have fired.
       setTimeout(() => controller.abort("enough"), 100);
       return { delay: undefined, now: undefined };
     },

@@ -1,9 +1,10 @@
-/** Faults below HTTP: no connection, no response, responses that stop or never end. */
+/** Faults below HTTP: no connection, no response, responses that are cut or too large. */
 
 import process from "node:process";
 import type { ICase } from "./case.ts";
 import type { Play } from "./fault_server.ts";
 import {
+  FEW,
   type IFault,
   IS_FALLBACK,
   LITERAL_REGISTRATION,
@@ -14,7 +15,6 @@ import {
   chunk,
   chunkedHead,
   documentFor,
-  dripping,
   endless,
   headOf,
   thenReset,
@@ -31,15 +31,6 @@ const RESET = {
   status: 200,
 } as const satisfies Kind;
 const TOO_LARGE: Kind = { attempt: "response_too_large", status: 200 };
-const SILENT: Kind = { attempt: "timeout", timeoutMs: 80 };
-/** For cases that take long: one of each kind. */
-const FEW: IFault["only"] = [
-  "fetchAuthorizationServerMetadata",
-  "discoverAuthorization",
-  "registerClient",
-  "fetchToken",
-];
-const DRIPPING: Kind = { ...SILENT, timeoutMs: 250, only: FEW };
 /** A body that is too large, of a status that tells a discovery enough. */
 const LARGE_ERROR: Kind = {
   attempt: "unexpected_status",
@@ -73,38 +64,6 @@ const PIECE = "x".repeat(65_536);
 const START = '{"issuer":';
 
 const PLAYS: [name: string, play: Play, kind: Kind][] = [
-  ["accepted and silent", thenSilence(), SILENT],
-  ["headers, then silence", thenSilence(headOf({}, 100)), SILENT],
-  [
-    "half of the headers, then silence",
-    thenSilence("HTTP/1.1 200 OK\r\nContent-Ty"),
-    SILENT,
-  ],
-  [
-    "half of the body, then silence",
-    thenSilence(headOf({}, 100) + START),
-    SILENT,
-  ],
-  [
-    "chunked body without an end",
-    thenSilence(chunkedHead() + chunk("{}")),
-    SILENT,
-  ],
-  [
-    "status 400 and half of the body, then silence",
-    thenSilence(headOf({ status: "400 Bad Request" }, 100) + "{"),
-    SILENT,
-  ],
-  [
-    "a byte of the body per 100 ms for ever",
-    dripping(headOf({}, 100_000), " "),
-    DRIPPING,
-  ],
-  [
-    "a byte of a header per 100 ms for ever",
-    dripping("HTTP/1.1 200 OK\r\nX-Long: ", "x"),
-    DRIPPING,
-  ],
   ["closed without a response", bytes(""), NO_RESPONSE],
   ["reset without a response", thenReset(""), NO_RESPONSE],
   [
@@ -185,11 +144,6 @@ const PLAYS: [name: string, play: Play, kind: Kind][] = [
     "headers for ever",
     endless("HTTP/1.1 200 OK\r\n", `X-Long: ${"x".repeat(8_000)}\r\n`),
     NO_RESPONSE,
-  ],
-  [
-    "endless interim responses",
-    endless("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(64)),
-    { ...SILENT, attempt: ["timeout", "TypeError"] },
   ],
   [
     "a whole response and a reset after it",

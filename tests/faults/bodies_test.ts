@@ -1,0 +1,3 @@
+import { playTables } from "./_play.ts";
+
+playTables("bodies");
