@@ -13,6 +13,7 @@ import {
   type IRequestOptions,
   publicClient,
 } from "../../../mod.ts";
+import { cpuTimeMs } from "../../support/cpu_time.ts";
 import { errorOf, GET, POST } from "../../support/exchange.ts";
 import { API, AS, PRM, SERVER } from "../../support/fixtures.ts";
 import {
@@ -157,10 +158,10 @@ Deno.test("fetchToken() sends no header of authenticate() that HTTP cannot carry
 Deno.test("fetchToken() checks long header values in linear time", async () => {
   using server = stubFetch({ [POST.url]: POST.good });
   const headers = { "X-A": `x${" ".repeat(300_000)}x` };
-  const start = performance.now();
+  const start = cpuTimeMs();
   await POST.send({ fetch: server.fetch, headers });
   // In quadratic time it is half a minute.
-  assert(performance.now() - start < 2_000);
+  assert(cpuTimeMs() - start < 2_000);
 });
 
 Deno.test("fetchToken() rejects options of the wrong type before any request", async () => {
