@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { root } from "./support/deno.ts";
-import { PROGRAM_TESTS, runTests, TEST_TARGETS } from "./test.ts";
+import { PROGRAM_TESTS, runAllTests } from "./test.ts";
 import { runProgramTests } from "./test_stores.ts";
 
 const MIN_PERCENT = 98;
@@ -54,7 +54,7 @@ async function readCoverage(): Promise<IFileCoverage[]> {
 await Deno.remove(new URL("coverage", root), { recursive: true })
   .catch(() => {});
 const options = ["--coverage=coverage", "--coverage-raw-data-only"];
-const code = await runTests([...options, ...TEST_TARGETS]) ||
+const code = await runAllTests(options) ||
   await runProgramTests([...options, ...PROGRAM_TESTS]);
 if (code !== 0) Deno.exit(code);
 

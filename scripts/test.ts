@@ -3,10 +3,11 @@
  * Failing tests are printed in full at the end.
  *
  * Arguments are passed to `deno test`: `deno task test tests/unit/core` runs one
- * folder, and `deno task test --reporter=pretty` prints a line for each test.
+ * folder, and `deno task test --trace-leaks tests/flows` shows where a test leaks.
  */
 import { stripVTControlCharacters } from "node:util";
 import { importMapArgs, root } from "./support/deno.ts";
+import { filesBelow } from "./support/portable_tests.ts";
 
 /** The tests may use the network of this machine only, and must not leak. */
 const TEST_ARGS = [
@@ -15,7 +16,6 @@ const TEST_ARGS = [
   "--parallel",
   "--sanitize-ops",
   "--sanitize-resources",
-  "--trace-leaks",
   "--allow-net=127.0.0.1,localhost,[::1]",
   "--allow-read",
   "--allow-env",
@@ -31,16 +31,11 @@ export const PROGRAM_TESTS = [
   "tests/examples",
 ];
 
-/** What is tested without arguments. */
-export const TEST_TARGETS = [
-  "--doc",
-  "mod.ts",
-  "README.md",
-  "lib",
-  ...[...Deno.readDirSync(new URL("tests", root))]
-    .map(({ name }) => `tests/${name}`)
-    .filter((folder) => !PROGRAM_TESTS.includes(folder)),
-];
+/** Where documentation examples are. */
+const DOCUMENTED = ["mod.ts", "README.md", "lib"];
+
+/** How many test modules run at once: more than processors, as some tests wait. */
+const JOBS = navigator.hardwareConcurrency + 2;
 
 const DOTS_PER_LINE = 100;
 
@@ -70,18 +65,63 @@ async function printJoined(output: ReadableStream<Uint8Array<ArrayBuffer>>) {
 }
 
 /** Runs `deno test` with these arguments; returns its exit code. */
-export async function runTests(args: readonly string[]): Promise<number> {
+async function runTests(args: readonly string[]): Promise<number> {
   const isReporter = (arg: string) => arg.startsWith("--reporter");
   const reporter = args.some(isReporter) ? [] : ["--reporter=dot"];
   const child = new Deno.Command(Deno.execPath(), {
     args: [...TEST_ARGS, ...reporter, ...await importMapArgs(), ...args],
     cwd: root,
+    env: { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? String(JOBS) },
     stdout: "piped",
   }).spawn();
   await printJoined(child.stdout);
   return (await child.status).code;
 }
 
+/**
+ * Writes modules into a directory that import all test files, as many as run at
+ * once. Deno has a worker for each module: with one for each test file, starting
+ * them and loading the library there takes as long as the tests.
+ */
+async function writeGroups(directory: string): Promise<void> {
+  const tests = new URL("tests/", root);
+  const files: string[] = [];
+  for await (const path of filesBelow(tests)) {
+    const [folder] = path.split("/");
+    if (!path.endsWith("_test.ts")) continue;
+    if (!PROGRAM_TESTS.includes(`tests/${folder}`)) files.push(path);
+  }
+  // In turn, which also puts the files of a folder in different groups.
+  const groups = Array.from({ length: JOBS }, (): string[] => []);
+  for (const [index, path] of files.sort().entries()) {
+    const { href } = new URL(path, tests);
+    groups[index % JOBS]!.push(`import ${JSON.stringify(href)};\n`);
+  }
+  await Promise.all(
+    groups.map((lines, index) =>
+      Deno.writeTextFile(`${directory}/group_${index}_test.ts`, lines.join(""))
+    ),
+  );
+}
+
+/** Runs all tests with these options of `deno test`; returns its exit code. */
+export async function runAllTests(
+  options: readonly string[] = [],
+): Promise<number> {
+  const directory = await Deno.makeTempDir({ prefix: "tests_" });
+  try {
+    await writeGroups(directory);
+    return await runTests([...options, "--doc", ...DOCUMENTED, directory]);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
 if (import.meta.main) {
-  Deno.exit(await runTests(Deno.args.length > 0 ? Deno.args : TEST_TARGETS));
+  const isPath = (arg: string) => !arg.startsWith("-");
+  Deno.exit(
+    Deno.args.some(isPath)
+      ? await runTests(Deno.args)
+      : await runAllTests(Deno.args),
+  );
 }

@@ -50,7 +50,10 @@ export function selectPortableTests(
 }
 
 /** The files below a directory, by their paths within it. */
-async function* filesBelow(directory: URL, path = ""): AsyncGenerator<string> {
+export async function* filesBelow(
+  directory: URL,
+  path = "",
+): AsyncGenerator<string> {
   for await (const { name, isFile } of Deno.readDir(directory)) {
     if (isFile) yield path + name;
     else yield* filesBelow(new URL(`${name}/`, directory), `${path}${name}/`);
