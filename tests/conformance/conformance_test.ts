@@ -1,13 +1,6 @@
 /** What `deno task conformance` counts as a success. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  choose,
-  explain,
-  hasPassed,
-  type IOutcome,
-  readList,
-  toCells,
-} from "../../scripts/conformance.ts";
+import { assert } from "@std/assert";
+import { hasPassed, type IOutcome } from "../../scripts/conformance.ts";
 
 function outcome(statuses: string[], more: Partial<IOutcome> = {}): IOutcome {
   return {
@@ -25,22 +18,6 @@ function outcome(statuses: string[], more: Partial<IOutcome> = {}): IOutcome {
   };
 }
 
-Deno.test("readList() returns the authorization scenarios only", () => {
-  const list = `Client scenarios (test against a client):
-  - tools_call [2025-06-18,2025-11-25]
-  - auth/2025-03-26-fallback [2025-03-26]
-  - auth/dpop [extension]
-`;
-  assertEquals(readList(list), ["auth/2025-03-26-fallback", "auth/dpop"]);
-});
-
-Deno.test("choose() completes names, returns all without names, and rejects others", () => {
-  const all = ["auth/a", "auth/b"];
-  assertEquals(choose(all, []), all);
-  assertEquals(choose(all, ["b", "auth/a"]), ["auth/b", "auth/a"]);
-  assertThrows(() => choose(all, ["a", "c"]), Error, "auth/c");
-});
-
 Deno.test("hasPassed() requires a success, and no failure or warning", () => {
   assert(hasPassed(outcome(["SUCCESS", "INFO"])));
   assert(!hasPassed(outcome(["SUCCESS", "FAILURE"])));
@@ -55,34 +32,4 @@ Deno.test("hasPassed() rejects a client that stopped with anything but an error 
   assert(hasPassed(outcome(["SUCCESS"], { complaint })));
   const broken = "TypeError: x is not a function\n    at client.ts:1:1";
   assert(!hasPassed(outcome(["SUCCESS"], { complaint: broken })));
-});
-
-Deno.test("toCells() counts checks and names the client's error code", () => {
-  assertEquals(
-    toCells(
-      outcome(["SUCCESS", "INFO", "SUCCESS"], { complaint: "code: why" }),
-    ),
-    ["auth/one", "2025-11-25", "2", "0", "0", "passed (client: code)"],
-  );
-  assertEquals(
-    toCells(outcome(["SUCCESS", "WARNING"])),
-    ["auth/one", "2025-11-25", "1", "0", "1", "FAILED"],
-  );
-});
-
-Deno.test("explain() prints the failed checks, else the output of the suite", () => {
-  assertEquals(
-    explain(outcome(["SUCCESS", "FAILURE"], { complaint: "a\nb\n" })),
-    `auth/one failed:
-  FAILURE an-id: What is checked
-  The client:
-    a
-    b`,
-  );
-  assertEquals(
-    explain(outcome([], { success: false })),
-    `auth/one failed:
-  The suite:
-    Output of the suite`,
-  );
 });

@@ -1,59 +1,15 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
-import { differences, formatTable } from "../../scripts/consumers/table.ts";
+import { assert, assertEquals } from "@std/assert";
 import { judgeTap } from "../../scripts/consumers/unit_test_report.ts";
 import {
   findPortableTests,
   selectPortableTests,
-  testPattern,
 } from "../../scripts/support/portable_tests.ts";
-
-Deno.test("differences() names the path of every difference", () => {
-  assertEquals(
-    differences({ a: [1, { b: null }] }, { a: [1, { b: null }] }),
-    [],
-  );
-  assertEquals(
-    differences({ a: [1], c: 1 }, { a: [2], b: "x" }),
-    [
-      "report.a.0: expected 2, got 1",
-      'report.b: expected "x", got nothing',
-      "report.c: expected nothing, got 1",
-    ],
-  );
-  assertEquals(differences(undefined, { a: 1 }).length, 1);
-});
-
-Deno.test("formatTable() distinguishes a failure from a missing runtime", () => {
-  const row = { version: "1", loaded: "import" };
-  const table = formatTable([
-    { ...row, runtime: "Good", importMs: 1.25 },
-    { ...row, runtime: "Bad", failure: "one\ntwo" },
-    { ...row, runtime: "None", failure: "not here", isMissing: true },
-  ]);
-  assertMatch(table, /^Good +1 +import +ok +1\.3$/m);
-  assertMatch(table, /^Bad +1 +import +FAILED +-$/m);
-  assertMatch(table, /^None +1 +import +MISSING +-$/m);
-  assertMatch(table, /Bad 1, import:\n {2}one\n {2}two/);
-});
 
 const tests = new URL("..", import.meta.url);
 
-Deno.test("findPortableTests() finds tests below tests/unit/ only", async () => {
-  const paths = await findPortableTests(tests, true);
-  assert(paths.includes("unit/core/challenge_test.ts"));
-  for (const path of paths) assertMatch(path, /^unit\/.*_test\.ts$/);
-});
-
-Deno.test("findPortableTests() leaves out tests of @std/encoding without transfer()", async () => {
-  const all = await findPortableTests(tests, true);
-  const paths = await findPortableTests(tests, false);
-  assert(paths.includes("unit/core/challenge_test.ts"));
-  for (const path of all) {
-    const source = await Deno.readTextFile(new URL(path, tests));
-    if (source.includes('from "@std/encoding/')) {
-      assert(!paths.includes(path), path);
-    }
-  }
+Deno.test("findPortableTests() finds nearly all of tests/unit/, also without transfer()", async () => {
+  // What many tests import must not need Deno or @std/encoding.
+  assert((await findPortableTests(tests, false)).length > 70);
 });
 
 Deno.test("selectPortableTests() follows the imports of a test within tests/", () => {
@@ -78,13 +34,6 @@ Deno.test("selectPortableTests() follows the imports of a test within tests/", (
     "unit/core/b_test.ts",
   ]);
   assertEquals(selectPortableTests(sources, false), ["unit/core/a_test.ts"]);
-});
-
-Deno.test("testPattern() has no slash within braces, which dnt cannot read", () => {
-  assertEquals(
-    testPattern(["unit/core/a_test.ts", "unit/token/b_test.ts"]),
-    "**/{a_test.ts,b_test.ts}",
-  );
 });
 
 Deno.test("tests/unit/ has no file name twice, as testPattern() goes by names", () => {

@@ -1,8 +1,8 @@
 /** What several test files share: servers, metadata, responses, assertions. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import { SignJWT } from "jose";
+import { encodeBase64Url } from "../../lib/core/_base64.ts";
 import {
   type IAuthorizationServerMetadata,
   OAuthClientError,

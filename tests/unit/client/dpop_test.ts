@@ -22,7 +22,7 @@ import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
 
 const URL_1 = "https://api.example/mcp";
 
-// A key of each type. The tests of signJwt() have every algorithm.
+// A key of each type. The tests of privateKeyJwt() have every algorithm.
 const ALGORITHMS: [alg: string, generation: Generation][] = [
   ["ES256", ec("P-256")],
   ["EdDSA", { name: "Ed25519" }],
