@@ -12,7 +12,6 @@ import {
   fetchAuthorizationServerMetadata,
   fetchResourceMetadata,
   finishAuthorization,
-  type IAuthorizationContext,
   type IAuthorizeRequest,
   memoryStore,
   refreshSession,
@@ -23,6 +22,7 @@ import {
   API,
   AS,
   CODE_SERVER,
+  CONTEXT,
   MCP,
   OAUTH,
   PRM,
@@ -43,14 +43,6 @@ import { shown } from "../support/shown.ts";
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
 const REVOKE = CODE_SERVER.revocation_endpoint!;
 const SESSION = { ...RESOURCE_SESSION, serverMetadata: CODE_SERVER };
-const CONTEXT: IAuthorizationContext = {
-  issuer: AS,
-  resource: MCP,
-  serverMetadata: CODE_SERVER,
-  source: "resource_metadata",
-  attempts: [],
-};
-
 function server(): IStubFetch {
   return stubFetch({
     [PAR]: json({ request_uri: "urn:r:1", expires_in: 60 }),

@@ -1,13 +1,12 @@
 /** A store that fails or hangs must not cost the session, nor stop other processes. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ISession, ISessionStore } from "../../mod.ts";
+import type { ISessionStore } from "../../mod.ts";
 import {
   denoKvStore,
   redisStore,
   webStorageStore,
 } from "../../lib/stores/mod.ts";
-import { AS, MCP } from "../support/fixtures.ts";
 import { deferred, never } from "../support/stub_fetch.ts";
 import { skipWaits } from "../support/timers.ts";
 import {
@@ -16,15 +15,7 @@ import {
   fakeRedis,
   fakeStorage,
 } from "../unit/stores/_fakes.ts";
-
-const SESSION: ISession = {
-  issuer: AS,
-  resource: MCP,
-  serverMetadata: { issuer: AS },
-  client: { issuer: AS, client_id: "c1" },
-  token: { access_token: "t0ken", token_type: "Bearer" },
-  scopes: ["read"],
-};
+import { SESSION } from "../support/resource.ts";
 
 /** What comes between a store and its engine when it writes to the lock. */
 type Write = <T>(run: () => Promise<T>) => Promise<T>;

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { SignJWT } from "jose";
 import { encodeBase64Url } from "../../lib/core/_base64.ts";
 import {
+  type IAuthorizationContext,
   type IAuthorizationServerMetadata,
   OAuthClientError,
 } from "../../mod.ts";
@@ -58,6 +59,15 @@ export const CODE_SERVER = metadataOf(AS, {
   revocation_endpoint: `${AS}/revoke`,
   code_challenge_methods_supported: ["S256"],
 });
+
+/** What a discovery of the resource found. */
+export const CONTEXT: IAuthorizationContext = {
+  issuer: AS,
+  resource: MCP,
+  serverMetadata: CODE_SERVER,
+  source: "resource_metadata",
+  attempts: [],
+};
 
 /** A device authorization response with the required members alone. */
 export const DEVICE_AUTHORIZATION = {

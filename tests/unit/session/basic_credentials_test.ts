@@ -18,10 +18,11 @@ import {
 } from "../../../mod.ts";
 import {
   AS,
+  CODE_SERVER,
+  CONTEXT,
   DEVICE_AUTHORIZATION,
   DEVICE_AUTHORIZATION_ENDPOINT,
   MCP,
-  metadataOf,
   REDIRECT_URI,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
@@ -30,20 +31,8 @@ import { type Answer, json, stubFetch } from "../../support/stub_fetch.ts";
 const SECRET = "s3cret/+ %";
 const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
 const UNENCODED = `Basic ${btoa(`c1:${SECRET}`)}`;
-const PAR = `${AS}/par`;
-const REVOKE = `${AS}/revoke`;
-const CONTEXT: IAuthorizeRequest["context"] = {
-  issuer: AS,
-  resource: MCP,
-  serverMetadata: metadataOf(AS, {
-    authorization_endpoint: `${AS}/authorize`,
-    pushed_authorization_request_endpoint: PAR,
-    revocation_endpoint: REVOKE,
-    code_challenge_methods_supported: ["S256"],
-  }),
-  source: "resource_metadata",
-  attempts: [],
-};
+const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
+const REVOKE = CODE_SERVER.revocation_endpoint!;
 const REQUEST: IAuthorizeRequest = { context: CONTEXT, scopes: ["read"] };
 
 /** Clients as a program that has just started makes them. */
@@ -157,7 +146,7 @@ function sessionOf(client: Client): ISession {
   return {
     issuer: AS,
     resource: MCP,
-    serverMetadata: CONTEXT.serverMetadata,
+    serverMetadata: CODE_SERVER,
     client: "authenticate" in client
       ? { issuer: AS, client_id: client.clientId }
       : client,

@@ -10,15 +10,7 @@ import {
   webStorageStore,
 } from "../../../lib/stores/mod.ts";
 import { fakeKv, fakeLocks, fakeRedis, fakeStorage } from "./_fakes.ts";
-
-const SESSION: ISession = {
-  issuer: "https://as.example",
-  resource: "https://api.example/mcp",
-  serverMetadata: { issuer: "https://as.example" },
-  client: { issuer: "https://as.example", client_id: "c1" },
-  token: { access_token: "t0ken", token_type: "Bearer" },
-  scopes: ["read"],
-};
+import { SESSION } from "../../support/resource.ts";
 
 /** The same session, but for one member. */
 const without = (member: keyof ISession, value?: unknown) => ({
