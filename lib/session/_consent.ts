@@ -12,8 +12,10 @@ export const CONSENT = { prompt: "consent" };
 
 /** Checks whether a session should have a refresh token, but has none. */
 export function lacksRefreshToken(
-  session: Pick<ISession, "scopes" | "token"> | undefined,
+  session: Pick<ISession, "scopes" | "token"> | null | undefined,
 ): boolean {
-  return session !== undefined && session.scopes.includes(OFFLINE_ACCESS) &&
-    session.token.access_token !== "" && !session.token.refresh_token;
+  if (!session) return false;
+  const { scopes, token } = session;
+  return scopes.includes(OFFLINE_ACCESS) && token.access_token !== "" &&
+    !token.refresh_token;
 }

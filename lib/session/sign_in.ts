@@ -102,7 +102,7 @@ export interface IStartAuthorizationOptions
    * but has none, the request has `prompt=consent`: some servers issue refresh tokens
    * only then.
    */
-  session?: Pick<ISession, "scopes" | "token"> | undefined;
+  session?: Pick<ISession, "scopes" | "token"> | null | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters, such as `prompt` or `login_hint`. */

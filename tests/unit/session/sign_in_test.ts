@@ -51,6 +51,7 @@ const callbackFor = ({ state }: IPendingAuthorization) =>
 Deno.test("startAuthorization() requires consent where the former session has no refresh token", async () => {
   const rows: [session: unknown, prompt: string | null, own?: string][] = [
     [undefined, null],
+    [null, null],
     [{ scopes: ["offline_access"], token: { access_token: "a" } }, "consent"],
     [{ scopes: ["read"], token: { access_token: "a" } }, null],
     [{
