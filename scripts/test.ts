@@ -78,15 +78,17 @@ async function runTests(args: readonly string[]): Promise<number> {
   return (await child.status).code;
 }
 
+/** Where the modules are that import the test files; a fixed place, as the results of type checks are cached by path. */
+const GROUPS = new URL(".test_groups/", root);
+
 /**
- * Writes modules into a directory that import all test files, as many as run at
- * once. Deno has a worker for each module: with one for each test file, starting
+ * Writes modules that import all test files, as many as run at once; returns their
+ * paths. Deno has a worker for each module: with one for each test file, starting
  * them and loading the library there takes as long as the tests.
  */
-async function writeGroups(directory: string): Promise<void> {
-  const tests = new URL("tests/", root);
+async function writeGroups(): Promise<string[]> {
   const files: string[] = [];
-  for await (const path of filesBelow(tests)) {
+  for await (const path of filesBelow(new URL("tests/", root))) {
     const [folder] = path.split("/");
     if (!path.endsWith("_test.ts")) continue;
     if (!PROGRAM_TESTS.includes(`tests/${folder}`)) files.push(path);
@@ -94,27 +96,22 @@ async function writeGroups(directory: string): Promise<void> {
   // In turn, which also puts the files of a folder in different groups.
   const groups = Array.from({ length: JOBS }, (): string[] => []);
   for (const [index, path] of files.sort().entries()) {
-    const { href } = new URL(path, tests);
-    groups[index % JOBS]!.push(`import ${JSON.stringify(href)};\n`);
+    groups[index % JOBS]!.push(`import "../tests/${path}";\n`);
   }
-  await Promise.all(
-    groups.map((lines, index) =>
-      Deno.writeTextFile(`${directory}/group_${index}_test.ts`, lines.join(""))
-    ),
-  );
+  await Deno.mkdir(GROUPS, { recursive: true });
+  return await Promise.all(groups.map(async (lines, index) => {
+    const name = `group_${index}_test.ts`;
+    await Deno.writeTextFile(new URL(name, GROUPS), lines.join(""));
+    return `.test_groups/${name}`;
+  }));
 }
 
 /** Runs all tests with these options of `deno test`; returns its exit code. */
 export async function runAllTests(
   options: readonly string[] = [],
 ): Promise<number> {
-  const directory = await Deno.makeTempDir({ prefix: "tests_" });
-  try {
-    await writeGroups(directory);
-    return await runTests([...options, "--doc", ...DOCUMENTED, directory]);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+  const groups = await writeGroups();
+  return await runTests([...options, "--doc", ...DOCUMENTED, ...groups]);
 }
 
 if (import.meta.main) {
