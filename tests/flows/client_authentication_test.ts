@@ -19,6 +19,7 @@ import {
   startFlowServers,
   statusFor,
 } from "../servers/_flow.ts";
+import { ec, pairOf, rsa } from "../support/keys.ts";
 
 const MACHINE = {
   grant_types: ["client_credentials"],
@@ -71,31 +72,17 @@ for (
   });
 }
 
-const RSA = {
-  modulusLength: 2048,
-  publicExponent: new Uint8Array([1, 0, 1]),
-  hash: "SHA-256",
-};
-
 const ALGORITHMS = {
-  ES256: { name: "ECDSA", namedCurve: "P-256" },
+  ES256: ec("P-256"),
   EdDSA: { name: "Ed25519" },
-  PS256: { name: "RSA-PSS", ...RSA },
-  RS256: { name: "RSASSA-PKCS1-v1_5", ...RSA },
+  PS256: rsa("RSA-PSS", "SHA-256"),
+  RS256: rsa("RSASSA-PKCS1-v1_5", "SHA-256"),
 } as const;
-
-async function generateKeys(alg: keyof typeof ALGORITHMS) {
-  return await crypto.subtle.generateKey(
-    ALGORITHMS[alg] as EcKeyGenParams,
-    false,
-    ["sign", "verify"],
-  );
-}
 
 Deno.test("a client gets a token of its own with private_key_jwt, by each algorithm", async () => {
   const algs = Object.keys(ALGORITHMS) as (keyof typeof ALGORITHMS)[];
   const signers = await Promise.all(algs.map(async (alg) => {
-    const { privateKey, publicKey } = await generateKeys(alg);
+    const { privateKey, publicKey } = await pairOf(ALGORITHMS[alg]);
     const jwk = { ...await exportJWK(publicKey), kid: alg, use: "sig" };
     return { alg, privateKey, jwk: jwk as { kty: "EC" } };
   }));
@@ -119,7 +106,7 @@ Deno.test("a client gets a token of its own with private_key_jwt, by each algori
     await fetchOwnToken(servers, client);
   }
 
-  const { privateKey } = await generateKeys("ES256");
+  const { privateKey } = await pairOf(ALGORITHMS.ES256);
   const stranger = privateKeyJwt("signer-ES256", privateKey, { issuer });
   const failure = await assertRejects(
     () => fetchOwnToken(servers, stranger),

@@ -9,7 +9,7 @@ import {
 } from "../../scripts/support/package_readme.ts";
 import { startFlowServers, statusFor } from "../servers/_flow.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
-import { ec, generate } from "../support/keys.ts";
+import { ec, pairOf } from "../support/keys.ts";
 import { getTokenForUser } from "../examples/cross_app_access.ts";
 import { device, service, signed } from "./other_grants.ts";
 
@@ -76,7 +76,7 @@ Deno.test("getTokenForUser() gets from an ID token to a 200", async () => {
 });
 
 Deno.test("service and signed send their credentials to no other issuer", async () => {
-  const pair = await generate(ec("P-256"), true);
+  const pair = await pairOf(ec("P-256"), true);
   const pem = await exportPKCS8(pair.privateKey);
   await using servers = await startFlowServers();
   const { context } = servers;

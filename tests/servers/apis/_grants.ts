@@ -1,5 +1,6 @@
 /** What the imitated authorization servers have in common: codes, PKCE and tokens. */
-import { generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { type JWTPayload, SignJWT } from "jose";
+import { pairOf, rsa } from "../../support/keys.ts";
 
 /** What a user has agreed to. */
 export interface IGrant {
@@ -110,7 +111,9 @@ export function credentialsOf(headers: Headers, form: URLSearchParams) {
 
 /** The key of an issuer, which signs with RS256. */
 export async function createSigningKey() {
-  const { privateKey, publicKey } = await generateKeyPair("RS256");
+  const { privateKey, publicKey } = await pairOf(
+    rsa("RSASSA-PKCS1-v1_5", "SHA-256"),
+  );
   const sign = (claims: JWTPayload) =>
     new SignJWT(claims)
       .setProtectedHeader({ alg: "RS256", kid: "1" })

@@ -19,7 +19,7 @@ import {
   createSigningKeys,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
+import { ec, type Generation, pairOf, rsa } from "../../support/keys.ts";
 
 const SERVER = {
   issuer: "https://as.example/t1",
@@ -210,7 +210,7 @@ Deno.test("privateKeyJwt() signs a new assertion for every request", async () =>
 async function generateJwk(
   generation: Generation,
 ): Promise<{ jwk: JsonWebKey; publicKey: CryptoKey }> {
-  const { privateKey, publicKey } = await generate(generation, true);
+  const { privateKey, publicKey } = await pairOf(generation, true);
   const jwk = await crypto.subtle.exportKey("jwk", privateKey);
   return { jwk, publicKey };
 }
@@ -261,7 +261,7 @@ const PEMS: [alg: string, generation: Generation][] = [
 
 for (const [alg, generation] of PEMS) {
   Deno.test(`privateKeyJwt() signs with ${alg} by PKCS #8 in PEM`, async () => {
-    const { privateKey, publicKey } = await generate(generation, true);
+    const { privateKey, publicKey } = await pairOf(generation, true);
     const isRsa = !/^E/.test(alg);
     const client = privateKeyJwt("c1", await pemOf(privateKey), {
       issuer,
@@ -275,7 +275,7 @@ for (const [alg, generation] of PEMS) {
 }
 
 Deno.test("privateKeyJwt() rejects PEM of anything but a private key in PKCS #8", async () => {
-  const { privateKey } = await generate(ec("P-256"), true);
+  const { privateKey } = await pairOf(ec("P-256"), true);
   const pem = await pemOf(privateKey);
   const damaged = privateKeyJwt(
     "c1",

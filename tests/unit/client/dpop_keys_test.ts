@@ -6,12 +6,12 @@ import {
   assertRejectsCode,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-import { generate } from "../../support/keys.ts";
+import { pairOf, rsaPair } from "../../support/keys.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256" };
 
 Deno.test("createDpop() rejects anything but a pair of signing keys", async () => {
-  const { privateKey, publicKey } = await generate(P256);
+  const { privateKey, publicKey } = await pairOf(P256);
   const ecdh = await crypto.subtle.generateKey(
     { name: "ECDH", namedCurve: "P-256" },
     false,
@@ -22,9 +22,9 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
     false,
     ["sign", "verify"],
   );
-  const other = await generate(P256);
-  const p384 = await generate({ ...P256, namedCurve: "P-384" });
-  const ed25519 = await generate({ name: "Ed25519" });
+  const other = await pairOf(P256);
+  const p384 = await pairOf({ ...P256, namedCurve: "P-384" });
+  const ed25519 = await pairOf({ name: "Ed25519" });
   const nonExtractable = await crypto.subtle.importKey(
     "jwk",
     await crypto.subtle.exportKey("jwk", publicKey),
@@ -32,15 +32,10 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
     false,
     ["verify"],
   );
-  const oaep = await crypto.subtle.generateKey(
-    {
-      name: "RSA-OAEP",
-      hash: "SHA-256",
-      modulusLength: 2048,
-      publicExponent: new Uint8Array([1, 0, 1]),
-    },
+  const oaep = await rsaPair(
+    { name: "RSA-OAEP", hash: "SHA-256" },
     false,
-    ["encrypt", "decrypt"],
+    ["decrypt", "encrypt"],
   );
   for (
     const keyPair of [
@@ -71,7 +66,7 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
 });
 
 Deno.test("createDpop() accepts a public key without the usage verify", async () => {
-  const { privateKey, publicKey } = await generate(P256);
+  const { privateKey, publicKey } = await pairOf(P256);
   const unusable = await crypto.subtle.importKey(
     "jwk",
     { ...await crypto.subtle.exportKey("jwk", publicKey), key_ops: [] },
@@ -87,7 +82,7 @@ Deno.test("createDpop() accepts a public key without the usage verify", async ()
     url: "https://api.example/mcp",
   });
   await jwtVerify(proof, publicKey);
-  const { privateKey: other } = await generate({ name: "Ed25519" });
+  const { privateKey: other } = await pairOf({ name: "Ed25519" });
   await assertRejects(
     () => createDpop({ keyPair: { privateKey: other, publicKey: unusable } }),
     OAuthClientError,

@@ -18,7 +18,7 @@ import {
 import { createDpop, type IDpop } from "../../../mod.ts";
 import { assertInvalidArgument } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-import { ec, generate, type Generation, rsa } from "../../support/keys.ts";
+import { ec, type Generation, pairOf, rsa } from "../../support/keys.ts";
 
 const URL_1 = "https://api.example/mcp";
 
@@ -39,7 +39,7 @@ const withNonce = (nonce: string) => respond(200, { "DPoP-Nonce": nonce });
 
 for (const [alg, algorithm] of ALGORITHMS) {
   Deno.test(`createDpop() signs with ${alg} and publishes only the public key`, async () => {
-    const keyPair = await generate(algorithm, true);
+    const keyPair = await pairOf(algorithm, true);
     const dpop = await createDpop({ keyPair });
     const proof = await dpop.createProof({ method: "POST", url: URL_1 });
     const { protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
