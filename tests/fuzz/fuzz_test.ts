@@ -20,9 +20,9 @@ for (const one of PROPERTIES) {
   });
 }
 
-Deno.test("getClaimsFromJWT() rejects 10 MB of anything and shows none of it", () => {
+Deno.test("getClaimsFromJWT() rejects a megabyte of anything and shows none of it", () => {
   const secret = "SECRET0123456789";
-  const fill = (text: string) => text.repeat(10_000_000 / text.length);
+  const fill = (text: string) => text.repeat(1_000_000 / text.length);
   const texts = [".", "a", "=", "-", " ", "\u00e9", "e30", secret, "e30."];
   for (const text of texts.map(fill)) {
     for (const token of [text, `${text}.${text}.`, `e30.${text}.s`]) {
