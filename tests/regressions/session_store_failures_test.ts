@@ -11,6 +11,7 @@ import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { type IReceived, resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { skipWaits } from "../support/timers.ts";
+import { turn } from "../support/within.ts";
 
 /** A server that rotates refresh tokens, and a resource that accepts the last token. */
 function rotating() {
@@ -232,7 +233,9 @@ Deno.test(
       },
     };
     const { api, urls } = resourceFetch((one) => {
-      if (one.url === TOKEN_ENDPOINT) setTimeout(() => released.resolve());
+      if (one.url === TOKEN_ENDPOINT) {
+        void turn().then(() => released.resolve());
+      }
       return server.respond(one);
     }, { store });
     assertEquals(await statusOf(await api(MCP)), 200);
@@ -303,8 +306,8 @@ for (const [name, hangs, call] of ABORTS) {
       .finally(() => isSettled = true);
     await hanging.promise;
     controller.abort(reason);
-    // An abort ends a call at once; a timer comes after all that it leads to.
-    await new Promise((done) => setTimeout(done));
+    // An abort ends a call at once; the next turn comes after all that it leads to.
+    await turn();
     assert(isSettled);
     await ended;
   });

@@ -5,7 +5,7 @@ import process from "node:process";
 import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { hasProgram } from "../support/has_program.ts";
-import { LIMIT_MS, until, within } from "../support/within.ts";
+import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { inDirectory } from "./_directory.ts";
 
 const source = new URL("_lock_program.ts", import.meta.url).pathname;
@@ -126,7 +126,7 @@ onLinux(
       let running = 0;
       const task = async () => {
         assertEquals(++running, 1);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await turn();
         running--;
         runs++;
       };

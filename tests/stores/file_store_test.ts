@@ -4,7 +4,7 @@ import { fileStore } from "../../lib/native/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { resourceFetch } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
-import { LIMIT_MS, until, within } from "../support/within.ts";
+import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { inDirectory } from "./_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
@@ -115,7 +115,7 @@ Deno.test("fileStore() lets one process at a time break a stale lock", () =>
       let running = 0;
       const task = async () => {
         assertEquals(++running, 1);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await turn();
         running--;
         runs++;
       };
@@ -195,12 +195,8 @@ Deno.test("fileStore() ignores files in the lock directory whose numbers are too
       await Deno.writeTextFile(`${path}.lock/${name}`, "");
       await Deno.utime(`${path}.lock/${name}`, 0, 0);
     }
-    const waiting = new Promise((resolve) =>
-      setTimeout(() => resolve("waits"), 1_000)
-    );
-    const locked = fileStore(path).lock?.(() => Promise.resolve("locked"));
-    assertEquals(await Promise.race([locked, waiting]), "locked");
-    await waiting;
+    const locked = fileStore(path).lock!(() => Promise.resolve("locked"));
+    assertEquals(await within(LIMIT_MS, locked), "locked");
   }));
 
 Deno.test("fileStore() does not release the lock of another process", () =>

@@ -1,5 +1,7 @@
 /** Limits for what tests wait for: a test that waits in vain fails, and does not hang. */
 
+import { setImmediate } from "node:timers";
+
 /** Milliseconds that are enough on a busy machine, where a wait takes a few of them. */
 export const LIMIT_MS = 20_000;
 
@@ -34,4 +36,9 @@ export async function until(
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+/** Lets everything run that is due, one turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

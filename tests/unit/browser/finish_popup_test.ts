@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { finishPopup } from "../../../lib/browser/mod.ts";
 import { skipWaits } from "../../support/timers.ts";
-import { LIMIT_MS, within } from "../../support/within.ts";
+import { LIMIT_MS, turn, within } from "../../support/within.ts";
 import { codeOf, fakeWindow, openChannel } from "./_fake_window.ts";
 
 const RESPONSE = "https://app.example/callback?code=c0de&state=s1";
@@ -35,7 +35,7 @@ Deno.test("finishPopup() waits for the opener, and for nobody of another origin"
     page.fire("message", { origin, data });
   fire("https://evil.example", taken);
   fire("https://app.example", { ...taken, state: "s2" });
-  await new Promise((resolve) => setTimeout(resolve));
+  await turn();
   assertEquals(page.isClosed, false);
   fire("https://app.example", taken);
   assertEquals(await within(LIMIT_MS, finished), true);

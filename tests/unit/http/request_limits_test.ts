@@ -15,6 +15,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { turn } from "../../support/within.ts";
 
 const NEXT = `${API}/next`;
 const encode = (body: string) => new TextEncoder().encode(body);
@@ -81,7 +82,7 @@ Deno.test("a failure after the timeout is handled", async () => {
     assertTimeout(await errorOf(GET.send({ fetch, timeoutMs: 5 })), PRM);
     late.resolve();
     // Deno and Node fail a test with an unhandled rejection.
-    await new Promise((resolve) => setTimeout(resolve));
+    await turn();
   }
 });
 

@@ -12,6 +12,7 @@ import {
 import { AS, MCP } from "../../support/fixtures.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { turn } from "../../support/within.ts";
 
 const SESSION: ISession = {
   ...RESOURCE_SESSION,
@@ -269,7 +270,7 @@ Deno.test("createAuthorizedFetch() frees the copy of a Request when the call has
     },
   });
   await ended(new Request(MCP, init));
-  await new Promise((resolve) => setTimeout(resolve));
+  await turn();
   assertEquals(reason === undefined, false);
 });
 

@@ -11,6 +11,7 @@ import {
 } from "../../../lib/stores/mod.ts";
 import { fakeKv, fakeLocks, fakeRedis, fakeStorage } from "./_fakes.ts";
 import { SESSION } from "../../support/resource.ts";
+import { LIMIT_MS, within } from "../../support/within.ts";
 
 /** The same session, but for one member. */
 const without = (member: keyof ISession, value?: unknown) => ({
@@ -151,10 +152,7 @@ for (const name of ["denoKvStore", "redisStore"]) {
     const result = await open().lock?.(async () => {
       const waiting = open().lock?.(run, signal).catch((error) => error);
       controller.abort(reason);
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const held = new Promise((resolve) => timer = setTimeout(resolve, 500));
-      assertEquals(await Promise.race([waiting, held]), reason);
-      clearTimeout(timer);
+      assertEquals(await within(LIMIT_MS, waiting!), reason);
       await assertRejects(async () => await open().lock?.(run, signal));
       return "done";
     }, signal);
