@@ -6,7 +6,7 @@ import {
   assertRejectsCode,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-import { pairOf, rsaPair } from "../../support/keys.ts";
+import { pairOf, rsa, rsaPair } from "../../support/keys.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256" };
 
@@ -25,6 +25,7 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
   const other = await pairOf(P256);
   const p384 = await pairOf({ ...P256, namedCurve: "P-384" });
   const ed25519 = await pairOf({ name: "Ed25519" });
+  const sha1 = await rsaPair(rsa("RSASSA-PKCS1-v1_5", "SHA-1"));
   const nonExtractable = await crypto.subtle.importKey(
     "jwk",
     await crypto.subtle.exportKey("jwk", publicKey),
@@ -55,6 +56,8 @@ Deno.test("createDpop() rejects anything but a pair of signing keys", async () =
       { privateKey, publicKey: ed25519.publicKey },
       { privateKey: ed25519.privateKey, publicKey },
       { privateKey, publicKey: nonExtractable },
+      // JOSE has no algorithm with SHA-1.
+      { privateKey, publicKey: sha1.publicKey },
     ]
   ) {
     await assertRejectsCode(
