@@ -26,6 +26,7 @@ import {
   isAllowedFile,
   isVersion,
   NO_POLYFILLS,
+  npmEntryPoints,
   packageMembers,
   PROGRAM,
   repositoryUrl,
@@ -61,19 +62,6 @@ interface IDnt {
     postBuild(): Promise<void>;
   }): Promise<void>;
 }
-
-/**
- * Entry points that are programs as well in Deno: `import.meta` in an entry point would
- * make dnt add a polyfill for CommonJS.
- */
-const PROGRAMS = ["./lib/doctor/mod.ts", "./lib/cli/mod.ts"];
-const NPM_ENTRY_POINTS: readonly (IEntryPoint & { readonly kind?: "bin" })[] = [
-  ...entryPoints.map(({ name, path }) => ({
-    name,
-    path: PROGRAMS.includes(path) ? path.replace(/mod\.ts$/, "api.ts") : path,
-  })),
-  { kind: "bin", ...PROGRAM },
-];
 
 async function loadDnt(): Promise<IDnt> {
   // In a variable, so that the type check does not load it from JSR.
@@ -151,7 +139,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
   Deno.chdir(root);
   await dnt.emptyDir("./npm");
   await dnt.build({
-    entryPoints: NPM_ENTRY_POINTS,
+    entryPoints: [...npmEntryPoints, { kind: "bin", ...PROGRAM }],
     outDir: "./npm",
     shims: { deno: { test: "dev" } },
     declaration: "inline",

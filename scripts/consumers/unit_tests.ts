@@ -11,7 +11,7 @@ import {
   COMPILER_OPTIONS,
   DNT_COMMONJS,
   DNT_DEFAULTS,
-  entryPoints,
+  npmEntryPoints,
 } from "../support/npm_package.ts";
 import {
   findPortableTests,
@@ -126,7 +126,7 @@ function checksFor({ tests }: IProject): ICheck[] {
     skipLibCheck: true,
   };
   const pathsOf = (arePrograms: boolean) =>
-    entryPoints.filter(({ name }) => PROGRAMS.includes(name) === arePrograms)
+    npmEntryPoints.filter(({ name }) => PROGRAMS.includes(name) === arePrograms)
       .map(({ path }) => path);
   const asDnt = {
     options: { ...DNT_DEFAULTS, ...COMPILER_OPTIONS, types: ["node"] },

@@ -13,6 +13,21 @@ export const entryPoints: readonly IEntryPoint[] = Object
   .entries(config.exports)
   .map(([name, path]) => ({ name, path }));
 
+/** Entry points that also run as programs in Deno, with `import.meta.main`. */
+const RUN_BY_DENO = ["./lib/doctor/mod.ts", "./lib/cli/mod.ts"];
+
+/**
+ * The entry points of the npm package, which has one program of its own. dnt would add
+ * a polyfill for `import.meta` in CommonJS, and bundlers for pages and Workers follow
+ * the import of the program to modules of Node.
+ */
+export const npmEntryPoints: readonly IEntryPoint[] = entryPoints.map((
+  { name, path },
+) => ({
+  name,
+  path: RUN_BY_DENO.includes(path) ? path.replace(/mod\.ts$/, "api.ts") : path,
+}));
+
 /** Returns what a program imports: `@scope/name` for `.`, `@scope/name/sub` for `./sub`. */
 export function toSpecifier(packageName: string, entryPoint: string): string {
   return packageName + entryPoint.slice(1);

@@ -2,7 +2,12 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { root } from "./deno.ts";
-import { entryPoints, packageMembers, PROGRAM } from "./npm_package.ts";
+import {
+  entryPoints,
+  npmEntryPoints,
+  packageMembers,
+  PROGRAM,
+} from "./npm_package.ts";
 import { writePackageReadme } from "./package_readme.ts";
 import { copyFromRoot, outputOf } from "./process.ts";
 
@@ -36,6 +41,9 @@ export async function copySources(directory: string): Promise<string> {
   return directory;
 }
 
+/** The entry point of the program while the package is made. */
+const BIN = "./bin";
+
 /** Packs a directory with npm; returns the path of the tarball. */
 async function npmPack(directory: string, destination: string) {
   const args = [
@@ -56,6 +64,14 @@ export async function packSources(destination: string): Promise<string> {
   const temporary = await Deno.makeTempDir();
   try {
     const cwd = await copySources(`${temporary}/sources`);
+    // `deno pack` takes the modules of the program from an entry point as well.
+    const paths = [...npmEntryPoints, { name: BIN, path: PROGRAM.path }]
+      .map(({ name, path }) => [name, path]);
+    const exports = Object.fromEntries(paths);
+    await Deno.writeTextFile(
+      `${cwd}/deno.json`,
+      JSON.stringify({ ...config, exports }),
+    );
     const tarball = `${temporary}/packed.tgz`;
     const args = ["pack", "--allow-dirty", "--no-source-maps"];
     await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });
@@ -65,10 +81,11 @@ export async function packSources(destination: string): Promise<string> {
     const file = `${directory}/package.json`;
     const json = JSON.parse(await Deno.readTextFile(file));
     const bin = PROGRAM.path.replace(/^\.\/(.*)\.ts$/, "$1.js");
+    const { [BIN]: _, ...packed } = json.exports;
     const finished = {
       ...json,
       ...packageMembers(),
-      exports: { ...json.exports, "./package.json": "./package.json" },
+      exports: { ...packed, "./package.json": "./package.json" },
       bin: { [PROGRAM.name]: bin },
     };
     await Deno.writeTextFile(file, `${JSON.stringify(finished, null, 2)}\n`);
