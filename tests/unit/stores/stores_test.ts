@@ -11,7 +11,7 @@ import {
 } from "../../../lib/stores/mod.ts";
 import { fakeKv, fakeLocks, fakeRedis, fakeStorage } from "./_fakes.ts";
 import { SESSION } from "../../support/resource.ts";
-import { LIMIT_MS, within } from "../../support/within.ts";
+import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 /** The same session, but for one member. */
 const without = (member: keyof ISession, value?: unknown) => ({
@@ -150,6 +150,12 @@ for (const name of ["denoKvStore", "redisStore"]) {
     let runs = 0;
     const run = () => Promise.resolve(++runs);
     const result = await open().lock?.(async () => {
+      const later = new AbortController();
+      const between = open().lock?.(run, later.signal).catch((error) => error);
+      // By then it has tried once, and waits before it tries again.
+      await turn();
+      later.abort(reason);
+      assertEquals(await within(LIMIT_MS, between!), reason);
       const waiting = open().lock?.(run, signal).catch((error) => error);
       controller.abort(reason);
       assertEquals(await within(LIMIT_MS, waiting!), reason);
