@@ -24,8 +24,8 @@ export interface IDeskOptions {
   sockets?: Record<string, string>;
 }
 
-/** A program that still runs then waits for something that does not come. */
-const LIMIT_MS = 30_000;
+/** Long: with an empty cache, the packages of a program are downloaded first. */
+const LIMIT_MS = 90_000;
 
 /** What the programs need; no more of the network than this machine. */
 const PERMISSIONS = [
