@@ -41,7 +41,17 @@ function formatRanges(lines: readonly number[]): string {
   ).join(", ");
 }
 
+/** Removes the empty files of processes that a test has killed. */
+async function removeEmptyFiles(): Promise<void> {
+  const directory = new URL("coverage/", root);
+  for await (const { name } of Deno.readDir(directory)) {
+    const file = new URL(name, directory);
+    if ((await Deno.stat(file)).size === 0) await Deno.remove(file);
+  }
+}
+
 async function readCoverage(): Promise<IFileCoverage[]> {
+  await removeEmptyFiles();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["coverage", "--quiet", "--include=/lib/", "--lcov", "coverage"],
     cwd: root,
