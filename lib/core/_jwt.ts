@@ -40,3 +40,15 @@ export function decodeJwt(token: string): { header: Members; claims: Claims } {
     claims: parsePart("payload", parts[1]!) as Claims,
   };
 }
+
+/**
+ * Returns the claims of a token, unverified; undefined if it is encrypted, or is not a
+ * JWT.
+ */
+export function readClaims(token = ""): Claims | undefined {
+  try {
+    return decodeJwt(token).claims;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 /** Which token of a session is sent to a resource, and until when. */
 
-import { decodeJwt } from "../core/_jwt.ts";
+import { readClaims } from "../core/_jwt.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import type { ISession } from "./session.ts";
 
@@ -23,17 +23,15 @@ export function bearerOf(
 }
 
 /** Returns the expiry and the lifetime of an ID token, in seconds, if it has them. */
-function timesOf(idToken = ""): { expiry?: number; lifetime?: number } {
-  try {
-    const { exp, iat } = decodeJwt(idToken).claims;
-    if (typeof exp !== "number") return {};
-    return {
-      expiry: exp,
-      ...(typeof iat === "number" && { lifetime: exp - iat }),
-    };
-  } catch {
-    return {}; // Encrypted, or no JWT.
-  }
+function timesOf(
+  idToken: string | undefined,
+): { expiry?: number; lifetime?: number } {
+  const { exp, iat } = readClaims(idToken) ?? {};
+  if (typeof exp !== "number") return {};
+  return {
+    expiry: exp,
+    ...(typeof iat === "number" && { lifetime: exp - iat }),
+  };
 }
 
 /** Checks whether the token to send expires soon, or has expired. */

@@ -1,18 +1,8 @@
 /** Whether the ID token of a refresh is for the user who has signed in. */
 
-import { decodeJwt } from "../core/_jwt.ts";
+import { readClaims } from "../core/_jwt.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import { checkIdToken, type ICheckIdTokenOptions } from "../token/id_token.ts";
-
-/** Returns the claims of an ID token; undefined if they cannot be read. */
-function claimsOf(idToken = ""): IAuthorizationJWTClaims | undefined {
-  try {
-    return decodeJwt(idToken).claims;
-  } catch {
-    return undefined; // Not a JWT, or encrypted.
-  }
-}
 
 /** Returns a claim as a string; the order of audiences does not matter. */
 function comparable(claim: unknown): string {
@@ -28,7 +18,7 @@ export async function checkRefreshedIdToken(
   earlier: string | undefined,
   { clientId, accessToken, now }: Omit<ICheckIdTokenOptions, "issuer">,
 ): Promise<void> {
-  const original = claimsOf(earlier);
+  const original = readClaims(earlier);
   const issuer = original?.iss;
   // A server may return the same ID token again, which may have expired.
   if (!original || !issuer || idToken === earlier) return;

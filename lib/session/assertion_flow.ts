@@ -7,7 +7,7 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
-import { decodeJwt } from "../core/_jwt.ts";
+import { readClaims } from "../core/_jwt.ts";
 import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import {
@@ -63,12 +63,7 @@ function isFor(
   { issuer, token_endpoint = "" }: SessionServerMetadata,
 ): boolean {
   const isOwn = parseUrl(token_endpoint)?.origin === parseUrl(issuer)?.origin;
-  let aud: unknown;
-  try {
-    ({ aud } = decodeJwt(assertion).claims);
-  } catch {
-    return false;
-  }
+  const { aud } = readClaims(assertion) ?? {};
   return [aud].flat().some((one) =>
     typeof one === "string" &&
     (isSameIssuer(one, issuer) || (isOwn && one === token_endpoint))

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decodeJwt } from "../core/_jwt.ts";
+import { readClaims } from "../core/_jwt.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
@@ -43,12 +43,9 @@ export function hasExpired(
   now: () => number,
 ): boolean {
   if (type !== TOKEN_TYPE_ID_TOKEN) return false;
-  try {
-    const { exp } = decodeJwt(token).claims;
-    return typeof exp === "number" && exp <= now() / 1000;
-  } catch {
-    return false; // Encrypted, or malformed: up to the identity provider.
-  }
+  // A token without readable claims is left to the identity provider.
+  const { exp } = readClaims(token) ?? {};
+  return typeof exp === "number" && exp <= now() / 1000;
 }
 
 /** Returns the authentication that an identity provider requires (RFC 9470, section 3). */

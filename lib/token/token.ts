@@ -7,7 +7,7 @@
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
-import { decodeJwt } from "../core/_jwt.ts";
+import { readClaims } from "../core/_jwt.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
@@ -273,14 +273,6 @@ export interface IIsTokenExpiredOptions {
   now?: (() => number) | undefined;
 }
 
-function jwtExpiry(accessToken: string): unknown {
-  try {
-    return decodeJwt(accessToken).claims.exp;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Checks whether a token has expired or is about to expire. A token of unknown
  * lifetime counts as valid, until the resource responds with `401`.
@@ -305,7 +297,7 @@ export function isTokenExpired(
   const { access_token, expires_at } = token;
   const expiresAt = typeof expires_at === "number"
     ? expires_at
-    : readJwt && jwtExpiry(access_token);
+    : readJwt && readClaims(access_token)?.exp;
   return typeof expiresAt === "number" &&
     now() / 1000 >= expiresAt - skewSeconds;
 }
