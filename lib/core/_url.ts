@@ -59,6 +59,17 @@ export function isLoopback({ hostname }: URL): boolean {
     .test(hostname);
 }
 
+/**
+ * Returns an http URL on loopback without its port, which does not count in a comparison
+ * of redirect URIs (RFC 8252, section 7.3); any other text unchanged.
+ */
+export function withoutLoopbackPort(uri: string): string {
+  const url = parseUrl(uri);
+  if (url?.protocol !== "http:" || !isLoopback(url)) return uri;
+  url.port = "";
+  return url.href;
+}
+
 /** Rules for the URLs that may be used. */
 export interface IUrlRules {
   /** Accepts http and loopback everywhere. */

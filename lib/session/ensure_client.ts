@@ -9,7 +9,7 @@ import { requireNonEmptyString } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
-import { isLoopback, parseUrl, quoteUrl } from "../core/_url.ts";
+import { quoteUrl, withoutLoopbackPort } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_DEVICE_CODE,
@@ -188,14 +188,8 @@ function waysToAClient(
  * URI, as a program often cannot use the same port again (RFC 8252, section 7.3).
  */
 function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
-  const withoutPort = (text: string) => {
-    const url = parseUrl(text);
-    if (url?.protocol !== "http:" || !isLoopback(url)) return text;
-    url.port = "";
-    return url.href;
-  };
-  const registered = stringsIn(redirect_uris)?.map(withoutPort);
-  return registered?.includes(withoutPort(uri)) ?? true;
+  const registered = stringsIn(redirect_uris)?.map(withoutLoopbackPort);
+  return registered?.includes(withoutLoopbackPort(uri)) ?? true;
 }
 
 /** Returns why no known client was used, if clients are known. */

@@ -2,7 +2,7 @@
 
 import { decodeBase64String } from "../core/_base64.ts";
 import { isMembers, stringsIn } from "../core/_members.ts";
-import { isLoopback, parseUrl } from "../core/_url.ts";
+import { isLoopback, parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 import { refusal } from "./_refusals.ts";
 
@@ -67,13 +67,8 @@ export function newClient(body: string, client_id: string): IClient {
 
 /** Checks a redirect URI; the port of a loopback one is free (RFC 8252, section 7.3). */
 export function hasRedirectUri({ redirect_uris }: IClient, uri: string) {
-  const withoutPort = (text: string) => {
-    const url = parseUrl(text);
-    if (url?.protocol !== "http:" || !isLoopback(url)) return text;
-    url.port = "";
-    return url.href;
-  };
-  return redirect_uris?.some((one) => withoutPort(one) === withoutPort(uri)) ??
+  const wanted = withoutLoopbackPort(uri);
+  return redirect_uris?.some((one) => withoutLoopbackPort(one) === wanted) ??
     false;
 }
 
