@@ -1,5 +1,6 @@
 /** The authorization server: its metadata and endpoints. */
 
+import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import {
   authenticate,
   AUTHENTICATION_METHODS,
@@ -33,8 +34,6 @@ export interface IAuthorizationServerSettings {
 
 /** How long a device code is valid, and how often to poll, in seconds. */
 const DEVICE = { expires_in: 600, interval: 1 };
-
-const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
 
 type Endpoint = (request: ITestRequest) => Response | Promise<Response>;
 
@@ -176,7 +175,7 @@ export function createAuthorizationServer(
           { ...client, grant_types: [] },
           newGrant(client, request),
         );
-      case DEVICE_CODE:
+      case GRANT_TYPE_DEVICE_CODE:
         return grants.issue(client, redeemDevice(client, params));
     }
     throw refusal("unsupported_grant_type", `${type} is not supported`);
@@ -216,7 +215,7 @@ export function createAuthorizationServer(
     },
     device_authorization(request) {
       const client = authenticated(request);
-      requireGrant(client, DEVICE_CODE);
+      requireGrant(client, GRANT_TYPE_DEVICE_CODE);
       requireResource(request);
       const device_code = grants.unique("device");
       const expiresAt = now() + DEVICE.expires_in * 1000;
@@ -246,7 +245,7 @@ export function createAuthorizationServer(
         "authorization_code",
         "refresh_token",
         "client_credentials",
-        DEVICE_CODE,
+        GRANT_TYPE_DEVICE_CODE,
       ],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,

@@ -1,6 +1,10 @@
 /** What a form says about the failure, after the server has refused it. */
 
 import { isTemporary } from "../core/advice.ts";
+import {
+  GRANT_TYPE_JWT_BEARER,
+  GRANT_TYPE_TOKEN_EXCHANGE,
+} from "../core/constants.ts";
 import type { OAuthClientErrorRequest } from "../core/errors.ts";
 import { basicValues } from "../http/_redact.ts";
 import type { IRequest } from "../http/_request.ts";
@@ -10,13 +14,19 @@ import type { IResponse } from "../http/_response.ts";
 export const RESOURCE_HINT =
   "for a server that rejects the parameter resource, set resource: false";
 
+/** The grant types by which an assertion is exchanged for a token. */
+const ASSERTION_GRANTS: readonly string[] = [
+  GRANT_TYPE_JWT_BEARER,
+  GRANT_TYPE_TOKEN_EXCHANGE,
+];
+
 /** Returns the kind of a request, if it determines what to do after a failure. */
 export function requestOf(
   { body }: Pick<IRequest, "body">,
 ): OAuthClientErrorRequest | undefined {
   const grant = new URLSearchParams(body).get("grant_type") ?? "";
   if (grant === "refresh_token") return "refresh";
-  return /:(jwt-bearer|token-exchange)$/.test(grant) ? "assertion" : undefined;
+  return ASSERTION_GRANTS.includes(grant) ? "assertion" : undefined;
 }
 
 /** Checks whether form-encoding changes Basic credentials that a request has sent. */
