@@ -49,12 +49,11 @@ async function obtainChallenge(
 /** Discovers the authorization server. The resource may repeat what it received. */
 async function discoverFor(
   need: INeed,
-  earlier: ISession | undefined,
+  tokens: readonly string[],
   renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<IAuthorizationContext> {
   const { resource, discovery, options } = renewal;
-  const tokens = secretTokens(earlier, need.refused);
   const transport = { ...transportOf(options), signal };
   const challenge = need.challenge ??
     await obtainChallenge(renewal, transport);
@@ -189,10 +188,8 @@ export async function signInAnew(
 ): Promise<ISession> {
   const { store, authorize, rules, onEvent } = further;
   // What the servers may repeat.
-  const secrets = [
-    ...need.secrets ?? [],
-    ...secretTokens(earlier, need.refused),
-  ];
+  const tokens = secretTokens(earlier, need.refused);
+  const secrets = [...need.secrets ?? [], ...tokens];
   const fetch = fetchWith(further.options.fetch, { secrets });
   const options = { ...further.options, fetch };
   const renewal = { ...further, options };
@@ -206,7 +203,7 @@ export async function signInAnew(
       ...(maxAge !== undefined && { maxAge }),
     }, secrets);
   }
-  const context = await discoverFor(need, earlier, renewal, signal);
+  const context = await discoverFor(need, tokens, renewal, signal);
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
   const challenged = mergeScopes(

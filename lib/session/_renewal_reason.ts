@@ -99,7 +99,7 @@ export function needOf(
   const challenges = findChallenges(headers);
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
-  const isFresh = source === "authorize";
+  const hasJustSignedIn = source === "authorize";
   const common = {
     refused,
     isChallenged: true,
@@ -113,7 +113,7 @@ export function needOf(
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
     const maxAge = max_age ? Number(max_age) : undefined;
     // The user has just signed in for exactly this.
-    const isRepeated = isFresh && need?.acrValues === acrValues &&
+    const isRepeated = hasJustSignedIn && need?.acrValues === acrValues &&
       need?.maxAge === maxAge;
     return isRepeated ? undefined : { ...stepUp, acrValues, maxAge };
   }
@@ -126,7 +126,7 @@ export function needOf(
   // If the resource does not accept the proof, another token would not help.
   const isProofRefused = refused &&
     (find("use_dpop_nonce") ?? find("invalid_dpop_proof"));
-  return isFresh || isProofRefused
+  return hasJustSignedIn || isProofRefused
     ? undefined
     : { ...common, mayRefresh: source !== "refresh" };
 }

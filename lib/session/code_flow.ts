@@ -170,12 +170,8 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         assumePkce,
         par,
       });
-    let { client, isReused } = await clientOf(
-      request,
-      options,
-      uri,
-      unfinished.get(issuer),
-    );
+    const kept = unfinished.get(issuer);
+    let { client, isReused } = await clientOf(request, options, uri, kept);
     const signIn = async (prompt: Record<string, string>) => {
       let begun: Awaited<ReturnType<typeof begin>>;
       try {
@@ -214,7 +210,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         return await finish(await signIn(CONSENT));
       }
     };
-    const isAgain = client === unfinished.get(issuer);
+    const isAgain = client === kept;
     try {
       const next = await signInOnceOrTwice();
       unfinished.delete(issuer);
