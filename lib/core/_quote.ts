@@ -104,6 +104,11 @@ export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(CONTROL_OR_BIDI, escape);
 }
 
+/** Escapes text for a page, so that no text of a server becomes markup. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'`]/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
 /**
  * How runtimes name a reason: Node and Bun by a code at the end of the text, Deno in
  * its message. No URL matches by accident, as URLs contain no spaces.

@@ -1,9 +1,6 @@
 /** How text becomes part of a page. */
 
-/** Escapes text for a page: nothing of a server is read as markup. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"'`]/g, (char) => `&#${char.charCodeAt(0)};`);
-}
+import { escapeHtml } from "../core/_quote.ts";
 
 /** Escapes a sentence, and sets what stands between backquotes as code. */
 export function proseHtml(text: string): string {

@@ -1,7 +1,8 @@
 /** A sequence diagram of the requests of a diagnosis, as SVG. */
 
+import { escapeHtml } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
-import { describeTime, escapeHtml, fit } from "./_html.ts";
+import { describeTime, fit } from "./_html.ts";
 import type { IJoinedStep } from "./_join_steps.ts";
 import { PURPOSES } from "./_sign_in_words.ts";
 import type {

@@ -5,13 +5,14 @@
  */
 
 import { requireObject } from "../core/_arguments.ts";
+import { isMembers } from "../core/_members.ts";
+import { escapeHtml } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
-import { describeTime, escapeHtml, proseHtml } from "./_html.ts";
+import { describeTime, proseHtml } from "./_html.ts";
 import { joinSteps } from "./_join_steps.ts";
 import { STYLE } from "./_report_style.ts";
 import { type IRow, sequenceSvg } from "./_sequence.ts";
 import { PURPOSES, signInRows } from "./_sign_in_words.ts";
-import { isMembers } from "../core/_members.ts";
 import type {
   DiagnosisVerdict,
   FindingSeverity,

@@ -1,5 +1,7 @@
 /** The page that the loopback receiver sends to the browser. */
 
+import { escapeHtml } from "../core/_quote.ts";
+
 /**
  * Header fields of every response: nothing is loaded or cached, and no referrer is
  * sent.
@@ -15,10 +17,6 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   // Otherwise the browser keeps the connection open after the server is closed.
   "Connection": "close",
 };
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
 
 /** Returns a page with a heading and one paragraph. */
 export function renderPage(title: string, text: string): string {
