@@ -1,6 +1,8 @@
 /** The form of a rule, of which there is one for each kind of finding. */
 
 import type { Members } from "../core/_members.ts";
+import { scopesFrom } from "../core/_scope_values.ts";
+import { missingScopes } from "../core/scopes.ts";
 import {
   type AnyDocument,
   headerOf,
@@ -64,6 +66,15 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
     ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
     ...(excerpt && { excerpt }),
   }];
+}
+
+/** Returns the scopes that a server has left out, if it names those that it grants. */
+export function withheldScopes(
+  wanted: readonly string[],
+  scope: unknown,
+): string[] {
+  const granted = scopesFrom(scope);
+  return granted.length > 0 ? missingScopes(wanted, granted) : [];
 }
 
 /** Adds the options with which a client continues, if it stops without them. */

@@ -1,11 +1,9 @@
 /** Findings about the registration of a client. */
 
 import { stringMember, stringsIn } from "../core/_members.ts";
-import { scopesFrom } from "../core/_scope_values.ts";
-import { missingScopes } from "../core/scopes.ts";
 import { SECRET_METHODS } from "../client/_authentication_methods.ts";
 import { type IFacts, list } from "./_facts.ts";
-import type { IRule } from "./_rules.ts";
+import { type IRule, withheldScopes } from "./_rules.ts";
 import { responseMembersOf, sentMembersOf } from "./_sign_in_steps.ts";
 
 /** The requests for a registration, with their members. */
@@ -104,10 +102,9 @@ export const REGISTRATION_RULES: readonly IRule[] = [
     client: "With this library: `scopes`, set to those that were registered.",
     find(facts) {
       const { received } = registeredIn(facts) ?? {};
-      const scopes = scopesFrom(received?.scope);
       const wanted = facts.signIn?.requestedScopes ?? facts.context?.scopes ??
         [];
-      const missing = scopes.length > 0 ? missingScopes(wanted, scopes) : [];
+      const missing = withheldScopes(wanted, received?.scope);
       return missing.length > 0
         ? {
           message: `The client is registered without ${

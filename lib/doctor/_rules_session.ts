@@ -2,11 +2,10 @@
 
 import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
-import { missingScopes } from "../core/scopes.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
 import { type IFacts, isStillValid, list, sentence, shown } from "./_facts.ts";
-import type { IRule } from "./_rules.ts";
+import { type IRule, withheldScopes } from "./_rules.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
 function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
@@ -130,8 +129,8 @@ export const SESSION_RULES: readonly IRule[] = [
     client: "With this library: `refreshScope: true`.",
     find({ signIn }) {
       const before = scopesFrom(signIn?.session?.token.scope);
-      const after = scopesFrom(signIn?.refresh?.session?.token.scope);
-      const missing = after.length > 0 ? missingScopes(before, after) : [];
+      const { scope } = signIn?.refresh?.session?.token ?? {};
+      const missing = withheldScopes(before, scope);
       return missing.length > 0
         ? {
           message: `The refreshed token is without ${list(missing)}.`,

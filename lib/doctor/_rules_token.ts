@@ -1,11 +1,10 @@
 /** Findings about the token request and its response. */
 
 import { stringMember } from "../core/_members.ts";
-import { scopesFrom } from "../core/_scope_values.ts";
-import { missingScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
+import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { type IFacts, list, sentence, shown } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
-import type { IRule } from "./_rules.ts";
+import { type IRule, withheldScopes } from "./_rules.ts";
 import { failureAt, isExplained, isPage, saying } from "./_sign_in_failure.ts";
 import { lastOf, responseMembersOf } from "./_sign_in_steps.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
@@ -164,11 +163,8 @@ export const TOKEN_RULES: readonly IRule[] = [
     client: "With this library: `scopes`, set to those that are granted.",
     find(facts) {
       const { session, requestedScopes = [] } = facts.signIn ?? {};
-      const granted = scopesFrom(session?.token.scope);
-      const missing = granted.length > 0
-        ? missingScopes(requestedScopes, granted)
-          .filter((scope) => scope !== OFFLINE_ACCESS && scope !== "openid")
-        : [];
+      const missing = withheldScopes(requestedScopes, session?.token.scope)
+        .filter((scope) => scope !== OFFLINE_ACCESS && scope !== "openid");
       return missing.length > 0
         ? {
           message: `The token is issued without ${list(missing)}.`,

@@ -35,8 +35,9 @@ export function registrationIn(
   { exchanges, registration }: IFacts,
   { client, failure }: ISignInFacts,
 ): IRegistration | undefined {
-  const { response } = lastOf(exchanges, "registration") ?? {};
-  if (!lastOf(exchanges, "registration")) return registration;
+  const last = lastOf(exchanges, "registration");
+  if (!last) return registration;
+  const { response } = last;
   const { step, error } = failure ?? {};
   const isRegistered = response !== undefined && response.status < 300;
   // A registration without the secret that its method needs is of no use.
