@@ -36,7 +36,7 @@ export function coversTarget(
   metadataUrl: string,
   match: "parent" | "exact",
 ): boolean {
-  if (resource === canonicalResource(target)) return true;
+  if (resource === identifierOf(target)) return true;
   const url = parseResource(resource);
   if (url?.origin !== target.origin) return false;
   if (url.pathname + url.search === target.pathname + target.search) {
@@ -52,10 +52,10 @@ export function coversTarget(
 }
 
 /**
- * Returns the identifier of a target: without a fragment, and without a slash for an
- * empty path.
+ * Returns the identifier of a resource or an issuer for its URL: without a fragment, and
+ * without a slash for an empty path.
  */
-export function canonicalResource(target: URL): string {
-  const path = target.pathname === "/" ? "" : target.pathname;
-  return target.origin + path + target.search;
+export function identifierOf(url: URL): string {
+  const path = url.pathname === "/" ? "" : url.pathname;
+  return url.origin + path + url.search;
 }

@@ -25,7 +25,7 @@ import type { IAuthenticationChallenge } from "../core/types.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import { emit } from "../http/events.ts";
-import { canonicalResource } from "./_identifiers.ts";
+import { identifierOf } from "./_identifiers.ts";
 import { discoveryError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
@@ -254,7 +254,7 @@ export async function discover(
     const serverMetadata = completeMetadata(known);
     const scopes = selectScopes({ challenge, serverMetadata, offlineAccess });
     return {
-      resource: canonicalResource(target),
+      resource: identifierOf(target),
       issuer: serverMetadata.issuer,
       serverMetadata,
       source: "option",
@@ -333,7 +333,7 @@ export async function discover(
     secrets,
   );
   return {
-    resource: resourceMetadata?.resource ?? canonicalResource(target),
+    resource: resourceMetadata?.resource ?? identifierOf(target),
     issuer: serverMetadata.issuer,
     ...(trusted !== undefined && trusted !== serverMetadata.issuer && {
       responseIssuer: trusted,

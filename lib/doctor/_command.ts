@@ -4,6 +4,7 @@ import { printable } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
+import { identifierOf } from "../discovery/_identifiers.ts";
 import type { IFetch } from "../http/request_options.ts";
 import {
   HELP,
@@ -60,8 +61,7 @@ async function clientOf(
   { readFile }: ICommandIo,
 ): Promise<Client | undefined> {
   if (clientId === undefined) return undefined;
-  // The identifier of an issuer has no slash for an empty path.
-  const named = issuer?.href.replace(/^(\w+:\/\/[^/]+)\/$/, "$1");
+  const named = issuer && identifierOf(issuer);
   if (clientSecretFile === undefined || named === undefined) {
     return publicClient(clientId, { issuer: named });
   }

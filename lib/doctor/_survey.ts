@@ -3,6 +3,7 @@
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
+import { identifierOf } from "../discovery/_identifiers.ts";
 import {
   discover,
   type IAuthorizationContext,
@@ -185,8 +186,7 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
   const isResource = authorizationServer !== undefined ||
     probe.response?.status === 401 || challenges.length > 0 ||
     published.some(({ json }) => isMembers(json)) || target.search !== "";
-  // The identifier of an issuer has no slash for an empty path.
-  const own = target.pathname === "/" ? target.origin : target.href;
+  const own = identifierOf(target);
   const isServer = !isResource &&
     publishesServer(target, await readServer(survey, own));
   const { result: context, error: failure } = isServer

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
-  canonicalResource,
   coversTarget,
+  identifierOf,
 } from "../../../lib/discovery/_identifiers.ts";
 import { API, MCP, PRM } from "../../support/fixtures.ts";
 
@@ -106,7 +106,7 @@ for (const match of ["exact", "parent"] as const) {
   });
 }
 
-Deno.test("canonicalResource() returns a URL without fragment or slash for an empty path", () => {
+Deno.test("identifierOf() returns a URL without fragment or slash for an empty path", () => {
   const rows: [target: string, resource: string][] = [
     [API, API],
     [`${API}/#part`, API],
@@ -121,7 +121,7 @@ Deno.test("canonicalResource() returns a URL without fragment or slash for an em
   ];
   for (const [target, resource] of rows) {
     const url = new URL(target);
-    assertEquals(canonicalResource(url), resource, target);
+    assertEquals(identifierOf(url), resource, target);
     assertEquals(coversTarget(resource, url, "", "exact"), true, target);
   }
 });
