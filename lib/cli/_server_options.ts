@@ -1,11 +1,11 @@
 /** The options of the fetch for the authorization server and the client. */
 
-import { readFile } from "node:fs/promises";
 import { isMembers } from "../core/_members.ts";
 import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { IAuthorizedFetchOptions } from "../session/authorized_fetch_options.ts";
+import { readTextFile } from "../native/_text_file.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import { VERSION } from "./_version.ts";
@@ -13,7 +13,7 @@ import { VERSION } from "./_version.ts";
 /** Reads a file that an option names. */
 async function readOptionFile(option: string, path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readTextFile(path);
   } catch (error) {
     const { message } = error as Error;
     throw new Failure(ExitCode.Failed, `--${option}: ${message}`);
@@ -55,9 +55,10 @@ async function clientOf(
       "--client-secret-file requires --issuer, the server of the secret",
     );
   }
-  const secret = await readOptionFile("client-secret-file", clientSecretFile);
-  // Editors and `echo` end a file with a line break.
-  const client_secret = secret.replace(/\r?\n$/, "");
+  const client_secret = await readOptionFile(
+    "client-secret-file",
+    clientSecretFile,
+  );
   if (client_secret === "") {
     throw new Failure(
       ExitCode.Failed,

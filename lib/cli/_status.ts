@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { printable, printableJson } from "../core/_quote.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { FileStoreKey } from "../native/_file_content.ts";
+import { isMissing } from "../native/_file_system.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -23,7 +24,7 @@ async function filesIn(directory: string): Promise<string[]> {
     const names = await readdir(directory);
     return names.filter((name) => name.endsWith(".json")).sort();
   } catch (error) {
-    if ((error as { code?: unknown }).code === "ENOENT") return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 
-/** Reads a file as text, without the line break at its end. */
+/** Reads a file as text, without the line break that editors and `echo` add at its end. */
 export async function readTextFile(path: string): Promise<string> {
   return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
 }
