@@ -3,45 +3,14 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
-import { bundle } from "../support/bundle.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { findNode } from "./_node.ts";
+import { inRuntimes } from "./_runtimes.ts";
 
-const MAIN = new URL("../../lib/doctor/main.ts", import.meta.url);
-
-/** Runs a task with the program in Deno and in Node. */
-async function inRuntimes(
-  task: (
-    start: (...args: string[]) => Deno.ChildProcess,
-    directory: string,
-  ) => Promise<void>,
-): Promise<void> {
-  const directory = await Deno.makeTempDir();
-  try {
-    const bundled = `${directory}/doctor.mjs`;
-    await bundle(MAIN.pathname, bundled);
-    const node = await findNode();
-    const deno = ["run", "-N", "--allow-write", "--quiet", "--no-config"];
-    for (
-      const [program, ...first] of [
-        [Deno.execPath(), ...deno, bundled],
-        [node, bundled],
-      ] as const
-    ) {
-      await task((...args) =>
-        new Deno.Command(program, {
-          args: [...first, ...args],
-          // Without the command that opens a browser.
-          env: { PATH: directory },
-          stdin: "null",
-          stdout: "piped",
-          stderr: "piped",
-        }).spawn(), directory);
-    }
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-}
+const PROGRAM = {
+  source: new URL("../../lib/doctor/main.ts", import.meta.url),
+  deno: ["-N", "--allow-write"],
+  stdin: "null",
+} as const;
 
 /** Reads what the program prints for the user, and calls back with each URL. */
 async function readErrors(
@@ -63,7 +32,7 @@ async function readErrors(
 Deno.test("the doctor signs in with the browser, and writes a report, in Deno and Node", async () => {
   await using servers = await startFlowServers();
   const { resource } = servers.protectedResource;
-  await inRuntimes(async (start, directory) => {
+  await inRuntimes(PROGRAM, async (start, directory) => {
     const html = `${directory}/report.html`;
     const child = start("--sign-in", "--html", html, resource);
     const output = new Response(child.stdout).text();
@@ -84,7 +53,7 @@ Deno.test("the doctor signs in with the browser, and writes a report, in Deno an
 Deno.test("the doctor ends at once when it is interrupted while the user is away", async () => {
   await using servers = await startFlowServers();
   const { resource } = servers.protectedResource;
-  await inRuntimes(async (start) => {
+  await inRuntimes(PROGRAM, async (start) => {
     const child = start("--sign-in", resource);
     const output = new Response(child.stdout).text();
     const errors = await readErrors(child, () => child.kill("SIGINT"));

@@ -1,44 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { bundle } from "../support/bundle.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
-import { findNode } from "./_node.ts";
+import { inRuntimes } from "./_runtimes.ts";
 
-const source = new URL("_program.ts", import.meta.url).pathname;
+const PROGRAM = {
+  source: new URL("_program.ts", import.meta.url),
+  deno: ["-A"],
+  stdin: "piped",
+} as const;
 const AUTHORIZATION_URL = "https://as.example/authorize?a=1&b=%22$(id)";
 const PRINTED = "Opening the browser. If no page appears, open this URL:\n" +
   `${AUTHORIZATION_URL}\n`;
-
-/** Runs the program in Deno and Node, with a directory as its path for commands. */
-async function inRuntimes(
-  task: (
-    start: (...args: string[]) => Deno.ChildProcess,
-    directory: string,
-  ) => Promise<void>,
-): Promise<void> {
-  const directory = await Deno.makeTempDir();
-  try {
-    const bundled = `${directory}/program.mjs`;
-    await bundle(source, bundled);
-    const node = await findNode();
-    for (
-      const [program, ...first] of [
-        [Deno.execPath(), "run", "-A", "--quiet", "--no-config", bundled],
-        [node, bundled],
-      ] as const
-    ) {
-      await task((...args) =>
-        new Deno.Command(program, {
-          args: [...first, ...args],
-          env: { PATH: directory },
-          stdin: "piped",
-          stdout: "piped",
-          stderr: "piped",
-        }).spawn(), directory);
-    }
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-}
 
 /** Reads the first line, and then everything. */
 async function readFirst(child: Deno.ChildProcess) {
@@ -63,7 +34,7 @@ Deno.test({
     "createLoopbackReceiver() waits with the URL printed where the command is missing or fails",
   ignore: Deno.build.os !== "linux",
   fn: () =>
-    inRuntimes(async (start, directory) => {
+    inRuntimes(PROGRAM, async (start, directory) => {
       const command = `${directory}/xdg-open`;
       const ran = `${directory}/ran`;
       for (const script of [undefined, `: > ${ran}\nexit 3`]) {
@@ -91,7 +62,7 @@ Deno.test({
     "createLoopbackReceiver() passes the URL to the command, without a shell",
   ignore: Deno.build.os !== "linux",
   fn: () =>
-    inRuntimes(async (start, directory) => {
+    inRuntimes(PROGRAM, async (start, directory) => {
       const command = `${directory}/xdg-open`;
       const script = `#!/bin/sh\nprintf %s "$*" > ${directory}/url\n`;
       await Deno.writeTextFile(command, script);
@@ -115,7 +86,7 @@ Deno.test({
 });
 
 Deno.test("createLoopbackReceiver() accepts a pasted URL, query or code#state", () =>
-  inRuntimes(async (start) => {
+  inRuntimes(PROGRAM, async (start) => {
     for (
       const [line, search] of [
         ["http://127.0.0.1:1/callback?code=c&state=s1", "?code=c&state=s1"],
