@@ -40,7 +40,7 @@ tokens and no codes.
 Exit status: 0 if a client can continue, if need be with the options that the
 verdict names; 1 if it stops whatever its options; 2 for invalid arguments.`;
 
-/** What the command was given. */
+/** The parsed arguments. */
 export interface IArguments {
   json: boolean;
   register: boolean;
@@ -118,7 +118,7 @@ const VALUES: Readonly<
   },
 };
 
-/** Fails if an option is of no use without another. */
+/** Throws if an option is given without another one that it requires. */
 function requirePairs(found: IArguments): void {
   const { signIn, clientId, clientSecretFile, issuer } = found;
   const requires = (
@@ -134,12 +134,12 @@ function requirePairs(found: IArguments): void {
   requires(found.scopes, "--scope", signIn, "--sign-in");
   requires(found.clientMetadataUrl, "--client-metadata", signIn, "--sign-in");
   requires(clientSecretFile, "--client-secret-file", clientId, "--client-id");
-  // The resource selects the server, and must not select who receives the secret.
+  // The resource names the authorization server, and a secret must not go to any other.
   requires(clientSecretFile, "--client-secret-file", issuer, "--issuer");
   requires(issuer, "--issuer", clientId, "--client-id");
 }
 
-/** Reads the arguments; throws what is wrong with them. */
+/** Parses the arguments; throws if they are not valid. */
 export function readArguments(args: readonly string[]): IArguments {
   const found: IArguments = {
     json: false,
@@ -150,7 +150,7 @@ export function readArguments(args: readonly string[]): IArguments {
     aggressive: false,
     headers: {},
   };
-  // `deno task` passes on the `--` that npm would remove.
+  // `deno task` keeps the `--` that npm removes.
   const queue = args.filter((argument) => argument !== "--");
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const [name = "", inline] = next.startsWith("--")

@@ -21,7 +21,7 @@ import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "./sign_in.ts";
 /** What a sign-in uses of a loopback receiver. */
 export type Receiver = Pick<IDiagnoseCodeSignIn, "redirectUri" | "visit">;
 
-/** Where the command prints, and what it uses of the machine. */
+/** The output of the command, and the functions of the machine that it uses. */
 export interface ICommandIo {
   readonly print: (line: string) => void;
   readonly printError: (line: string) => void;
@@ -40,7 +40,7 @@ export interface ICommandIo {
   readonly writeFile?: (path: string, text: string) => Promise<void>;
 }
 
-/** Imported when they are needed only, as they import modules of Node. */
+/** Imported only when they are needed, as they import modules of Node. */
 const files = () => import("../native/_text_file.ts");
 const native = () => import("../native/loopback_receiver.ts");
 

@@ -22,7 +22,7 @@ export function isAllowed({ method, response }: IProbe): boolean {
 }
 
 /**
- * Makes the requests of a web page, as far as there are URLs for them. Without a probe of
+ * Makes those requests of a web page whose URLs are known. If there is no probe of
  * the resource, the target is an authorization server.
  */
 export async function probeCors(

@@ -22,7 +22,7 @@ const REGISTRATION = [
   "client_id_metadata_document_supported",
 ];
 
-/** The members of metadata that show a finding; none: the head of the response does. */
+/** The members of metadata that show a finding. An empty list: the header fields show it. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   auth_methods_need_key: [METHODS],
   authorization_server_refused: ["authorization_servers"],
@@ -83,8 +83,9 @@ const FOUND: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /**
- * Returns the exchange for a URL that shows a finding: that of the survey, as a sign-in
- * requests the same URLs for other reasons. Of the resource, it is the one that counts.
+ * Returns the exchange that shows a finding about a URL. Those of a sign-in are left
+ * out, as they have the same URLs for other reasons. For the resource, it is the exchange
+ * of the probe.
  */
 export function exchangeFor(
   { exchanges, probe }: IFacts,
@@ -116,7 +117,7 @@ function cutValue(value: unknown): unknown {
   ];
 }
 
-/** Writes members as JSON; those that are absent are named after it. */
+/** Writes members as JSON; the names of absent ones follow. */
 function jsonOf(members: Members, names: readonly string[]): string {
   const present = names.filter((name) => members[name] !== undefined);
   const absent = names.filter((name) => members[name] === undefined);
@@ -138,7 +139,7 @@ function jsonOf(members: Members, names: readonly string[]): string {
   ].join("\n");
 }
 
-/** The header fields of a response that show something. */
+/** The header fields that an excerpt shows. */
 const FIELDS = ["content-type", "location", "retry-after", "www-authenticate"];
 
 function headOf({ response, isFailed }: IExchange): string[] {

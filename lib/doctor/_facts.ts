@@ -1,4 +1,4 @@
-/** What a diagnosis has seen, and how findings put it into words. */
+/** The observations of a diagnosis, and functions that describe them in findings. */
 
 import { isMembers, type Members, stringMember } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
@@ -62,15 +62,15 @@ export interface IRegistration {
   readonly error?: OAuthClientError;
 }
 
-/** What one request of a sign-in came to. */
+/** The outcome of one request of a sign-in. */
 export interface IOutcome {
   readonly error?: OAuthClientError;
 }
 
-/** What a sign-in has come to; what is absent was not tried. */
+/** The results of a sign-in; a member is absent if the step was not tried. */
 export interface ISignInFacts {
   readonly flow: "code" | "device";
-  /** What the flow was given. */
+  /** The context that the flow was called with. */
   readonly context: IAuthorizationContext;
   requestedScopes: readonly string[];
   /** Whether the client is that of the caller. */
@@ -79,7 +79,7 @@ export interface ISignInFacts {
   client?: IKnownClient;
   /** The parameters of the authorization response. */
   callback?: URLSearchParams;
-  /** The status of the authorization endpoint, after the user did not come back. */
+  /** The status of the authorization endpoint, if no authorization response was received. */
   page?: IProbe;
   /** Why the flow failed, and the step at which it did. */
   failure?: {
@@ -99,13 +99,13 @@ export interface ISignInFacts {
   deadRefresh?: IOutcome & { readonly isRevoked: boolean };
 }
 
-/** What a diagnosis has seen. */
+/** The observations of a diagnosis. */
 export interface IFacts {
   readonly target: URL;
   readonly options: IDiagnoseOptions;
   /** Whether the target is an authorization server, and no resource. */
   readonly isServer: boolean;
-  /** The request to the resource that counts: the one with a `401`, if any. */
+  /** The request to the resource that findings are about: the one with a `401`, if any. */
   readonly probe: IProbe;
   /** The value of `WWW-Authenticate`. */
   readonly challengeHeader: string;
@@ -156,7 +156,7 @@ export function shownText(text: string, length: number): string {
       (text.length > length ? "…" : "");
 }
 
-/** Words an error as a sentence: cut, and with one full stop. */
+/** Returns the message of an error as a sentence: cut, and with one full stop. */
 export function sentence({ message }: OAuthClientError): string {
   return shown(message, 400).replace(/[.\s]*$/, ".");
 }
@@ -189,15 +189,15 @@ export function isBlocked(facts: IFacts): boolean {
     !(isOpen(facts) && !isPublished(facts));
 }
 
-/** Checks whether an authorization server was named, and is not a guess. */
+/** Checks whether an authorization server was named, and not assumed. */
 export function isNamed({ servers, options, isServer }: IFacts): boolean {
   return isServer || servers.length > 0 ||
     options.authorizationServer !== undefined;
 }
 
 /**
- * How a client obtains its `client_id`. What is assumed of a server without metadata
- * counts only as far as it was found.
+ * Returns how a client obtains its `client_id`. The registration endpoint of a server
+ * without metadata is assumed, and counts only if it was found.
  */
 export function clientKindOf(
   { context, assumed }: Pick<IFacts, "context" | "assumed">,
@@ -210,7 +210,7 @@ export function clientKindOf(
     : "ask_user";
 }
 
-/** Checks whether there is something at a URL. */
+/** Checks whether a URL responds with a status other than 404 and 410. */
 export function isFound(
   { response }: { response?: { status: number } },
 ): boolean {
@@ -219,8 +219,8 @@ export function isFound(
 
 /**
  * Returns the severity of a problem at a URL: an error if discovery requested it
- * and obtained no metadata of that kind. What is wrong with a document weighs more
- * than what is wrong where there is none.
+ * and obtained no metadata of that kind. A problem with a document is more severe
+ * than a missing document.
  */
 export function severityAt(
   facts: IFacts,

@@ -1,8 +1,8 @@
-/** How text becomes part of a page. */
+/** Functions that write text as HTML. */
 
 import { escapeHtml } from "../core/_quote.ts";
 
-/** Escapes a sentence, and sets what stands between backquotes as code. */
+/** Escapes a sentence, and marks text between backquotes as code. */
 export function proseHtml(text: string): string {
   return text.split(/(`[^`]+`)/).map((part) =>
     /^`[^`]+`$/.test(part)
@@ -18,6 +18,6 @@ export function fit(text: string, width: number): string {
   return `${text.slice(0, start)}…${text.slice(start + 1 - width)}`;
 }
 
-/** Words a time, with at most one digit after the point. */
+/** Formats a duration, with at most one digit after the point. */
 export const describeTime = (ms: number) =>
   ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

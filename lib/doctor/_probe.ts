@@ -9,14 +9,14 @@ import type { IProbe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
 import type { IDiagnoseOptions } from "./diagnosis.ts";
 
-/** What the parts of a survey share. */
+/** The arguments that all parts of a survey receive. */
 export interface ISurvey {
   readonly target: URL;
   readonly options: IDiagnoseOptions;
   readonly transport: ITransport;
   readonly recorder: Recorder;
   readonly rules: IUrlRules;
-  /** Whether earlier responses are looked at again, and no request is made. */
+  /** Whether earlier responses are read again, and no request is made. */
   readonly isReplay: boolean;
 }
 

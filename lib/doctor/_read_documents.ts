@@ -1,4 +1,4 @@
-/** Reads the documents that discovery comes to, and those that it leaves out. */
+/** Reads the metadata documents that discovery requests, and those that it does not. */
 
 import { isMembers } from "../core/_members.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -45,7 +45,7 @@ async function readDocument<Metadata>(
         { ...transport, fetch },
       ),
   );
-  // A search without a function of the caller ends in errors of this library alone.
+  // Without a callback of the caller, a search throws only errors of this library.
   const found = error ??
     result?.attempts[0]?.error as OAuthClientError | undefined;
   const { cause } = found ?? {};
@@ -53,7 +53,7 @@ async function readDocument<Metadata>(
     cause.code === "timeout";
   return {
     url,
-    // Discovery came to it, but must not request it.
+    // Discovery did not request it, as its URL is not allowed.
     isUsed: isUsed || found?.code === "url_refused",
     exchange: recorder.findLast(name, url),
     metadata: result?.metadata,
@@ -79,7 +79,7 @@ async function readDocuments<Metadata>(
   return documents;
 }
 
-/** Returns the own URL of the parent that a document is for, where that one counts. */
+/** Returns the well-known URL of the parent resource of a document, if that is accepted. */
 function otherUrlOf(
   document: ResourceDocument,
   { target, resourceMatch }: IResourceSearch,

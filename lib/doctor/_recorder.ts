@@ -30,7 +30,7 @@ export interface IExchange {
   repeat(): Promise<IFetchResponse>;
 }
 
-/** What a recorder is made of. */
+/** Options of a recorder. */
 export interface IRecorderOptions {
   /** The exchanges to repeat, in place of any request. */
   readonly replays?: IExchange[] | undefined;
@@ -40,7 +40,7 @@ export interface IRecorderOptions {
   readonly onRequest: (request: IDiagnosisRequest) => void;
 }
 
-/** Calls a function once, and returns the result of that call ever after. */
+/** Returns a function that calls another one once, and keeps its result. */
 function once<T>(task: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => result ??= task();
@@ -89,7 +89,7 @@ async function read(
   }
   const bytes = await readBytes(stream, maxBytes, signal);
   signal.throwIfAborted();
-  // One byte more than is allowed stands for a body that is too large.
+  // With one byte more than is allowed, the reader of the copy rejects the body too.
   const kept = bytes ?? new Uint8Array(maxBytes + 1);
   const copy = () => {
     const copy = new Response(streamOf(kept));
@@ -150,9 +150,10 @@ export class Recorder {
   }
 
   /**
-   * Returns a fetch function that records. `readsBody: false` closes the body of
-   * each response, as an event stream has no end, but for errors with
-   * `readsErrors`; `repeats` uses the response of an earlier exchange with the same URL.
+   * Returns a fetch function that records. With `readsBody: false`, it closes the body
+   * of each response, as an event stream has no end; with `readsErrors`, it reads the
+   * body of an error nevertheless. With `repeats`, it returns the response of an earlier
+   * exchange with the same URL.
    */
   fetchFor(
     nameOf: () => DiagnosisStepName,
@@ -193,7 +194,7 @@ export class Recorder {
       ...request,
       isExtra: false,
       sent: { headers: {}, body: search.slice(1) },
-      // That the user did not come back says nothing about the host.
+      // A missing authorization response does not mean that the host has failed.
       isFailed: false,
       repeat: () => Promise.reject(new TypeError("A visit is not repeated")),
     };

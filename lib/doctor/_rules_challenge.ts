@@ -16,7 +16,7 @@ function listed(facts: IFacts): ReadonlySet<string> | undefined {
   return stringsIn(scopes)?.length ? new Set(scopesFrom(scopes)) : undefined;
 }
 
-/** Checks whether it is known what the metadata of the resource names. */
+/** Checks whether the metadata of the resource was read, or is known to be absent. */
 function wasRead({ resourceDocuments }: IFacts): boolean {
   return resourceDocuments.some(({ metadata }) => metadata) ||
     (resourceDocuments.length > 0 &&

@@ -139,10 +139,10 @@ export const FLOW_RULES: readonly IRule[] = [
       "registered.",
     find({ registration, context }) {
       const { error } = registration ?? {};
-      // Registered, and of no use: that is another finding.
+      // The client was registered, but cannot be used: that is another finding.
       if (error?.code === "unsupported") return undefined;
       const { status = 0 } = error ?? {};
-      // Else it may succeed later.
+      // With any other status, a later attempt may succeed.
       const isFinal = status >= 400 && status < 500 &&
         ![408, 425, 429].includes(status);
       return liftedBy(

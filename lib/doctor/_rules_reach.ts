@@ -37,7 +37,7 @@ function failuresOf(facts: IFacts): IFailure[] {
   );
   const { failure, call } = signIn ?? {};
   const errors = [
-    // A user may not come back for other reasons.
+    // A user may leave the page for reasons that are not those of the server.
     failure?.step === "authorization" ? undefined : failure?.error,
     call?.error,
   ];
@@ -46,7 +46,7 @@ function failuresOf(facts: IFacts): IFailure[] {
       ? []
       : [{ url: error.url, error, severity: "error" } as const]
   );
-  // One finding for each cause: what holds for the resource holds for its host.
+  // `findFailure` makes one finding of each cause. The resource comes first.
   return [...atTarget, ...others, ...later];
 }
 

@@ -1,4 +1,4 @@
-/** Findings about what a token is good for: calls, refreshes, and the revocation. */
+/** Findings about the use of tokens: calls, refreshes, and the revocation. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";

@@ -1,4 +1,4 @@
-/** What is removed from all strings that a diagnosis shows. */
+/** Removes secrets and control characters from all strings of a diagnosis. */
 
 import { isMembers } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";

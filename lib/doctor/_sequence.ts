@@ -19,7 +19,7 @@ export interface IRow extends IJoinedStep {
   readonly severity?: FindingSeverity | undefined;
 }
 
-/** Who takes part, from left to right. */
+/** The participants, from left to right. */
 const LANES = ["client", "browser", "resource", "server"] as const;
 type Lane = typeof LANES[number];
 
@@ -162,7 +162,7 @@ function draw(
     const reached = `${came} · ${describeTime(step.ms)}`;
     const isLong = reached.length * font * USUAL_CHARACTER >
       Math.abs(x2 - x1) - 12;
-    // Text that is longer than its arrow goes on to the right.
+    // Text that is longer than its arrow continues on the right.
     const isAtEnd = direction > 0 && !isLong;
     const reachedX = isAtEnd ? x2 - 10 : Math.min(x1, x2) + 10;
     const space = (width - reachedX) / (font * USUAL_CHARACTER);

@@ -1,4 +1,4 @@
-/** The sign-in of a diagnosis: the library's own flow, and what can be done with its token. */
+/** The sign-in of a diagnosis: the library's own flow, and requests with its token. */
 
 import type { OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
@@ -58,7 +58,7 @@ async function idTokenErrorOf(
   return error;
 }
 
-/** Returns the client of a sign-in: what the flow was given, or has registered. */
+/** Returns the client of a sign-in: the one in its options, or the one it registered. */
 function clientOf(
   { recorder }: ISurvey,
   { client, clientMetadataUrl }: DiagnoseSignIn,
@@ -80,7 +80,7 @@ function clientOf(
     : { issuer, client_id: String(clientMetadataUrl) };
 }
 
-/** Revokes the tokens that a flow has received and not used. */
+/** Revokes the tokens that a flow received before it failed. */
 async function revokeUnused(
   survey: ISurvey,
   client: IKnownClient,
@@ -179,7 +179,7 @@ export async function signIn(
   if (error) record.failure = { step: requests.step, error };
   if (error && client) await revokeUnused(survey, client, record, requests);
   if (failedUrl && !failedUrl.searchParams.has("request_uri")) {
-    // What the user may have seen. A pushed request must not be used twice.
+    // Requests the page that the user may have seen. A pushed request must not be used twice.
     record.page = await probe(
       survey,
       "authorization_server_metadata",

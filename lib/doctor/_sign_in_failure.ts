@@ -1,4 +1,4 @@
-/** Why a sign-in has failed, for the rules about it. */
+/** The reason why a sign-in failed, for the rules about it. */
 
 import { type IFacts, sentence } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
@@ -12,13 +12,13 @@ export function failureAt({ signIn }: IFacts, ...steps: DiagnosisStepName[]) {
   return failure && steps.includes(failure.step) ? failure : undefined;
 }
 
-/** Checks whether a response is a page, and not what a client requests. */
+/** Checks whether a response is an HTML page, where a client expects JSON. */
 export function isPage({ response, text = "" }: IExchange): boolean {
   return /^\s*<(!doctype|html)/i.test(text) ||
     /\bhtml\b/i.test(response?.headers?.get("Content-Type") ?? "");
 }
 
-/** Checks whether a finding of its own says why a flow failed. */
+/** Checks whether another finding gives the reason why a flow failed. */
 export function isExplained(facts: IFacts, step: DiagnosisStepName): boolean {
   const exchange = lastOf(facts.exchanges, step);
   const { error } = facts.signIn?.failure ?? {};
@@ -26,7 +26,7 @@ export function isExplained(facts: IFacts, step: DiagnosisStepName): boolean {
     (exchange !== undefined && isPage(exchange));
 }
 
-/** Words a failure as a sighting. */
+/** Describes a failure as a sighting. */
 export const saying = (
   failure: ReturnType<typeof failureAt>,
 ): ISighting | undefined =>

@@ -18,7 +18,7 @@ const STEPS: Partial<Record<RequestPurpose, DiagnosisStepName>> = {
 
 /** How the requests of a sign-in are made. */
 export interface ISignInRequests {
-  /** What the functions of sessions are given. */
+  /** The client options of the functions of sessions. */
   readonly session: ISessionOptions & { fetch: IFetch };
   /** The step of the last request or visit. */
   step: DiagnosisStepName;

@@ -1,4 +1,4 @@
-/** What a diagnosis returns of its sign-in, and what it requires of the options. */
+/** The result of a sign-in for the caller, and the check of its options. */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
@@ -17,7 +17,7 @@ import type {
   IDiagnosisToken,
 } from "./sign_in.ts";
 
-/** Fails unless a sign-in can be made with what the caller has given. */
+/** Throws if the options of the caller do not allow a sign-in. */
 export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
   if (signIn === undefined) return;
   const given = requireObject("signIn", signIn);
@@ -40,7 +40,7 @@ export function registrationIn(
   const { response } = last;
   const { step, error } = failure ?? {};
   const isRegistered = response !== undefined && response.status < 300;
-  // A registration without the secret that its method needs is of no use.
+  // A registration without the secret that its method needs cannot be used.
   const isFailed = step === "registration" &&
     (!isRegistered || error?.code === "unsupported" || !client);
   return isFailed && error ? { error } : { ...(client && { client }) };
@@ -65,7 +65,7 @@ function receivedAt({ expires_at = NaN, expires_in = NaN }: IToken): number {
   return expires_at - expires_in;
 }
 
-/** Returns what came of a sign-in, without tokens and secrets. */
+/** Returns the result of a sign-in, without tokens and secrets. */
 export function describeSignIn(
   signIn: ISignInFacts,
   isRegistered: boolean,

@@ -1,4 +1,4 @@
-/** The requests of a sign-in, as they may be shown: what is secret is hidden. */
+/** The requests of a sign-in for a report, with secrets hidden. */
 
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isForm } from "../http/_response.ts";
@@ -7,7 +7,7 @@ import { shown, shownText } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
-/** What stands for a value that is, or may be, secret. */
+/** Replaces a value that is, or may be, secret. */
 const HIDDEN = "[hidden]";
 
 /** The steps whose parameters are shown. */
@@ -64,7 +64,7 @@ export function responseMembersOf(
   return isMembers(members) ? members : undefined;
 }
 
-/** Returns what was sent, by name. */
+/** Returns the parameters of a request, by name. */
 export function sentMembersOf({ sent }: IExchange): Members {
   const { body = "" } = sent ?? {};
   const members = body.startsWith("{")
@@ -82,7 +82,7 @@ function publicValue(value: unknown): unknown {
   return isList ? value.slice(0, 20).map((one) => shownText(one, 300)) : HIDDEN;
 }
 
-/** Returns what may be shown of a request and its response, if it is of a sign-in. */
+/** Returns the members of a request and its response for a report, if it is of a sign-in. */
 export function publicPartsOf(exchange: IExchange): {
   sent?: Record<string, string>;
   received?: Record<string, unknown>;
@@ -116,7 +116,7 @@ export function publicPartsOf(exchange: IExchange): {
   };
 }
 
-/** Returns the values of sign-ins that nothing may repeat. */
+/** Returns the secret values of sign-ins, which must not appear in a diagnosis. */
 export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
   return exchanges.filter(isOfSignIn)
     .flatMap((exchange) => {
@@ -138,7 +138,7 @@ export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
     });
 }
 
-/** Words for a response of a sign-in, short enough for a column. */
+/** Short descriptions of the responses of a sign-in. */
 const WORDS: Partial<Record<DiagnosisStepName, string>> = {
   pushed_authorization: "pushed",
   device_authorization: "code issued",

@@ -1,9 +1,9 @@
-/** What came of a sign-in, in words for a report. */
+/** The result of a sign-in as text for a report. */
 
 import type { DiagnosisStepName } from "./diagnosis.ts";
 import type { IDiagnosisSignIn, IDiagnosisToken } from "./sign_in.ts";
 
-/** Words a number of seconds by the largest unit that fits. */
+/** Formats a number of seconds, in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {
   const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
   const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ??
@@ -29,7 +29,7 @@ function describeToken(token: IDiagnosisToken): string {
   ].join(", ");
 }
 
-/** What a request is for, where its URL does not say it. */
+/** The purposes of requests whose URLs do not show them. */
 export const PURPOSES: Partial<Record<DiagnosisStepName, string>> = {
   call: "with the token",
   token: "code",
@@ -51,7 +51,7 @@ const REVOCATIONS = {
   unsupported: "not offered; the tokens stay valid until they expire",
 };
 
-/** Returns the lines of a sign-in: what it is about, and what came of it. */
+/** Returns the lines of a sign-in: labels and values. */
 export function signInRows(
   signIn: IDiagnosisSignIn | undefined,
 ): [name: string, text: string][] {

@@ -1,4 +1,4 @@
-/** What each request returned, in a few words. */
+/** The requests of a diagnosis, each with a short description of its response. */
 
 import { parseUrl } from "../core/_url.ts";
 import {
@@ -36,7 +36,7 @@ function headersOf({ response }: IExchange): Record<string, string> {
   }));
 }
 
-/** Words for an error, short enough for a column. */
+/** Describes an error in a few words. */
 const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
   identifier_mismatch: "mismatch",
   invalid_metadata: "no metadata",

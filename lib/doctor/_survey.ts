@@ -1,4 +1,4 @@
-/** Gathers the facts of a diagnosis: the library's own discovery, and what is beside it. */
+/** Gathers the facts of a diagnosis, by the library's own discovery and further requests. */
 
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
@@ -53,14 +53,14 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
     headers: mergeHeaders(accept, options.headers),
     method: "GET",
   });
-  // A server of MCP need not accept GET, and then it responds with 405, or as its
-  // framework does for a route that is not there. Many protect nothing but POST.
+  // An MCP server need not accept GET: it then responds with 405, or as its framework
+  // does to an unknown route. Many require a token for POST only.
   const { headers } = first.response ?? {};
   if (!isMissing(first) || headers?.get("WWW-Authenticate")) return first;
   const second = await probe(survey, purpose, fetchAs(true), {
     url,
     // Without the caller's header fields: with credentials, a POST could have an
-    // effect on a server that is not one of MCP.
+    // effect on a server that is not an MCP server.
     headers: { ...accept, "Content-Type": "application/json" },
     body: PING,
     method: "POST",
@@ -96,14 +96,14 @@ async function runDiscovery(
       name = purpose;
       return allowUrl(url, purpose);
     },
-    // The responses of an authorization server as the target are there already.
+    // If the target is an authorization server, its responses are recorded already.
     fetch: recorder.fetchFor(() => name as DiagnosisStepName, {
       repeats: true,
     }),
   });
 }
 
-/** Selects the best document: the first accepted, else the first JSON object. */
+/** Selects the best document: the first accepted one, or the first JSON object. */
 function bestOf(
   documents: readonly (ResourceDocument | ServerDocument)[],
 ): Members | undefined {
@@ -150,9 +150,9 @@ async function probeAssumed(
 }
 
 /**
- * Checks whether a target that is no resource is an authorization server: its own
- * well-known URLs have its metadata, or that of all tenants of its host. Resources
- * publish copies of other servers' metadata.
+ * Checks whether a target that is not a resource is an authorization server: its own
+ * well-known URLs have its metadata, or that of all tenants of its host. Metadata of
+ * another server does not count, as resources publish copies of it.
  */
 function publishesServer(
   { origin }: URL,
@@ -238,9 +238,10 @@ export type Remedies = Pick<
   "allowHttp" | "assumePkce" | "trustedIssuers"
 >;
 
-/** The facts, and a function for those that the same responses are with more options. */
+/** The facts of a diagnosis, and functions that continue with them. */
 export interface ISurveyResult {
   readonly facts: IFacts;
+  /** Returns the facts that result from the same responses with more options. */
   readonly retry: (remedies: Remedies) => Promise<IFacts>;
   /** Signs a user in, with the facts and the options by which a client continues. */
   readonly signIn: (
@@ -260,7 +261,7 @@ export async function takeSurvey(
     fetch: transport.fetch,
     maxBytes: transport.maxBytes,
     now,
-    // A server may name a URL that repeats what it has received.
+    // A server may name a URL that contains values it has received.
     onRequest: (request) => onRequest?.(seal(request, transport.secrets)),
   });
   const named = authorizationServer === undefined
@@ -299,7 +300,7 @@ export async function takeSurvey(
         ...survey,
         options: changed,
         rules: { ...rules, allowHttp: changed.allowHttp },
-        // No request is made that the caller would have to allow.
+        // No request is made, so that the caller need not be asked.
         transport: { ...transport, allowUrl: undefined },
         recorder: recorder.replay(),
         isReplay: true,

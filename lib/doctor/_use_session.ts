@@ -1,4 +1,4 @@
-/** What a diagnosis does with a session: a call, refreshes, and at last the revocation. */
+/** The requests of a diagnosis with a session: a call, refreshes, and the revocation. */
 
 import { mergeHeaders } from "../http/_request.ts";
 import {
@@ -53,9 +53,9 @@ async function send(
 }
 
 /**
- * Requests the resource as before, now with the token. A server of MCP may respond to a
- * `GET` without a session of its own with 401, and then receives the first request of
- * each client.
+ * Requests the resource as before, now with the token. An MCP server may respond
+ * with 401 to a `GET` without an MCP session, and then receives `initialize`, the first
+ * request of each client.
  */
 async function call(
   survey: ISurvey,
@@ -106,7 +106,7 @@ export async function revoke(
   );
 }
 
-/** Calls the resource, refreshes the token, and revokes it whatever happens. */
+/** Calls the resource and refreshes the token; revokes it at the end, also after an error. */
 export async function useSession(
   survey: ISurvey,
   facts: IFacts,
@@ -136,7 +136,7 @@ export async function useSession(
         requests.as("old_refresh", true);
         const again = await refresh(survey, first, requests);
         record.oldRefresh = again.error ? { error: again.error } : {};
-        // Else the tokens of this refresh would stay valid.
+        // Otherwise the tokens of this refresh would stay valid.
         if (again.result) await revoke(survey, again.result, requests);
       }
     }
@@ -146,7 +146,8 @@ export async function useSession(
   }
   const { refresh_token } = last.token;
   if (!refresh_token) return;
-  // What was not revoked is made up: it must not be used up by this request.
+  // After a failed revocation, the token is valid and must not be consumed: a made-up one
+  // is sent.
   const isRevoked = !record.revocation.error;
   const dead = isRevoked ? refresh_token : `${crypto.randomUUID()}`;
   requests.as("dead_refresh", true);

@@ -1,4 +1,4 @@
-/** The verdict of a diagnosis, and how it is put into words. */
+/** The verdict of a diagnosis, and its description. */
 
 import { isMembers } from "../core/_members.ts";
 import {
@@ -15,7 +15,7 @@ import type {
   IFinding,
 } from "./diagnosis.ts";
 
-/** Checks whether a client stops that sets no options. */
+/** Checks whether a client without any options stops. */
 export function isError({ severity }: IFinding): boolean {
   return severity === "error";
 }
@@ -45,12 +45,12 @@ export function optionsOf(
 function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
   const step = endpoint.replace(/(_request)?_endpoint$/, "");
   const isRequested = exchanges.some(({ name }) => name === step);
-  // A user who did not come back has perhaps not come to it.
+  // Without a response, it is not known whether the user has opened it.
   return isRequested &&
     (step !== "authorization" || signIn?.callback !== undefined);
 }
 
-/** Words what came of the sign-in, for a user of the library and for the operator. */
+/** Describes the result of the sign-in, for a user of the library and for the operator. */
 function signInWords({ context, signIn, isServer }: IFacts): string[] {
   if (!signIn?.session) return [];
   const { call, refresh, revocation } = signIn;
@@ -109,7 +109,7 @@ export function verdictOf(
     : "needs_option";
 }
 
-/** Words an option as it is written in a program. */
+/** Writes an option as in a program. */
 function wordsOf({ name, value }: IDiagnosisOption): string {
   if (value === undefined) return `\`${name}\``;
   const text = isMembers(value)
@@ -129,7 +129,7 @@ function joined(parts: readonly string[]): string {
     : last;
 }
 
-/** Returns the sentences about what holds, for a verdict that lets a client continue. */
+/** Returns the sentences of a verdict with which a client continues. */
 function outlook(
   facts: IFacts,
   verdict: DiagnosisVerdict,
@@ -159,7 +159,7 @@ function outlook(
     : `The metadata of ${issuer} names all that a client needs.`;
 }
 
-/** Words a verdict, and what was not tried. */
+/** Describes a verdict, and names what was not tried. */
 export function summaryOf(
   facts: IFacts,
   verdict: DiagnosisVerdict,

@@ -66,7 +66,7 @@ function findingsOf(facts: IFacts): IFinding[] {
   const fallbacks = RULES.filter(({ isFallback }) => isFallback)
     .flatMap((rule) => apply(rule, facts));
   const all = [...found, ...(found.some(isError) ? [] : fallbacks)];
-  // Of the errors, those that no option helps against come first.
+  // Errors that no option lifts come first.
   const rank = ({ severity, options }: IFinding) =>
     severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
   return all.sort((a, b) => rank(a) - rank(b));
@@ -86,7 +86,7 @@ function contextOf(facts: IFacts): IDiagnosisContext | undefined {
   };
 }
 
-/** The options that a diagnosis can try itself. */
+/** The options that a diagnosis can try by itself. */
 function remediesOf(
   { trustedIssuers }: IDiagnoseOptions,
   options: readonly IDiagnosisOption[],
@@ -101,7 +101,7 @@ function remediesOf(
   };
 }
 
-/** What stops a client, and with which options it continues. */
+/** The errors that stop a client, and the options with which it continues. */
 interface IPrognosis {
   /** The facts with the options; without them if they do not help. */
   readonly facts: IFacts;
@@ -112,8 +112,8 @@ interface IPrognosis {
 }
 
 /**
- * Looks at the responses once more, with the options of the errors: one obstacle can
- * hide another one, which then has an option of its own.
+ * Reads the responses once more, with the options of the errors: one error can hide
+ * another one, which has an option of its own.
  */
 async function prognosisOf(
   { facts, retry }: ISurveyResult,
@@ -139,7 +139,7 @@ async function prognosisOf(
   return { ...none, errors: findings.filter(isError) };
 }
 
-/** Signs in if nothing stops a client before, and adds what that has shown. */
+/** Signs a user in if no error stops a client before, and adds the findings. */
 async function withSignIn(
   { facts: first, signIn }: ISurveyResult,
   prognosis: IPrognosis,
@@ -169,13 +169,13 @@ async function withSignIn(
  * token, runs {@linkcode discoverAuthorization}, and lists what the standards, or
  * other clients, object to.
  *
- * Beside the requests of discovery, the remaining well-known URLs are requested, and
- * preflight requests are made as by a web page. If the resource responds to `GET`
+ * In addition to the requests of discovery, it requests the remaining well-known URLs,
+ * and makes preflight requests as a web page does. If the resource responds to `GET`
  * with 404 or 405 and no challenge, it receives one `POST` without `options.headers`: a
  * `ping` of the Model Context Protocol, which has no effect on a server of that
  * protocol. Without `options.register` and `options.signIn`, all other requests are `GET`
  * and `OPTIONS`.
- * The whole takes a few times `timeoutMs` at most, as no further request is made to a
+ * A diagnosis takes a few times `timeoutMs` at most, as it makes no further request to a
  * host that has not responded.
  *
  * `allowUrl` is called before every request; for the resource itself the purpose is
@@ -187,8 +187,8 @@ async function withSignIn(
  * request. If nothing else stops a client then, the verdict is `needs_option` in place
  * of `broken`.
  *
- * A target that is no resource, and whose own well-known URLs have metadata of an
- * authorization server, is diagnosed as one.
+ * A target that is not a resource is diagnosed as an authorization server if its own
+ * well-known URLs have the metadata of one.
  *
  * With `options.signIn`, a user signs in by the library's own flow, with the options that
  * the verdict names. The token is used for a call, a refresh and a second refresh that has
@@ -273,7 +273,7 @@ export async function diagnose(
     ...(client && {
       registration: {
         client_id: client.client_id,
-        // A server may send anything, also what is nested too deeply to be copied.
+        // A server may send any JSON, also values that are nested too deeply to be copied.
         ...(typeof method === "string" &&
           { token_endpoint_auth_method: method }),
       },

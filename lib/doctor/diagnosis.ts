@@ -86,7 +86,7 @@ export interface IFinding {
   standard: string;
   /** What the operator of the server can change. */
   operator: string;
-  /** What a client can do meanwhile. */
+  /** What a client can do in the meantime. */
   client?: string;
   /** The options of this library that lift it; perhaps something else stops a client. */
   options?: IDiagnosisOption[];
@@ -163,9 +163,9 @@ export interface IDiagnosisStep extends IDiagnosisRequest {
   headers: Record<string, string>;
   /** The standard and its section. */
   standard: string;
-  /** What a request of a sign-in has sent; `[hidden]` stands for what is secret. */
+  /** What a request of a sign-in has sent; `[hidden]` replaces secrets. */
   sent?: Record<string, string>;
-  /** The members of its response; `[hidden]` stands for what is, or may be, secret. */
+  /** The members of its response; `[hidden]` replaces values that are, or may be, secret. */
   received?: Record<string, unknown>;
 }
 
@@ -217,7 +217,7 @@ export interface IDiagnosis {
   failure?: { code: OAuthClientErrorCode; message: string };
   /** The client that was registered, without its credentials. */
   registration?: { client_id: string; token_endpoint_auth_method?: string };
-  /** What came of the sign-in; absent if there was none. */
+  /** The result of the sign-in; absent if there was none. */
   signIn?: IDiagnosisSignIn;
   /** Every request, in order. */
   steps: IDiagnosisStep[];
@@ -251,7 +251,7 @@ export interface IDiagnoseOptions extends
    */
   register?: boolean | undefined;
   /**
-   * Signs a user in, if nothing stops a client before: registers a client unless one is
+   * Signs a user in, if no error stops a client before: registers a client unless one is
    * given, obtains a token, calls the resource with it, refreshes it, and revokes it. The
    * session is kept nowhere, and no other one is used.
    */

@@ -1,5 +1,5 @@
 /**
- * The sign-in of a diagnosis: what it is given, and what came of it.
+ * The sign-in of a diagnosis: its options and its result.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface IDiagnoseAnySignIn {
   client?: Client | undefined;
   /** URL of your client metadata document, for servers that accept one. */
   clientMetadataUrl?: string | URL | undefined;
-  /** Scopes to request; what the resource names when absent. */
+  /** Scopes to request. When absent, those that the resource names. */
   scopes?: readonly string[] | undefined;
   /** Further parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>> | undefined;
@@ -58,7 +58,7 @@ export interface IDiagnoseDeviceSignIn extends IDiagnoseAnySignIn {
 /** How a user signs in: a receiver such as that of `createLoopbackReceiver`, or `show`. */
 export type DiagnoseSignIn = IDiagnoseCodeSignIn | IDiagnoseDeviceSignIn;
 
-/** What is known of a token, without the token. */
+/** The members of a token response that are not secret. */
 export interface IDiagnosisToken {
   /** `token_type` of the response. */
   token_type: string;
@@ -74,7 +74,7 @@ export interface IDiagnosisToken {
   hasIdToken: boolean;
 }
 
-/** What came of a sign-in; a member is absent if the sign-in did not come to it. */
+/** The result of a sign-in; a member is absent if its step was not reached. */
 export interface IDiagnosisSignIn {
   /** The flow. */
   flow: "code" | "device";
@@ -96,7 +96,7 @@ export interface IDiagnosisSignIn {
   /** Whether the first refresh token was accepted once more; with `aggressive` only. */
   isOldRefreshTokenAccepted?: boolean;
   /**
-   * What became of the tokens: `unsupported` if there is no revocation endpoint, so that
+   * The result of the revocation: `unsupported` if there is no revocation endpoint, so that
    * they stay valid until they expire; `without_effect` if the server has accepted the
    * refresh token after its revocation.
    */

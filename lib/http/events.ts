@@ -100,6 +100,6 @@ export function emit(
   try {
     Promise.resolve(onEvent(Object.fromEntries(members))).catch(() => {});
   } catch {
-    // See above.
+    // An error of the listener does not change what the function returns.
   }
 }

@@ -17,9 +17,9 @@ export type FileStoreKey =
 export interface IFileContent {
   /** Whether it is encrypted. */
   readonly isEncrypted: boolean;
-  /** Returns the content to write for a text. */
+  /** Encodes text as the content of the file. */
   encode(text: string): Promise<string>;
-  /** Returns the text in a content that was written. */
+  /** Decodes the content of the file; inverse of `encode`. */
   decode(content: string): Promise<string>;
 }
 

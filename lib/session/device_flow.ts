@@ -45,7 +45,7 @@ export interface IDeviceFlowOptions
  * another device. If no client is known, it registers one, and keeps the registration
  * in the session. An ID token is checked as in {@linkcode finishAuthorization}.
  *
- * @param options The client, and how the code is shown to the user.
+ * @param options The client, and the function that shows the user code.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
  * function that is returned throws as {@linkcode ensureClient},
  * {@linkcode fetchDeviceAuthorization}, {@linkcode pollDeviceToken} and

@@ -51,7 +51,7 @@ export class Grants {
     this.#now = now;
   }
 
-  /** Returns a value that nobody can guess, and that is easy to find in a log. */
+  /** Returns a random value that starts with the name, so that a log can be searched for it. */
   unique(name: string): string {
     return `${name}-${++this.#count}-${crypto.randomUUID()}`;
   }

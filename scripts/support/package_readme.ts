@@ -8,7 +8,7 @@ import { copyFromRoot } from "./process.ts";
 /** Matches the target of a link to a file, without the part after `#`. */
 const LINK = /(?<=\]\()(?!#|[a-z]+:)([^)#]+)/g;
 
-/** Returns the files and folders that this Markdown links, as they stand in it. */
+/** Returns the paths of the files and folders that Markdown links to. */
 export function findLinkedPaths(markdown: string): string[] {
   return [...new Set([...markdown.matchAll(LINK)].map(([path]) => path))];
 }
