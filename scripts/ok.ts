@@ -7,7 +7,7 @@
  * need Linux.
  */
 import { parseArgs } from "node:util";
-import { deno, importMapArgs } from "./support/deno.ts";
+import { denoWithOutput, importMapArgs } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
 
 interface IStep {
@@ -75,17 +75,27 @@ const { values } = parseArgs({
     "no-packages": { type: "boolean", default: false },
   },
 });
-const failed: string[] = [];
+/** How much of a failed step is printed again at the end, where a long log is read first. */
+const REPEATED_LINES = 60;
+
+const failed: { name: string; end: string }[] = [];
 for (const { name, args, option } of STEPS) {
   if (option && values[option]) continue;
   console.log(`\n== ${name}: deno ${args.join(" ")}`);
   const start = performance.now();
-  if (await deno(...args) !== 0) failed.push(name);
+  const { code, output } = await denoWithOutput(...args);
+  if (code !== 0) {
+    const lines = output.trimEnd().split("\n");
+    failed.push({ name, end: lines.slice(-REPEATED_LINES).join("\n") });
+  }
   console.log(`${Math.round((performance.now() - start) / 1000)} s`);
+}
+for (const { name, end } of failed) {
+  console.log(`\n== the end of ${name}\n${end}`);
 }
 console.log(
   failed.length === 0
     ? "\nAll steps passed."
-    : `\nFailed: ${failed.join(", ")}`,
+    : `\nFailed: ${failed.map(({ name }) => name).join(", ")}`,
 );
 Deno.exit(failed.length === 0 ? 0 : 1);

@@ -11,8 +11,6 @@ import { filesBelow } from "./support/portable_tests.ts";
 
 /** The tests may use the network of this machine only, and must not leak. */
 const TEST_ARGS = [
-  "test",
-  "--quiet",
   "--parallel",
   "--sanitize-ops",
   "--sanitize-resources",
@@ -64,18 +62,30 @@ async function printJoined(output: ReadableStream<Uint8Array<ArrayBuffer>>) {
   print(rest);
 }
 
-/** Runs `deno test` with these arguments; returns its exit code. */
-async function runTests(args: readonly string[]): Promise<number> {
+/**
+ * Runs `deno test` with these arguments, by default with one dot for each test;
+ * returns its exit code.
+ */
+export async function denoTest(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<number> {
   const isReporter = (arg: string) => arg.startsWith("--reporter");
   const reporter = args.some(isReporter) ? [] : ["--reporter=dot"];
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...TEST_ARGS, ...reporter, ...await importMapArgs(), ...args],
+    args: ["test", "--quiet", ...await importMapArgs(), ...reporter, ...args],
     cwd: root,
-    env: { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? String(JOBS) },
+    env,
     stdout: "piped",
   }).spawn();
   await printJoined(child.stdout);
   return (await child.status).code;
+}
+
+/** Runs the tests that start no programs with these arguments; returns the exit code. */
+async function runTests(args: readonly string[]): Promise<number> {
+  const jobs = Deno.env.get("DENO_JOBS") ?? String(JOBS);
+  return await denoTest([...TEST_ARGS, ...args], { DENO_JOBS: jobs });
 }
 
 /** Where the modules are that import the test files; a fixed place, as the results of type checks are cached by path. */

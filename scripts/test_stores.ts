@@ -8,23 +8,18 @@
  * where PostgreSQL is not installed. Arguments are passed to `deno test`.
  */
 
-import { deno, importMapArgs } from "./support/deno.ts";
-import { PROGRAM_TESTS } from "./test.ts";
+import { denoTest, PROGRAM_TESTS } from "./test.ts";
 
 /** Runs `deno test` with all permissions and these arguments; returns its exit code. */
 export async function runProgramTests(
   args: readonly string[],
 ): Promise<number> {
-  return await deno(
-    "test",
-    "--quiet",
+  return await denoTest([
     "--parallel",
     "--allow-all",
     "--unstable-kv",
-    "--reporter=dot",
-    ...await importMapArgs(),
     ...args,
-  );
+  ]);
 }
 
 if (import.meta.main) {
