@@ -12,8 +12,8 @@ const ROUNDS = 10;
 
 /** The documented time after which a lock expires, and until others look again. */
 const LEASE_MS = 10_250;
-/** For the start of a timer on a busy machine. */
-const TOLERANCE_MS = 1_500;
+/** Less than a lease, and more than anything else takes on a busy machine. */
+const SOON_MS = 5_000;
 
 const worker = new URL("_worker.ts", import.meta.url).pathname;
 
@@ -147,9 +147,8 @@ export async function surviveCrash(
   const start = performance.now();
   await store.lock(() => Promise.resolve());
   const waited = performance.now() - start;
-  assert(isBroken || waited > 5_000, `${waited} ms: the lock was not held`);
-  const limit = isBroken ? 0 : LEASE_MS;
-  assert(waited < limit + TOLERANCE_MS, `${waited} ms`);
+  assert(isBroken || waited > SOON_MS, `${waited} ms: the lock was not held`);
+  assert(waited < (isBroken ? 0 : LEASE_MS) + SOON_MS, `${waited} ms`);
 }
 
 /** A lock is held for longer than a lease, and another process waits. */
@@ -169,5 +168,5 @@ export async function holdLong(place: IPlace): Promise<void> {
   await other.lock(() => Promise.resolve(events.push("second")));
   await first;
   assertEquals(events, ["first", "second"]);
-  assert(performance.now() - start < LEASE_MS + 2_000 + TOLERANCE_MS);
+  assert(performance.now() - start < LEASE_MS + 2_000 + SOON_MS);
 }

@@ -11,7 +11,7 @@ import { inDirectory } from "./_directory.ts";
 const source = new URL("_lock_program.ts", import.meta.url).pathname;
 
 /** Longer than it takes to look at the lock, and shorter than a lease. */
-const WAIT_MS = 1_500;
+const WAIT_MS = 3_000;
 
 interface IHolder {
   pid: number;

@@ -1,8 +1,9 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { ITestRequest } from "../../lib/testing/mod.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { bundle } from "../support/bundle.ts";
 import { type IBrowser, startBrowser } from "../support/chromium.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 
 const PAGE =
   '<!DOCTYPE html><title>Tab</title><script type="module" src="/page.js"></script>';
@@ -102,9 +103,7 @@ Deno.test("webStorageStore() shares a session and a lock between two tabs of Chr
   ]);
   assertEquals(waited, "waiting");
   await browser.close(first);
-  const start = performance.now();
-  assertEquals(await locked, "locked");
-  assert(performance.now() - start < 2_000);
+  assertEquals(await within(LIMIT_MS, locked), "locked");
 
   assertEquals(
     await tabs.order("2", "damage"),
