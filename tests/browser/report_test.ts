@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type IDiagnosis, reportHtml } from "../../lib/doctor/mod.ts";
 import { type ISignInModel, signedIn } from "../doctor/_sign_in_world.ts";
 import { SNAPSHOTS } from "../doctor/_snapshots.ts";
-import { type IPage, startBrowser } from "../support/chromium.ts";
+import { startBrowser } from "../support/chromium.ts";
 
 const SERVERS: Record<string, (model: ISignInModel) => void> = {
   healthy: () => {},
@@ -54,28 +54,6 @@ interface IMeasures {
   requests: number;
 }
 
-async function screenshot(page: IPage, width: number): Promise<string> {
-  const { cssContentSize } = await page.send("Page.getLayoutMetrics") as {
-    cssContentSize: { height: number };
-  };
-  const { data } = await page.send("Page.captureScreenshot", {
-    captureBeyondViewport: true,
-    clip: { x: 0, y: 0, width, height: cssContentSize.height, scale: 1 },
-  });
-  const path = await Deno.makeTempFile({ prefix: "report-", suffix: ".png" });
-  const bytes = Uint8Array.from(atob(`${data}`), (c) => c.charCodeAt(0));
-  await Deno.writeFile(path, bytes);
-  return path;
-}
-
-/** Prints a line that the runner of the tests does not hide with their output. */
-async function say(line: string): Promise<void> {
-  await Deno.writeTextFile("/dev/stderr", `${line}\n`, {
-    append: true,
-    create: false,
-  }).catch(() => console.log(line));
-}
-
 Deno.test("reportHtml() fits wide and narrow screens, light and dark, in Chromium", async (t) => {
   const file = await Deno.makeTempFile({ suffix: ".html" });
   await using browser = await startBrowser();
@@ -110,10 +88,6 @@ Deno.test("reportHtml() fits wide and narrow screens, light and dark, in Chromiu
           { ...measures, overflow: 0 },
           { diagrams: 1, overflow: 0, outside: 0, background, requests: 0 },
         );
-        const isShown = (screen === "wide") === (scheme === "light");
-        if (!isShown) continue;
-        const path = await screenshot(page, width);
-        await say(`Report, ${name}, ${screen}, ${scheme}: ${path}`);
       }
     }
     await browser.close(id);
