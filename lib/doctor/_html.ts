@@ -20,4 +20,4 @@ export function fit(text: string, width: number): string {
 
 /** Formats a duration, with at most one digit after the point. */
 export const describeTime = (ms: number) =>
-  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  ms < 999.5 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

@@ -126,7 +126,7 @@ export interface ITestSwitches {
   serverMetadata: Readonly<Record<string, unknown>>;
   /**
    * Members for the metadata of the resource, such as other `authorization_servers`.
-   * "They moved to another provider, and nobody can sign in."
+   * "They moved to another provider, and our users can no longer sign in."
    *
    * @default {{}}
    */
