@@ -209,28 +209,3 @@ export const values = fc.oneof(
     .map((texts) => texts.join("")),
   fc.string({ unit: "binary", minLength: 1, maxLength: 8 }),
 );
-
-/** Further parameters of a builder, most under names that it has itself. */
-export function extras(own: string[]): fc.Arbitrary<Record<string, string>> {
-  const names = own.flatMap((name) => [name, name, name]).concat(
-    own.flatMap((name) => [
-      ...[name.toUpperCase(), ` ${name}`, `${name}\0`, `${name}[]`],
-      ...[name.replace("_", "%5F"), `\ufeff${name}`],
-    ]),
-    ["x", "__proto__", "constructor", "toString", "0", "client_id"],
-  );
-  return fc.array(
-    fc.tuple(
-      fc.oneof(
-        { arbitrary: fc.constantFrom(...names), weight: 4 },
-        { arbitrary: values, weight: 4 },
-        // Two names that are the same in UTF-8.
-        { arbitrary: fc.constantFrom("\ud800", "\udc00"), weight: 1 },
-      ),
-      fc.oneof(values, fc.constantFrom("", "evil")),
-    ),
-    { maxLength: 5 },
-  ).map((members) => Object.fromEntries(members))
-    // An object with a member `get` counts as a Map and is rejected.
-    .filter((members) => !Object.hasOwn(members, "get"));
-}
