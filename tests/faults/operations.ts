@@ -42,17 +42,17 @@ export const CALLS: Record<OperationName, Call> = {
     library.fetchResourceMetadata(
       targetOf(world, input),
       input.resourceMetadataUrl,
-      options.bare ?? { sameOriginHeaders: JSON_HEADERS, ...options },
+      { sameOriginHeaders: JSON_HEADERS, ...options },
     ),
   fetchAuthorizationServerMetadata: (library, world, input, options) =>
     library.fetchAuthorizationServerMetadata(
       input.issuer ?? world.here,
-      options.bare ?? { additionalHeaders: JSON_HEADERS, ...options },
+      { additionalHeaders: JSON_HEADERS, ...options },
     ),
   discoverAuthorization: (library, world, input, options) =>
     library.discoverAuthorization(
       targetOf(world, input),
-      options.bare ?? {
+      {
         sameOriginHeaders: JSON_HEADERS,
         additionalHeaders: JSON_HEADERS,
         ...input.resourceMetadataUrl !== undefined && {
@@ -66,7 +66,7 @@ export const CALLS: Record<OperationName, Call> = {
       metadataOf(world, input),
       "A client",
       ["read"],
-      options.bare ?? {
+      {
         headers: { Authorization: `Bearer ${SECRET}-initial` },
         ...options,
       },
@@ -75,7 +75,7 @@ export const CALLS: Record<OperationName, Call> = {
     library.registerClient(
       metadataOf(world, input),
       { client_name: "A client", redirect_uris: ["http://127.0.0.1/"] },
-      options.bare ?? {
+      {
         headers: { Authorization: `Bearer ${SECRET}-initial` },
         ...options,
       },
@@ -88,7 +88,7 @@ export const CALLS: Record<OperationName, Call> = {
         code: `${SECRET}-code`,
         code_verifier: `${SECRET}-verifier`,
       }),
-      options.bare ?? { client: clientOf(library), ...options },
+      { client: clientOf(library), ...options },
     ),
   fetchDeviceAuthorization: (library, world, input, options) =>
     library.fetchDeviceAuthorization(
@@ -108,7 +108,7 @@ export const CALLS: Record<OperationName, Call> = {
         interval: 40,
         ...input.authorization,
       },
-      options.bare ?? {
+      {
         client: clientOf(library),
         now: () => milliseconds,
         delay(wait: number) {
@@ -124,7 +124,7 @@ export const CALLS: Record<OperationName, Call> = {
       client: clientOf(library),
       subjectToken: `${SECRET}-subject`,
       audience: AUDIENCE,
-      ...options.bare ?? options,
+      ...options,
     }),
   redeemIdJag: (library, world, input, options) =>
     library.redeemIdJag(
@@ -132,7 +132,7 @@ export const CALLS: Record<OperationName, Call> = {
       {
         assertion: idJagOf("https://idp.example", { aud: world.here }),
       },
-      options.bare ?? { client: clientOf(library), ...options },
+      { client: clientOf(library), ...options },
     ),
 };
 

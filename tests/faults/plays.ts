@@ -127,20 +127,6 @@ export function changed(
   }));
 }
 
-/** Plays a good document with other or further members. */
-export function withMembers(
-  members:
-    | Record<string, unknown>
-    | ((stage: IStage) => Record<string, unknown>),
-): Play {
-  return respond((stage) => ({
-    body: JSON.stringify({
-      ...documentFor(stage),
-      ...(typeof members === "function" ? members(stage) : members),
-    }),
-  }));
-}
-
 /** Writes these bytes as they are and closes the connection. */
 export function bytes(
   content: string | Uint8Array | ((stage: IStage) => string),

@@ -1,3 +1,3 @@
 import { playTables } from "./_play.ts";
 
-playTables("responses", "members");
+playTables("responses");

@@ -243,9 +243,7 @@ export async function runCase(
       const input = one.input?.(world) ?? {};
       const given = one.options?.(world) ?? {};
       const { signal } = world.controller;
-      const options = "signal" in given || "bare" in given
-        ? given
-        : { ...given, signal };
+      const options = "signal" in given ? given : { ...given, signal };
       return await CALLS[one.operation](library, world, input, options);
     };
     const ends = await Promise.all(

@@ -5,7 +5,6 @@ import { ABORT_CASES } from "./table_aborts.ts";
 import { URL_CASES } from "./table_urls.ts";
 import { BODY_CASES } from "./table_bodies.ts";
 import { OPTION_CASES } from "./table_options.ts";
-import { MEMBER_CASES } from "./table_members.ts";
 import { REDIRECT_CASES } from "./table_redirects.ts";
 import { RESPONSE_CASES } from "./table_responses.ts";
 import { SILENCE_CASES } from "./table_silence.ts";
@@ -18,7 +17,6 @@ export const TABLES = {
   responses: RESPONSE_CASES,
   bodies: BODY_CASES,
   redirects: REDIRECT_CASES,
-  members: MEMBER_CASES,
   urls: URL_CASES,
   aborts: ABORT_CASES,
   options: OPTION_CASES,

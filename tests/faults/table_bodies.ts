@@ -28,10 +28,10 @@ const coding = (value: string) => ({ "Content-Encoding": value });
 const gzip = (text: string | Uint8Array) => new Uint8Array(gzipSync(text));
 const same: Change = (json) => json;
 
-function utf16(text: string, littleEndian: boolean): Uint8Array {
+function utf16(text: string): Uint8Array {
   const view = new DataView(new ArrayBuffer(2 * text.length + 2));
   [...`\ufeff${text}`].forEach((char, index) =>
-    view.setUint16(2 * index, char.charCodeAt(0), littleEndian)
+    view.setUint16(2 * index, char.charCodeAt(0), true)
   );
   return new Uint8Array(view.buffer);
 }
@@ -54,11 +54,6 @@ function afterKeys(count: number): Change {
   return (json) => `{${keysOf(count)},${json.slice(1)}`;
 }
 
-/** Changes the names of the members of a document. */
-function withNames(change: (name: string) => string): Change {
-  return (json) => json.replace(/"(\w+)":/g, change);
-}
-
 let bomb: Uint8Array | undefined;
 /** 16 MB of spaces in 16 KB; the bombs of 400 MB have a test of their own. */
 function bombOnce(): Uint8Array {
@@ -77,8 +72,6 @@ function keysOf(count: number): string {
 /** Bodies that no metadata or response can be read from, whatever the function. */
 const BODIES: [name: string, body: string, kind: object][] = [
   ["null", "null", NOT_JSON],
-  ["true", "true", NOT_JSON],
-  ["a number", "1", NOT_JSON],
   ["a string", '"x"', NOT_JSON],
   ["200,000 arrays that are not closed", DEEP, NOT_JSON],
   ["an empty array", "[]", NOT_METADATA],
@@ -90,24 +83,13 @@ const BODIES: [name: string, body: string, kind: object][] = [
 /** Changes of a good document; without a kind, it stays a good one. */
 const CHANGES: [name: string, change: Change, kind?: object][] = [
   ["an octet that UTF-8 does not have", withBytes(0xff), NOT_JSON],
-  ["a sequence of UTF-8 that is cut", withBytes(0xc3, 0x28), NOT_JSON],
-  ["an overlong encoding", withBytes(0xc0, 0xaf), NOT_JSON],
   ["a surrogate encoded on its own", withBytes(0xed, 0xa0, 0x80), NOT_JSON],
   ["a surrogate escaped on its own", withJson('"x":"\\ud800"')],
-  ["UTF-16, little end first", (json) => utf16(json, true), NOT_JSON],
-  ["UTF-16, big end first", (json) => utf16(json, false), NOT_JSON],
+  ["UTF-16", (json) => utf16(json), NOT_JSON],
   ["a byte order mark", (json) => `\ufeff${json}`],
   ["two byte order marks", (json) => `\ufeff\ufeff${json}`, NOT_JSON],
   ["a valid document in an array", (json) => `[${json}]`, NOT_METADATA],
-  ["a valid document in a string", (json) => JSON.stringify(json), NOT_JSON],
   ["truncated JSON", (json) => json.slice(0, -1), NOT_JSON],
-  ["bytes behind the JSON", (json) => `${json}\0`, NOT_JSON],
-  ["two objects", (json) => json + json, NOT_JSON],
-  [
-    "a comment and a comma too many",
-    (json) => json.replace("{", "{/**/").replace("}", ",}"),
-    NOT_JSON,
-  ],
   ["spaces around the JSON", (json) => `\r\n\t ${json} \r\n\t`],
   [
     "200,000 arrays in a member of a valid document",
@@ -126,35 +108,11 @@ const CHANGES: [name: string, change: Change, kind?: object][] = [
     NOT_METADATA,
   ],
   [
-    "every member in constructor.prototype",
-    (json) => `{"constructor":{"prototype":${json}}}`,
-    NOT_METADATA,
-  ],
-  [
     "__proto__, constructor, then, toJSON and toString beside the rest",
     withJson(
       '"__proto__":{"polluted":1},"constructor":null,"then":"x",' +
         '"toJSON":{},"toString":1,"valueOf":[],"hasOwnProperty":0',
     ),
-  ],
-  [
-    "names in capital letters",
-    withNames((name) => name.toUpperCase()),
-    NOT_METADATA,
-  ],
-  [
-    "names that look alike",
-    withNames((name) => name.replace(/[eo]/, "\u0435")),
-    NOT_METADATA,
-  ],
-  [
-    "names with a zero-width space",
-    withNames((name) => name.replace('":', '\u200b":')),
-    NOT_METADATA,
-  ],
-  [
-    "1e400 in a member of a valid document",
-    withJson('"x":1e400,"interval":1e400'),
   ],
 ];
 

@@ -14,38 +14,7 @@ const OPTIONS: IFault[] = [
     name: "no time limit and no size limit",
     options: () => ({ timeoutMs: Infinity, maxBytes: Infinity }),
   },
-  {
-    name: "options that are undefined one by one",
-    options: () => ({
-      fetch: undefined,
-      signal: undefined,
-      timeoutMs: undefined,
-      maxBytes: undefined,
-      allowUrl: undefined,
-    }),
-  },
 ];
-
-const NO_PROTOTYPE: ICase[] = OPERATIONS.filter((operation) =>
-  operation !== "fetchDeviceAuthorization"
-).map((operation) => ({
-  operation,
-  fault: "options without a prototype",
-  options: () => ({
-    bare: Object.freeze(
-      Object.assign(
-        Object.create(null),
-        // Polling by the real clock takes its first wait for granted.
-        operation === "pollDeviceToken" && {
-          delay: () => Promise.resolve(),
-          now: () => 0,
-        },
-      ),
-    ),
-  }),
-  outcome: { result: IS_GOOD[operation] },
-  requests: operation === "discoverAuthorization" ? 2 : 1,
-}));
 
 /** A hundred calls at once, each with the outcome of one. */
 const AT_ONCE: ICase[] = [
@@ -92,7 +61,6 @@ const MIXED: ICase[] = (["fetchToken", "registerClient"] as const).map(
 /** The cases. */
 export const OPTION_CASES: readonly ICase[] = [
   ...matrix(OPTIONS),
-  ...NO_PROTOTYPE,
   ...AT_ONCE,
   ...MIXED,
 ];

@@ -43,33 +43,17 @@ const REFUSALS: IFault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
     ...refusal(status, { status, retryAfter: undefined }),
   }));
 
-/** Forms of Retry-After (RFC 9110, section 10.2.3) and the seconds that errors have. */
-const RETRY_AFTER: [name: string, value: string, told?: number][] = [
-  ["seconds", "120", 120],
-  ["no seconds", "0", 0],
-  ["a date of the past", "Wed, 21 Oct 2015 07:28:00 GMT", 0],
-  ["an asctime date", "Wed Oct 21 07:28:00 2015", 0],
-  ["a word", "soon"],
-  ["an empty value", ""],
-  ["a fraction", "1.5"],
-  ["a negative number", "-5"],
-  ["words with a number", "in about 5"],
-  ["a number with a sign", "+5"],
-  ["more digits than a number holds", "9".repeat(400)],
-];
-
 function later(status: number, value: string): Play {
   const headers = { "Retry-After": value };
   return respond({ status: `${status} Later`, headers, body: "Later" });
 }
 
 const RETRIES: IFault[] = [429, 503].flatMap((status) => [
-  ...RETRY_AFTER.map(([name, value, retryAfter]): IFault => ({
-    name: `status ${status}, Retry-After is ${name}`,
-    play: later(status, value),
-    ...refusal(status, { status, retryAfter }),
-    only: ["fetchResourceMetadata", "registerClient", "fetchToken"],
-  })),
+  {
+    name: `status ${status}, Retry-After is seconds`,
+    play: later(status, "120"),
+    ...refusal(status, { status, retryAfter: 120 }),
+  },
   {
     name: `status ${status}, Retry-After is a date to come`,
     play: later(status, new Date(Date.now() + 3_600_000).toUTCString()),
@@ -124,13 +108,9 @@ const FAULTS: IFault[] = [
     play: respond({ body: "" }),
     ...NOT_JSON,
   },
-  ...[
-    null,
-    "text/html",
-    "application/json; charset=utf-8",
-    'application/json; charset="utf-16"',
-    ";;==,\t,",
-  ].map((type): IFault => ({
+  ...[null, "text/html", 'application/json; charset="utf-16"'].map((
+    type,
+  ): IFault => ({
     name: `content type ${type} with a valid document`,
     play: respond({ headers: contentType(type) }),
   })),

@@ -162,10 +162,11 @@ Deno.test("quoteUrl() shows a URL without credentials and control characters", (
 
 Deno.test("parseUrl() and isWebUrl() accept no string that is no URL, or no web URL", () => {
   assertEquals(parseUrl("/a", "https://as.example")?.pathname, "/a");
-  assertEquals(
-    parseUrl("https://b\u00fccher.example")?.host.slice(0, 4),
-    "xn--",
-  );
+  // `URL.canParse` of Node 20 fails once the engine has compiled it.
+  for (let round = 0; round < 50_000; round++) {
+    const { host } = parseUrl("https://b\u00fccher.example") ?? {};
+    if (host !== "xn--bcher-kva.example") throw new Error(`got ${host}`);
+  }
   assertEquals(parseUrl("/a"), undefined);
   for (const url of ["https://a", "HTTP://a"]) assert(isWebUrl(url));
   for (const url of ["javascript:x", "data:,x", "/a", "https:a", ""]) {
