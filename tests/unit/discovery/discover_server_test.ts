@@ -144,16 +144,3 @@ for (const [name, call] of CALLS) {
     }
   });
 }
-
-Deno.test("discoverAuthorizationServer() checks metadata at the preferred URL like any other", async () => {
-  const { found, urls } = await find(
-    {
-      [URLS[0]!]: text("", 404),
-      [URLS[1]!]: asm("https://evil.example"),
-      [URLS[2]!]: text("", 404),
-    },
-    { preferredServerMetadataUrl: URLS[1] },
-    TENANT,
-  );
-  assertEquals([found.code, urls.length], ["discovery_failed", 3]);
-});

@@ -1,5 +1,4 @@
 import {
-  assert,
   assertEquals,
   assertFalse,
   assertInstanceOf,
@@ -145,35 +144,6 @@ Deno.test("discoverAuthorization() sends the headers of the resource and of the 
     assertInstanceOf(init.signal, AbortSignal);
   }
 });
-
-const FAILURES: [name: string, Answer, outcome: unknown][] = [
-  ["401", text("Unauthorized", 401), 401],
-  ["404 with a page", text(PAGE, 404), 404],
-  ["502", text("Bad Gateway", 502), 502],
-  ["a page with 200", text(PAGE, 200), 200],
-  ["null", json(null), 200],
-  ["an empty object", json({}), 200],
-  ["a redirect to another origin", redirect("https://login.example/"), 302],
-  ["a lost connection", failing(new TypeError("Cable cut")), "network_error"],
-];
-
-for (const [name, answer, outcome] of FAILURES) {
-  Deno.test(`discoverAuthorization() continues after ${name}`, async () => {
-    const found = await discovered({
-      [`${PRM}/mcp`]: answer,
-      [PRM]: prm({ resource: API }),
-      [OAUTH]: answer,
-      [OPENID]: asm(),
-    });
-    assertEquals([found.resource, found.serverMetadataUrl], [API, OPENID]);
-    assertEquals(outcomes(found.attempts), [
-      [`${PRM}/mcp`, outcome],
-      [PRM],
-      [OAUTH, outcome],
-      [OPENID],
-    ]);
-  });
-}
 
 Deno.test("discoverAuthorization() fails if the named server has no metadata, and reports each outcome", async () => {
   const cut = new TypeError("Cable cut");
@@ -409,40 +379,6 @@ Deno.test("discoverAuthorization() ends with the reason of an abort that looks l
   }, { signal: controller.signal });
   assertStrictEquals(result, reason);
   assertEquals(urls, [`${PRM}/mcp`]);
-});
-
-Deno.test("discoverAuthorization() makes no request after an abort at any moment", async () => {
-  const inTime = new Set<number>();
-  let tooLate = 0;
-  for (let turns = 0; turns < 200; turns++) {
-    const controller = new AbortController();
-    const reason = new Error("Enough");
-    using server = stubFetch({
-      [`${PRM}/mcp`]: failing(new Error("Cable cut")),
-      [PRM]: prm({ resource: API }),
-      [OAUTH]: asm(),
-    });
-    const { signal } = controller;
-    let requests = 0;
-    const fetch: typeof server.fetch = (url, init) => {
-      // The global fetch makes no request with an aborted signal.
-      init.signal?.throwIfAborted();
-      requests++;
-      return server.fetch(url, init);
-    };
-    const end = discoverAuthorization(MCP, { fetch, signal })
-      .catch((failure) => failure);
-    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-    const before = requests;
-    controller.abort(reason);
-    const outcome = await end;
-    assertEquals(requests, before);
-    if (outcome === reason) inTime.add(requests);
-    else tooLate++;
-  }
-  // The moments covered every request and the time after the last.
-  assertEquals([...inTime], [1, 2, 3]);
-  assert(tooLate > 0);
 });
 
 Deno.test("discoverAuthorization() rejects invalid arguments before any request", async () => {

@@ -8,7 +8,6 @@ import {
   resourceCandidates,
   serverCandidates,
 } from "../../../lib/discovery/_strict_search.ts";
-import { preferFirst } from "../../../lib/discovery/metadata_urls.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -70,20 +69,6 @@ Deno.test("strict discovery requests the well-known URLs of resource and origin"
     assertEquals(resourceUrls(url), expected, url);
   }
   assertEquals(resourceUrls(`${A}/mcp/`)[0], `${A}${PRM}/mcp/`);
-});
-
-Deno.test("strict discovery begins with the URL of the challenge", () => {
-  const derived = [`${A}${PRM}/mcp`, A + PRM];
-  const rows: [named: string | undefined, expected: string[]][] = [
-    ["https://B.example/m?x=1", ["https://B.example/m?x=1", ...derived]],
-    [derived[0], derived],
-    [derived[1], derived.toReversed()],
-    ["", derived],
-    [undefined, derived],
-  ];
-  for (const [named, expected] of rows) {
-    assertEquals(resourceUrls(`${A}/mcp`, named), expected);
-  }
 });
 
 Deno.test("strict discovery inserts two paths into the issuer, then appends one", () => {
@@ -177,13 +162,5 @@ Deno.test("functions of metadata URLs reject what is not an http or https URL", 
         `${name} must be an absolute http or https URL without credentials`,
       );
     }
-  }
-});
-
-Deno.test("preferFirst() moves the preferred URL to the front if it is listed", () => {
-  const urls = Object.freeze(["a", "b", "c"]);
-  assertEquals(preferFirst(urls, "b"), ["b", "a", "c"]);
-  for (const preferred of ["a", "d", "", undefined]) {
-    assertEquals(preferFirst(urls, preferred), [...urls]);
   }
 });

@@ -17,7 +17,6 @@ import {
 } from "../../support/fixtures.ts";
 import {
   type Answer,
-  failing,
   json,
   redirect,
   stubFetch,
@@ -159,31 +158,6 @@ Deno.test("fetchResourceMetadata() rejects a 200 without metadata", async () => 
       [error.code, error.url, error.status],
       ["invalid_metadata", PRM, 200],
     );
-  }
-});
-
-Deno.test("fetchResourceMetadata() collects what fetch throws", async () => {
-  const failure = new TypeError("Cable cut");
-  assertStrictEquals(await errorOf(failing(failure)), failure);
-  using server = stubFetch({ [NAMED]: failing(failure), [PRM]: ok(API) });
-  const found = await fetchResourceMetadata(API, NAMED, server);
-  assertEquals([found.discoveryUrl, found.errors], [PRM, [failure]]);
-  assertStrictEquals(found.errors[0], failure);
-});
-
-Deno.test("fetchResourceMetadata() merges sameOriginHeaders over Accept", async () => {
-  type Headers = Record<string, string>;
-  const rows: [given: Headers | undefined, sent: Headers][] = [
-    [undefined, { Accept: "application/json" }],
-    [{ "x-a": "1" }, { Accept: "application/json", "x-a": "1" }],
-    [{ accept: "text/plain" }, { Accept: "text/plain" }],
-  ];
-  for (const [sameOriginHeaders, sent] of rows) {
-    using server = stubFetch({ [PRM]: ok(API) });
-    const { fetch } = server;
-    await fetchResourceMetadata(API, undefined, { fetch, sameOriginHeaders });
-    const { signal: _, ...init } = server.requests[0]!.init;
-    assertEquals(init, { method: "GET", redirect: "manual", headers: sent });
   }
 });
 

@@ -167,22 +167,6 @@ Deno.test("fetchAuthorizationServerMetadata() waits for that text under the sign
   assertEquals(errors[0]?.message, missing(FIRST, "200 Status text"));
 });
 
-Deno.test("fetchAuthorizationServerMetadata() continues after any status but 200", async () => {
-  const body = `{"issuer":"${TENANT}"}`;
-  const statuses = [201, 202, 206, 300, 302, 400, 401, 403, 404, 500, 503];
-  for (const status of statuses) {
-    const error = await errorOf(text(body, status));
-    assertInstanceOf(error, OAuthClientError);
-    assertEquals(error.message, missing(FIRST, `${status} ${body}`));
-    assertEquals(
-      [error.code, error.url, error.status],
-      ["unexpected_status", FIRST, status],
-    );
-  }
-  const empty = await errorOf(() => new Response(null, { status: 204 }));
-  assertEquals(empty.message, missing(FIRST, "204 "));
-});
-
 Deno.test("fetchAuthorizationServerMetadata() collects what fetch throws, as it was thrown", async () => {
   const failures = [new Error("1"), new TypeError("2"), new RangeError("3")];
   using server = stubFetch({
@@ -200,16 +184,10 @@ Deno.test("fetchAuthorizationServerMetadata() collects what fetch throws, as it 
     assertStrictEquals(error.errors[n], failure);
   }
   // What is not an Error becomes one.
-  for (const thrown of ["cut", 7, null]) {
-    const error = await errorOf(failing(thrown));
-    assertInstanceOf(error, OAuthClientError);
-    assertEquals(error.message, `Request to ${FIRST} failed: ${thrown}`);
-    assertEquals([error.code, error.url], ["network_error", FIRST]);
-  }
-  for (const answer of [undefined, null, {}]) {
-    const { message } = await errorOf(() => untyped(answer));
-    assertEquals(message, `Request to ${FIRST} failed: no response`);
-  }
+  const thrown = await errorOf(failing("cut"));
+  assertInstanceOf(thrown, OAuthClientError);
+  assertEquals(thrown.message, `Request to ${FIRST} failed: cut`);
+  assertEquals([thrown.code, thrown.url], ["network_error", FIRST]);
 });
 
 Deno.test("fetchAuthorizationServerMetadata() sends additionalHeaders with every request, and Accept", async () => {

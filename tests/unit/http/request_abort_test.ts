@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
 import { GET, POST, settle } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
@@ -40,17 +40,6 @@ function callers(abortBy?: string, then?: () => Promise<never>) {
 }
 
 const STEPS = ["authenticate", "createProof", "allowUrl", "fetch", "json"];
-
-Deno.test("fetchToken() calls nothing of the caller's if its signal has aborted", async () => {
-  for (const reason of [new Error("Enough"), "enough", { why: "enough" }, 0]) {
-    const { options, log, controller } = callers();
-    controller.abort(reason);
-    const error = await assertRejects(() => POST.send(options));
-    assertStrictEquals(error, reason);
-    await settle();
-    assertEquals(log, []);
-  }
-});
 
 for (const [index, step] of STEPS.entries()) {
   Deno.test(`fetchToken() ends with the reason of an abort in ${step}`, async () => {

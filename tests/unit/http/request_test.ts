@@ -17,7 +17,6 @@ import { cpuTimeMs } from "../../support/cpu_time.ts";
 import { errorOf, GET, POST } from "../../support/exchange.ts";
 import { API, AS, PRM, SERVER } from "../../support/fixtures.ts";
 import {
-  type Answer,
   failing,
   redirect,
   stubFetch,
@@ -55,22 +54,6 @@ Deno.test("fetchResourceMetadata() looks up the global fetch at each call", asyn
     await GET.send();
     assertEquals(server.urls, [PRM]);
   }
-});
-
-Deno.test("fetchResourceMetadata() gives each request headers of its own", async () => {
-  const spoil = (answer: Answer): Answer => (request) => {
-    request.init.headers.A = "changed";
-    return answer(request);
-  };
-  using server = stubFetch({
-    [PRM]: spoil(redirect("/next")),
-    [NEXT]: spoil(GET.good),
-  });
-  const sameOriginHeaders = { A: "1" };
-  const { fetch } = server;
-  await fetchResourceMetadata(API, undefined, { fetch, sameOriginHeaders });
-  assertEquals(server.requests.map(({ headers }) => headers.A), ["1", "1"]);
-  assertEquals(sameOriginHeaders, { A: "1" });
 });
 
 Deno.test("fetchToken() merges headers by name, whatever their case", async () => {

@@ -5,13 +5,9 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import {
-  fetchResourceMetadata,
-  type IFetchResponse,
-  OAuthClientError,
-} from "../../../mod.ts";
+import { fetchResourceMetadata, type IFetchResponse } from "../../../mod.ts";
 import { errorOf, POST } from "../../support/exchange.ts";
-import { API, MCP, PRM } from "../../support/fixtures.ts";
+import { API, PRM } from "../../support/fixtures.ts";
 import { FORM, minimal, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 // The table of faults plays JSON, encodings and statuses of every kind to every
@@ -28,31 +24,6 @@ async function getWith(response: IFetchResponse) {
     .catch((error) => error);
 }
 
-/** A response with these chunks. */
-function chunked(chunks: Uint8Array[], init?: ResponseInit): Response {
-  const body = new ReadableStream({
-    start(stream) {
-      for (const chunk of chunks) stream.enqueue(chunk);
-      stream.close();
-    },
-  });
-  return new Response(body, init);
-}
-
-Deno.test("a response is put together wherever its chunks are cut", async () => {
-  const document = {
-    resource: API,
-    resource_name: "Gr\u00fc\u00dfe \u{1f30d}",
-  };
-  const bytes = encode(JSON.stringify(document));
-  for (let at = 0; at <= bytes.length; at++) {
-    const chunks = [bytes.slice(0, at), bytes.slice(at)];
-    assertEquals((await getWith(chunked(chunks))).metadata, document);
-    const { message } = await getWith(chunked(chunks, { status: 404 }));
-    assertEquals(message, `${FAILED} 404 ${JSON.stringify(document)}`);
-  }
-});
-
 Deno.test("a body that is not UTF-8 is not JSON, and is shown with U+FFFD", async () => {
   const document = encode(JSON.stringify({ resource: API, x: "?" }));
   const bytes = document.map((byte) => byte === 0x3f ? 0xff : byte);
@@ -63,15 +34,6 @@ Deno.test("a body that is not UTF-8 is not JSON, and is shown with U+FFFD", asyn
     new Response(bytes, { status: 500 }),
   );
   assertEquals(unexpected, `${FAILED} 500 ${shown}`);
-});
-
-Deno.test("a byte order mark before the body is not shown", async () => {
-  const { message } = await getWith(
-    new Response("\ufeff\ufeffNo", {
-      status: 404,
-    }),
-  );
-  assertEquals(message, `${FAILED} 404 \ufeffNo`);
 });
 
 Deno.test("a body that another reader has is replaced by the status text", async () => {
@@ -208,25 +170,6 @@ Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSO
   }
 });
 
-Deno.test("fetchResourceMetadata() collects what json() of a minimal response rejects with", async () => {
-  for (const cause of [new SyntaxError("Not JSON"), new TypeError("Cut")]) {
-    const json = () => Promise.reject(cause);
-    assertStrictEquals(await getWith(minimal({ json })), cause);
-    const documents = [minimal({ json }), Response.json({ resource: API })];
-    using server = stubFetch({
-      [`${PRM}/mcp`]: () => documents[0]!,
-      [PRM]: () => documents[1]!,
-    });
-    const { errors } = await fetchResourceMetadata(MCP, undefined, server);
-    assertEquals(errors.length, 1);
-    assertStrictEquals(errors[0], cause);
-  }
-  // What is not an Error becomes one.
-  const failed = await getWith(minimal({ json: () => Promise.reject("cut") }));
-  assertInstanceOf(failed, OAuthClientError);
-  assertEquals(failed.code, "network_error");
-});
-
 Deno.test("a minimal response may have headers without get()", async () => {
   for (
     const headers of [null, undefined, {}]
@@ -244,23 +187,6 @@ Deno.test("a minimal response may have headers without get()", async () => {
       assertEquals([error.code, error.status], ["unexpected_status", status]);
       assertEquals("retryAfter" in error, false);
     }
-  }
-});
-
-Deno.test("an error of a body that was not read as text has no errorResponse", async () => {
-  const body = { error: "invalid_grant", error_description: "No", x: 1 };
-  const text = () => Promise.resolve(JSON.stringify(body));
-  const json = () => Promise.resolve(body);
-  for (const status of [200, 400]) {
-    using server = stubFetch({
-      [POST.url]: () => minimal({ status, json, text }),
-    });
-    const error = await errorOf(POST.send(server));
-    assertEquals(
-      [error.code, error.error, error.error_description],
-      ["oauth_error", "invalid_grant", "No"],
-    );
-    assertEquals(error.errorResponse, status === 200 ? undefined : body);
   }
 });
 
