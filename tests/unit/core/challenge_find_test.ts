@@ -1,11 +1,18 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertThrows,
+} from "@std/assert";
 import {
   findChallenge,
   findChallenges,
   type IAuthenticationChallenge,
   OAuthClientError,
   parseChallenges,
+  parseWWWAuthenticateHeader,
 } from "../../../mod.ts";
+import { cpuTimeMs } from "../../support/cpu_time.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { hugeTexts } from "../../support/challenge_texts.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -195,9 +202,22 @@ Deno.test("findChallenge() makes any name an own property of a plain object", ()
   assertEquals(Object.getPrototypeOf(challenge!.params), Object.prototype);
 });
 
-Deno.test("findChallenge() reads 64 kB of repeated patterns", () => {
-  for (const value of hugeTexts()) findChallenge(value);
-});
+const PARSERS = [parseWWWAuthenticateHeader, parseChallenges, findChallenge];
+
+for (const parse of PARSERS) {
+  Deno.test(`${parse.name}() needs linear time for 64 kB of repeated patterns`, () => {
+    const start = cpuTimeMs();
+    for (const text of hugeTexts()) {
+      try {
+        parse(text);
+      } catch (error) {
+        assertInstanceOf(error, OAuthClientError);
+      }
+    }
+    // In quadratic time it is minutes.
+    assert(cpuTimeMs() - start < 20_000);
+  });
+}
 
 Deno.test("findChallenges() rejects a source or schemes of the wrong type", () => {
   const noHeaders = "source must be a response, headers or a string";

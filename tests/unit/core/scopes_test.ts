@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   type ISelectScopesOptions,
   mergeScopes,
@@ -22,6 +22,7 @@ Deno.test("scopesMatch() compares length and sorted values", () => {
   const rows: [a: Scopes, b: Scopes, expected: boolean][] = [
     [undefined, undefined, true],
     [same, same, true],
+    [Object.freeze(["b", "a"]) as string[], same, true],
     [[], [], true],
     [[], undefined, false],
     [["a"], undefined, false],
@@ -53,12 +54,6 @@ Deno.test("scopesMatch() compares length and sorted values", () => {
     assertEquals(scopesMatch(a, b), expected, `${a} / ${b}`);
     assertEquals(scopesMatch(b, a), expected, `${b} / ${a}`);
   }
-});
-
-Deno.test("scopesMatch() does not change its arguments", () => {
-  const a = Object.freeze(["c", "a", "b"]);
-  const b = Object.freeze(["b", "c", "a"]);
-  assert(scopesMatch(a, b));
 });
 
 Deno.test("scopesMatch() rejects what is not a list of strings", () => {
@@ -104,14 +99,10 @@ Deno.test("mergeScopes() returns each value once, in the order of first occurren
     ]],
   ];
   for (const [lists, expected] of rows) {
+    // The result is a list of its own.
+    mergeScopes(...lists).push("more");
     assertEquals(mergeScopes(...lists), expected, JSON.stringify(lists));
   }
-});
-
-Deno.test("mergeScopes() returns a list of its own", () => {
-  const held = Object.freeze(["b", "a", "b"]);
-  mergeScopes(held).push("d");
-  assertEquals(mergeScopes(held), ["b", "a"]);
 });
 
 Deno.test("missingScopes() returns what is required and not granted", () => {
@@ -190,6 +181,7 @@ Deno.test("selectScopes() prefers the challenge to the metadata of the resource"
     ],
   ];
   for (const [options, expected] of rows) {
+    selectScopes(options)?.push("more");
     assertEquals(selectScopes(options), expected, JSON.stringify(options));
   }
 });
@@ -224,11 +216,6 @@ Deno.test("selectScopes() adds offline_access where it is wanted and listed", ()
     selectScopes({ ...once, serverMetadata: offline, offlineAccess: true }),
     ["offline_access", "a"],
   );
-});
-
-Deno.test("selectScopes() returns a list of its own", () => {
-  const scopes = Object.freeze(["a"]);
-  selectScopes({ resourceMetadata: lists(scopes) })?.push("b");
 });
 
 Deno.test("selectScopes() rejects options that are not an object", () => {

@@ -199,7 +199,7 @@ Deno.test("discoverAuthorization() falls back to the target's origin without met
 
 Deno.test("discoverAuthorization() assumes the endpoints of MCP 2025-03-26 where nothing is published", async () => {
   const urls = [`${PRM}/mcp`, PRM, API_OAUTH, API_OPENID];
-  const answers = [401, 403, 404, 405].map((status) => text("No", status));
+  const answers = [400, 401, 403, 404].map((status) => text("No", status));
   // A caller's fetch whose response has no body to read.
   const notJson = () =>
     minimal({ json: () => Promise.reject(new SyntaxError("Not JSON")) });
