@@ -1,46 +1,10 @@
-/** Faults of URLs: targets, issuers and endpoints of every shape. */
+/** Endpoints that are not requested, and URLs of odd shapes. */
 
 import type { ICase, IWorld, OperationName } from "./case.ts";
 import { IS_GOOD } from "./operations.ts";
 import { respond, SECRET } from "./plays.ts";
 
 const NOT_FOUND = respond({ status: "404 No", body: "No" });
-
-/** Paths of a resource or an issuer. */
-const PATHS: [name: string, path: string][] = [
-  ["two slashes and a host", "//evil.example/x"],
-  ["a backslash and a host", "/\\evil.example/x"],
-  ["dot segments", "/a/../mcp"],
-  ["dot segments that are encoded", "/a/%2e%2e/mcp"],
-  ["dot segments beyond the root", "/../../../mcp"],
-  ["an encoded slash", "/a%2Fb"],
-  ["an encoded percent sign", "/a%252Fb"],
-  ["an encoded line break", "/a%0d%0aX-Evil:%201"],
-  ["characters that must be encoded", "/\u00fc\ud83d\ude00"],
-  ["a path of its own that is well-known", "/.well-known/mcp"],
-  ["a slash at the end", "/mcp/"],
-];
-
-const TARGETS: ICase[] = PATHS.flatMap(([name, path]) => [
-  ...(["fetchResourceMetadata", "discoverAuthorization"] as const).map(
-    (operation): ICase => ({
-      operation,
-      fault: `a target with ${name}`,
-      input: ({ here }) => ({ target: here + path }),
-      outcome: { result: IS_GOOD[operation] },
-      requests: operation === "discoverAuthorization" ? 2 : 1,
-    }),
-  ),
-  {
-    operation: "fetchAuthorizationServerMetadata",
-    fault: `an issuer with ${name}`,
-    input: ({ here }) => ({ issuer: here + path }),
-    outcome: {
-      result: ({ metadata }, { here }) => metadata.issuer.startsWith(here),
-    },
-    requests: 1,
-  },
-]);
 
 const IPV6: ICase[] = ([
   "fetchResourceMetadata",
@@ -140,7 +104,6 @@ const SHOWN: ICase[] = [
 
 /** The cases. */
 export const URL_CASES: readonly ICase[] = [
-  ...TARGETS,
   ...IPV6,
   ...refused(UNUSABLE, ALL, "url_refused"),
   ...refused(NO_STRINGS, STRICT, "url_refused"),

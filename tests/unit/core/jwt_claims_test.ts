@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
-import fc from "fast-check";
 import { getClaimsFromJWT, type OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 
@@ -16,18 +15,6 @@ const NO_OBJECT = {
   header: `${FAILED}: Invalid JWT token format: header is not a JSON object`,
   payload: `${FAILED}: Invalid JWT token format: payload is not a JSON object`,
 };
-
-function standard(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
-}
-
-function unpadded(base64: string): string {
-  return base64.replaceAll("=", "");
-}
-
-function padded(base64: string): string {
-  return base64 + "=".repeat((4 - base64.length % 4) % 4);
-}
 
 /** A token with this JSON as its payload. */
 function tokenOf(payload: string, signature = "c2ln"): string {
@@ -147,30 +134,17 @@ Deno.test("getClaimsFromJWT() adds no inner message when the failure is not an E
   assertEquals(rejection(tokenOf("{}")).message, FAILED);
 });
 
-/** JSON objects with odd names and escaped lone surrogates. */
-const jsonObject = fc.dictionary(
-  fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.constantFrom("__proto__", "sub", "toString", "0"),
-  ),
-  fc.jsonValue(),
-).map((claims) => JSON.stringify(claims));
-
-Deno.test("getClaimsFromJWT() decodes every JSON object in either alphabet", () => {
-  fc.assert(
-    fc.property(jsonObject, (json) => {
-      for (
-        const payload of [
-          encodeBase64Url(json),
-          padded(encodeBase64Url(json)),
-          standard(json),
-          unpadded(standard(json)),
-        ]
-      ) {
-        const claims = getClaimsFromJWT(`${HEADER}.${payload}.`);
-        assertEquals(JSON.stringify(claims), json);
-      }
-    }),
-    { numRuns: 400 },
-  );
+Deno.test("getClaimsFromJWT() decodes either alphabet, padded or not", () => {
+  // The alphabets differ in the six-bit values 62 and 63.
+  const names = ["??>?>?", ">>>???>>>???", "\u00fc\u{1f30d}", "\\ud800", "0"];
+  for (const name of names) {
+    const json = `{"${name}":[1,{"a":null}],"exp":1.5}`;
+    const url = encodeBase64Url(json);
+    const standard = url.replaceAll("-", "+").replaceAll("_", "/");
+    const padding = "=".repeat(-url.length & 3);
+    for (const payload of [url, standard, url + padding, standard + padding]) {
+      const claims = getClaimsFromJWT(`${HEADER}.${payload}.`);
+      assertEquals(JSON.stringify(claims), JSON.stringify(JSON.parse(json)));
+    }
+  }
 });
