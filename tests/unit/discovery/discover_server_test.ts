@@ -1,4 +1,4 @@
-import { assertEquals, assertInstanceOf } from "@std/assert";
+import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import {
   discoverAuthorization,
   discoverAuthorizationServer,
@@ -89,58 +89,34 @@ const URLS = [
 ];
 
 type Options = Parameters<typeof discoverAuthorizationServer>[1];
-const CALLS: [
-  name: string,
-  call: (options: Options) => Promise<string | undefined>,
-][] = [
-  [
-    "fetchAuthorizationServerMetadata",
-    async (options) =>
-      (await fetchAuthorizationServerMetadata(TENANT, options)).discoveryUrl,
-  ],
-  [
-    "discoverAuthorizationServer",
-    async (options) =>
-      (await discoverAuthorizationServer(TENANT, options)).serverMetadataUrl,
-  ],
-  [
-    "discoverAuthorization",
-    async (options) =>
-      (await discoverAuthorization(API, options)).serverMetadataUrl,
-  ],
-];
+const CALLS = {
+  fetchAuthorizationServerMetadata: (options: Options) =>
+    fetchAuthorizationServerMetadata(TENANT, options),
+  discoverAuthorizationServer: (options: Options) =>
+    discoverAuthorizationServer(TENANT, options),
+  discoverAuthorization: (options: Options) =>
+    discoverAuthorization(API, options),
+};
 
-for (const [name, call] of CALLS) {
+for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`${name}() requests preferredServerMetadataUrl first if it is a possible URL`, async () => {
-    const unlisted = [
-      undefined,
-      "",
-      "https://evil.example/.well-known/oauth-authorization-server/t",
-      `${URLS[1]}/`,
-      `${URLS[1]}?x`,
+    const [a, b, c] = URLS as [string, string, string];
+    const evil = "https://evil.example/.well-known/oauth-authorization-server";
+    const rows: [preferred: string | undefined, order: string[]][] = [
+      ...[undefined, "", `${evil}/t`, `${b}/`, `${b}?x`, a].map((
+        preferred,
+      ): typeof rows[0] => [preferred, URLS]),
+      [b, [b, a, c]],
+      [c, [c, a, b]],
     ];
-    for (const preferred of [...URLS, ...unlisted]) {
-      const isListed = URLS.includes(preferred ?? "");
-      const order = isListed
-        ? [preferred!, ...URLS.filter((url) => url !== preferred)]
-        : URLS;
-      for (const [n, published] of order.entries()) {
-        using server = stubFetch({
-          [PRM]: prm({ resource: API, authorization_servers: [TENANT] }),
-          ...Object.fromEntries(URLS.map((url) => [
-            url,
-            url === published ? asm(TENANT) : text("", 404),
-          ])),
-        });
-        const { fetch } = server;
-        const url = await call({
-          fetch,
-          preferredServerMetadataUrl: preferred,
-        });
-        assertEquals(url, published);
-        const urls = server.urls.filter((url) => url !== PRM);
-        assertEquals(urls, order.slice(0, n + 1));
-      }
+    for (const [preferredServerMetadataUrl, order] of rows) {
+      using server = stubFetch({
+        [PRM]: prm({ resource: API, authorization_servers: [TENANT] }),
+        ...Object.fromEntries(URLS.map((url) => [url, text("", 404)])),
+      });
+      const { fetch } = server;
+      await assertRejects(() => call({ fetch, preferredServerMetadataUrl }));
+      assertEquals(server.urls.filter((url) => url !== PRM), order);
     }
   });
 }
