@@ -82,11 +82,6 @@ const FAULTS: IFault[] = [
   ...REFUSALS,
   ...RETRIES,
   {
-    name: "status 429 and nothing else",
-    play: respond({ status: "429 Slow", body: "" }),
-    ...refusal(429),
-  },
-  {
     name: "status 204",
     play: bytes("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"),
     attempt: "unexpected_status",
@@ -96,11 +91,6 @@ const FAULTS: IFault[] = [
   {
     name: "status 200 with HTML",
     play: respond({ headers: contentType("text/html"), body: HTML }),
-    ...NOT_JSON,
-  },
-  {
-    name: "status 200 with HTML that says it is JSON",
-    play: respond({ body: HTML }),
     ...NOT_JSON,
   },
   {
