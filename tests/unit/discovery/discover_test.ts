@@ -14,6 +14,7 @@ import {
 } from "../../../mod.ts";
 import {
   asm,
+  codes,
   discover,
   discovered,
   outcomes,
@@ -352,6 +353,8 @@ Deno.test("discoverAuthorization() requests the scopes of the challenge, else of
     ["Bearer", ["read"], true, ["read", "offline_access"]],
     ["Bearer", [], undefined, undefined],
     ["Bearer", null, undefined, undefined],
+    ["Bearer", "read", undefined, undefined],
+    ["Bearer", {}, undefined, undefined],
     ["Bearer", [1, {}], undefined, undefined],
     ["Bearer", ["read", 1], undefined, ["read"]],
   ];
@@ -433,6 +436,17 @@ Deno.test("discoverAuthorization() drops members that are null, and URLs that ar
   const { registration_endpoint: _, ...kept } = server;
   assertEquals(found.resourceMetadata, resource);
   assertEquals(found.serverMetadata, untyped(kept));
+});
+
+Deno.test("discoverAuthorization() continues after metadata whose resource is no string", async () => {
+  for (const resource of [null, "", 0, [MCP], {}]) {
+    const { attempts } = await discovered({
+      [`${PRM}/mcp`]: prm({ resource }),
+      [PRM]: prm({ resource: API }),
+      [OAUTH]: asm(),
+    });
+    assertEquals(codes(attempts), ["invalid_metadata", undefined, undefined]);
+  }
 });
 
 Deno.test("discoverAuthorization() accepts a server as a string, and no other list", async () => {
