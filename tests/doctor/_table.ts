@@ -1,8 +1,24 @@
 /** Deviations of servers, and the findings that each of them leads to. */
 
 import {
+  all,
+  challenge,
+  type Change,
+  documents,
+  fields,
+  getStatus,
+  inPlace,
+  metadataAt,
+  only,
+  parameters,
+  removed,
+  resource,
+  server,
+  status,
+  withoutCors,
+} from "./_changes.ts";
+import {
   APPENDED_PATH,
-  type IModel,
   OPENID_PATH,
   RESOURCE_PATH,
   ROOT_PATH,
@@ -17,1000 +33,637 @@ export interface IDeviation {
   readonly findings: readonly string[];
   readonly verdict: string;
   /** The options that a client needs. */
-  readonly options?: readonly string[];
-  readonly change: (model: IModel) => void;
-  /**
-   * What the deviation changes: two of one part exclude each other. Without it, the
-   * deviation is only tested alone.
-   */
+  readonly options?: readonly string[] | undefined;
+  readonly change: Change;
+  /** What it changes: two of one part exclude each other. */
   readonly part?: string;
 }
 
-const HTML = { "Content-Type": "text/html; charset=utf-8" };
+/**
+ * By name: the findings, the change, and the verdict with the names of options. By
+ * default, the verdict is `broken` with an error, else `ready`.
+ */
+type Rows = Record<string, [findings: string, Change, verdict?: string]>;
 
-function challenge(value: string | undefined) {
-  return ({ resource }: IModel) => {
-    if (value === undefined) delete resource.headers["WWW-Authenticate"];
-    else resource.headers["WWW-Authenticate"] = value;
-  };
-}
+const SERVER_AT_ORIGIN = "/.well-known/oauth-authorization-server";
+const HTML = { headers: { "Content-Type": "text/html; charset=utf-8" } };
+const PAGE = "<!doctype html><p>Page</p>";
+const ELSEWHERE = { issuer: "https://cf.mcp.example" };
 
-/** Changes parameters after the URL of the metadata in the challenge. */
-function parameters(value: string) {
-  return ({ origin, resource }: IModel) => {
-    resource.headers["WWW-Authenticate"] =
-      `Bearer resource_metadata="${origin}${RESOURCE_PATH}"${value}`;
-  };
-}
+const asRoot = all(
+  resource((origin) => ({ resource: origin })),
+  documents((model) => ({ [ROOT_PATH]: served(model.resourceMetadata) })),
+);
 
-const resource = (members: Record<string, unknown>) => (model: IModel) =>
-  void Object.assign(model.resourceMetadata, members);
-
-const server = (members: Record<string, unknown>) => (model: IModel) =>
-  void Object.assign(model.serverMetadata, members);
-
-const status =
-  (status: number, headers: Record<string, string> = {}) =>
-  ({ resource }: IModel) => {
-    resource.status = status;
-    Object.assign(resource.headers, headers);
-    delete resource.headers["WWW-Authenticate"];
-  };
-
-const page = () => served("<!doctype html><p>Page</p>", { headers: HTML });
-
-/** Deviations of the response of the resource, and of its challenge. */
-const AT_THE_RESOURCE: readonly IDeviation[] = [
-  {
-    name: "401 without a challenge",
-    findings: ["warning no_challenge"],
-    verdict: "ready",
-    change: challenge(undefined),
-    part: "challenge",
-  },
-  {
-    name: "another scheme",
-    findings: ["warning challenge_other_scheme"],
-    verdict: "ready",
-    change: challenge('Basic realm="api"'),
-    part: "challenge",
-  },
-  {
-    name: "a challenge without commas",
-    findings: ["warning challenge_malformed"],
-    verdict: "ready",
-    change: (model) => parameters(' scope="read"')(model),
-    part: "challenge",
-  },
-  {
-    name: "no space after commas, and an unknown parameter (Figma)",
-    findings: [],
-    verdict: "ready",
-    change: parameters(
-      ',scope="read",authorization_uri="https://as.example/authorize"',
-    ),
-    part: "challenge",
-  },
-  {
-    name: "several challenges",
-    findings: ["info several_challenges"],
-    verdict: "ready",
-    change: parameters(', scope="read", DPoP algs="ES256"'),
-    part: "challenge",
-  },
-  {
-    name: "a challenge without resource_metadata",
-    findings: ["info challenge_without_metadata_url"],
-    verdict: "ready",
-    change: challenge('Bearer scope="read"'),
-    part: "challenge",
-  },
-  {
-    name: "an error without a token",
-    findings: ["info challenge_error_code"],
-    verdict: "ready",
-    change: parameters(', scope="read", error="invalid_token"'),
-    part: "challenge",
-  },
-  {
-    name: "scopes with commas",
-    findings: ["warning challenge_scope_malformed"],
-    verdict: "ready",
-    change: (model) => {
-      parameters(', scope="read,write"')(model);
-      delete model.serverMetadata.scopes_supported;
-    },
-    part: "challenge",
-  },
-  {
-    name: "a scope that the server does not list",
-    findings: ["warning scope_not_listed"],
-    verdict: "ready",
-    change: parameters(', scope="admin"'),
-    part: "challenge",
-  },
-  {
-    name: "no scope anywhere",
-    findings: ["info no_scopes"],
-    verdict: "ready",
-    change: (model) => {
-      parameters("")(model);
-      delete model.resourceMetadata.scopes_supported;
-    },
-  },
-  {
-    name: "resource_metadata that is no URL",
-    findings: ["warning metadata_url_refused"],
-    verdict: "ready",
-    change: challenge('Bearer resource_metadata="/meta", scope="read"'),
-  },
-  {
-    name: "resource_metadata that is http, and nothing else published",
-    findings: ["error metadata_url_refused"],
-    verdict: "broken",
-    change: (model) => {
-      challenge('Bearer resource_metadata="http://api.example/m", scope="r"')(
-        model,
-      );
-      model.documents = {};
-    },
-  },
-  {
-    name: "resource_metadata that is missing, and metadata elsewhere",
-    findings: ["warning named_metadata_missing"],
-    verdict: "ready",
-    change: (model) =>
-      challenge(`Bearer resource_metadata="${model.origin}/m", scope="read"`)(
-        model,
-      ),
-    part: "challenge",
-  },
-  {
-    name: "resource_metadata that is missing, and nothing published",
-    findings: ["error named_metadata_missing"],
-    verdict: "broken",
-    change: (model) => void (model.documents = {}),
-  },
-  {
-    name: "404 at the resource",
-    findings: ["error target_not_found"],
-    verdict: "broken",
-    change: status(404),
-    part: "challenge",
-  },
-  {
-    name: "500 in place of 401",
-    findings: ["error no_401"],
-    verdict: "broken",
-    change: status(500),
-  },
-  {
-    name: "403 in place of 401",
-    findings: ["warning no_401"],
-    verdict: "ready",
-    change: status(403),
-    part: "challenge",
-  },
-  {
-    name: "a redirect to a login page",
-    findings: ["warning target_redirected"],
-    verdict: "ready",
-    change: status(302, { Location: "https://login.example/" }),
-    part: "challenge",
-  },
-  {
-    name: "200 without a token, and metadata (Hugging Face)",
-    findings: ["info token_optional"],
-    verdict: "open",
-    change: status(200),
-  },
-  {
-    name: "200 without a token, and no metadata",
-    findings: [],
-    verdict: "open",
-    change: (model) => {
-      status(200)(model);
-      model.documents = {};
-    },
-  },
-  {
-    name: "200 without a token, and 503 at every metadata URL",
-    findings: ["warning metadata_status"],
-    verdict: "open",
-    change: (model) => {
-      status(200)(model);
-      const down = served("", { status: 503 });
-      const path = "/.well-known/oauth-authorization-server";
-      model.documents = { [ROOT_PATH]: down, [path]: down };
-    },
-  },
-  {
-    name: "an event stream without an end",
-    findings: ["info token_optional"],
-    verdict: "open",
-    change: ({ handlers }) => {
-      handlers["GET /mcp"] = () =>
-        new Response(new ReadableStream(), {
-          headers: { "Content-Type": "text/event-stream" },
-        });
-    },
-  },
-  {
-    name: "401 for POST only",
-    findings: ["info challenge_for_post_only"],
-    verdict: "ready",
-    change: ({ handlers }) => {
-      handlers["GET /mcp"] = () => new Response(null, { status: 405 });
-    },
-  },
-  {
-    name: "401 for POST only, and 404 for GET (Express)",
-    findings: [],
-    verdict: "ready",
-    change: (model) => {
-      challenge(
-        `Bearer resource_metadata="${model.origin}${RESOURCE_PATH}"`,
-      )(model);
-      model.handlers["GET /mcp"] = () => new Response(null, { status: 404 });
-    },
-  },
-  {
-    name: "200 for POST, and 404 for GET",
-    findings: ["info token_optional"],
-    verdict: "open",
-    change: (model) => {
-      status(200)(model);
-      model.handlers["GET /mcp"] = () => new Response(null, { status: 404 });
-    },
-  },
-  {
-    name: "404 for GET, and 405 for POST",
-    findings: ["error target_not_found"],
-    verdict: "broken",
-    change: (model) => {
-      status(405)(model);
-      model.handlers["GET /mcp"] = () => new Response(null, { status: 404 });
-    },
-  },
-  {
-    name: "a challenge of DPoP alone",
-    findings: ["info dpop_required"],
-    verdict: "needs_option",
-    options: ["dpop"],
-    change: (model) =>
-      challenge(
-        `DPoP resource_metadata="${model.origin}${RESOURCE_PATH}", scope="read"`,
-      )(model),
-  },
-  {
-    name: "nothing but a 401, and /register",
-    findings: [
-      "warning no_challenge",
-      "warning endpoints_assumed",
-      "warning no_resource_metadata",
+/** Deviations that can be combined, by the part that they change. */
+const PARTS: Record<string, Rows> = {
+  challenge: {
+    "401 without a challenge": ["warning no_challenge", challenge(undefined)],
+    "another scheme": [
+      "warning challenge_other_scheme",
+      challenge('Basic realm="api"'),
     ],
-    verdict: "ready",
-    change: (model) => {
-      status(401)(model);
-      model.documents = {
+    "a challenge without commas": [
+      "warning challenge_malformed",
+      parameters(' scope="read"'),
+    ],
+    "no space after commas, and an unknown parameter (Figma)": [
+      "",
+      parameters(',scope="read",authorization_uri="https://as.example/a"'),
+    ],
+    "several challenges": [
+      "info several_challenges",
+      parameters(', scope="read", DPoP algs="ES256"'),
+    ],
+    "a challenge without resource_metadata": [
+      "info challenge_without_metadata_url",
+      challenge('Bearer scope="read"'),
+    ],
+    "an error without a token": [
+      "info challenge_error_code",
+      parameters(', scope="read", error="invalid_token"'),
+    ],
+    "scopes with commas": [
+      "warning challenge_scope_malformed",
+      all(
+        parameters(', scope="read,write"'),
+        server({ scopes_supported: undefined }),
+      ),
+    ],
+    "a scope that the server does not list": [
+      "warning scope_not_listed",
+      parameters(', scope="admin"'),
+    ],
+    "resource_metadata that is missing, and metadata elsewhere": [
+      "warning named_metadata_missing",
+      metadataAt("/m"),
+    ],
+    "404 at the resource": ["error target_not_found", status(404)],
+    "403 in place of 401": ["warning no_401", status(403)],
+    "a redirect to a login page": [
+      "warning target_redirected",
+      status(302, { Location: "https://login.example/" }),
+    ],
+  },
+  identifier: {
+    "metadata of another resource": [
+      "error resource_mismatch",
+      resource({ resource: "https://other.example/mcp" }),
+    ],
+    "metadata of a parent at the URL of the resource": [
+      "error resource_mismatch",
+      resource((origin) => ({ resource: origin })),
+    ],
+    "a resource with a fragment": [
+      "error resource_mismatch",
+      resource((origin) => ({ resource: `${origin}/mcp#x` })),
+    ],
+  },
+  scopes: {
+    "scopes in a string": [
+      "warning scopes_malformed",
+      resource({ scopes_supported: "read write" }),
+    ],
+    "refresh_token as a scope (Salesforce)": [
+      "warning odd_scopes",
+      resource({ scopes_supported: ["read", "refresh_token"] }),
+    ],
+    "an empty list of scopes (HubSpot)": [
+      "info empty_lists",
+      resource({ scopes_supported: [] }),
+    ],
+  },
+  authorization_servers: {
+    "one authorization server as a string": [
+      "warning authorization_servers_malformed",
+      resource((origin) => ({ authorization_servers: `${origin}/as` })),
+    ],
+    "several authorization servers": [
+      "info several_authorization_servers",
+      resource((origin) => ({
+        authorization_servers: [`${origin}/as`, "https://as.example"],
+      })),
+    ],
+  },
+  dpop: {
+    "DPoP is required": [
+      "info dpop_required",
+      resource({ dpop_bound_access_tokens_required: true }),
+      "needs_option dpop",
+    ],
+  },
+  bearer_methods: {
+    "tokens in the query only": [
+      "warning header_method_not_listed",
+      resource({ bearer_methods_supported: ["query"] }),
+    ],
+  },
+  nulls: {
+    "members that are null": [
+      "warning null_members",
+      resource({ resource_name: null }),
+    ],
+  },
+  links: {
+    "a link that is no web URL": [
+      "warning unsafe_links",
+      resource({ resource_documentation: "javascript:alert(1)" }),
+    ],
+  },
+  media_type: {
+    "another media type": [
+      "warning content_type",
+      fields(RESOURCE_PATH, { "Content-Type": "text/plain" }),
+    ],
+  },
+  cache: {
+    "metadata that must not be stored": [
+      "info not_cacheable",
+      fields(SERVER_PATH, { "Cache-Control": "no-store" }),
+    ],
+    "metadata that is stored for a year": [
+      "info cached_too_long",
+      fields(SERVER_PATH, { "Cache-Control": "public, max-age=31536000" }),
+    ],
+  },
+  issuer: {
+    "an issuer on another host (Atlassian 2025)": [
+      "error issuer_mismatch",
+      server(ELSEWHERE),
+      "needs_option trustedIssuers allowHttp",
+    ],
+    "an issuer with a query": [
+      "error issuer_mismatch",
+      server((origin) => ({ issuer: `${origin}/as?x=1` })),
+      "needs_option trustedIssuers",
+    ],
+    "an issuer for all tenants (Entra ID)": [
+      "error issuer_mismatch, warning issuer_template",
+      server({ issuer: "https://login.example/{tenantid}/v2.0" }),
+      "needs_option trustedIssuers resource allowHttp",
+    ],
+    "an issuer for all tenants of another server": [
+      "error issuer_mismatch, warning issuer_template",
+      server({ issuer: "https://login.example/{tenant}" }),
+      "needs_option trustedIssuers allowHttp",
+    ],
+    "an issuer that ends in a slash, named without it": [
+      "warning issuer_slash",
+      server((origin) => ({ issuer: `${origin}/as/` })),
+    ],
+  },
+  pkce: {
+    "PKCE not listed (Cognito)": [
+      "error pkce_not_listed",
+      server({ code_challenge_methods_supported: undefined }),
+      "needs_option assumePkce",
+    ],
+    "PKCE with plain alone": [
+      "error pkce_without_s256",
+      server({ code_challenge_methods_supported: ["plain"] }),
+    ],
+  },
+  registration: {
+    "no registration (GitHub)": [
+      "warning no_registration",
+      server({ registration_endpoint: undefined }),
+      "needs_client client",
+    ],
+    "registration without public clients (Supabase)": [
+      "info public_client_not_listed",
+      server({
+        token_endpoint_auth_methods_supported: [
+          "client_secret_basic",
+          "client_secret_post",
+        ],
+      }),
+    ],
+  },
+  grants: {
+    "an authorization endpoint without the code grant": [
+      "warning code_grant_not_listed",
+      server({ grant_types_supported: ["refresh_token"] }),
+    ],
+    "no refresh tokens": [
+      "info refresh_grant_not_listed",
+      server({ grant_types_supported: ["authorization_code"] }),
+    ],
+    "the grant device_code, and no endpoint (GitLab, Dropbox)": [
+      "warning device_grant_misnamed, warning device_endpoint_missing",
+      server({
+        grant_types_supported: [
+          "authorization_code",
+          "refresh_token",
+          "device_code",
+        ],
+      }),
+    ],
+  },
+  response_types: {
+    "no response types": [
+      "warning code_response_not_listed",
+      server({ response_types_supported: undefined }),
+    ],
+  },
+  modes: {
+    "response modes without query (Vercel)": [
+      "warning query_mode_not_listed",
+      server({ response_modes_supported: ["form_post"] }),
+    ],
+  },
+  revocation: {
+    "an endpoint that is null": [
+      "warning null_members",
+      server({ revocation_endpoint: null }),
+    ],
+    "revocation at the token endpoint (Notion)": [
+      "warning revocation_at_token_endpoint",
+      server((origin) => ({ revocation_endpoint: `${origin}/as/token` })),
+    ],
+  },
+  iss: {
+    "authorization responses without iss": [
+      "info iss_not_supported",
+      server({ authorization_response_iss_parameter_supported: undefined }),
+    ],
+  },
+  par: {
+    "pushed requests required": [
+      "info pushed_requests_required",
+      server((origin) => ({
+        require_pushed_authorization_requests: true,
+        pushed_authorization_request_endpoint: `${origin}/as/par`,
+      })),
+    ],
+    "pushed requests required, without an endpoint": [
+      "error pushed_requests_required",
+      server({ require_pushed_authorization_requests: true }),
+    ],
+  },
+  signed: {
+    "signed request objects required": [
+      "error signed_requests_required",
+      server({ require_signed_request_object: true }),
+    ],
+  },
+};
+
+/** Deviations that are tested alone. */
+const ALONE: Rows = {
+  "no scope anywhere": [
+    "info no_scopes",
+    all(parameters(""), resource({ scopes_supported: undefined })),
+  ],
+  "resource_metadata that is no URL": [
+    "warning metadata_url_refused",
+    challenge('Bearer resource_metadata="/meta", scope="read"'),
+  ],
+  "resource_metadata that is http, and nothing else published": [
+    "error metadata_url_refused",
+    all(challenge('Bearer resource_metadata="http://api.example/m"'), only()),
+  ],
+  "resource_metadata that is missing, and nothing published": [
+    "error named_metadata_missing",
+    only(),
+  ],
+  "500 in place of 401": ["error no_401", status(500)],
+  "200 without a token, and metadata (Hugging Face)": [
+    "info token_optional",
+    status(200),
+    "open",
+  ],
+  "200 without a token, and no metadata": [
+    "",
+    all(status(200), only()),
+    "open",
+  ],
+  "200 without a token, and 503 at every metadata URL": [
+    "warning metadata_status",
+    all(
+      status(200),
+      only(() => ({
+        [ROOT_PATH]: served("", { status: 503 }),
+        [SERVER_AT_ORIGIN]: served("", { status: 503 }),
+      })),
+    ),
+    "open",
+  ],
+  "an event stream without an end": [
+    "info token_optional",
+    ({ handlers }) => {
+      const headers = { "Content-Type": "text/event-stream" };
+      handlers["GET /mcp"] = () =>
+        new Response(new ReadableStream(), { headers });
+    },
+    "open",
+  ],
+  "401 for POST only": ["info challenge_for_post_only", getStatus(405)],
+  "401 for POST only, and 404 for GET (Express)": [
+    "",
+    all(parameters(""), getStatus(404)),
+  ],
+  "200 for POST, and 404 for GET": [
+    "info token_optional",
+    all(status(200), getStatus(404)),
+    "open",
+  ],
+  "404 for GET, and 405 for POST": [
+    "error target_not_found",
+    all(status(405), getStatus(404)),
+  ],
+  "a challenge of DPoP alone": [
+    "info dpop_required",
+    challenge((origin) =>
+      `DPoP resource_metadata="${origin}${RESOURCE_PATH}", scope="read"`
+    ),
+    "needs_option dpop",
+  ],
+  "nothing but a 401, and /register": [
+    "warning no_challenge, warning endpoints_assumed, warning no_resource_metadata",
+    all(
+      status(401),
+      only(() => ({
         "/authorize": served("", { status: 400 }),
         "/register": served("", { status: 405 }),
-      };
-    },
-  },
-  {
-    name: "nothing but a 401 (Plaid)",
-    findings: [
-      "warning no_challenge",
-      "warning endpoints_assumed",
-      "warning registration_not_found",
-      "warning no_resource_metadata",
-    ],
-    verdict: "needs_client",
-    options: ["client"],
-    change: (model) => {
-      status(401)(model);
-      model.documents = { "/authorize": served("", { status: 400 }) };
-    },
-  },
-  {
-    name: "nothing but a 401, and no /authorize either",
-    findings: [
-      "error no_server_metadata",
-      "warning no_challenge",
-      "warning no_resource_metadata",
-    ],
-    verdict: "broken",
-    change: (model) => {
-      status(401)(model);
-      model.documents = {};
-    },
-  },
-];
-
-/** Deviations of the metadata of the resource. */
-const RESOURCE_METADATA: readonly IDeviation[] = [
-  {
-    name: "metadata of another resource",
-    findings: ["error resource_mismatch"],
-    verdict: "broken",
-    change: resource({ resource: "https://other.example/mcp" }),
-    part: "identifier",
-  },
-  {
-    name: "metadata of a parent at the URL of the resource",
-    findings: ["error resource_mismatch"],
-    verdict: "broken",
-    change: (model) => resource({ resource: model.origin })(model),
-    part: "identifier",
-  },
-  {
-    name: "metadata of a parent at the URL of the resource too (fastmcp)",
-    findings: ["warning resource_mismatch", "info resource_is_parent"],
-    verdict: "ready",
-    change: (model) => {
-      model.resourceMetadata.resource = model.origin;
-      model.documents[ROOT_PATH] = served(model.resourceMetadata);
-    },
-  },
-  {
-    name: "a resource with a fragment",
-    findings: ["error resource_mismatch"],
-    verdict: "broken",
-    change: (model) => resource({ resource: `${model.origin}/mcp#x` })(model),
-    part: "identifier",
-  },
-  {
-    name: "metadata of the origin at the URL of the origin (Slack)",
-    findings: ["info resource_is_parent"],
-    verdict: "ready",
-    change: (model) => {
-      model.resourceMetadata.resource = model.origin;
-      challenge(
-        `Bearer resource_metadata="${model.origin}${ROOT_PATH}", scope="read"`,
-      )(model);
-      model.documents[ROOT_PATH] = served(model.resourceMetadata);
-      delete model.documents[RESOURCE_PATH];
-    },
-  },
-  {
-    name: "metadata at the URL of the challenge alone",
-    findings: ["warning not_at_well_known_url"],
-    verdict: "ready",
-    change: (model) => {
-      challenge(
-        `Bearer resource_metadata="${model.origin}/meta", scope="read"`,
-      )(model);
-      model.documents["/meta"] = served(model.resourceMetadata);
-      delete model.documents[RESOURCE_PATH];
-    },
-  },
-  {
-    name: "documents of one resource that disagree",
-    findings: ["warning resource_documents_disagree"],
-    verdict: "ready",
-    change: (model) => {
-      challenge(
-        `Bearer resource_metadata="${model.origin}/meta", scope="read"`,
-      )(model);
-      model.documents["/meta"] = served({
-        ...model.resourceMetadata,
-        authorization_servers: [`${model.origin}/as/`],
-      });
-      model.serverMetadata.issuer = `${model.origin}/as/`;
-    },
-  },
-  {
-    name: "no resource in the metadata",
-    findings: ["error resource_metadata_invalid"],
-    verdict: "broken",
-    change: (model) => void delete model.resourceMetadata.resource,
-  },
-  {
-    name: "JSON that is no metadata, and metadata elsewhere",
-    findings: [
-      "warning resource_metadata_invalid",
-      "info resource_is_parent",
-    ],
-    verdict: "ready",
-    change: (model) => {
-      model.documents[ROOT_PATH] = served(model.resourceMetadata);
-      model.documents[RESOURCE_PATH] = served({ error: "not found" });
-      model.resourceMetadata.resource = model.origin;
-    },
-  },
-  {
-    name: "scopes in a string",
-    findings: ["warning scopes_malformed"],
-    verdict: "ready",
-    change: resource({ scopes_supported: "read write" }),
-    part: "scopes",
-  },
-  {
-    name: "an endpoint that is null",
-    findings: ["warning null_members"],
-    verdict: "ready",
-    change: server({ revocation_endpoint: null }),
-    part: "revocation",
-  },
-  {
-    name: "no authorization servers",
-    findings: ["warning no_authorization_servers"],
-    verdict: "ready",
-    change: (model) => {
-      delete model.resourceMetadata.authorization_servers;
-      model.serverMetadata.issuer = model.origin;
-      model.documents["/.well-known/oauth-authorization-server"] = served(
-        model.serverMetadata,
-      );
-    },
-  },
-  {
-    name: "no authorization servers, and no server at the origin",
-    findings: ["error no_authorization_servers"],
-    verdict: "broken",
-    change: (model) => void delete model.resourceMetadata.authorization_servers,
-  },
-  {
-    name: "one authorization server as a string",
-    findings: ["warning authorization_servers_malformed"],
-    verdict: "ready",
-    change: (model) =>
-      resource({ authorization_servers: `${model.origin}/as` })(model),
-    part: "authorization_servers",
-  },
-  {
-    name: "authorization servers that are objects",
-    findings: ["error authorization_servers_malformed"],
-    verdict: "broken",
-    change: resource({ authorization_servers: [{ url: "x" }] }),
-  },
-  {
-    name: "several authorization servers",
-    findings: ["info several_authorization_servers"],
-    verdict: "ready",
-    change: (model) =>
-      resource({
-        authorization_servers: [`${model.origin}/as`, "https://as.example"],
-      })(model),
-    part: "authorization_servers",
-  },
-  {
-    name: "an authorization server at http",
-    findings: ["error authorization_server_refused"],
-    verdict: "broken",
-    change: resource({ authorization_servers: ["http://as.example"] }),
-  },
-  {
-    name: "DPoP is required",
-    findings: ["info dpop_required"],
-    verdict: "needs_option",
-    options: ["dpop"],
-    change: resource({ dpop_bound_access_tokens_required: true }),
-    part: "dpop",
-  },
-  {
-    name: "tokens in the query only",
-    findings: ["warning header_method_not_listed"],
-    verdict: "ready",
-    change: resource({ bearer_methods_supported: ["query"] }),
-    part: "bearer_methods",
-  },
-  {
-    name: "80 scopes, one of them none (PagerDuty)",
-    findings: ["warning many_scopes", "warning odd_scopes"],
-    verdict: "ready",
-    change: (model) => {
-      parameters("")(model);
-      const scopes = Array.from({ length: 79 }, (_, index) => `s${index}`);
-      model.resourceMetadata.scopes_supported = [...scopes, "none"];
-      delete model.serverMetadata.scopes_supported;
-    },
-  },
-  {
-    name: "refresh_token as a scope (Salesforce)",
-    findings: ["warning odd_scopes"],
-    verdict: "ready",
-    change: resource({ scopes_supported: ["read", "refresh_token"] }),
-    part: "scopes",
-  },
-  {
-    name: "an empty list of scopes (HubSpot)",
-    findings: ["info empty_lists"],
-    verdict: "ready",
-    change: resource({ scopes_supported: [] }),
-    part: "scopes",
-  },
-  {
-    name: "members that are null",
-    findings: ["warning null_members"],
-    verdict: "ready",
-    change: resource({ resource_name: null }),
-    part: "nulls",
-  },
-  {
-    name: "a link that is no web URL",
-    findings: ["warning unsafe_links"],
-    verdict: "ready",
-    change: resource({ resource_documentation: "javascript:alert(1)" }),
-    part: "links",
-  },
-];
-
-/** Deviations of the way in which documents are served. */
-const SERVING: readonly IDeviation[] = [
-  {
-    name: "HTML at a well-known URL before the metadata",
-    findings: ["warning html_instead_of_json", "info openid_metadata_only"],
-    verdict: "ready",
-    change: (model) => {
-      model.documents[OPENID_PATH] = served(model.serverMetadata);
-      model.documents[SERVER_PATH] = page();
-    },
-  },
-  {
-    name: "HTML in place of the metadata of the server",
-    findings: ["error html_instead_of_json"],
-    verdict: "broken",
-    change: (model) => void (model.documents[SERVER_PATH] = page()),
-  },
-  {
-    name: "text in place of the metadata of the server",
-    findings: ["error not_json"],
-    verdict: "broken",
-    change: (model) => void (model.documents[SERVER_PATH] = served("{")),
-  },
-  {
-    name: "a redirect of the metadata to another host",
-    findings: ["error metadata_redirected"],
-    verdict: "broken",
-    change: (model) =>
-      void (model.documents[SERVER_PATH] = served("", {
-        status: 302,
-        headers: { Location: "https://other.example/" },
       })),
-  },
-  {
-    name: "a redirect of the metadata within the origin",
-    findings: ["warning metadata_redirected"],
-    verdict: "ready",
-    change: (model) => {
-      model.documents["/moved"] = served(model.serverMetadata);
-      model.documents[SERVER_PATH] = served("", {
-        status: 302,
-        headers: { Location: "/moved" },
-      });
-    },
-  },
-  {
-    name: "503 at the metadata of the server",
-    findings: ["error metadata_status"],
-    verdict: "broken",
-    change: (model) =>
-      void (model.documents[SERVER_PATH] = served("", { status: 503 })),
-  },
-  {
-    name: "401 at the metadata of the server",
-    findings: ["error metadata_protected"],
-    verdict: "broken",
-    change: (model) =>
-      void (model.documents[SERVER_PATH] = served("", { status: 401 })),
-  },
-  {
-    name: "metadata that is too large",
-    findings: ["error metadata_too_large"],
-    verdict: "broken",
-    change: (model) => {
-      model.serverMetadata.padding = "x".repeat(1_100_000);
-    },
-  },
-  {
-    name: "another media type",
-    findings: ["warning content_type"],
-    verdict: "ready",
-    change: ({ documents }) => {
-      const { [RESOURCE_PATH]: document } = documents;
-      if (document) document.headers = { "Content-Type": "text/plain" };
-    },
-    part: "media_type",
-  },
-  {
-    name: "metadata that must not be stored",
-    findings: ["info not_cacheable"],
-    verdict: "ready",
-    change: ({ documents }) => {
-      const { [SERVER_PATH]: document } = documents;
-      if (document) {
-        document.headers = { ...document.headers, "Cache-Control": "no-store" };
-      }
-    },
-    part: "cache",
-  },
-  {
-    name: "metadata that is stored for a year",
-    findings: ["info cached_too_long"],
-    verdict: "ready",
-    change: ({ documents }) => {
-      const { [SERVER_PATH]: document } = documents;
-      if (document) {
-        document.headers = {
-          ...document.headers,
-          "Cache-Control": "public, max-age=31536000",
-        };
-      }
-    },
-    part: "cache",
-  },
-  {
-    name: "no CORS for metadata",
-    findings: ["info cors"],
-    verdict: "ready",
-    change: ({ noCors }) => void noCors.add(SERVER_PATH),
-  },
-  {
-    name: "no CORS for the resource",
-    findings: ["info cors"],
-    verdict: "ready",
-    change: ({ noCors }) => void noCors.add("/mcp"),
-  },
-  {
-    name: "a challenge that web pages cannot read",
-    findings: ["info cors"],
-    verdict: "ready",
-    change: ({ resource }) =>
-      void delete resource.headers["Access-Control-Expose-Headers"],
-  },
-  {
-    name: "no CORS anywhere",
-    findings: ["info cors"],
-    verdict: "ready",
-    change: ({ noCors }) => {
-      for (const path of ["/mcp", SERVER_PATH, "/as/token", "/as/register"]) {
-        noCors.add(path);
-      }
-    },
-  },
-  {
-    name: "no CORS for the token endpoint",
-    findings: ["info cors"],
-    verdict: "ready",
-    change: ({ noCors }) => void noCors.add("/as/token"),
-  },
-  {
-    name: "no CORS for the registration endpoint",
-    findings: ["info cors"],
-    verdict: "ready",
-    change: ({ noCors }) => void noCors.add("/as/register"),
-  },
-];
+    ),
+  ],
+  "nothing but a 401 (Plaid)": [
+    "warning no_challenge, warning endpoints_assumed, " +
+    "warning registration_not_found, warning no_resource_metadata",
+    all(
+      status(401),
+      only(() => ({ "/authorize": served("", { status: 400 }) })),
+    ),
+    "needs_client client",
+  ],
+  "nothing but a 401, and no /authorize either": [
+    "error no_server_metadata, warning no_challenge, warning no_resource_metadata",
+    all(status(401), only()),
+  ],
 
-/** Deviations of the metadata of the server. */
-const SERVER_METADATA: readonly IDeviation[] = [
-  {
-    name: "an issuer on another host (Atlassian 2025)",
-    findings: ["error issuer_mismatch"],
-    verdict: "needs_option",
-    options: ["trustedIssuers", "allowHttp"],
-    change: server({ issuer: "https://cf.mcp.example" }),
-    part: "issuer",
-  },
-  {
-    name: "an issuer on another host, and no metadata (Zoom)",
-    findings: [
-      "error issuer_mismatch",
-      "warning no_challenge",
-      "warning no_resource_metadata",
-    ],
-    verdict: "needs_option",
-    options: ["trustedIssuers", "allowHttp"],
-    change: (model) => {
-      status(401)(model);
-      model.serverMetadata.issuer = "https://cf.mcp.example";
-      model.documents = {
-        "/.well-known/oauth-authorization-server": served(model.serverMetadata),
+  "metadata of a parent at the URL of the resource too (fastmcp)": [
+    "warning resource_mismatch, info resource_is_parent",
+    asRoot,
+  ],
+  "metadata of the origin at the URL of the origin (Slack)": [
+    "info resource_is_parent",
+    all(asRoot, metadataAt(ROOT_PATH), removed(RESOURCE_PATH)),
+  ],
+  "metadata at the URL of the challenge alone": [
+    "warning not_at_well_known_url",
+    all(
+      metadataAt("/meta"),
+      documents((model) => ({ "/meta": served(model.resourceMetadata) })),
+      removed(RESOURCE_PATH),
+    ),
+  ],
+  "documents of one resource that disagree": [
+    "warning resource_documents_disagree",
+    all(
+      metadataAt("/meta"),
+      documents(({ origin, resourceMetadata }) => ({
+        "/meta": served({
+          ...resourceMetadata,
+          authorization_servers: [`${origin}/as/`],
+        }),
+      })),
+      server((origin) => ({ issuer: `${origin}/as/` })),
+    ),
+  ],
+  "no resource in the metadata": [
+    "error resource_metadata_invalid",
+    resource({ resource: undefined }),
+  ],
+  "JSON that is no metadata, and metadata elsewhere": [
+    "warning resource_metadata_invalid, info resource_is_parent",
+    all(
+      asRoot,
+      documents(() => ({ [RESOURCE_PATH]: served({ error: "not found" }) })),
+    ),
+  ],
+  "no authorization servers": [
+    "warning no_authorization_servers",
+    all(
+      resource({ authorization_servers: undefined }),
+      server((origin) => ({ issuer: origin })),
+      documents((model) => ({
+        [SERVER_AT_ORIGIN]: served(model.serverMetadata),
+      })),
+    ),
+  ],
+  "no authorization servers, and no server at the origin": [
+    "error no_authorization_servers",
+    resource({ authorization_servers: undefined }),
+  ],
+  "authorization servers that are objects": [
+    "error authorization_servers_malformed",
+    resource({ authorization_servers: [{ url: "x" }] }),
+  ],
+  "an authorization server at http": [
+    "error authorization_server_refused",
+    resource({ authorization_servers: ["http://as.example"] }),
+  ],
+  "80 scopes, one of them none (PagerDuty)": [
+    "warning many_scopes, warning odd_scopes",
+    all(
+      parameters(""),
+      resource({
+        scopes_supported: [...Array(79).keys().map((i) => `s${i}`), "none"],
+      }),
+      server({ scopes_supported: undefined }),
+    ),
+  ],
+
+  "HTML at a well-known URL before the metadata": [
+    "warning html_instead_of_json, info openid_metadata_only",
+    all(
+      inPlace(PAGE, HTML),
+      documents((model) => ({ [OPENID_PATH]: served(model.serverMetadata) })),
+    ),
+  ],
+  "HTML in place of the metadata of the server": [
+    "error html_instead_of_json",
+    inPlace(PAGE, HTML),
+  ],
+  "text in place of the metadata of the server": [
+    "error not_json",
+    inPlace("{"),
+  ],
+  "a redirect of the metadata to another host": [
+    "error metadata_redirected",
+    inPlace("", {
+      status: 302,
+      headers: { Location: "https://other.example/" },
+    }),
+  ],
+  "a redirect of the metadata within the origin": [
+    "warning metadata_redirected",
+    all(
+      inPlace("", { status: 302, headers: { Location: "/moved" } }),
+      documents((model) => ({ "/moved": served(model.serverMetadata) })),
+    ),
+  ],
+  "503 at the metadata of the server": [
+    "error metadata_status",
+    inPlace("", { status: 503 }),
+  ],
+  "401 at the metadata of the server": [
+    "error metadata_protected",
+    inPlace("", { status: 401 }),
+  ],
+  "metadata that is too large": [
+    "error metadata_too_large",
+    server({ padding: "x".repeat(1_100_000) }),
+  ],
+  "no CORS for metadata": ["info cors", withoutCors(SERVER_PATH)],
+  "no CORS for the resource": ["info cors", withoutCors("/mcp")],
+  "a challenge that web pages cannot read": [
+    "info cors",
+    ({ resource }) =>
+      void delete resource.headers["Access-Control-Expose-Headers"],
+  ],
+  "no CORS anywhere": [
+    "info cors",
+    withoutCors("/mcp", SERVER_PATH, "/as/token", "/as/register"),
+  ],
+  "no CORS for the token endpoint": ["info cors", withoutCors("/as/token")],
+  "no CORS for the registration endpoint": [
+    "info cors",
+    withoutCors("/as/register"),
+  ],
+
+  "an issuer on another host, and no metadata (Zoom)": [
+    "error issuer_mismatch, warning no_challenge, warning no_resource_metadata",
+    all(
+      status(401),
+      server(ELSEWHERE),
+      only((model) => ({ [SERVER_AT_ORIGIN]: served(model.serverMetadata) })),
+    ),
+    "needs_option trustedIssuers allowHttp",
+  ],
+  "endpoints on another host (Atlassian)": [
+    "",
+    server((origin) => {
+      const other = origin.replace("127.0.0.1", "localhost");
+      return {
+        authorization_endpoint: `${other}/authorization`,
+        token_endpoint: `${other}/token`,
+        registration_endpoint: `${other}/registration`,
       };
-    },
-  },
-  {
-    name: "endpoints on another host (Atlassian)",
-    findings: [],
-    verdict: "ready",
-    change: (model) => {
-      const other = model.origin.replace("127.0.0.1", "localhost");
-      for (const name of ["authorization", "token", "registration"]) {
-        model.serverMetadata[`${name}_endpoint`] = `${other}/${name}`;
-      }
-    },
-  },
-  {
-    name: "an issuer with a query",
-    findings: ["error issuer_mismatch"],
-    verdict: "needs_option",
-    options: ["trustedIssuers"],
-    change: (model) => server({ issuer: `${model.origin}/as?x=1` })(model),
-    part: "issuer",
-  },
-  {
-    name: "an issuer for all tenants (Entra ID)",
-    findings: ["error issuer_mismatch", "warning issuer_template"],
-    verdict: "needs_option",
-    options: ["trustedIssuers", "resource", "allowHttp"],
-    change: server({ issuer: "https://login.example/{tenantid}/v2.0" }),
-    part: "issuer",
-  },
-  {
-    name: "an issuer for all tenants of another server",
-    findings: ["error issuer_mismatch", "warning issuer_template"],
-    verdict: "needs_option",
-    options: ["trustedIssuers", "allowHttp"],
-    change: server({ issuer: "https://login.example/{tenant}" }),
-    part: "issuer",
-  },
-  {
-    name: "an issuer that ends in a slash, named without it",
-    findings: ["warning issuer_slash"],
-    verdict: "ready",
-    change: (model) => server({ issuer: `${model.origin}/as/` })(model),
-    part: "issuer",
-  },
-  {
-    name: "an issuer that ends in a slash, and is named so (Auth0)",
-    findings: [],
-    verdict: "ready",
-    change: (model) => {
-      model.serverMetadata.issuer = `${model.origin}/as/`;
-      model.resourceMetadata.authorization_servers = [`${model.origin}/as/`];
-    },
-  },
-  {
-    name: "no issuer",
-    findings: ["error server_metadata_invalid"],
-    verdict: "broken",
-    change: (model) => void delete model.serverMetadata.issuer,
-  },
-  {
-    name: "an endpoint at http",
-    findings: ["error endpoint_refused"],
-    verdict: "needs_option",
-    options: ["allowHttp"],
-    change: server({ revocation_endpoint: "http://as.example/revoke" }),
-  },
-  {
-    name: "no metadata of the server",
-    findings: ["error no_server_metadata"],
-    verdict: "broken",
-    change: (model) => void delete model.documents[SERVER_PATH],
-  },
-  {
-    name: "metadata at the appended URL of OpenID Connect alone",
-    findings: ["info openid_metadata_only"],
-    verdict: "ready",
-    change: (model) => {
-      delete model.documents[SERVER_PATH];
-      model.documents[APPENDED_PATH] = served(model.serverMetadata);
-    },
-  },
-  {
-    name: "documents of one issuer that disagree on PKCE (GitHub)",
-    findings: ["warning server_documents_disagree"],
-    verdict: "ready",
-    change: (model) => {
-      const { code_challenge_methods_supported: _, ...others } =
-        model.serverMetadata;
-      model.documents[APPENDED_PATH] = served(others);
-    },
-  },
-  {
-    name: "PKCE not listed (Cognito)",
-    findings: ["error pkce_not_listed"],
-    verdict: "needs_option",
-    options: ["assumePkce"],
-    change: (model) =>
-      void delete model.serverMetadata.code_challenge_methods_supported,
-    part: "pkce",
-  },
-  {
-    name: "PKCE with plain alone",
-    findings: ["error pkce_without_s256"],
-    verdict: "broken",
-    change: server({ code_challenge_methods_supported: ["plain"] }),
-    part: "pkce",
-  },
-  {
-    name: "PKCE not listed, and no registration (Doorkeeper)",
-    findings: ["error pkce_not_listed", "warning no_registration"],
-    verdict: "needs_option",
-    options: ["assumePkce", "client"],
-    change: ({ serverMetadata }) => {
-      delete serverMetadata.code_challenge_methods_supported;
-      delete serverMetadata.registration_endpoint;
-    },
-  },
-  {
-    name: "PKCE not listed, and no token endpoint",
-    findings: ["error no_token_endpoint", "error pkce_not_listed"],
-    verdict: "broken",
-    change: ({ serverMetadata }) => {
-      delete serverMetadata.code_challenge_methods_supported;
-      delete serverMetadata.token_endpoint;
-    },
-  },
-  {
-    name: "no token endpoint (Facebook)",
-    findings: ["error no_token_endpoint"],
-    verdict: "broken",
-    change: (model) => void delete model.serverMetadata.token_endpoint,
-  },
-  {
-    name: "no authorization endpoint",
-    findings: ["error no_authorization_endpoint"],
-    verdict: "broken",
-    change: (model) => void delete model.serverMetadata.authorization_endpoint,
-  },
-  {
-    name: "client credentials alone",
-    findings: ["info no_authorization_endpoint"],
-    verdict: "ready",
-    change: (model) => {
-      delete model.serverMetadata.authorization_endpoint;
-      model.serverMetadata.grant_types_supported = ["client_credentials"];
-    },
-  },
-  {
-    name: "no registration (GitHub)",
-    findings: ["warning no_registration"],
-    verdict: "needs_client",
-    options: ["client"],
-    change: (model) => void delete model.serverMetadata.registration_endpoint,
-    part: "registration",
-  },
-  {
-    name: "client metadata documents alone",
-    findings: ["info documents_only"],
-    verdict: "needs_option",
-    options: ["clientMetadataUrl"],
-    change: (model) => {
-      delete model.serverMetadata.registration_endpoint;
-      model.serverMetadata.client_id_metadata_document_supported = true;
-    },
-  },
-  {
-    name: "registration without public clients (Supabase)",
-    findings: ["info public_client_not_listed"],
-    verdict: "ready",
-    change: server({
-      token_endpoint_auth_methods_supported: [
-        "client_secret_basic",
-        "client_secret_post",
-      ],
     }),
-    part: "registration",
-  },
-  {
-    name: "client_secret_post alone (Slack)",
-    findings: [
-      "info public_client_not_listed",
-      "info client_secret_post_only",
-    ],
-    verdict: "ready",
-    change: server({
-      token_endpoint_auth_methods_supported: ["client_secret_post"],
+  ],
+  "an issuer that ends in a slash, and is named so (Auth0)": [
+    "",
+    all(
+      server((origin) => ({ issuer: `${origin}/as/` })),
+      resource((origin) => ({ authorization_servers: [`${origin}/as/`] })),
+    ),
+  ],
+  "no issuer": [
+    "error server_metadata_invalid",
+    server({ issuer: undefined }),
+  ],
+  "an endpoint at http": [
+    "error endpoint_refused",
+    server({ revocation_endpoint: "http://as.example/revoke" }),
+    "needs_option allowHttp",
+  ],
+  "no metadata of the server": [
+    "error no_server_metadata",
+    removed(SERVER_PATH),
+  ],
+  "metadata at the appended URL of OpenID Connect alone": [
+    "info openid_metadata_only",
+    all(
+      removed(SERVER_PATH),
+      documents((model) => ({ [APPENDED_PATH]: served(model.serverMetadata) })),
+    ),
+  ],
+  "documents of one issuer that disagree on PKCE (GitHub)": [
+    "warning server_documents_disagree",
+    documents(({ serverMetadata }) => ({
+      [APPENDED_PATH]: served({
+        ...serverMetadata,
+        code_challenge_methods_supported: undefined,
+      }),
+    })),
+  ],
+  "PKCE not listed, and no registration (Doorkeeper)": [
+    "error pkce_not_listed, warning no_registration",
+    server({
+      code_challenge_methods_supported: undefined,
+      registration_endpoint: undefined,
     }),
-  },
-  {
-    name: "none alone, and no grant types (Calendly)",
-    findings: [],
-    verdict: "ready",
-    change: (model) => {
-      delete model.serverMetadata.grant_types_supported;
-      model.serverMetadata.token_endpoint_auth_methods_supported = ["none"];
-    },
-  },
-  {
-    name: "private_key_jwt alone",
-    findings: [
-      "warning auth_methods_need_key",
-      "info public_client_not_listed",
-    ],
-    verdict: "needs_client",
-    options: ["client"],
-    change: server({
-      token_endpoint_auth_methods_supported: ["private_key_jwt"],
+    "needs_option assumePkce client",
+  ],
+  "PKCE not listed, and no token endpoint": [
+    "error no_token_endpoint, error pkce_not_listed",
+    server({
+      code_challenge_methods_supported: undefined,
+      token_endpoint: undefined,
     }),
-  },
-  {
-    name: "an authorization endpoint without the code grant",
-    findings: ["warning code_grant_not_listed"],
-    verdict: "ready",
-    change: server({ grant_types_supported: ["refresh_token"] }),
-    part: "grants",
-  },
-  {
-    name: "no refresh tokens",
-    findings: ["info refresh_grant_not_listed"],
-    verdict: "ready",
-    change: server({ grant_types_supported: ["authorization_code"] }),
-    part: "grants",
-  },
-  {
-    name: "the grant device_code, and no endpoint (GitLab, Dropbox)",
-    findings: [
-      "warning device_grant_misnamed",
-      "warning device_endpoint_missing",
-    ],
-    verdict: "ready",
-    change: server({
-      grant_types_supported: [
-        "authorization_code",
-        "refresh_token",
-        "device_code",
-      ],
+  ],
+  "no token endpoint (Facebook)": [
+    "error no_token_endpoint",
+    server({ token_endpoint: undefined }),
+  ],
+  "no authorization endpoint": [
+    "error no_authorization_endpoint",
+    server({ authorization_endpoint: undefined }),
+  ],
+  "client credentials alone": [
+    "info no_authorization_endpoint",
+    server({
+      authorization_endpoint: undefined,
+      grant_types_supported: ["client_credentials"],
     }),
-    part: "grants",
-  },
-  {
-    name: "no response types",
-    findings: ["warning code_response_not_listed"],
-    verdict: "ready",
-    change: (model) =>
-      void delete model.serverMetadata.response_types_supported,
-    part: "response_types",
-  },
-  {
-    name: "response modes without query (Vercel)",
-    findings: ["warning query_mode_not_listed"],
-    verdict: "ready",
-    change: server({ response_modes_supported: ["form_post"] }),
-    part: "modes",
-  },
-  {
-    name: "revocation at the token endpoint (Notion)",
-    findings: ["warning revocation_at_token_endpoint"],
-    verdict: "ready",
-    change: (model) =>
-      server({ revocation_endpoint: `${model.origin}/as/token` })(model),
-    part: "revocation",
-  },
-  {
-    name: "authorization responses without iss",
-    findings: ["info iss_not_supported"],
-    verdict: "ready",
-    change: (model) =>
-      void delete model.serverMetadata
-        .authorization_response_iss_parameter_supported,
-    part: "iss",
-  },
-  {
-    name: "pushed requests required",
-    findings: ["info pushed_requests_required"],
-    verdict: "ready",
-    change: (model) =>
-      server({
-        require_pushed_authorization_requests: true,
-        pushed_authorization_request_endpoint: `${model.origin}/as/par`,
-      })(model),
-    part: "par",
-  },
-  {
-    name: "pushed requests required, without an endpoint",
-    findings: ["error pushed_requests_required"],
-    verdict: "broken",
-    change: server({ require_pushed_authorization_requests: true }),
-    part: "par",
-  },
-  {
-    name: "signed request objects required",
-    findings: ["error signed_requests_required"],
-    verdict: "broken",
-    change: server({ require_signed_request_object: true }),
-    part: "signed",
-  },
-];
+  ],
+  "client metadata documents alone": [
+    "info documents_only",
+    server({
+      registration_endpoint: undefined,
+      client_id_metadata_document_supported: true,
+    }),
+    "needs_option clientMetadataUrl",
+  ],
+  "client_secret_post alone (Slack)": [
+    "info public_client_not_listed, info client_secret_post_only",
+    server({ token_endpoint_auth_methods_supported: ["client_secret_post"] }),
+  ],
+  "none alone, and no grant types (Calendly)": [
+    "",
+    server({
+      grant_types_supported: undefined,
+      token_endpoint_auth_methods_supported: ["none"],
+    }),
+  ],
+  "private_key_jwt alone": [
+    "warning auth_methods_need_key, info public_client_not_listed",
+    server({ token_endpoint_auth_methods_supported: ["private_key_jwt"] }),
+    "needs_client client",
+  ],
+};
+
+/** Reads the outcome of a row: the findings, and the verdict with its options. */
+export function outcome(found: string, expected?: string) {
+  const usual = /\berror /.test(found) ? "broken" : "ready";
+  const [verdict = usual, ...names] = expected?.split(" ") ?? [];
+  return {
+    findings: found.split(", ").filter(Boolean),
+    verdict,
+    options: names.length > 0 ? names : undefined,
+  };
+}
+
+const toDeviations = (rows: Rows, part?: string): IDeviation[] =>
+  Object.entries(rows).map(([name, [found, change, expected]]) => ({
+    ...{ name, change, ...outcome(found, expected) },
+    ...part !== undefined && { part },
+  }));
 
 /** Every deviation. */
 export const TABLE: readonly IDeviation[] = [
-  ...AT_THE_RESOURCE,
-  ...RESOURCE_METADATA,
-  ...SERVING,
-  ...SERVER_METADATA,
+  ...Object.entries(PARTS).flatMap(([part, rows]) => toDeviations(rows, part)),
+  ...toDeviations(ALONE),
 ];

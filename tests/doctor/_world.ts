@@ -40,7 +40,7 @@ export function served(
   return {
     status: init.status ?? 200,
     body,
-    headers: init.headers ?? JSON_TYPE,
+    headers: { ...init.headers ?? JSON_TYPE },
   };
 }
 

@@ -1,0 +1,93 @@
+/** Changes of the server of `_world.ts`, to build its deviations from. */
+
+import {
+  type IModel,
+  type IServed,
+  RESOURCE_PATH,
+  served,
+  SERVER_PATH,
+} from "./_world.ts";
+
+export type Change = (model: IModel) => void;
+
+type Members = Record<string, unknown>;
+
+/** A value, or what it is at this origin. */
+type At<T> = T | ((origin: string) => T);
+
+const at = <T>(value: At<T>, origin: string): T =>
+  typeof value === "function"
+    ? (value as (origin: string) => T)(origin)
+    : value;
+
+/** Makes one change after the other. */
+export const all = (...changes: Change[]): Change => (model) => {
+  for (const change of changes) change(model);
+};
+
+/** Replaces members of the metadata of the resource; undefined removes one. */
+export const resource = (members: At<Members>): Change => (model) =>
+  void Object.assign(model.resourceMetadata, at(members, model.origin));
+
+/** Replaces members of the metadata of the server; undefined removes one. */
+export const server = (members: At<Members>): Change => (model) =>
+  void Object.assign(model.serverMetadata, at(members, model.origin));
+
+/** Replaces the challenge, or removes it. */
+export const challenge =
+  (value: At<string> | undefined): Change => ({ origin, resource }) => {
+    if (value === undefined) delete resource.headers["WWW-Authenticate"];
+    else resource.headers["WWW-Authenticate"] = at(value, origin);
+  };
+
+/** Replaces what follows the URL of the metadata in the challenge. */
+export const parameters = (value: string): Change =>
+  challenge((origin) =>
+    `Bearer resource_metadata="${origin}${RESOURCE_PATH}"${value}`
+  );
+
+/** A challenge that names another URL of the metadata at the origin. */
+export const metadataAt = (path: string): Change =>
+  challenge((origin) =>
+    `Bearer resource_metadata="${origin}${path}", scope="read"`
+  );
+
+/** Has the resource respond with this status, and without a challenge. */
+export const status =
+  (status: number, headers: Record<string, string> = {}): Change =>
+  ({ resource }) => {
+    resource.status = status;
+    Object.assign(resource.headers, headers);
+    delete resource.headers["WWW-Authenticate"];
+  };
+
+/** Has a GET of the resource end with this status, and nothing else. */
+export const getStatus = (status: number): Change => ({ handlers }) =>
+  void (handlers["GET /mcp"] = () => new Response(null, { status }));
+
+type Documents = (model: IModel) => Record<string, IServed>;
+
+/** Adds or replaces documents. */
+export const documents = (added: Documents): Change => (model) =>
+  void Object.assign(model.documents, added(model));
+
+/** Publishes no document but these. */
+export const only = (kept: Documents = () => ({})): Change => (model) =>
+  void (model.documents = kept(model));
+
+export const removed = (path: string): Change => ({ documents }) =>
+  void delete documents[path];
+
+/** Responds in place of the metadata of the server. */
+export const inPlace =
+  (body: string, init?: Parameters<typeof served>[1]): Change =>
+  ({ documents }) => void (documents[SERVER_PATH] = served(body, init));
+
+/** Replaces header fields of a document. */
+export const fields =
+  (path: string, headers: Record<string, string>): Change => ({ documents }) =>
+    void Object.assign(documents[path]?.headers ?? {}, headers);
+
+export const withoutCors = (...paths: string[]): Change => ({ noCors }) => {
+  for (const path of paths) noCors.add(path);
+};
