@@ -21,9 +21,10 @@ const at = <T>(value: At<T>, origin: string): T =>
     : value;
 
 /** Makes one change after the other. */
-export const all = (...changes: Change[]): Change => (model) => {
-  for (const change of changes) change(model);
-};
+export const all =
+  <M = IModel>(...changes: ((model: M) => void)[]) => (model: M): void => {
+    for (const change of changes) change(model);
+  };
 
 /** Replaces members of the metadata of the resource; undefined removes one. */
 export const resource = (members: At<Members>): Change => (model) =>

@@ -3,25 +3,32 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { OAuthClientError } from "../../mod.ts";
+import { all, inPlace, server } from "./_changes.ts";
 import { type ISignInModel, signedIn } from "./_sign_in_world.ts";
-import { served } from "./_world.ts";
+import { outcome } from "./_table.ts";
 
-interface IRow {
-  readonly name: string;
-  /** All findings, as `severity id`. */
-  readonly findings: readonly string[];
-  readonly verdict: string;
-  /** What the excerpt of the first finding shows. */
-  readonly excerpt: RegExp;
-  readonly options?: readonly string[];
-  readonly signIn?: Parameters<typeof signedIn>[1];
-  readonly change: (model: ISignInModel) => void;
-}
+/**
+ * By name: the findings, what the excerpt of the first one shows, the change, and where
+ * it is not the usual one, the verdict with the names of options.
+ */
+type Rows = Record<
+  string,
+  [
+    findings: string,
+    excerpt: RegExp,
+    change: (model: ISignInModel) => void,
+    more?: { verdict?: string; signIn?: Parameters<typeof signedIn>[1] },
+  ]
+>;
 
 const HTML = { "Content-Type": "text/html; charset=utf-8" };
+const DEVICE = { visit: undefined, show() {} } as never;
+const NO_ONE = { visit: () => Promise.reject(timeout()) };
 
 const page = (status: number) => () =>
   new Response("<!doctype html><title>Page</title>", { status, headers: HTML });
+
+const empty = (status: number) => () => new Response("", { status });
 
 const error = (status: number, name: string) => () =>
   Response.json({ error: name }, { status });
@@ -33,20 +40,47 @@ const members =
     changes[path] = (response) => Object.assign(response, change);
   };
 
-const handler =
-  (path: string, respond: (request: Request) => Response | Promise<Response>) =>
-  ({ handlers }: ISignInModel) => void (handlers[path] = respond);
+type Respond = (
+  request: Request,
+  usual: (request: Request) => Response | Promise<Response>,
+) => Response | Promise<Response>;
+
+/** Replaces the handler of a method and path. */
+const handler = (path: string, respond: Respond) => (model: ISignInModel) => {
+  const { [path]: usual } = model.handlers;
+  model.handlers[path] = (request) => respond(request, usual!);
+};
+
+/** Responds to calls with a token. */
+const called = (status: number, challenge?: string) =>
+  handler(
+    "GET /mcp",
+    (request, usual) =>
+      request.headers.has("Authorization")
+        ? new Response(null, {
+          status,
+          headers: { ...challenge && { "WWW-Authenticate": challenge } },
+        })
+        : usual(request),
+  );
 
 /** Replaces the responses to refreshes, or to those with a token that is not valid. */
 const refreshes =
-  (isDead: boolean, respond: () => Response) =>
-  ({ handlers, tokens }: ISignInModel) => {
-    const { "POST /as/token": token } = handlers;
-    handlers["POST /as/token"] = async (request) => {
+  (isDead: boolean, respond: () => Response) => (model: ISignInModel) =>
+    handler("POST /as/token", async (request, usual) => {
       const form = new URLSearchParams(await request.text());
       const value = form.get("refresh_token");
-      const matches = value !== null && tokens.refresh.has(value) !== isDead;
-      return matches ? respond() : await token!(request);
+      const { refresh } = model.tokens;
+      const matches = value !== null && refresh.has(value) !== isDead;
+      return matches ? respond() : await usual(request);
+    })(model);
+
+/** Issues no refresh token, and knows none. */
+const withoutRefreshToken =
+  (path: string) => ({ changes, tokens }: ISignInModel) => {
+    changes[path] = (response) => {
+      tokens.refresh.clear();
+      delete response.refresh_token;
     };
   };
 
@@ -55,440 +89,302 @@ function idToken(claims: Record<string, unknown>): string {
   const now = Math.floor(Date.now() / 1000);
   return [
     part({ alg: "none" }),
-    part({ sub: "s", aud: "client-1", iat: now, exp: now + 60, ...claims }),
+    part({ sub: "s", aud: "client-1", iat: now, exp: now + 3600, ...claims }),
     "x",
   ].join(".");
 }
 
-const ROWS: readonly IRow[] = [
-  {
-    name: "a registration without the secret of its method",
-    findings: [
-      "error registration_without_secret",
-      "info public_client_not_listed",
-    ],
-    verdict: "needs_client",
-    options: ["client"],
-    excerpt: /"token_endpoint_auth_method": "client_secret_basic"/,
-    change: (model) => {
-      model.serverMetadata.token_endpoint_auth_methods_supported = [
-        "client_secret_basic",
-      ];
-      members("/as/register", {
-        token_endpoint_auth_method: "client_secret_basic",
-      })(model);
-    },
-  },
-  {
-    name: "a registration of another method than none, without a secret",
-    findings: ["warning registration_without_secret"],
-    verdict: "ready",
-    excerpt: /"token_endpoint_auth_method": "client_secret_basic"/,
-    change: members("/as/register", {
-      token_endpoint_auth_method: "client_secret_basic",
-    }),
-  },
-  {
-    name: "a registration with a secret that was not requested",
-    findings: ["info registration_secret_unrequested"],
-    verdict: "ready",
-    excerpt: /"client_secret": "\[hidden\]"/,
-    change: members("/as/register", {
+const BASIC = { token_endpoint_auth_method: "client_secret_basic" };
+const SECRET = "s3cret+/with=signs";
+const FOREIGN_ID_TOKEN = idToken({ iss: "https://upstream.example" });
+
+const REGISTRATION: Rows = {
+  "a registration without the secret of its method": [
+    "error registration_without_secret, info public_client_not_listed",
+    /"token_endpoint_auth_method": "client_secret_basic"/,
+    all(
+      server({
+        token_endpoint_auth_methods_supported: ["client_secret_basic"],
+      }),
+      members("/as/register", BASIC),
+    ),
+    { verdict: "needs_client client" },
+  ],
+  "a registration of another method than none, without a secret": [
+    "warning registration_without_secret",
+    /"token_endpoint_auth_method": "client_secret_basic"/,
+    members("/as/register", BASIC),
+  ],
+  "a registration with a secret that was not requested": [
+    "info registration_secret_unrequested",
+    /"client_secret": "\[hidden\]"/,
+    members("/as/register", {
       token_endpoint_auth_method: "client_secret_post",
-      client_secret: "s3cret-of-client",
+      client_secret: SECRET,
     }),
-  },
-  {
-    name: "a registration that is refused because of its scope",
-    findings: ["warning registration_scope_refused"],
-    verdict: "ready",
-    excerpt: /HTTP status 400[^]*invalid_client_metadata/,
-    change: (model) => {
-      const { "POST /as/register": register } = model.handlers;
+  ],
+  "a registration that is refused because of its scope": [
+    "warning registration_scope_refused",
+    /HTTP status 400[^]*invalid_client_metadata/,
+    handler(
+      "POST /as/register",
+      async (request, usual) =>
+        (await request.json()).scope === undefined
+          ? await usual(request)
+          : error(400, "invalid_client_metadata")(),
+    ),
+  ],
+  "a registration for fewer scopes": [
+    "warning registration_scope_narrowed",
+    /"scope": "write"/,
+    members("/as/register", { scope: "write" }),
+  ],
+  "a registration without the grant type refresh_token": [
+    "warning refresh_grant_not_registered",
+    /"grant_types": \[\s*"authorization_code"\s*\]/,
+    members("/as/register", { grant_types: ["authorization_code"] }),
+  ],
+  "a registration that is refused": [
+    "error registration_failed",
+    /invalid_redirect_uri/,
+    handler("POST /as/register", error(400, "invalid_redirect_uri")),
+    { verdict: "needs_client client" },
+  ],
+};
+
+const AUTHORIZATION: Rows = {
+  "a user who refuses": [
+    "info authorization_denied",
+    /"error": "access_denied"/,
+    members("/as/authorize", { code: undefined, error: "access_denied" }),
+  ],
+  "an authorization request that is refused": [
+    "error authorization_failed",
+    /"error": "invalid_scope"/,
+    members("/as/authorize", { code: undefined, error: "invalid_scope" }),
+  ],
+  "a server that rejects the resource parameter": [
+    "error authorization_failed",
+    /"error": "invalid_target"/,
+    members("/as/authorize", { code: undefined, error: "invalid_target" }),
+    { verdict: "needs_option resource" },
+  ],
+  "the iss of an upstream": [
+    "error authorization_response_issuer",
+    /"iss": "https:\/\/upstream\.example"/,
+    members("/as/authorize", { iss: "https://upstream.example" }),
+    { verdict: "needs_option trustedIssuers" },
+  ],
+  "no iss, though it is promised": [
+    "error authorization_response_without_iss",
+    /"code": "\[hidden\]"/,
+    members("/as/authorize", { iss: undefined }),
+  ],
+  "another state": [
+    "error authorization_response_invalid",
+    /"state": "\[hidden\]"/,
+    members("/as/authorize", { state: "other" }),
+  ],
+  "a user who does not come back, and a page with an error": [
+    "error authorization_without_response",
+    /HTTP status 400/,
+    handler("GET /as/authorize", page(400)),
+    { signIn: NO_ONE },
+  ],
+  "a user who does not come back": [
+    "warning authorization_without_response",
+    /^$/,
+    handler("GET /as/authorize", page(200)),
+    { signIn: NO_ONE },
+  ],
+  "a pushed request that is refused": [
+    "error pushed_request_failed, info pushed_requests_required",
+    /"error": "invalid_request"/,
+    all(
+      server((origin) => ({
+        require_pushed_authorization_requests: true,
+        pushed_authorization_request_endpoint: `${origin}/as/par`,
+      })),
+      handler("POST /as/par", error(400, "invalid_request")),
+    ),
+  ],
+  "a device authorization that is refused": [
+    "error device_authorization_failed",
+    /"error": "unauthorized_client"/,
+    handler("POST /as/device", error(400, "unauthorized_client")),
+    { signIn: DEVICE },
+  ],
+  "a device flow without an endpoint for it": [
+    "error sign_in_failed",
+    /HTTP status 201/,
+    server({ device_authorization_endpoint: undefined }),
+    { signIn: DEVICE },
+  ],
+};
+
+const TOKEN: Rows = {
+  "a token endpoint that returns a page": [
+    "error token_endpoint_html",
+    /HTTP status 200[^]*text\/html[^]*<!doctype html>/,
+    handler("POST /as/token", page(200)),
+  ],
+  "a firewall before the token endpoint": [
+    "error blocked_by_firewall",
+    /HTTP status 403[^]*<!doctype html>/,
+    handler("POST /as/token", page(403)),
+  ],
+  "a token endpoint with status 500": [
+    "error token_request_failed",
+    /HTTP status 500/,
+    handler("POST /as/token", empty(500)),
+  ],
+  "Basic credentials that are not decoded": [
+    "warning basic_not_decoded, info registration_secret_unrequested",
+    /"access_token": "\[hidden\]"/,
+    all(
+      members("/as/register", { ...BASIC, client_secret: SECRET }),
       handler(
-        "POST /as/register",
-        async (request) =>
-          (await request.json()).scope === undefined
-            ? await register!(request)
-            : error(400, "invalid_client_metadata")(),
-      )(model);
-    },
-  },
-  {
-    name: "a registration for fewer scopes",
-    findings: ["warning registration_scope_narrowed"],
-    verdict: "ready",
-    excerpt: /"scope": "write"/,
-    change: members("/as/register", { scope: "write" }),
-  },
-  {
-    name: "a registration without the grant type refresh_token",
-    findings: ["warning refresh_grant_not_registered"],
-    verdict: "ready",
-    excerpt: /"grant_types": \[\s*"authorization_code"\s*\]/,
-    change: members("/as/register", { grant_types: ["authorization_code"] }),
-  },
-  {
-    name: "a registration that is refused",
-    findings: ["error registration_failed"],
-    verdict: "needs_client",
-    options: ["client"],
-    excerpt: /invalid_redirect_uri/,
-    change: handler("POST /as/register", error(400, "invalid_redirect_uri")),
-  },
-  {
-    name: "a user who refuses",
-    findings: ["info authorization_denied"],
-    verdict: "ready",
-    excerpt: /"error": "access_denied"/,
-    change: members("/as/authorize", {
-      code: undefined,
-      error: "access_denied",
-    }),
-  },
-  {
-    name: "an authorization request that is refused",
-    findings: ["error authorization_failed"],
-    verdict: "broken",
-    excerpt: /"error": "invalid_scope"/,
-    change: members("/as/authorize", {
-      code: undefined,
-      error: "invalid_scope",
-    }),
-  },
-  {
-    name: "a server that rejects the resource parameter",
-    findings: ["error authorization_failed"],
-    verdict: "needs_option",
-    options: ["resource"],
-    excerpt: /"error": "invalid_target"/,
-    change: members("/as/authorize", {
-      code: undefined,
-      error: "invalid_target",
-    }),
-  },
-  {
-    name: "the iss of an upstream",
-    findings: ["error authorization_response_issuer"],
-    verdict: "needs_option",
-    options: ["trustedIssuers"],
-    excerpt: /"iss": "https:\/\/upstream\.example"/,
-    change: members("/as/authorize", { iss: "https://upstream.example" }),
-  },
-  {
-    name: "no iss, though it is promised",
-    findings: ["error authorization_response_without_iss"],
-    verdict: "broken",
-    excerpt: /"code": "\[hidden\]"/,
-    change: members("/as/authorize", { iss: undefined }),
-  },
-  {
-    name: "another state",
-    findings: ["error authorization_response_invalid"],
-    verdict: "broken",
-    excerpt: /"state": "\[hidden\]"/,
-    change: members("/as/authorize", { state: "other" }),
-  },
-  {
-    name: "a user who does not come back, and a page with an error",
-    findings: ["error authorization_without_response"],
-    verdict: "broken",
-    excerpt: /HTTP status 400/,
-    signIn: { visit: () => Promise.reject(timeout()) },
-    change: handler("GET /as/authorize", page(400)),
-  },
-  {
-    name: "a user who does not come back",
-    findings: ["warning authorization_without_response"],
-    verdict: "ready",
-    excerpt: /^$/,
-    signIn: { visit: () => Promise.reject(timeout()) },
-    change: handler("GET /as/authorize", page(200)),
-  },
-  {
-    name: "a pushed request that is refused",
-    findings: ["error pushed_request_failed", "info pushed_requests_required"],
-    verdict: "broken",
-    excerpt: /"error": "invalid_request"/,
-    change: (model) => {
-      const { serverMetadata, origin } = model;
-      serverMetadata.require_pushed_authorization_requests = true;
-      serverMetadata.pushed_authorization_request_endpoint = `${origin}/as/par`;
-      handler("POST /as/par", error(400, "invalid_request"))(model);
-    },
-  },
-  {
-    name: "a device authorization that is refused",
-    findings: ["error device_authorization_failed"],
-    verdict: "broken",
-    excerpt: /"error": "unauthorized_client"/,
-    signIn: { visit: undefined, show() {} } as never,
-    change: handler("POST /as/device", error(400, "unauthorized_client")),
-  },
-  {
-    name: "a token endpoint that returns a page",
-    findings: ["error token_endpoint_html"],
-    verdict: "broken",
-    excerpt: /HTTP status 200[^]*text\/html[^]*<!doctype html>/,
-    change: handler("POST /as/token", page(200)),
-  },
-  {
-    name: "a firewall before the token endpoint",
-    findings: ["error blocked_by_firewall"],
-    verdict: "broken",
-    excerpt: /HTTP status 403[^]*<!doctype html>/,
-    change: handler("POST /as/token", page(403)),
-  },
-  {
-    name: "a token endpoint with status 500",
-    findings: ["error token_request_failed"],
-    verdict: "broken",
-    excerpt: /HTTP status 500/,
-    change: handler("POST /as/token", () => new Response("", { status: 500 })),
-  },
-  {
-    name: "Basic credentials that are not decoded",
-    findings: [
-      "warning basic_not_decoded",
-      "info registration_secret_unrequested",
-    ],
-    verdict: "ready",
-    excerpt: /"access_token": "\[hidden\]"/,
-    change: (model) => {
-      const { handlers } = model;
-      const { "POST /as/token": token } = handlers;
-      members("/as/register", {
-        token_endpoint_auth_method: "client_secret_basic",
-        client_secret: "s3cret+/with=signs",
-      })(model);
-      const plain = `Basic ${btoa("client-1:s3cret+/with=signs")}`;
-      handlers["POST /as/token"] = (request) =>
-        request.headers.get("Authorization") === plain
-          ? token!(request)
-          : error(401, "invalid_client")();
-    },
-  },
-  {
-    name: "an ID token of another issuer",
-    findings: ["warning id_token_invalid"],
-    verdict: "ready",
-    excerpt: /"id_token": "\[hidden\]"/,
-    change: members("/as/token", {
-      id_token: idToken({ iss: "https://upstream.example" }),
-    }),
-  },
-  {
-    name: "an ID token of another issuer, which the caller has requested",
-    findings: ["error id_token_invalid"],
-    verdict: "broken",
-    excerpt: /"id_token": "\[hidden\]"/,
-    signIn: { scopes: ["openid", "read"] },
-    change: (model) => {
-      model.serverMetadata.scopes_supported = ["read", "openid"];
+        "POST /as/token",
+        (request, usual) =>
+          request.headers.get("Authorization") ===
+              `Basic ${btoa(`client-1:${SECRET}`)}`
+            ? usual(request)
+            : error(401, "invalid_client")(),
+      ),
+    ),
+  ],
+  "an ID token of another issuer": [
+    "warning id_token_invalid",
+    /"id_token": "\[hidden\]"/,
+    members("/as/token", { id_token: FOREIGN_ID_TOKEN }),
+  ],
+  "an ID token of another issuer, which the caller has requested": [
+    "error id_token_invalid",
+    /"id_token": "\[hidden\]"/,
+    all(
+      server({ scopes_supported: ["read", "openid"] }),
       members("/as/token", {
         scope: "read openid",
-        id_token: idToken({ iss: "https://upstream.example" }),
-      })(model);
-    },
-  },
-  {
-    name: "a token without a type",
-    findings: ["warning token_type_missing"],
-    verdict: "ready",
-    excerpt: /"expires_in": 3600/,
-    change: members("/as/token", { token_type: null }),
-  },
-  {
-    name: "a token without a lifetime",
-    findings: ["info expires_in_missing"],
-    verdict: "ready",
-    excerpt: /"token_type": "Bearer"/,
-    change: members("/as/token", { expires_in: null }),
-  },
-  {
-    name: "a token with fewer scopes",
-    findings: ["warning scope_narrowed"],
-    verdict: "ready",
-    excerpt: /"scope": "other"/,
-    change: (model) => {
-      members("/as/token", { scope: "other" })(model);
-      members("/as/token refresh", { scope: "other" })(model);
-    },
-  },
-  {
-    name: "no refresh token",
-    findings: ["warning refresh_token_missing"],
-    verdict: "ready",
-    excerpt: /"token_type": "Bearer"/,
-    change: ({ changes, tokens }) => {
-      changes["/as/token"] = (response) => {
-        tokens.refresh.clear();
-        delete response.refresh_token;
-      };
-    },
-  },
-  {
-    name: "a resource that refuses the token",
-    findings: ["error token_refused"],
-    verdict: "broken",
-    excerpt: /www-authenticate: Bearer error="invalid_token"/,
-    change: handler("GET /mcp", ({ headers }) =>
-      new Response(null, {
-        status: 401,
-        headers: {
-          "Access-Control-Expose-Headers": "*",
-          "WWW-Authenticate": headers.has("Authorization")
-            ? 'Bearer error="invalid_token", error_description="wrong aud"'
-            : 'Bearer scope="read", resource_metadata="' +
-              `http://${
-                headers.get("Host")
-              }/.well-known/oauth-protected-resource/mcp"`,
-        },
-      })),
-  },
-  {
-    name: "a resource that requires more scopes",
-    findings: ["warning call_forbidden"],
-    verdict: "ready",
-    excerpt: /www-authenticate: Bearer error="insufficient_scope"/,
-    change: (model) => {
-      const { "GET /mcp": call } = model.handlers;
-      handler(
-        "GET /mcp",
-        (request) =>
-          request.headers.has("Authorization")
-            ? new Response(null, {
-              status: 403,
-              headers: {
-                "WWW-Authenticate":
-                  'Bearer error="insufficient_scope", scope="write"',
-              },
-            })
-            : call!(request),
-      )(model);
-    },
-  },
-  {
-    name: "a resource that fails with the token",
-    findings: ["error call_failed"],
-    verdict: "broken",
-    excerpt: /HTTP status 502/,
-    change: (model) => {
-      const { "GET /mcp": call } = model.handlers;
-      handler(
-        "GET /mcp",
-        (request) =>
-          request.headers.has("Authorization")
-            ? new Response(null, { status: 502 })
-            : call!(request),
-      )(model);
-    },
-  },
-  {
-    name: "a refresh token that is refused",
-    findings: ["error refresh_failed"],
-    verdict: "broken",
-    excerpt: /"error": "unauthorized_client"/,
-    change: refreshes(false, error(400, "unauthorized_client")),
-  },
-  {
-    name: "a refresh token that stays the same",
-    findings: ["warning refresh_token_not_rotated"],
-    verdict: "ready",
-    excerpt: /"expires_in": 3600/,
-    change: ({ changes, tokens }) => {
-      changes["/as/token refresh"] = (response) => {
-        tokens.refresh.clear();
-        delete response.refresh_token;
-      };
-    },
-  },
-  {
-    name: "a refreshed token with fewer scopes",
-    findings: ["warning refresh_scope_narrowed"],
-    verdict: "ready",
-    excerpt: /"scope": "write"/,
-    change: members("/as/token refresh", { scope: "write" }),
-  },
-  {
-    name: "a refresh token that was replaced, and is accepted",
-    findings: ["info old_refresh_token_accepted"],
-    verdict: "ready",
-    excerpt: /"refresh_token": "\[hidden\]"/,
-    signIn: { aggressive: true },
-    change: ({ tokens, handlers }) => {
-      const { "POST /as/token": token, "POST /as/revoke": revoke } = handlers;
+        id_token: FOREIGN_ID_TOKEN,
+      }),
+    ),
+    { signIn: { scopes: ["openid", "read"] } },
+  ],
+  "a token without a type": [
+    "warning token_type_missing",
+    /"expires_in": 3600/,
+    members("/as/token", { token_type: null }),
+  ],
+  "a token without a lifetime": [
+    "info expires_in_missing",
+    /"token_type": "Bearer"/,
+    members("/as/token", { expires_in: null }),
+  ],
+  "a token with fewer scopes": [
+    "warning scope_narrowed",
+    /"scope": "other"/,
+    all(
+      members("/as/token", { scope: "other" }),
+      members("/as/token refresh", { scope: "other" }),
+    ),
+  ],
+  "no refresh token": [
+    "warning refresh_token_missing",
+    /"token_type": "Bearer"/,
+    withoutRefreshToken("/as/token"),
+  ],
+  "a resource that refuses the token": [
+    "error token_refused",
+    /www-authenticate: Bearer error="invalid_token"/,
+    called(401, 'Bearer error="invalid_token", error_description="wrong aud"'),
+  ],
+  "a resource that requires more scopes": [
+    "warning call_forbidden",
+    /www-authenticate: Bearer error="insufficient_scope"/,
+    called(403, 'Bearer error="insufficient_scope", scope="write"'),
+  ],
+  "a resource that fails with the token": [
+    "error call_failed",
+    /HTTP status 502/,
+    called(502),
+  ],
+};
+
+const LATER: Rows = {
+  "a refresh token that is refused": [
+    "error refresh_failed",
+    /"error": "unauthorized_client"/,
+    refreshes(false, error(400, "unauthorized_client")),
+  ],
+  "a refresh token that stays the same": [
+    "warning refresh_token_not_rotated",
+    /"expires_in": 3600/,
+    withoutRefreshToken("/as/token refresh"),
+  ],
+  "a refreshed token with fewer scopes": [
+    "warning refresh_scope_narrowed",
+    /"scope": "write"/,
+    members("/as/token refresh", { scope: "write" }),
+  ],
+  "a refresh token that was replaced, and is accepted": [
+    "info old_refresh_token_accepted",
+    /"refresh_token": "\[hidden\]"/,
+    (model) => {
       const revoked = new Set<string | null>();
-      handlers["POST /as/revoke"] = async (request) => {
+      handler("POST /as/revoke", async (request, usual) => {
         revoked.add(new URLSearchParams(await request.text()).get("token"));
-        return await revoke!(request);
-      };
-      handlers["POST /as/token"] = async (request) => {
+        return await usual(request);
+      })(model);
+      handler("POST /as/token", async (request, usual) => {
         const form = new URLSearchParams(await request.text());
         const value = form.get("refresh_token");
-        if (value && !revoked.has(value)) tokens.refresh.add(value);
-        return await token!(request);
-      };
+        if (value && !revoked.has(value)) model.tokens.refresh.add(value);
+        return await usual(request);
+      })(model);
     },
-  },
-  {
-    name: "a dead refresh token as 500",
-    findings: ["warning dead_refresh_token_error"],
-    verdict: "ready",
-    excerpt: /HTTP status 500/,
-    change: refreshes(true, () => new Response("", { status: 500 })),
-  },
-  {
-    name: "an old refresh token as 500",
-    findings: ["warning dead_refresh_token_error"],
-    verdict: "ready",
-    excerpt: /HTTP status 500[^]*server_error/,
-    signIn: { aggressive: true },
-    change: refreshes(true, error(500, "server_error")),
-  },
-  {
-    name: "no revocation endpoint",
-    findings: ["info revocation_missing"],
-    verdict: "ready",
-    excerpt: /"revocation_endpoint" is absent/,
-    change: ({ serverMetadata }) =>
-      void delete serverMetadata.revocation_endpoint,
-  },
-  {
-    name: "a revocation that fails",
-    findings: ["warning revocation_failed"],
-    verdict: "ready",
-    excerpt: /HTTP status 503/,
-    change: handler("POST /as/revoke", () => new Response("", { status: 503 })),
-  },
-  {
-    name: "a revocation without an effect",
-    findings: ["warning revocation_without_effect"],
-    verdict: "ready",
-    excerpt: /"refresh_token": "\[hidden\]"/,
-    change: handler("POST /as/revoke", () => new Response("")),
-  },
-  {
-    name: "a device flow without an endpoint for it",
-    findings: ["error sign_in_failed"],
-    verdict: "broken",
-    excerpt: /HTTP status 201/,
-    signIn: { visit: undefined, show() {} } as never,
-    change: ({ serverMetadata }) =>
-      void delete serverMetadata.device_authorization_endpoint,
-  },
-];
+    { signIn: { aggressive: true } },
+  ],
+  "a dead refresh token as 500": [
+    "warning dead_refresh_token_error",
+    /HTTP status 500/,
+    refreshes(true, empty(500)),
+  ],
+  "an old refresh token as 500": [
+    "warning dead_refresh_token_error",
+    /HTTP status 500[^]*server_error/,
+    refreshes(true, error(500, "server_error")),
+    { signIn: { aggressive: true } },
+  ],
+  "no revocation endpoint": [
+    "info revocation_missing",
+    /"revocation_endpoint" is absent/,
+    server({ revocation_endpoint: undefined }),
+  ],
+  "a revocation that fails": [
+    "warning revocation_failed",
+    /HTTP status 503/,
+    handler("POST /as/revoke", empty(503)),
+  ],
+  "a revocation without an effect": [
+    "warning revocation_without_effect",
+    /"refresh_token": "\[hidden\]"/,
+    handler("POST /as/revoke", empty(200)),
+  ],
+};
 
 /** What a receiver rejects with when no one comes. */
 function timeout() {
   return new OAuthClientError("timeout", "No authorization response in time");
 }
 
+const ROWS: Rows = { ...REGISTRATION, ...AUTHORIZATION, ...TOKEN, ...LATER };
+
 for (
-  const { name, findings, verdict, options, excerpt, signIn, change } of ROWS
+  const [name, [found, excerpt, change, more = {}]] of Object.entries(ROWS)
 ) {
+  const { findings, verdict, options } = outcome(found, more.verdict);
   Deno.test(`diagnose() signs in and finds ${name}`, async () => {
-    const diagnosis = await signedIn(change, signIn);
+    const diagnosis = await signedIn(change, more.signIn);
     assertEquals(diagnosis.ids, findings);
     assertEquals(diagnosis.verdict, verdict);
     assertEquals(diagnosis.options?.map(({ name }) => name), options);
@@ -511,9 +407,7 @@ for (
 
 Deno.test("diagnose() finds a certificate that has expired at the token endpoint", async () => {
   const { ids, findings } = await signedIn(
-    ({ serverMetadata }) => {
-      serverMetadata.token_endpoint = "https://127.0.0.1:1/token";
-    },
+    server({ token_endpoint: "https://127.0.0.1:1/token" }),
     {},
     (url, init) => {
       if (!url.startsWith("https:")) return fetch(url, init);
@@ -536,19 +430,16 @@ Deno.test("diagnose() shows what the resource returns without a token, after a s
 
 Deno.test("diagnose() says that a revocation had no effect", async () => {
   const { signIn, summary } = await signedIn(
-    handler("POST /as/revoke", () => new Response("")),
+    handler("POST /as/revoke", empty(200)),
   );
   assertEquals(signIn?.revocation, "without_effect");
   assertMatch(summary, /The tokens of this diagnosis are not revoked\.$/);
 });
 
 Deno.test("diagnose() finds a firewall before the metadata", async () => {
-  const { ids } = await signedIn(({ documents }) => {
-    documents["/.well-known/oauth-authorization-server/as"] = served(
-      "<!doctype html>",
-      { status: 403, headers: HTML },
-    );
-  });
+  const { ids } = await signedIn(
+    inPlace("<!doctype html>", { status: 403, headers: HTML }),
+  );
   assertEquals(ids.filter((one) => one.includes("firewall")), [
     "warning blocked_by_firewall",
   ]);
