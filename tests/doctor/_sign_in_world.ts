@@ -6,7 +6,7 @@ import {
   type IDiagnosis,
   type IFetch,
 } from "../../lib/doctor/mod.ts";
-import { type IModel, type IWorld, startWorld } from "./_world.ts";
+import { idsOf, type IModel, type IWorld, startWorld } from "./_world.ts";
 
 /** The tokens of a server; none of them may be in a report. */
 export interface ITokens {
@@ -155,6 +155,5 @@ export async function signedIn(
     signIn: { ...user, ...signIn } as DiagnoseSignIn,
     fetch,
   });
-  const ids = diagnosis.findings.map(({ severity, id }) => `${severity} ${id}`);
-  return { ...diagnosis, ids, model: world.model };
+  return { ...diagnosis, ids: idsOf(diagnosis), model: world.model };
 }

@@ -4,14 +4,7 @@
  */
 
 import type { IRule } from "../../lib/doctor/_rules.ts";
-import { runDoctor } from "../../lib/doctor/_command.ts";
-import {
-  handle,
-  healthyModel,
-  type IModel,
-  served,
-  SERVER_PATH,
-} from "./_world.ts";
+import { type IModel, remote, run, served, TARGET } from "./_world.ts";
 
 export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
   healthy: () => {},
@@ -52,16 +45,20 @@ export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
       );
       throw new TypeError("fetch failed", { cause });
     };
-    handlers["/mcp"] = fail;
+    const wellKnown = [
+      "oauth-protected-resource",
+      "oauth-protected-resource/mcp",
+      "oauth-authorization-server",
+      "openid-configuration",
+    ];
     for (
-      const path of [SERVER_PATH, "/.well-known/oauth-authorization-server"]
+      const path of [
+        "mcp",
+        ...wellKnown.map((one) => `.well-known/${one}`),
+      ]
     ) {
-      handlers[path] = fail;
+      handlers[`/${path}`] = fail;
     }
-    for (const path of ["", "/mcp"]) {
-      handlers[`/.well-known/oauth-protected-resource${path}`] = fail;
-    }
-    handlers["/.well-known/openid-configuration"] = fail;
   },
 };
 
@@ -70,17 +67,10 @@ export async function report(
   change: (model: IModel) => void,
   colour = false,
 ): Promise<{ text: string; status: number }> {
-  const model = healthyModel("https://api.example");
-  change(model);
-  const lines: string[] = [];
-  const status = await runDoctor(["https://api.example/mcp"], {
-    print: (line) => lines.push(line),
-    printError: (line) => lines.push(line),
-    colour,
-    fetch: (url, init) => handle(model, new Request(url, init)),
-    now: () => 0,
-  });
-  return { text: `${lines.join("\n")}\n`, status };
+  const fetch = remote(change);
+  const io = { colour, fetch, now: () => 0 };
+  const { text, status } = await run([TARGET], io);
+  return { text: `${text}\n`, status };
 }
 
 /** Returns the rules of all files, with a line for each: identifier and standard. */

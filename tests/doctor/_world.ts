@@ -1,5 +1,13 @@
 /** A resource and its authorization server on loopback, healthy unless changed. */
 
+import { type ICommandIo, runDoctor } from "../../lib/doctor/_command.ts";
+import {
+  diagnose,
+  type IDiagnoseOptions,
+  type IDiagnosis,
+  type IFetch,
+} from "../../lib/doctor/mod.ts";
+
 /** A document as it is served. */
 export interface IServed {
   status: number;
@@ -159,4 +167,48 @@ export function startWorld(
     requests,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+/** The URL of the resource of `remote()`. */
+export const TARGET = "https://api.example/mcp";
+
+/** Returns a fetch function of such a server that is not on loopback. */
+export function remote(change: (model: IModel) => void): IFetch {
+  const model = healthyModel("https://api.example");
+  change(model);
+  return (url, init) => handle(model, new Request(url, init));
+}
+
+/** Returns the findings as `severity id`. */
+export const idsOf = ({ findings }: IDiagnosis): string[] =>
+  findings.map(({ severity, id }) => `${severity} ${id}`);
+
+/** Diagnoses such a server, at a path. */
+export async function diagnosed(
+  change: (model: IModel) => void = () => {},
+  options: IDiagnoseOptions = {},
+  path = "/mcp",
+) {
+  await using world = startWorld(change);
+  const { model, requests } = world;
+  const diagnosis = await diagnose(model.origin + path, options);
+  return { ...diagnosis, ids: idsOf(diagnosis), model, requests };
+}
+
+/** Runs the command; returns what it printed, and its exit status. */
+export async function run(
+  args: readonly string[],
+  io: Partial<ICommandIo> = {},
+) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const progress: string[] = [];
+  const status = await runDoctor(args, {
+    print: (line) => out.push(line),
+    printError: (line) => errors.push(line),
+    progress: (text) => progress.push(text),
+    colour: false,
+    ...io,
+  });
+  return { status, text: out.join("\n"), errors, progress };
 }

@@ -6,25 +6,27 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { type ICommandIo, runDoctor } from "../../lib/doctor/_command.ts";
+import type { ICommandIo } from "../../lib/doctor/_command.ts";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
 import { startSignInWorld, user } from "./_sign_in_world.ts";
+import { run as runPlain } from "./_world.ts";
 
-async function run(args: readonly string[], io: Partial<ICommandIo> = {}) {
-  const out: string[] = [];
-  const errors: string[] = [];
-  const status = await runDoctor(args, {
-    print: (line) => out.push(line),
-    printError: (line) => errors.push(line),
-    colour: false,
-    createReceiver: (print) => {
+const run = (args: readonly string[], io: Partial<ICommandIo> = {}) =>
+  runPlain(args, {
+    createReceiver(print) {
       print("Open the browser");
       return user;
     },
     ...io,
   });
-  return { status, text: out.join("\n"), errors };
-}
+
+/** Reads a file with a secret; keeps the path. */
+const readSecret = (paths: string[] = []) => ({
+  readFile(path: string) {
+    paths.push(path);
+    return Promise.resolve("s3cret-in-a-file");
+  },
+});
 
 Deno.test("runDoctor() signs in with --sign-in, and prints what came of it", async () => {
   await using world = startSignInWorld();
@@ -50,52 +52,28 @@ Deno.test("runDoctor() signs in with --sign-in, and prints what came of it", asy
 });
 
 Deno.test("runDoctor() prints the code of --device", async () => {
-  await using world = startSignInWorld(({ changes, tokens, handlers }) => {
-    const { "POST /as/token": token } = handlers;
+  await using world = startSignInWorld(({ changes }) => {
     changes["/as/device"] = (members) => {
       Object.assign(members, { user_code: "WDJB-MJHT", interval: 0.1 });
     };
-    handlers["POST /as/token"] = (request) => {
-      assert(tokens.issued.length > 0);
-      return token!(request);
-    };
   });
-  const { status, text, errors } = await run([
-    world.target,
-    "--device",
-    "--json",
-  ]);
+  const { target, model: { origin } } = world;
+  const { status, text, errors } = await run([target, "--device", "--json"]);
   const diagnosis: IDiagnosis = JSON.parse(text);
   assertEquals([status, diagnosis.signIn?.flow], [0, "device"]);
-  const { origin } = world.model;
   assertEquals(errors.at(-1), `Open ${origin}/as/activate and enter WDJB-MJHT`);
   assert(!text.includes("WDJB-MJHT"));
 });
 
 Deno.test("runDoctor() signs in with the client of --client-id, and its secret from a file", async () => {
   await using world = startSignInWorld();
-  const { origin, forms } = world.model;
+  const { target, model: { origin, forms } } = world;
   const read: string[] = [];
   const { text, errors } = await run([
-    world.target,
-    "--sign-in",
-    "--json",
-    "--client-id=c2",
-    "--client-secret-file",
-    "secret.txt",
-    "--issuer",
-    `${origin}/as`,
-    "--scope",
-    "read write",
-    "--aggressive",
-    "--user-agent",
-    "Doctor/1",
-  ], {
-    readFile: (path) => {
-      read.push(path);
-      return Promise.resolve("s3cret-in-a-file");
-    },
-  });
+    ...[target, "--sign-in", "--json", "--client-id=c2"],
+    ...["--client-secret-file", "secret.txt", "--issuer", `${origin}/as`],
+    ...["--scope", "read write", "--aggressive", "--user-agent", "Doctor/1"],
+  ], readSecret(read));
   const { signIn }: IDiagnosis = JSON.parse(text);
   assertEquals(read, ["secret.txt"]);
   assertEquals(signIn?.client, { client_id: "c2", source: "option" });
@@ -110,38 +88,28 @@ Deno.test("runDoctor() signs in with the client of --client-id, and its secret f
 Deno.test("runDoctor() sends a secret to no issuer but that of --issuer", async () => {
   await using world = startSignInWorld();
   const { text, status } = await run([
-    world.target,
-    "--sign-in",
-    "--json",
-    "--client-id=c2",
-    "--client-secret-file=secret.txt",
-    "--issuer=https://as.example",
-  ], { readFile: () => Promise.resolve("s3cret-in-a-file") });
+    ...[world.target, "--sign-in", "--json", "--client-id=c2"],
+    ...["--client-secret-file=secret.txt", "--issuer=https://as.example"],
+  ], readSecret());
   const { findings }: IDiagnosis = JSON.parse(text);
-  assertEquals(status, 1);
-  assertEquals(findings.map(({ id }) => id), ["sign_in_failed"]);
+  assertEquals([status, findings.map(({ id }) => id)], [1, ["sign_in_failed"]]);
   assertEquals(world.model.forms, []);
 });
 
 Deno.test("runDoctor() writes a report with --html", async () => {
   await using world = startSignInWorld();
-  const written: [path: string, text: string][] = [];
+  const written: Record<string, string> = {};
   const { status, errors } = await run([world.target, "--html=report.html"], {
-    writeFile: (path, text) => {
-      written.push([path, text]);
-      return Promise.resolve();
-    },
+    writeFile: (path, text) => Promise.resolve(void (written[path] = text)),
   });
-  assertEquals([status, written.length], [0, 1]);
-  const [[path, html] = ["", ""]] = written;
-  assertEquals(path, "report.html");
-  assert(html.startsWith("<!DOCTYPE html>"));
+  assertEquals([status, Object.keys(written)], [0, ["report.html"]]);
+  assertMatch(written["report.html"]!, /^<!DOCTYPE html>/);
   assertEquals(errors, ["The report is in report.html"]);
 });
 
 Deno.test("runDoctor() returns 2 for options that do not fit, and files that it cannot use", async () => {
-  await using world = startSignInWorld();
   const fail = () => Promise.reject(new Error("no such file"));
+  await using world = startSignInWorld();
   const rows: [args: string[], message: RegExp][] = [
     [["--aggressive"], /--aggressive requires --sign-in/],
     [["--scope=a"], /--scope requires --sign-in/],
@@ -157,9 +125,7 @@ Deno.test("runDoctor() returns 2 for options that do not fit, and files that it 
     [["--html=x.html"], /Cannot write x\.html: no such file/],
     [
       [
-        "--sign-in",
-        "--client-id=c",
-        "--issuer=https://as.example",
+        ...["--sign-in", "--client-id=c", "--issuer=https://as.example"],
         "--client-secret-file=f",
       ],
       /Cannot read f: no such file/,
@@ -184,10 +150,9 @@ Deno.test("runDoctor() returns 130 when it is interrupted, with the tokens revok
       return call!(request);
     };
   });
-  const { status, text, errors } = await run([world.target, "--sign-in"], {
-    signal: controller.signal,
-  });
+  const { target, model: { tokens } } = world;
+  const { signal } = controller;
+  const { status, text, errors } = await run([target, "--sign-in"], { signal });
   assertEquals([status, text, errors.at(-1)], [130, "", "Interrupted"]);
-  const { tokens } = world.model;
   assertEquals([tokens.access.size, tokens.refresh.size], [0, 0]);
 });
