@@ -1,33 +1,32 @@
 /** Servers that cannot be reached, or only over https, and the options. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  diagnose,
-  type IDiagnosis,
-  type IFetch,
-} from "../../lib/doctor/mod.ts";
+import { diagnose } from "../../lib/doctor/mod.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import {
+  all,
+  challenge,
+  type Change,
+  documents,
+  inPlace,
+  metadataAt,
+  only,
+  resource,
+  server,
+} from "./_changes.ts";
+import {
+  diagnosed,
   handle,
   healthyModel,
-  type IModel,
+  idsOf,
   OPENID_PATH,
+  remote,
   ROOT_PATH,
   served,
   SERVER_PATH,
   startWorld,
+  TARGET,
 } from "./_world.ts";
-
-const idsOf = ({ findings }: IDiagnosis) =>
-  findings.map(({ severity, id }) => `${severity} ${id}`);
-
-/** A fetch function that fails as runtimes do. */
-const failing = (message: string, code?: string): IFetch => () =>
-  Promise.reject(
-    Object.assign(new TypeError("fetch failed"), {
-      cause: Object.assign(new Error(message), { code }),
-    }),
-  );
 
 Deno.test("diagnose() finds that nothing listens", async () => {
   let target = "";
@@ -64,53 +63,31 @@ Deno.test("diagnose() finds nothing at a healthy server over https", async () =>
   const diagnosis = await diagnose(world.target, {
     fetch: (url, init) => fetch(url, { ...init, client }),
   });
-  assertEquals(idsOf(diagnosis), []);
-  assertEquals(diagnosis.verdict, "ready");
+  assertEquals([idsOf(diagnosis), diagnosis.verdict], [[], "ready"]);
 });
 
 Deno.test("diagnose() finds an authorization server that does not respond", async () => {
-  await using world = startWorld((model) => {
-    model.resourceMetadata.authorization_servers = ["https://as.example"];
-  });
-  const { origin } = world.model;
-  const lost = failing("dns error: failed to lookup address");
-  const diagnosis = await diagnose(world.target, {
-    fetch: (url, init) =>
-      url.startsWith(origin) ? fetch(url, init) : lost(url, init),
-  });
-  assertEquals(diagnosis.verdict, "broken");
-  assertEquals(idsOf(diagnosis), ["error host_not_found"]);
+  const { verdict, ids, findings } = await diagnosed(
+    resource({ authorization_servers: ["https://as.example"] }),
+    {
+      fetch: (url, init) =>
+        url.startsWith("http:") ? fetch(url, init) : Promise.reject(
+          new TypeError("dns error: failed to lookup address"),
+        ),
+    },
+  );
+  assertEquals([verdict, ids], ["broken", ["error host_not_found"]]);
   assertEquals(
-    diagnosis.findings[0]?.url,
+    findings[0]?.url,
     "https://as.example/.well-known/oauth-authorization-server",
   );
 });
 
 Deno.test("diagnose() warns of http if it is allowed", async () => {
-  await using world = startWorld();
-  const { origin } = world.model;
-  const fetchHere: IFetch = async (url, init) => {
-    const response = await fetch(
-      url.replace("http://api.example", origin),
-      init,
-    );
-    const text = (await response.text()).replaceAll(
-      origin,
-      "http://api.example",
-    );
-    const headers = new Headers(response.headers);
-    const challenge = headers.get("WWW-Authenticate");
-    if (challenge) {
-      headers.set(
-        "WWW-Authenticate",
-        challenge.replaceAll(origin, "http://api.example"),
-      );
-    }
-    const { status } = response;
-    return new Response(status === 204 ? null : text, { status, headers });
-  };
-  const diagnosis = await diagnose("http://api.example/mcp", {
-    fetch: fetchHere,
+  const origin = "http://api.example";
+  const model = healthyModel(origin);
+  const diagnosis = await diagnose(`${origin}/mcp`, {
+    fetch: (url, init) => handle(model, new Request(url, init)),
     allowHttp: true,
   });
   assertEquals(idsOf(diagnosis), ["warning target_not_https"]);
@@ -118,18 +95,19 @@ Deno.test("diagnose() warns of http if it is allowed", async () => {
 });
 
 Deno.test("diagnose() finds slow responses", async () => {
-  await using world = startWorld();
   let time = 0;
-  const diagnosis = await diagnose(world.target, { now: () => time += 4_000 });
-  assertEquals(idsOf(diagnosis), ["warning slow_response"]);
-  assertEquals(diagnosis.findings[0]?.message, "A response took 4.0 s.");
+  const { ids, findings } = await diagnosed(undefined, {
+    now: () => time += 4_000,
+  });
+  assertEquals(ids, ["warning slow_response"]);
+  assertEquals(findings[0]?.message, "A response took 4.0 s.");
 });
 
 Deno.test("diagnose() names the options that let a client continue, and looks whether they do", async () => {
-  await using world = startWorld((model) => {
-    model.serverMetadata.issuer = "https://other.example";
-    delete model.serverMetadata.code_challenge_methods_supported;
-  });
+  await using world = startWorld(server({
+    issuer: "https://other.example",
+    code_challenge_methods_supported: undefined,
+  }));
   const { target, model, requests } = world;
   const { findings, verdict, options, context } = await diagnose(target);
   assertEquals(
@@ -163,30 +141,20 @@ Deno.test("diagnose() names the options that let a client continue, and looks wh
 });
 
 Deno.test("diagnose() uses a named authorization server", async () => {
-  await using world = startWorld(({ documents }) => {
-    for (const path of Object.keys(documents)) {
-      if (path !== SERVER_PATH) delete documents[path];
-    }
+  await using world = startWorld(
+    only((model) => ({ [SERVER_PATH]: served(model.serverMetadata) })),
+  );
+  const diagnosis = await diagnose(world.target, {
+    authorizationServer: `${world.model.origin}/as`,
   });
-  const { target, model } = world;
-  const diagnosis = await diagnose(target, {
-    authorizationServer: `${model.origin}/as`,
-  });
-  assertEquals(idsOf(diagnosis), []);
-  assertEquals(diagnosis.context?.source, "option");
+  assertEquals([idsOf(diagnosis), diagnosis.context?.source], [[], "option"]);
 });
 
 Deno.test("diagnose() sends a POST without the caller's header fields, and only after a 404 or 405 without a challenge", async () => {
-  const rows: [
-    status: number,
-    fields: Record<string, string>,
-    posts: number,
-  ][] = [
-    [200, { "Content-Type": "text/html" }, 0],
-    [200, { "Content-Type": "application/json" }, 0],
+  const rows: [status: number, fields: HeadersInit, posts: number][] = [
+    [200, {}, 0],
     [400, {}, 0],
     [404, {}, 1],
-    [410, {}, 0],
     [406, {}, 0],
     [405, { "WWW-Authenticate": "Bearer" }, 0],
     [405, {}, 1],
@@ -198,34 +166,27 @@ Deno.test("diagnose() sends a POST without the caller's header fields, and only 
         new Response("<!doctype html>", { status, headers: fields });
       handlers["POST /mcp"] = ({ headers }) => {
         received.push([headers.get("X-Key"), headers.get("Authorization")]);
-        const challenge = resource.headers["WWW-Authenticate"] ?? "";
-        return new Response(null, {
-          status: 401,
-          headers: {
-            ...resource.headers,
-            "WWW-Authenticate": challenge.replace(', scope="read"', ""),
-          },
-        });
+        const { headers: fields, status } = resource;
+        return new Response(null, { status, headers: fields });
       };
     });
     const headers = { "X-Key": "k3y", Authorization: "Bearer of-the-user" };
-    const { findings } = await diagnose(world.target, { headers });
+    await diagnose(world.target, { headers });
     assertEquals(received, Array(posts).fill([null, null]), `${status}`);
-    if (posts > 0) assertEquals(findings, []);
   }
 });
 
 Deno.test("diagnose() finds nothing where two documents are equal", async () => {
-  await using world = startWorld((model) => {
-    model.documents[OPENID_PATH] = served({ ...model.serverMetadata });
-  });
-  assertEquals(idsOf(await diagnose(world.target)), []);
+  const { ids } = await diagnosed(
+    documents(({ serverMetadata }) => ({
+      [OPENID_PATH]: served({ ...serverMetadata }),
+    })),
+  );
+  assertEquals(ids, []);
 });
 
 Deno.test("diagnose() makes few requests beside those of discovery", async () => {
-  await using world = startWorld();
-  const { target, requests } = world;
-  const { steps } = await diagnose(target);
+  const { steps, requests } = await diagnosed();
   const count = (isExtra: boolean) =>
     steps.filter((step) => step.isExtra === isExtra).length;
   assertEquals([count(false), count(true)], [3, 6]);
@@ -250,80 +211,57 @@ Deno.test("diagnose() asks allowUrl before every request", async () => {
 });
 
 Deno.test("diagnose() rejects with the reason of the caller's signal", async () => {
-  await using world = startWorld();
   const controller = new AbortController();
+  const { signal } = controller;
   const reason = new Error("Enough");
+  const onRequest = () => controller.abort(reason);
   const error = await assertRejects(() =>
-    diagnose(world.target, {
-      signal: controller.signal,
-      onRequest: () => controller.abort(reason),
-    })
+    diagnosed(undefined, { signal, onRequest })
   );
   assertEquals(error, reason);
 });
 
 Deno.test("diagnose() ignores the fragment of a URL", async () => {
-  await using world = startWorld();
-  const { target, findings } = await diagnose(`${world.target}#part`);
-  assertEquals([target, findings], [world.target, []]);
+  const { target, ids, model } = await diagnosed(undefined, {}, "/mcp#part");
+  assertEquals([target, ids], [`${model.origin}/mcp`, []]);
 });
 
 Deno.test("diagnose() finds null members and 503 at once", async () => {
-  await using world = startWorld((model) => {
-    model.resourceMetadata.resource_name = null;
-    model.documents[SERVER_PATH] = served("", { status: 503 });
-  });
-  assertEquals(idsOf(await diagnose(world.target)), [
-    "error metadata_status",
-    "warning null_members",
-  ]);
+  const { ids } = await diagnosed(
+    all(resource({ resource_name: null }), inPlace("", { status: 503 })),
+  );
+  assertEquals(ids, ["error metadata_status", "warning null_members"]);
 });
 
-/** A fetch function of a server that is not on loopback. */
-function remote(change: (model: IModel) => void): IFetch {
-  const model = healthyModel("https://api.example");
-  change(model);
-  return (url, init) => handle(model, new Request(url, init));
-}
-
 Deno.test("diagnose() requests nothing on loopback for a server that is not", async () => {
-  const rows: [finding: string, change: (model: IModel) => void][] = [
-    ["authorization_server_refused", ({ resourceMetadata }) => {
-      resourceMetadata.authorization_servers = ["http://127.0.0.1:9"];
-    }],
-    ["endpoint_refused", ({ serverMetadata }) => {
-      serverMetadata.token_endpoint = "https://localhost/token";
-    }],
-    ["metadata_url_refused", ({ resource, documents }) => {
-      resource.headers["WWW-Authenticate"] =
-        'Bearer resource_metadata="http://[::1]/m", scope="read"';
-      for (const path of Object.keys(documents)) delete documents[path];
-    }],
+  const rows: [finding: string, change: Change][] = [
+    [
+      "authorization_server_refused",
+      resource({ authorization_servers: ["http://127.0.0.1:9"] }),
+    ],
+    ["endpoint_refused", server({ token_endpoint: "https://localhost/token" })],
+    [
+      "metadata_url_refused",
+      all(challenge('Bearer resource_metadata="http://[::1]/m"'), only()),
+    ],
   ];
   for (const [finding, change] of rows) {
-    const { findings, steps } = await diagnose("https://api.example/mcp", {
-      fetch: remote(change),
-    });
-    assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
-      `error ${finding}`,
-    ]);
+    const diagnosis = await diagnose(TARGET, { fetch: remote(change) });
+    assertEquals(idsOf(diagnosis), [`error ${finding}`]);
+    const { steps } = diagnosis;
     assert(steps.every(({ url }) => url.startsWith("https://api.example/")));
   }
 });
 
 Deno.test("diagnose() finds a parent resource if only the same one is allowed", async () => {
-  await using world = startWorld((model) => {
-    model.resourceMetadata.resource = model.origin;
-    model.resource.headers["WWW-Authenticate"] =
-      `Bearer resource_metadata="${model.origin}${ROOT_PATH}", scope="read"`;
-    model.documents = {
-      [ROOT_PATH]: served(model.resourceMetadata),
-      [SERVER_PATH]: served(model.serverMetadata),
-    };
-  });
-  const { target } = world;
-  assertEquals(idsOf(await diagnose(target)), ["info resource_is_parent"]);
-  assertEquals(idsOf(await diagnose(target, { resourceMatch: "exact" })), [
-    "error resource_mismatch",
-  ]);
+  const change = all(
+    resource((origin) => ({ resource: origin })),
+    metadataAt(ROOT_PATH),
+    only(({ resourceMetadata, serverMetadata }) => ({
+      [ROOT_PATH]: served(resourceMetadata),
+      [SERVER_PATH]: served(serverMetadata),
+    })),
+  );
+  const { ids } = await diagnosed(change, { resourceMatch: "exact" });
+  assertEquals(ids, ["error resource_mismatch"]);
 });
