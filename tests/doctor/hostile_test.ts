@@ -2,35 +2,32 @@
 
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { runDoctor } from "../../lib/doctor/_command.ts";
 import { cpuTimeMs } from "../support/cpu_time.ts";
 import { LIMIT_MS } from "../support/within.ts";
 import {
-  handle,
-  healthyModel,
+  all,
+  challenge,
+  type Change,
+  documents,
+  resource,
+  server,
+} from "./_changes.ts";
+import {
+  diagnosed,
+  idsOf,
   type IModel,
+  remote,
   RESOURCE_PATH,
+  run,
   served,
   SERVER_PATH,
   startWorld,
+  TARGET,
 } from "./_world.ts";
 
 const UNSAFE =
   // deno-lint-ignore no-control-regex
   /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]|\p{Cf}/u;
-
-/** Runs the command; returns everything that it printed. */
-async function run(target: string, ...args: string[]) {
-  const lines: string[] = [];
-  const print = (line: string) => void lines.push(line);
-  const status = await runDoctor([target, "--timeout", "0.3", ...args], {
-    print,
-    printError: print,
-    progress: print,
-    colour: false,
-  });
-  return { status, text: lines.join("\n"), lines };
-}
 
 /** A body without an end. */
 function endless(): Response {
@@ -46,6 +43,10 @@ function silent(request: Request): Promise<Response> {
   return new Promise((resolve) =>
     request.signal.addEventListener("abort", () => resolve(new Response(null)))
   );
+}
+
+function silence({ handlers }: IModel) {
+  handlers["/mcp"] = silent;
 }
 
 /** Puts characters that control a terminal into everything that JSON can carry. */
@@ -69,7 +70,7 @@ function poison({ resourceMetadata, serverMetadata, resource }: IModel) {
     'Bearer error="\u009b31m\u0085", scope="\u009b, x" error="y"';
 }
 
-const HOSTILE: Record<string, (model: IModel) => void> = {
+const HOSTILE: Record<string, Change> = {
   "control characters in every string": poison,
   "characters that cannot be seen in a URL": ({ serverMetadata }) => {
     serverMetadata.registration_endpoint += "?\u200b\u{e0001}\u00ad";
@@ -85,9 +86,7 @@ const HOSTILE: Record<string, (model: IModel) => void> = {
     handlers[RESOURCE_PATH] = endless;
     handlers[SERVER_PATH] = endless;
   },
-  "silence at the resource": ({ handlers }) => {
-    handlers["/mcp"] = silent;
-  },
+  "silence at the resource": silence,
   "silence at the metadata": ({ handlers }) => {
     handlers[SERVER_PATH] = silent;
   },
@@ -105,12 +104,10 @@ const HOSTILE: Record<string, (model: IModel) => void> = {
     handlers["/mcp"] = to("file:///etc/passwd");
     handlers[RESOURCE_PATH] = to("data:application/json,{}");
   },
-  "deep and large documents": ({ documents }) => {
-    documents[SERVER_PATH] = served("[".repeat(200_000));
-    documents[RESOURCE_PATH] = served(
-      JSON.stringify({ resource: "x".repeat(900_000) }),
-    );
-  },
+  "deep and large documents": documents(() => ({
+    [SERVER_PATH]: served("[".repeat(200_000)),
+    [RESOURCE_PATH]: served({ resource: "x".repeat(900_000) }),
+  })),
   "members of every wrong type": ({ resourceMetadata, serverMetadata }) => {
     for (const metadata of [resourceMetadata, serverMetadata]) {
       Object.keys(metadata).forEach((name, index) => {
@@ -133,29 +130,28 @@ for (const [name, change] of Object.entries(HOSTILE)) {
   Deno.test(`runDoctor() ends and prints plain lines for ${name}`, async () => {
     await using world = startWorld(change);
     const start = performance.now();
-    const { status, text, lines } = await run(world.target);
-    assert([0, 1].includes(status));
-    assertNotMatch(text, UNSAFE);
-    for (const line of lines) assert(line.length <= 80, line);
-    const { status: again, lines: [json = "", ...others] } = await run(
-      world.target,
-      "--json",
-    );
-    assertEquals(again, status);
-    assert([json, ...others].some((line) => line.startsWith("{")));
-    assertNotMatch([json, ...others].join("\n"), UNSAFE);
+    const statuses: number[] = [];
+    for (const format of ["--", "--json"]) {
+      const args = [world.target, "--timeout", "0.3", format];
+      const { status, text, errors, progress } = await run(args);
+      statuses.push(status);
+      const lines = [...text.split("\n"), ...errors, ...progress];
+      assertNotMatch(lines.join("\n"), UNSAFE);
+      if (format === "--json") assert(text.startsWith("{"));
+      else for (const line of lines) assert(line.length <= 80, line);
+    }
+    assert(["0,0", "1,1"].includes(`${statuses}`), `${statuses}`);
     assert(performance.now() - start < LIMIT_MS, "It took too long");
   });
 }
 
 Deno.test("diagnose() ends at a challenge of 1 MB", async () => {
-  const target = "https://api.example/mcp";
   const challenge = 'Bearer a="'.padEnd(1_048_576, 'b", c="d\u001b') + "\u0000";
-  const diagnosis = await diagnose(target, {
+  const diagnosis = await diagnose(TARGET, {
     // HTTP stacks refuse such a header field before a client sees it.
     fetch: (url) =>
       Promise.resolve({
-        status: url === target ? 401 : 404,
+        status: url === TARGET ? 401 : 404,
         statusText: "",
         headers: {
           get: (name) => name === "WWW-Authenticate" ? challenge : null,
@@ -171,57 +167,39 @@ Deno.test("diagnose() ends at a challenge of 1 MB", async () => {
 });
 
 /** A number of different strings, slightly less than 1 MB of JSON. */
-function manyStrings(prefix: string): string[] {
-  return Array.from(
-    { length: 100_000 },
-    (_, index) => `${prefix}-${index.toString(36)}`,
-  );
-}
+const many = (prefix: string) =>
+  Array.from({ length: 100_000 }, (_, i) => `${prefix}-${i.toString(36)}`);
 
 /** Documents that once took time in proportion to the square of their size. */
-const LARGE: [
-  name: string,
-  finding: string,
-  change: (model: IModel) => void,
-][] = [
+const LARGE: [name: string, finding: string, change: Change][] = [
   [
     "many scopes of the resource and of the server",
-    "scope_not_listed",
-    (model) => {
-      model.resource.headers["WWW-Authenticate"] = "Bearer";
-      model.resourceMetadata.scopes_supported = manyStrings("r");
-      model.serverMetadata.scopes_supported = manyStrings("s");
-    },
+    "warning scope_not_listed",
+    all(
+      challenge("Bearer"),
+      resource({ scopes_supported: many("r") }),
+      server({ scopes_supported: many("s") }),
+    ),
   ],
-  ["an issuer with many braces", "issuer_template", ({ serverMetadata }) => {
-    serverMetadata.issuer = `${"{".repeat(300_000)}\n{}`;
-  }],
+  [
+    "an issuer with many braces",
+    "warning issuer_template",
+    server({ issuer: `${"{".repeat(300_000)}\n{}` }),
+  ],
 ];
 
 for (const [name, finding, change] of LARGE) {
   Deno.test(`diagnose() needs less than 5 s for ${name}`, async () => {
-    const origin = "https://api.example";
-    const model = healthyModel(origin);
-    change(model);
+    const fetch = remote(change);
     const start = cpuTimeMs();
-    const { findings } = await diagnose(`${origin}/mcp`, {
-      fetch: (url, init) => handle(model, new Request(url, init)),
-    });
+    const diagnosis = await diagnose(TARGET, { fetch });
     assert(cpuTimeMs() - start < 5_000, "It took too long");
-    assert(findings.some(({ id }) => id === finding), "The rule did not apply");
+    assert(idsOf(diagnosis).includes(finding), "The rule did not apply");
   });
 }
 
 Deno.test("diagnose() makes no further request to a host that is silent", async () => {
-  await using world = startWorld(({ handlers }) => {
-    handlers["/mcp"] = silent;
-  });
-  const { steps, verdict, findings } = await diagnose(world.target, {
-    timeoutMs: 200,
-  });
+  const { steps, verdict, ids } = await diagnosed(silence, { timeoutMs: 200 });
   assertEquals(steps.filter(({ isExtra }) => isExtra), []);
-  assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
-    "error timeout",
-  ]);
-  assertEquals(verdict, "unreachable");
+  assertEquals([ids, verdict], [["error timeout"], "unreachable"]);
 });

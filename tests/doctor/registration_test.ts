@@ -2,7 +2,13 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { startWorld } from "./_world.ts";
+import { server } from "./_changes.ts";
+import { diagnosed, type IModel, startWorld } from "./_world.ts";
+
+/** Responds to every registration in this way. */
+const registering = (respond: () => Response) => ({ handlers }: IModel) => {
+  handlers["POST /as/register"] = respond;
+};
 
 Deno.test("diagnose() writes nothing to a server unless it may register", async () => {
   await using world = startWorld();
@@ -32,25 +38,19 @@ Deno.test("diagnose() writes nothing to a server unless it may register", async 
 });
 
 Deno.test("diagnose() registers as a flow does", async () => {
-  const sent: string[] = [];
-  await using world = startWorld(({ handlers, serverMetadata }) => {
+  const scopes: (string | undefined)[] = [];
+  const { verdict, steps } = await diagnosed(({ handlers, serverMetadata }) => {
     serverMetadata.scopes_supported = ["read", "write", "offline_access"];
-    handlers["POST /as/register"] = () =>
-      sent.length === 1
-        ? Response.json({ error: "invalid_client_metadata" }, { status: 400 })
-        : Response.json({ client_id: "c1" }, { status: 201 });
-  });
-  const { verdict, steps } = await diagnose(world.target, {
-    register: true,
-    fetch(url, init) {
-      if (init.method === "POST") sent.push(String(init.body));
-      return fetch(url, init);
-    },
-  });
+    handlers["POST /as/register"] = async (request) => {
+      const { scope } = await request.json();
+      scopes.push(scope);
+      return scope === undefined
+        ? Response.json({ client_id: "c1" }, { status: 201 })
+        : Response.json({ error: "invalid_client_metadata" }, { status: 400 });
+    };
+  }, { register: true });
   assertEquals(verdict, "ready");
-  const [first, second] = sent.map((body) => JSON.parse(body));
-  assertEquals(first.scope, "read write offline_access");
-  assertEquals([second.scope, sent.length], [undefined, 2]);
+  assertEquals(scopes, ["read write offline_access", undefined]);
   assertEquals(
     steps.filter(({ name }) => name === "registration")
       .map(({ result }) => result),
@@ -59,48 +59,37 @@ Deno.test("diagnose() registers as a flow does", async () => {
 });
 
 Deno.test("diagnose() finds a registration that is refused", async () => {
-  await using world = startWorld(({ handlers }) => {
-    handlers["POST /as/register"] = () =>
-      Response.json({ error: "invalid_redirect_uri" }, { status: 400 });
-  });
-  const { findings, verdict, options, notTried } = await diagnose(
-    world.target,
+  const { ids, findings, verdict, options, notTried, model } = await diagnosed(
+    registering(() =>
+      Response.json({ error: "invalid_redirect_uri" }, { status: 400 })
+    ),
     { register: true },
   );
-  assertEquals(findings.map(({ id, severity }) => `${severity} ${id}`), [
-    "error registration_failed",
-  ]);
+  assertEquals(ids, ["error registration_failed"]);
   assertEquals([verdict, options], ["needs_client", [{ name: "client" }]]);
   assertEquals(notTried, ["authorization_endpoint", "token_endpoint"]);
   assertEquals(
     findings[0]?.message,
-    `Registration to ${world.model.origin}/as/register failed: ` +
-      "invalid_redirect_uri.",
+    `Registration to ${model.origin}/as/register failed: invalid_redirect_uri.`,
   );
 });
 
 Deno.test("diagnose() finds a registration endpoint that is out of order", async () => {
   for (const status of [429, 500, 503]) {
-    await using world = startWorld(({ handlers }) => {
-      handlers["POST /as/register"] = () => new Response("", { status });
-    });
-    const { verdict, options } = await diagnose(world.target, {
-      register: true,
-    });
+    const { verdict, options } = await diagnosed(
+      registering(() => new Response("", { status })),
+      { register: true },
+    );
     assertEquals([verdict, options], ["broken", undefined], `${status}`);
   }
 });
 
 Deno.test("diagnose() names a client metadata document where there is no registration", async () => {
-  await using world = startWorld(({ serverMetadata }) => {
-    delete serverMetadata.registration_endpoint;
-    serverMetadata.client_id_metadata_document_supported = true;
-  });
-  const { summary, verdict, context } = await diagnose(world.target);
-  assertEquals([verdict, context?.client], [
-    "needs_option",
-    "client_metadata_document",
-  ]);
+  const { summary, context } = await diagnosed(server({
+    registration_endpoint: undefined,
+    client_id_metadata_document_supported: true,
+  }));
+  assertEquals(context?.client, "client_metadata_document");
   assertEquals(
     summary,
     "This library continues with `clientMetadataUrl`. Not tried: " +
@@ -111,14 +100,11 @@ Deno.test("diagnose() names a client metadata document where there is no registr
 Deno.test("diagnose() ignores an authentication method that is no string", async () => {
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   for (const method of ["7", "{}", deep]) {
-    await using world = startWorld(({ handlers }) => {
-      handlers["POST /as/register"] = () =>
-        new Response(
-          `{"client_id":"c1","token_endpoint_auth_method":${method}}`,
-          { status: 201 },
-        );
-    });
-    const { registration } = await diagnose(world.target, { register: true });
+    const body = `{"client_id":"c1","token_endpoint_auth_method":${method}}`;
+    const { registration } = await diagnosed(
+      registering(() => new Response(body, { status: 201 })),
+      { register: true },
+    );
     // What was requested holds.
     assertEquals(registration, {
       client_id: "c1",

@@ -9,9 +9,10 @@ import {
   assertThrows,
 } from "@std/assert";
 import { diagnose, type IDiagnosis, reportHtml } from "../../lib/doctor/mod.ts";
+import { server } from "./_changes.ts";
 import { signedIn } from "./_sign_in_world.ts";
 import { SNAPSHOTS } from "./_snapshots.ts";
-import { handle, healthyModel, startWorld } from "./_world.ts";
+import { diagnosed, remote, TARGET } from "./_world.ts";
 
 /** Fails if a page could run, load or lead to something. */
 function assertPassive(html: string) {
@@ -22,6 +23,14 @@ function assertPassive(html: string) {
   assertNotMatch(html, /<[^>]*\s(on\w+|href|src|srcset|action|style)\s*=/i);
   assertNotMatch(html, /@import|url\(|xlink|xmlns/i);
   assertMatch(html, /content="default-src 'none'; style-src 'unsafe-inline'"/);
+}
+
+/** Writes a page, which is passive and well-formed. */
+function pageOf(diagnosis: IDiagnosis): string {
+  const html = reportHtml(diagnosis);
+  assertPassive(html);
+  assertNested(html);
+  return html;
 }
 
 /** Fails unless every element that needs an end has one, in order. */
@@ -38,14 +47,11 @@ function assertNested(html: string) {
 }
 
 Deno.test("reportHtml() shows the verdict, the findings and each request", async () => {
-  const { model: _, ids: __, ...diagnosis } = await signedIn(
-    ({ serverMetadata }) =>
-      void delete serverMetadata.code_challenge_methods_supported,
+  const diagnosis = await signedIn(
+    server({ code_challenge_methods_supported: undefined }),
     { aggressive: true },
   );
-  const html = reportHtml(diagnosis);
-  assertPassive(html);
-  assertNested(html);
+  const html = pageOf(diagnosis);
   assertStringIncludes(html, '<section class="verdict needs_option">');
   assertStringIncludes(html, "code_challenge_methods_supported&#34; is absent");
   assertStringIncludes(html, "RFC 7636, section 4.2");
@@ -70,21 +76,23 @@ Deno.test("reportHtml() shows the verdict, the findings and each request", async
 
 Deno.test("reportHtml() has no header fields that were sent, tokens, codes or queries", async () => {
   const secret = "k3y-of-the-caller";
-  await using world = startWorld(({ handlers }) => {
-    handlers["GET /mcp"] = ({ headers }) =>
-      new Response(null, {
-        status: 401,
-        headers: {
-          "WWW-Authenticate": `Bearer error="${headers.get("X-Key")}"`,
-        },
-      });
-  });
-  const target = `${world.target}?api_key=abc123`;
-  const plain = await diagnose(target, { headers: { "X-Key": secret } });
+  const plain = await diagnosed(
+    ({ handlers }) => {
+      handlers["GET /mcp"] = ({ headers }) => {
+        const challenge = `Bearer error="${headers.get("X-Key")}"`;
+        return new Response(null, {
+          status: 401,
+          headers: { "WWW-Authenticate": challenge },
+        });
+      };
+    },
+    { headers: { "X-Key": secret } },
+    "/mcp?api_key=abc123",
+  );
   const html = reportHtml(plain);
   assert(!html.includes(secret) && !html.includes("abc123"));
-  assertStringIncludes(html, `${world.target}?…`);
-  const { model, ids: _, ...diagnosis } = await signedIn(() => {}, {
+  assertStringIncludes(html, `${plain.model.origin}/mcp?…`);
+  const { model, ...diagnosis } = await signedIn(() => {}, {
     aggressive: true,
     parameters: { login_hint: "alice@example.org" },
   });
@@ -96,7 +104,7 @@ Deno.test("reportHtml() has no header fields that were sent, tokens, codes or qu
 
 Deno.test("reportHtml() escapes everything that servers send", async () => {
   const evil = "\"'><script>alert(1)</script><a href=x>`x`</a>&amp;";
-  const { model: _, ids: __, ...diagnosis } = await signedIn((model) => {
+  const diagnosis = await signedIn((model) => {
     const { resourceMetadata, serverMetadata, changes, resource } = model;
     resourceMetadata.scopes_supported = [evil, "read"];
     serverMetadata.grant_types_supported = ["authorization_code", evil];
@@ -114,37 +122,23 @@ Deno.test("reportHtml() escapes everything that servers send", async () => {
     target: `https://${evil}`,
     findings: diagnosis.findings.map((finding) => ({
       ...finding,
-      id: evil,
-      message: evil,
-      excerpt: evil,
-      url: evil,
+      ...{ id: evil, message: evil, excerpt: evil, url: evil },
     })),
     steps: diagnosis.steps.map((step) => ({
       ...step,
-      url: evil,
-      result: evil,
-      method: evil,
+      ...{ url: evil, result: evil, method: evil },
     })),
   };
   for (const one of [diagnosis, strange]) {
-    const html = reportHtml(one);
-    assertPassive(html);
-    assertNested(html);
-    assertStringIncludes(html, "&#60;");
+    assertStringIncludes(pageOf(one), "&#60;");
   }
 });
 
 Deno.test("reportHtml() writes a page for each verdict", async () => {
   const verdicts = new Set<string>();
   for (const change of Object.values(SNAPSHOTS)) {
-    const model = healthyModel("https://api.example");
-    change(model);
-    const diagnosis = await diagnose("https://api.example/mcp", {
-      fetch: (url, init) => handle(model, new Request(url, init)),
-    });
-    const html = reportHtml(diagnosis);
-    assertPassive(html);
-    assertNested(html);
+    const diagnosis = await diagnose(TARGET, { fetch: remote(change) });
+    pageOf(diagnosis);
     verdicts.add(diagnosis.verdict);
   }
   assertEquals(verdicts.size, 5);

@@ -8,12 +8,14 @@ import {
 } from "@std/assert";
 import { OAuthClientError, publicClient } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
+import { server } from "./_changes.ts";
 import {
   REDIRECT_URI,
   signedIn,
   startSignInWorld,
   user,
 } from "./_sign_in_world.ts";
+import { TARGET } from "./_world.ts";
 
 Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
   const diagnosis = await signedIn();
@@ -143,44 +145,35 @@ Deno.test("diagnose() signs in with the device flow", async () => {
 });
 
 Deno.test("diagnose() signs in with the options that the verdict names", async () => {
-  const diagnosis = await signedIn(({ serverMetadata }) => {
-    delete serverMetadata.code_challenge_methods_supported;
-  });
-  assertEquals(diagnosis.ids, ["error pkce_not_listed"]);
-  assertEquals(diagnosis.verdict, "needs_option");
-  assertStringIncludes(diagnosis.summary, "`assumePkce: true`");
-  assertStringIncludes(diagnosis.summary, "A user has signed in");
-  assertStringIncludes(
-    diagnosis.findings[0]?.client ?? "",
-    "has succeeded with PKCE",
+  const { summary, findings: [finding] } = await signedIn(
+    server({ code_challenge_methods_supported: undefined }),
   );
+  assertEquals(finding?.id, "pkce_not_listed");
+  assertStringIncludes(summary, "`assumePkce: true`");
+  assertStringIncludes(summary, "A user has signed in");
+  assertStringIncludes(finding?.client ?? "", "has succeeded with PKCE");
 });
 
 Deno.test("diagnose() uses a client that it is given, and registers none", async () => {
-  const diagnosis = await signedIn(({ serverMetadata }) => {
-    delete serverMetadata.registration_endpoint;
-  }, { client: publicClient("c2") });
-  assertEquals(diagnosis.signIn?.client, { client_id: "c2", source: "option" });
-  assertEquals(diagnosis.verdict, "needs_client");
-  assertStringIncludes(diagnosis.summary, "A user has signed in");
+  const { signIn, verdict, summary } = await signedIn(
+    server({ registration_endpoint: undefined }),
+    { client: publicClient("c2") },
+  );
+  assertEquals(signIn?.client, { client_id: "c2", source: "option" });
+  assertEquals(verdict, "needs_client");
+  assertStringIncludes(summary, "A user has signed in");
 });
 
 Deno.test("diagnose() signs nobody in without a client, or where a client stops", async () => {
-  const visits: URL[] = [];
-  const visit = (url: URL) => {
-    visits.push(url);
-    return user.visit(url);
-  };
-  const none = await signedIn(
-    ({ serverMetadata }) => void delete serverMetadata.registration_endpoint,
-    { visit },
-  );
-  assertEquals([none.verdict, none.signIn], ["needs_client", undefined]);
-  const broken = await signedIn(({ serverMetadata }) => {
-    serverMetadata.code_challenge_methods_supported = ["plain"];
-  }, { visit });
-  assertEquals([broken.verdict, broken.signIn], ["broken", undefined]);
-  assertEquals(visits, []);
+  const rows: [verdict: string, members: Record<string, unknown>][] = [
+    ["needs_client", { registration_endpoint: undefined }],
+    ["broken", { code_challenge_methods_supported: ["plain"] }],
+  ];
+  for (const [expected, members] of rows) {
+    const visit = () => Promise.reject(new Error("Unexpected visit"));
+    const { verdict, signIn } = await signedIn(server(members), { visit });
+    assertEquals([verdict, signIn], [expected, undefined]);
+  }
 });
 
 Deno.test("diagnose() sends an old refresh token only if it is aggressive", async () => {
@@ -194,22 +187,6 @@ Deno.test("diagnose() sends an old refresh token only if it is aggressive", asyn
   assertEquals([signIn?.isOldRefreshTokenAccepted, ids], [false, []]);
 });
 
-Deno.test("diagnose() revokes the tokens although its signal aborts", async () => {
-  const controller = new AbortController();
-  await using world = startSignInWorld(({ handlers }) => {
-    const { "GET /mcp": call } = handlers;
-    handlers["GET /mcp"] = (request) => {
-      if (request.headers.has("Authorization")) controller.abort();
-      return call!(request);
-    };
-  });
-  await assertRejects(() =>
-    diagnose(world.target, { signIn: user, signal: controller.signal })
-  );
-  const { tokens } = world.model;
-  assertEquals([tokens.access.size, tokens.refresh.size], [0, 0]);
-});
-
 Deno.test("diagnose() passes on what visit throws, and no error of the library", async () => {
   const error = new Error("no browser");
   const thrown = await assertRejects(() =>
@@ -219,19 +196,20 @@ Deno.test("diagnose() passes on what visit throws, and no error of the library",
 });
 
 Deno.test("diagnose() rejects a sign-in that cannot be made", async () => {
-  for (const signIn of [{}, { visit: 1 }, null]) {
+  const client = { client_id: "c1", client_secret: "s3cret" };
+  const rows: [signIn: unknown, words: string][] = [
+    [{}, "signIn"],
+    [{ visit: 1 }, "signIn"],
+    [null, "signIn"],
+    [{ ...user, client }, "issuer"],
+  ];
+  for (const [signIn, words] of rows) {
     await assertRejects(
-      () => diagnose("https://api.example/mcp", { signIn: signIn as never }),
+      () => diagnose(TARGET, { signIn: signIn as never }),
       OAuthClientError,
-      "signIn",
+      words,
     );
   }
-  const client = { client_id: "c1", client_secret: "s3cret" } as never;
-  await assertRejects(
-    () => diagnose("https://api.example/mcp", { signIn: { ...user, client } }),
-    OAuthClientError,
-    "issuer",
-  );
 });
 
 Deno.test("diagnose() binds the tokens to a key where the resource requires it", async () => {
@@ -257,8 +235,7 @@ Deno.test("diagnose() sends its User-Agent with every request", async () => {
   const agents = new Set<string | null>();
   await using world = startSignInWorld();
   await diagnose(world.target, {
-    userAgent: "Doctor/1",
-    signIn: user,
+    ...{ userAgent: "Doctor/1", signIn: user },
     fetch(url, init) {
       agents.add(new Headers(init.headers).get("User-Agent"));
       return fetch(url, init);
@@ -271,26 +248,19 @@ Deno.test("diagnose() sends a server of MCP its first request, where a GET needs
   const methods: string[] = [];
   const { ids, signIn, steps } = await signedIn(({ handlers, tokens }) => {
     const { "GET /mcp": call } = handlers;
-    handlers["/mcp"] = async (request) => {
-      const [, token = ""] = request.headers.get("Authorization")?.split(" ") ??
-        [];
-      if (request.method === "OPTIONS") {
-        return new Response(null, {
-          status: 204,
-          headers: { "Access-Control-Allow-Origin": "*" },
-        });
-      }
-      if (!tokens.access.has(token)) return await call!(request);
-      if (request.method === "GET") {
-        const error = { code: -32_000, message: "No session" };
-        return Response.json({ jsonrpc: "2.0", id: null, error }, {
-          status: 401,
-        });
-      }
-      methods.push(JSON.parse(await request.text()).method);
+    const hasToken = ({ headers }: Request) =>
+      tokens.access.has(headers.get("Authorization")?.split(" ")[1] ?? "");
+    handlers["GET /mcp"] = (request) => {
+      if (!hasToken(request)) return call!(request);
+      const error = { code: -32_000, message: "No session" };
+      const body = { jsonrpc: "2.0", id: null, error };
+      return Response.json(body, { status: 401 });
+    };
+    handlers["POST /mcp"] = async (request) => {
+      if (!hasToken(request)) return await call!(request);
+      methods.push((await request.json()).method);
       return Response.json({ jsonrpc: "2.0", id: 1, result: {} });
     };
-    delete handlers["GET /mcp"];
   });
   assertEquals(ids, []);
   assertEquals([methods, signIn?.callStatus], [["initialize"], 200]);

@@ -9,10 +9,7 @@ import {
 import { diagnose, type IDiagnosis } from "../../lib/doctor/mod.ts";
 import { buildAuthorizationUrl, discoverAuthorization } from "../../mod.ts";
 import { type IDeviation, TABLE } from "./_table.ts";
-import { type IWorld, startWorld } from "./_world.ts";
-
-const idsOf = ({ findings }: IDiagnosis) =>
-  findings.map(({ severity, id }) => `${severity} ${id}`);
+import { idsOf, type IWorld, startWorld } from "./_world.ts";
 
 /** Compares a diagnosis with what discovery comes to by itself. */
 async function assertAgrees(diagnosis: IDiagnosis, { target }: IWorld) {
