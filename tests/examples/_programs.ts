@@ -37,7 +37,15 @@ const PERMISSIONS = [
   "--allow-env",
 ];
 
-const path = (name: string) => new URL(name, import.meta.url).pathname;
+/** Returns the path of a file of this folder. */
+export const path = (name: string): string =>
+  new URL(name, import.meta.url).pathname;
+
+/** Returns the arguments for an import map, at an absolute path. */
+export async function mapArgs(): Promise<string[]> {
+  const [option, map] = await importMapArgs();
+  return option && map ? [option, new URL(map, root).pathname] : [];
+}
 
 /** Creates a directory in which programs run. */
 export async function createDesk(
@@ -54,19 +62,13 @@ export async function createDesk(
       `--allow-net=127.0.0.1,localhost ${page.join(" ")} "$1"\n`,
   );
   await Deno.chmod(command, 0o700);
-  const [option, map] = await importMapArgs();
-  const mapArgs = option && map ? [option, new URL(map, root).pathname] : [];
+  const given = await mapArgs();
 
   function start(name: string, ...args: string[]): IProgram {
     const child = new Deno.Command(deno, {
       args: [
-        "run",
-        "--quiet",
-        ...mapArgs,
-        ...PERMISSIONS,
-        ...preload,
-        path(name),
-        ...args,
+        ...["run", "--quiet", ...given, ...PERMISSIONS, ...preload],
+        ...[path(name), ...args],
       ],
       cwd: directory,
       env: {

@@ -5,7 +5,7 @@ import type { IFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 
 /** A running site. */
-export interface ISite {
+export interface ISite extends AsyncDisposable {
   /** What browsers request, without a slash at the end. */
   readonly origin: string;
   /** The servers that it depends on. */
@@ -13,9 +13,9 @@ export interface ISite {
   /** Sends a request, and follows no redirect. */
   send(url: URL, init: RequestInit): Promise<Response>;
   /** Makes the access tokens of all sessions expire. */
-  expire(visitor: Visitor): Promise<unknown>;
+  expire(open: (path: string) => Promise<unknown>): Promise<unknown>;
   /** Ends all processes, and starts them again. */
-  restart?(): Promise<void>;
+  restart(): Promise<void>;
 }
 
 /** What a browser has received. */
@@ -27,7 +27,7 @@ interface IPage {
 }
 
 /** A browser with cookies. */
-export class Visitor {
+class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #site: ISite;
 
@@ -94,7 +94,7 @@ const CALLS = 8;
 const ROUNDS = 10;
 
 /** A user signs in, refuses, comes back twice, is attacked, and signs out. */
-export async function playVisits(site: ISite): Promise<void> {
+async function playVisits(site: ISite): Promise<void> {
   const { requests } = site.servers.server;
   const [alice, bob] = [new Visitor(site), new Visitor(site)];
   requests.length = 0;
@@ -144,12 +144,12 @@ export async function playVisits(site: ISite): Promise<void> {
 }
 
 /** The pages of a user make calls at once after each expiry. */
-export async function playExpiries(site: ISite): Promise<void> {
+async function playExpiries(site: ISite): Promise<void> {
   const { requests } = site.servers.server;
   const visitor = new Visitor(site);
   await visitor.signIn();
   for (let round = 1; round <= ROUNDS; round++) {
-    await site.expire(visitor);
+    await site.expire((path) => visitor.open(path));
     requests.length = 0;
     const calls = Array.from({ length: CALLS }, () => visitor.open("/"));
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
@@ -160,9 +160,7 @@ export async function playExpiries(site: ISite): Promise<void> {
 }
 
 /** The processes end while a user is away, and while others are signed in. */
-export async function playRestarts(
-  site: ISite & Required<Pick<ISite, "restart">>,
-): Promise<void> {
+async function playRestarts(site: ISite): Promise<void> {
   const [alice, bob] = [new Visitor(site), new Visitor(site)];
   await alice.signIn();
   const callback = await bob.visit();
@@ -170,4 +168,22 @@ export async function playRestarts(
   await alice.requireSignedIn();
   await bob.open(callback);
   await bob.requireSignedIn();
+}
+
+/** Tests the server of an example. */
+export function testSite(
+  name: string,
+  start: (name: string) => Promise<ISite>,
+): void {
+  const test = (what: string, play: (site: ISite) => Promise<void>) =>
+    Deno.test(`${name} ${what}`, async () => {
+      await using site = await start(name);
+      await play(site);
+    });
+  test(
+    "signs its users in and out, each in a browser of their own",
+    playVisits,
+  );
+  test("makes one refresh for eight calls at once, ten times", playExpiries);
+  test("keeps sessions and sign-ins when it restarts", playRestarts);
 }

@@ -2,26 +2,16 @@
 
 import { createClient } from "redis";
 import type { ISession } from "@oauth-helper/client";
-import { importMapArgs, root } from "../../scripts/support/deno.ts";
 import { type IFlowServers, startFlowServers } from "../servers/_flow.ts";
 import { startRedis } from "../servers/redis.ts";
 import { bundle } from "../support/bundle.ts";
 import { freePort } from "../support/free_port.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
-import { createDesk } from "./_programs.ts";
-import {
-  type ISite,
-  playExpiries,
-  playRestarts,
-  playVisits,
-} from "./_sites.ts";
+import { createDesk, mapArgs, path } from "./_programs.ts";
+import { type ISite, testSite } from "./_sites.ts";
 
 /** The address that browsers know. */
 const ORIGIN = "https://app.example";
-
-interface IWebSite extends ISite, AsyncDisposable {
-  restart(): Promise<void>;
-}
 
 /** A program, and what its database needs. */
 interface IServerProgram {
@@ -33,8 +23,6 @@ interface IServerProgram {
   /** Replaces each session in the database. */
   change(update: (session: ISession) => void): Promise<void>;
 }
-
-const path = (name: string) => new URL(name, import.meta.url).pathname;
 
 /** Registers a client, as the operator of the site does once. */
 async function register(
@@ -91,7 +79,7 @@ async function startSite(
     stack: AsyncDisposableStack,
     directory: string,
   ) => Promise<IServerProgram>,
-): Promise<IWebSite> {
+): Promise<ISite> {
   await using started = new AsyncDisposableStack();
   const servers = started.use(await startFlowServers());
   const directory = await Deno.makeTempDir();
@@ -166,12 +154,11 @@ const startExpress = (name: string) =>
 const startDeno = (name: string) =>
   startSite(async (_, directory) => {
     const database = `${directory}/kv.sqlite3`;
-    const [option, map] = await importMapArgs();
     return {
       command: Deno.execPath(),
       args: [
         ...["run", "--quiet", "--no-prompt", "--unstable-kv"],
-        ...option && map ? [option, new URL(map, root).pathname] : [],
+        ...await mapArgs(),
         ...["--allow-net=127.0.0.1", "--allow-env"],
         ...[`--allow-read=${directory}`, `--allow-write=${directory}`],
         path(name),
@@ -189,25 +176,6 @@ const startDeno = (name: string) =>
     };
   });
 
-for (
-  const [name, start] of [
-    ["express.ts", startExpress],
-    ["deno_serve.ts", startDeno],
-    ["hono.ts", startDeno],
-  ] as const
-) {
-  Deno.test(`${name} signs its users in and out, each in a browser of their own`, async () => {
-    await using site = await start(name);
-    await playVisits(site);
-  });
-
-  Deno.test(`${name} makes one refresh for eight calls at once, ten times`, async () => {
-    await using site = await start(name);
-    await playExpiries(site);
-  });
-
-  Deno.test(`${name} keeps sessions and sign-ins when it restarts`, async () => {
-    await using site = await start(name);
-    await playRestarts(site);
-  });
-}
+testSite("express.ts", startExpress);
+testSite("deno_serve.ts", startDeno);
+testSite("hono.ts", startDeno);

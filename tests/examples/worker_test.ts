@@ -3,21 +3,12 @@
 import { Miniflare } from "miniflare";
 import { startFlowServers } from "../servers/_flow.ts";
 import { bundle } from "../support/bundle.ts";
-import {
-  type ISite,
-  playExpiries,
-  playRestarts,
-  playVisits,
-} from "./_sites.ts";
+import { type ISite, testSite } from "./_sites.ts";
 
 const ORIGIN = "https://worker.example";
 const SECRET = "secret-of-the-worker";
 
-interface IWorkerSite extends ISite, AsyncDisposable {
-  restart(): Promise<void>;
-}
-
-async function startWorker(): Promise<IWorkerSite> {
+async function startWorker(): Promise<ISite> {
   await using started = new AsyncDisposableStack();
   const servers = started.use(
     await startFlowServers({
@@ -71,7 +62,7 @@ async function startWorker(): Promise<IWorkerSite> {
         headers: headers as Record<string, string>,
         redirect: "manual",
       }) as unknown as Response,
-    expire: (visitor) => visitor.open("/expire"),
+    expire: (open) => open("/expire"),
     async restart() {
       await miniflare.dispose();
       miniflare = start();
@@ -80,17 +71,4 @@ async function startWorker(): Promise<IWorkerSite> {
   };
 }
 
-Deno.test("worker.ts signs its users in and out, each in a browser of their own", async () => {
-  await using site = await startWorker();
-  await playVisits(site);
-});
-
-Deno.test("worker.ts makes one refresh for eight calls at once, ten times", async () => {
-  await using site = await startWorker();
-  await playExpiries(site);
-});
-
-Deno.test("worker.ts keeps sessions and sign-ins when it restarts", async () => {
-  await using site = await startWorker();
-  await playRestarts(site);
-});
+testSite("worker.ts", startWorker);
