@@ -1,42 +1,50 @@
 /**
- * Some servers whose report is compared with a file, and the list of the rules. As a
- * program, it writes the files: `deno run -A tests/doctor/_snapshots.ts`.
+ * Some servers whose report is compared with a file. As a program, it writes the files:
+ * `deno run -A tests/doctor/_snapshots.ts`.
  */
 
-import type { IRule } from "../../lib/doctor/_rules.ts";
-import { type IModel, remote, run, served, TARGET } from "./_world.ts";
+import {
+  all,
+  challenge,
+  type Change,
+  documents,
+  only,
+  resource,
+  server,
+  status,
+  withoutCors,
+} from "./_changes.ts";
+import { APPENDED_PATH, remote, run, served, TARGET } from "./_world.ts";
 
-export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
+export const SNAPSHOTS: Record<string, Change> = {
   healthy: () => {},
-  needs_client: ({ serverMetadata, resource, noCors }) => {
-    delete serverMetadata.registration_endpoint;
-    resource.headers["WWW-Authenticate"] = 'Bearer realm="api", scope="admin"';
-    noCors.add("/as/token");
-  },
-  needs_option: ({ serverMetadata }) => {
-    delete serverMetadata.code_challenge_methods_supported;
-    delete serverMetadata.registration_endpoint;
-  },
-  authorization_server: (model) => {
-    const { origin, serverMetadata, resource } = model;
-    serverMetadata.issuer = `${origin}/mcp`;
-    resource.status = 200;
-    resource.headers = {};
-    model.documents = {
+  needs_option: all(
+    server({
+      code_challenge_methods_supported: undefined,
+      registration_endpoint: undefined,
+    }),
+    withoutCors("/as/token"),
+  ),
+  authorization_server: all(
+    server((origin) => ({ issuer: `${origin}/mcp` })),
+    status(200),
+    only(({ serverMetadata }) => ({
       "/mcp/.well-known/openid-configuration": served(serverMetadata),
-    };
-  },
-  broken: (model) => {
-    const { serverMetadata, resourceMetadata, resource, documents } = model;
-    resource.headers["WWW-Authenticate"] = "Bearer";
-    resourceMetadata.scopes_supported = [];
-    serverMetadata.issuer = "https://login.example/{tenantid}/v2.0";
-    serverMetadata.code_challenge_methods_supported = ["plain"];
-    documents["/as/.well-known/openid-configuration"] = served(
-      "<!doctype html>",
-      { headers: { "Content-Type": "text/html" } },
-    );
-  },
+    })),
+  ),
+  broken: all(
+    challenge("Bearer"),
+    resource({ scopes_supported: [] }),
+    server({
+      issuer: "https://login.example/{tenantid}/v2.0",
+      code_challenge_methods_supported: ["plain"],
+    }),
+    documents(() => ({
+      [APPENDED_PATH]: served("<!doctype html>", {
+        headers: { "Content-Type": "text/html" },
+      }),
+    })),
+  ),
   unreachable: ({ handlers }) => {
     const fail = () => {
       const cause = Object.assign(
@@ -64,29 +72,13 @@ export const SNAPSHOTS: Record<string, (model: IModel) => void> = {
 
 /** Returns what the command prints for a server, and its exit status. */
 export async function report(
-  change: (model: IModel) => void,
+  change: Change,
   colour = false,
 ): Promise<{ text: string; status: number }> {
   const fetch = remote(change);
   const io = { colour, fetch, now: () => 0 };
   const { text, status } = await run([TARGET], io);
   return { text: `${text}\n`, status };
-}
-
-/** Returns the rules of all files, with a line for each: identifier and standard. */
-export async function ruleLines(): Promise<string> {
-  const folder = new URL("../../lib/doctor/", import.meta.url);
-  const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
-  const lines: string[] = [];
-  for (const name of names.filter((name) => name.startsWith("_rules_"))) {
-    const lists: (readonly IRule[])[] = Object.values(
-      await import(new URL(name, folder).href),
-    );
-    for (const { id, standard } of lists.filter(Array.isArray).flat()) {
-      lines.push(`${id}: ${standard}\n`);
-    }
-  }
-  return lines.join("");
 }
 
 /** Returns the file of a snapshot. */
@@ -99,5 +91,4 @@ if (import.meta.main) {
     const { text } = await report(change);
     await Deno.writeTextFile(snapshotUrl(name), text);
   }
-  await Deno.writeTextFile(snapshotUrl("rules"), await ruleLines());
 }

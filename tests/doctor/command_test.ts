@@ -7,8 +7,9 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
+import { server } from "./_changes.ts";
 import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
-import { run, startWorld } from "./_world.ts";
+import { remote, run, startWorld, TARGET } from "./_world.ts";
 
 /** A client stops whatever its options. */
 const STOPS = ["broken", "unreachable"];
@@ -21,6 +22,11 @@ for (const [name, change] of Object.entries(SNAPSHOTS)) {
     assertEquals(status, STOPS.includes(name) ? 1 : 0);
   });
 }
+
+Deno.test("runDoctor() returns 0 for a server that needs a client", async () => {
+  const fetch = remote(server({ registration_endpoint: undefined }));
+  assertEquals((await run([TARGET], { fetch })).status, 0);
+});
 
 Deno.test("runDoctor() prints colours only if it is told to", async () => {
   const { broken = () => {} } = SNAPSHOTS;
