@@ -1,5 +1,6 @@
 /** A server as a process: its packages, its start, its restart and its end. */
 import { install } from "../../scripts/support/process.ts";
+import { freePort } from "../support/free_port.ts";
 import {
   CLIENT_URL,
   type IPlace,
@@ -43,13 +44,6 @@ async function installed(packages: Record<string, string>): Promise<string> {
     await Deno.writeTextFile(isComplete, "");
   }
   return folder;
-}
-
-/** Returns a port that is free now. */
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
 }
 
 /** Collects what a process prints, and resolves with the first URL in it. */

@@ -45,6 +45,18 @@ function program(
   return createProgram({ resource, options, ...given });
 }
 
+/** Returns the error that a call ends with. */
+async function failureOf(one: IProgram) {
+  const error = await one.call().then(() => undefined, (error) => error);
+  expect(error, "the call succeeded");
+  return error;
+}
+
+/** Fails unless the user has signed in this often. */
+function expectSignIns({ visits: { length } }: IProgram, count: number) {
+  expect(length === count, `${length} sign-ins`);
+}
+
 /** Returns the requests with this grant. */
 function grants({ exchanges }: IProgram, type: string) {
   return exchanges.filter(({ form }) => form.get("grant_type") === type);
@@ -54,7 +66,7 @@ function grants({ exchanges }: IProgram, type: string) {
 async function signIn(stage: IStage, disk: IDisk = {}): Promise<IProgram> {
   const first = program(stage, { disk });
   await first.call();
-  expect(first.visits.length === 1, `${first.visits.length} sign-ins`);
+  expectSignIns(first, 1);
   return first;
 }
 
@@ -121,7 +133,7 @@ async function loseTokens(stage: IStage, members = {}): Promise<void> {
   Object.assign(disk.session?.token ?? {}, members);
   const again = program(stage, { disk });
   await again.call();
-  expect(again.visits.length === 1, `${again.visits.length} sign-ins`);
+  expectSignIns(again, 1);
   const more = requestedScopes(again)
     .filter((scope) => ![...before, "offline_access"].includes(scope));
   expect(more.length === 0, `more scopes requested: ${more.join(" ")}`);
@@ -198,7 +210,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       const early = program(stage);
       await early.run(early.api.authorize());
       await early.call();
-      expect(early.visits.length === 1, `${early.visits.length} sign-ins`);
+      expectSignIns(early, 1);
     },
 
     async offline(stage) {
@@ -215,7 +227,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       const count = grants(later, "refresh_token")
         .filter(({ status = 0 }) => status < 300).length;
       expect(count === 1, `${count} refreshes`);
-      expect(later.visits.length === 0, "the user had to sign in");
+      expectSignIns(later, 0);
     },
 
     async dead(stage) {
@@ -229,8 +241,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     async step_up(stage) {
       const current = await signIn(stage);
       await current.call(stage.server.stepUpPath);
-      const count = current.visits.length - 1;
-      expect(count === 1, `${count} further sign-ins`);
+      expectSignIns(current, 2);
     },
 
     async sign_out(stage) {
@@ -243,25 +254,18 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       const isTold = current.exchanges.some(({ url }) => url.href === endpoint);
       expect(!endpoint || isTold, "no token was revoked");
       await current.call();
-      expect(current.visits.length === 2, "the user did not have to sign in");
+      expectSignIns(current, 2);
     },
 
     async refuse(stage) {
       const refusing = program(stage, { user: createUser({ refuses: true }) });
-      const error = await refusing.call().then(
-        () => undefined,
-        (error) => error,
-      );
-      expect(error, "the call succeeded");
+      const error = await failureOf(refusing);
       const { code = "oauth_error", error: name = "access_denied" } =
         stage.server.refusal ?? {};
       const isRefusal = isOAuthClientError(error) && error.code === code &&
         error.error === name && adviceFor(error).action === "ask_user";
       if (!isRefusal) throw error;
-      expect(
-        refusing.visits.length === 1,
-        `${refusing.visits.length} sign-ins`,
-      );
+      expectSignIns(refusing, 1);
     },
 
     async device(stage) {
@@ -329,11 +333,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       const { advice = /$^/, bare } = stage.server;
       const options = bare?.(stage.running) ?? {};
       const lacking = program({ ...stage, options });
-      const error = await lacking.call().then(
-        () => undefined,
-        (error) => error,
-      );
-      expect(error, "the call succeeded without the option");
+      const error = await failureOf(lacking);
       if (!advice.test(error.message)) throw error;
     },
 

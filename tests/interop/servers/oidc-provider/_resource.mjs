@@ -1,4 +1,5 @@
 /** A resource in front of oidc-provider: RFC 9728 metadata, RFC 6750 challenges. */
+import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import {
   calculateJwkThumbprint,
@@ -19,6 +20,38 @@ async function isBound(proof, token) {
   return token.jkt === await calculateJwkThumbprint(jwk) &&
     payload.nonce === nonce;
 }
+
+/** Returns options of a provider that knows the resource, which has these scopes. */
+export const options = (scopes, features) => ({
+  scopes: ["openid", "offline_access", ...scopes],
+  issueRefreshToken: (_ctx, client) =>
+    client.grantTypeAllowed("refresh_token"),
+  features: {
+    revocation: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: () => ({
+        scope: scopes.join(" "),
+        audience: resource,
+        accessTokenFormat: "opaque",
+      }),
+    },
+    ...features,
+  },
+});
+
+/** Pushed authorization requests, and DPoP with nonces. */
+export const PAR_DPOP = {
+  dPoP: {
+    enabled: true,
+    nonceSecret: randomBytes(32),
+    requireNonce: () => true,
+  },
+  pushedAuthorizationRequests: {
+    enabled: true,
+    requirePushedAuthorizationRequests: true,
+  },
+};
 
 /** Listens with the provider, and with a resource whose `/admin` requires more. */
 export function serve(provider, { scopes, dpop = false }) {

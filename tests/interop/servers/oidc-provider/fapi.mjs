@@ -1,13 +1,15 @@
 /** oidc-provider with the security profile FAPI 2.0: PAR, DPoP, private_key_jwt. */
-import { randomBytes } from "node:crypto";
 import Provider from "oidc-provider";
-import { origin, resource, serve } from "./_resource.mjs";
+import { options, origin, PAR_DPOP, serve } from "./_resource.mjs";
 
 const jwk = { ...JSON.parse(process.env.CLIENT_JWK), alg: "ES256", use: "sig" };
 
 serve(
   new Provider(origin, {
-    scopes: ["openid", "offline_access", "mcp:read"],
+    ...options(["mcp:read"], {
+      ...PAR_DPOP,
+      fapi: { enabled: true, profile: "2.0" },
+    }),
     clients: [{
       client_id: "fapi",
       redirect_uris: [process.env.REDIRECT_URI],
@@ -32,29 +34,6 @@ serve(
         ).then(({ privateKey }) => crypto.subtle.exportKey("jwk", privateKey))
           .then(({ kty, crv, x, y, d }) => ({ kty, crv, x, y, d, use: "sig" })),
       ],
-    },
-    issueRefreshToken: (_ctx, client) =>
-      client.grantTypeAllowed("refresh_token"),
-    features: {
-      dPoP: {
-        enabled: true,
-        nonceSecret: randomBytes(32),
-        requireNonce: () => true,
-      },
-      fapi: { enabled: true, profile: "2.0" },
-      pushedAuthorizationRequests: {
-        enabled: true,
-        requirePushedAuthorizationRequests: true,
-      },
-      revocation: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        getResourceServerInfo: () => ({
-          scope: "mcp:read",
-          audience: resource,
-          accessTokenFormat: "opaque",
-        }),
-      },
     },
   }),
   { scopes: ["mcp:read"], dpop: true },
