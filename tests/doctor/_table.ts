@@ -516,21 +516,10 @@ const ALONE: Rows = {
     "error metadata_too_large",
     server({ padding: "x".repeat(1_100_000) }),
   ],
-  "no CORS for metadata": ["info cors", withoutCors(SERVER_PATH)],
   "no CORS for the resource": ["info cors", withoutCors("/mcp")],
-  "a challenge that web pages cannot read": [
-    "info cors",
-    ({ resource }) =>
-      void delete resource.headers["Access-Control-Expose-Headers"],
-  ],
   "no CORS anywhere": [
     "info cors",
     withoutCors("/mcp", SERVER_PATH, "/as/token", "/as/register"),
-  ],
-  "no CORS for the token endpoint": ["info cors", withoutCors("/as/token")],
-  "no CORS for the registration endpoint": [
-    "info cors",
-    withoutCors("/as/register"),
   ],
 
   "an issuer on another host, and no metadata (Zoom)": [
@@ -588,14 +577,6 @@ const ALONE: Rows = {
         code_challenge_methods_supported: undefined,
       }),
     })),
-  ],
-  "PKCE not listed, and no registration (Doorkeeper)": [
-    "error pkce_not_listed, warning no_registration",
-    server({
-      code_challenge_methods_supported: undefined,
-      registration_endpoint: undefined,
-    }),
-    "needs_option assumePkce client",
   ],
   "PKCE not listed, and no token endpoint": [
     "error no_token_endpoint, error pkce_not_listed",

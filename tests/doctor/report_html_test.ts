@@ -74,32 +74,11 @@ Deno.test("reportHtml() shows the verdict, the findings and each request", async
   }
 });
 
-Deno.test("reportHtml() has no header fields that were sent, tokens, codes or queries", async () => {
-  const secret = "k3y-of-the-caller";
-  const plain = await diagnosed(
-    ({ handlers }) => {
-      handlers["GET /mcp"] = ({ headers }) => {
-        const challenge = `Bearer error="${headers.get("X-Key")}"`;
-        return new Response(null, {
-          status: 401,
-          headers: { "WWW-Authenticate": challenge },
-        });
-      };
-    },
-    { headers: { "X-Key": secret } },
-    "/mcp?api_key=abc123",
-  );
-  const html = reportHtml(plain);
-  assert(!html.includes(secret) && !html.includes("abc123"));
-  assertStringIncludes(html, `${plain.model.origin}/mcp?…`);
-  const { model, ...diagnosis } = await signedIn(() => {}, {
-    aggressive: true,
-    parameters: { login_hint: "alice@example.org" },
-  });
-  const page = reportHtml(diagnosis);
-  for (const value of [...model.tokens.issued, "alice"]) {
-    assert(!page.includes(value), value);
-  }
+Deno.test("reportHtml() shows no query of the target", async () => {
+  const diagnosis = await diagnosed(undefined, {}, "/mcp?api_key=abc123");
+  const html = reportHtml(diagnosis);
+  assert(!html.includes("abc123"));
+  assertStringIncludes(html, `${diagnosis.model.origin}/mcp?…`);
 });
 
 Deno.test("reportHtml() escapes everything that servers send", async () => {

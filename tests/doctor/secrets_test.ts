@@ -7,7 +7,6 @@ import {
   challenge,
   type Change,
   documents,
-  fields,
   resource,
   server,
 } from "./_changes.ts";
@@ -36,10 +35,6 @@ const ECHOES: Record<string, Change> = {
   "the URL of the resource metadata": challenge(
     `Bearer resource_metadata="${ORIGIN}/m?key=${SECRET}"`,
   ),
-  "a URL on loopback": challenge(
-    `Bearer resource_metadata="http://[::1]/${SECRET}"`,
-  ),
-  "the error of the challenge": challenge(`Bearer error="${SECRET}"`),
   "the scope of the challenge, after others": challenge(
     `Bearer scope="${"x".repeat(40)},${SECRET}"`,
   ),
@@ -51,15 +46,8 @@ const ECHOES: Record<string, Change> = {
       Response.redirect(`https://login.example/?key=${SECRET}`);
     handlers[SERVER_PATH] = handlers["/mcp"];
   },
-  "a media type": fields(SERVER_PATH, {
-    "Content-Type": `text/${"x".repeat(20)}${SECRET}`,
-  }),
   "names of members": resource({ [`${"x".repeat(40)}${SECRET}`]: null }),
-  "the resource": resource({ resource: LATE }),
   "the issuer": server({ issuer: LATE }),
-  "the URL of the authorization server": resource({
-    authorization_servers: [`${ORIGIN}/${SECRET}`],
-  }),
   "the name of a server whose issuer is another": all(
     resource({ authorization_servers: [`${ORIGIN}/${SECRET}`] }),
     server({ issuer: "https://login.example" }),
@@ -72,7 +60,6 @@ const ECHOES: Record<string, Change> = {
   "a URL of the authorization server that is refused": resource({
     authorization_servers: [LONG],
   }),
-  "an endpoint that is refused": server({ token_endpoint: LONG }),
   "the registration endpoint": server({
     registration_endpoint: `${ORIGIN}/as/register?${SECRET}`,
   }),

@@ -44,26 +44,17 @@ Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
       "dead_refresh 400 invalid_grant true",
     ],
   );
+  const token = {
+    ...{ token_type: "Bearer", scope: "read", expires_in: 3600 },
+    ...{ hasRefreshToken: true, hasIdToken: false },
+  };
   assertEquals(diagnosis.signIn, {
     flow: "code",
     client: { client_id: "client-1", source: "registration" },
     requestedScopes: ["read"],
-    token: {
-      token_type: "Bearer",
-      scope: "read",
-      expires_in: 3600,
-      hasRefreshToken: true,
-      hasIdToken: false,
-    },
+    token,
     callStatus: 200,
-    refresh: {
-      token_type: "Bearer",
-      scope: "read",
-      expires_in: 3600,
-      hasRefreshToken: true,
-      hasIdToken: false,
-      isRotated: true,
-    },
+    refresh: { ...token, isRotated: true },
     revocation: "revoked",
   });
   // The first access token was not revoked by itself; a server may well do so.
