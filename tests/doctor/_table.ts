@@ -504,9 +504,9 @@ const ALONE: Rows = {
       documents((model) => ({ "/moved": served(model.serverMetadata) })),
     ),
   ],
-  "503 at the metadata of the server": [
-    "error metadata_status",
-    inPlace("", { status: 503 }),
+  "503 at the metadata of the server, and members that are null": [
+    "error metadata_status, warning null_members",
+    all(inPlace("", { status: 503 }), resource({ resource_name: null })),
   ],
   "401 at the metadata of the server": [
     "error metadata_protected",
@@ -568,6 +568,12 @@ const ALONE: Rows = {
       removed(SERVER_PATH),
       documents((model) => ({ [APPENDED_PATH]: served(model.serverMetadata) })),
     ),
+  ],
+  "documents of one issuer that are equal": [
+    "",
+    documents(({ serverMetadata }) => ({
+      [OPENID_PATH]: served({ ...serverMetadata }),
+    })),
   ],
   "documents of one issuer that disagree on PKCE (GitHub)": [
     "warning server_documents_disagree",

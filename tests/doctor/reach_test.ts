@@ -7,8 +7,6 @@ import {
   all,
   challenge,
   type Change,
-  documents,
-  inPlace,
   metadataAt,
   only,
   resource,
@@ -19,7 +17,6 @@ import {
   handle,
   healthyModel,
   idsOf,
-  OPENID_PATH,
   remote,
   ROOT_PATH,
   served,
@@ -176,15 +173,6 @@ Deno.test("diagnose() sends a POST without the caller's header fields, and only 
   }
 });
 
-Deno.test("diagnose() finds nothing where two documents are equal", async () => {
-  const { ids } = await diagnosed(
-    documents(({ serverMetadata }) => ({
-      [OPENID_PATH]: served({ ...serverMetadata }),
-    })),
-  );
-  assertEquals(ids, []);
-});
-
 Deno.test("diagnose() makes few requests beside those of discovery", async () => {
   const { steps, requests } = await diagnosed();
   const count = (isExtra: boolean) =>
@@ -224,13 +212,6 @@ Deno.test("diagnose() rejects with the reason of the caller's signal", async () 
 Deno.test("diagnose() ignores the fragment of a URL", async () => {
   const { target, ids, model } = await diagnosed(undefined, {}, "/mcp#part");
   assertEquals([target, ids], [`${model.origin}/mcp`, []]);
-});
-
-Deno.test("diagnose() finds null members and 503 at once", async () => {
-  const { ids } = await diagnosed(
-    all(resource({ resource_name: null }), inPlace("", { status: 503 })),
-  );
-  assertEquals(ids, ["error metadata_status", "warning null_members"]);
 });
 
 Deno.test("diagnose() requests nothing on loopback for a server that is not", async () => {

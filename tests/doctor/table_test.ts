@@ -66,9 +66,14 @@ for (const { name, findings, verdict, options, change } of TABLE) {
     assertEquals(idsOf(diagnosis), findings);
     assertEquals(diagnosis.verdict, verdict);
     assertEquals(diagnosis.options?.map(({ name }) => name), options);
-    for (const { message, standard, operator, url } of diagnosis.findings) {
+    for (const finding of diagnosis.findings) {
+      const { message, standard, operator, url, step = -1 } = finding;
       assert(message.endsWith(".") || message.endsWith(")"), message);
       assert(operator.endsWith(".") && standard !== "" && url !== "");
+      // What a response shows is in an excerpt, which is not long.
+      const { length } = finding.excerpt ?? "";
+      const hasResponse = diagnosis.steps[step]?.status !== undefined;
+      assert(length <= 701 && (length > 0 || !hasResponse), finding.id);
     }
     await assertAgrees(diagnosis, world);
   });
