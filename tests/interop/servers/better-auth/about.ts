@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [
+export default [
   {
     name: "better-auth 1.6, mcp()",
     packages: { "better-auth": "1.6.34" },
@@ -20,6 +20,4 @@ const servers: IServer[] = [
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "deleted"],
   },
-];
-
-export default servers;
+] satisfies IServer[];

@@ -49,7 +49,7 @@ const glewlwyd = {
   // Clients that have registered are public, and may not revoke.
 } as const;
 
-const servers: IServer[] = [
+export default [
   {
     name: "Authlib with Flask (Debian)",
     debian: ["python3-authlib", "python3-flask", "python3-flask-sqlalchemy"],
@@ -110,6 +110,4 @@ const servers: IServer[] = [
     advice: /resource: false/,
     plays: ["par", "advice", "deleted"],
   },
-];
-
-export default servers;
+] satisfies IServer[];

@@ -1,10 +1,8 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "fastmcp, OAuth proxy",
   packages: { fastmcp: "4.20.16" },
   command: ["node", "server.mjs"],
   plays: ["refuse"],
-}];
-
-export default servers;
+}] satisfies IServer[];

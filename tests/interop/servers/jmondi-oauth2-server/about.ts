@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "@jmondi/oauth2-server",
   packages: { "@jmondi/oauth2-server": "4.3.7", "express": "5.3.0" },
   command: ["node", "server.mjs"],
@@ -16,6 +16,4 @@ const servers: IServer[] = [{
   }),
   advice: /set client to one that you have/,
   plays: ["advice", "credentials"],
-}];
-
-export default servers;
+}] satisfies IServer[];

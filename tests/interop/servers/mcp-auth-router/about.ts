@@ -2,7 +2,7 @@ import type { IServer } from "../../server.ts";
 
 const sdk = { "@modelcontextprotocol/sdk": "1.32.2", "express": "5.3.0" };
 
-const servers: IServer[] = [
+export default [
   {
     name: "@modelcontextprotocol/sdk, mcpAuthRouter",
     packages: sdk,
@@ -78,6 +78,4 @@ const servers: IServer[] = [
     plays: ["refuse", "deleted"],
     // After S1: its revocation endpoint is 500, as it reads every form as JSON.
   },
-];
-
-export default servers;
+] satisfies IServer[];

@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "mcp-framework",
   packages: {
     "mcp-framework": "0.2.22",
@@ -15,6 +15,4 @@ const servers: IServer[] = [{
   advice: /set scopes/,
   unseen: ["scopes"],
   plays: ["refuse", "advice"],
-}];
-
-export default servers;
+}] satisfies IServer[];

@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "mcp-handler",
   packages: {
     "mcp-handler": "2.4.0",
@@ -13,6 +13,4 @@ const servers: IServer[] = [{
   isLight: true,
   stepUpPath: "/admin",
   plays: ["refuse", "step_up", "deleted"],
-}];
-
-export default servers;
+}] satisfies IServer[];

@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "@rekog/mcp-nest",
   // The last version that has the authorization server built in.
   packages: {
@@ -21,6 +21,4 @@ const servers: IServer[] = [{
   command: ["node", "server.mjs"],
   isLight: true,
   plays: ["deleted"],
-}];
-
-export default servers;
+}] satisfies IServer[];

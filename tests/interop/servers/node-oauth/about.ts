@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "@node-oauth/oauth2-server",
   packages: { "@node-oauth/oauth2-server": "5.3.0", "express": "5.3.0" },
   command: ["node", "server.mjs"],
@@ -16,6 +16,4 @@ const servers: IServer[] = [{
     },
   }),
   plays: ["refuse", "credentials"],
-}];
-
-export default servers;
+}] satisfies IServer[];

@@ -1,6 +1,6 @@
 import type { IServer } from "../../server.ts";
 
-const servers: IServer[] = [{
+export default [{
   name: "oauth2-mock-server",
   packages: {
     "oauth2-mock-server": "9.3.0",
@@ -15,6 +15,4 @@ const servers: IServer[] = [{
   plays: ["credentials"],
   // Every refresh token is good there.
   lacks: ["dead", "lost"],
-}];
-
-export default servers;
+}] satisfies IServer[];

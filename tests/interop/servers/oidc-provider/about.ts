@@ -3,7 +3,7 @@ import type { IServer } from "../../server.ts";
 
 const packages = { "oidc-provider": "9.13.3" };
 
-const servers: IServer[] = [
+export default [
   {
     name: "oidc-provider",
     packages,
@@ -42,6 +42,4 @@ const servers: IServer[] = [
     }),
     plays: ["refuse", "par", "dpop", "private_key_jwt"],
   },
-];
-
-export default servers;
+] satisfies IServer[];

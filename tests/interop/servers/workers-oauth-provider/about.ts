@@ -9,7 +9,7 @@ const common = {
   stepUpPath: "/admin",
 } as const;
 
-const servers: IServer[] = [
+export default [
   {
     ...common,
     name: "@cloudflare/workers-oauth-provider, registration",
@@ -24,6 +24,4 @@ const servers: IServer[] = [
     advice: /clientMetadataUrl/,
     plays: ["refuse", "step_up", "advice"],
   },
-];
-
-export default servers;
+] satisfies IServer[];
