@@ -36,7 +36,7 @@ export interface IDeviation {
   readonly options?: readonly string[] | undefined;
   readonly change: Change;
   /** What it changes: two of one part exclude each other. */
-  readonly part?: string;
+  readonly part: string | undefined;
 }
 
 /**
@@ -145,37 +145,6 @@ const PARTS: Record<string, Rows> = {
       })),
     ],
   },
-  dpop: {
-    "DPoP is required": [
-      "info dpop_required",
-      resource({ dpop_bound_access_tokens_required: true }),
-      "needs_option dpop",
-    ],
-  },
-  bearer_methods: {
-    "tokens in the query only": [
-      "warning header_method_not_listed",
-      resource({ bearer_methods_supported: ["query"] }),
-    ],
-  },
-  nulls: {
-    "members that are null": [
-      "warning null_members",
-      resource({ resource_name: null }),
-    ],
-  },
-  links: {
-    "a link that is no web URL": [
-      "warning unsafe_links",
-      resource({ resource_documentation: "javascript:alert(1)" }),
-    ],
-  },
-  media_type: {
-    "another media type": [
-      "warning content_type",
-      fields(RESOURCE_PATH, { "Content-Type": "text/plain" }),
-    ],
-  },
   cache: {
     "metadata that must not be stored": [
       "info not_cacheable",
@@ -259,18 +228,6 @@ const PARTS: Record<string, Rows> = {
       }),
     ],
   },
-  response_types: {
-    "no response types": [
-      "warning code_response_not_listed",
-      server({ response_types_supported: undefined }),
-    ],
-  },
-  modes: {
-    "response modes without query (Vercel)": [
-      "warning query_mode_not_listed",
-      server({ response_modes_supported: ["form_post"] }),
-    ],
-  },
   revocation: {
     "an endpoint that is null": [
       "warning null_members",
@@ -279,12 +236,6 @@ const PARTS: Record<string, Rows> = {
     "revocation at the token endpoint (Notion)": [
       "warning revocation_at_token_endpoint",
       server((origin) => ({ revocation_endpoint: `${origin}/as/token` })),
-    ],
-  },
-  iss: {
-    "authorization responses without iss": [
-      "info iss_not_supported",
-      server({ authorization_response_iss_parameter_supported: undefined }),
     ],
   },
   par: {
@@ -300,12 +251,43 @@ const PARTS: Record<string, Rows> = {
       server({ require_pushed_authorization_requests: true }),
     ],
   },
-  signed: {
-    "signed request objects required": [
-      "error signed_requests_required",
-      server({ require_signed_request_object: true }),
-    ],
-  },
+};
+
+/** Deviations that can be combined with any other. */
+const ANYWHERE: Rows = {
+  "DPoP is required": [
+    "info dpop_required",
+    resource({ dpop_bound_access_tokens_required: true }),
+    "needs_option dpop",
+  ],
+  "tokens in the query only": [
+    "warning header_method_not_listed",
+    resource({ bearer_methods_supported: ["query"] }),
+  ],
+  "a link that is no web URL": [
+    "warning unsafe_links",
+    resource({ resource_documentation: "javascript:alert(1)" }),
+  ],
+  "another media type": [
+    "warning content_type",
+    fields(RESOURCE_PATH, { "Content-Type": "text/plain" }),
+  ],
+  "no response types": [
+    "warning code_response_not_listed",
+    server({ response_types_supported: undefined }),
+  ],
+  "response modes without query (Vercel)": [
+    "warning query_mode_not_listed",
+    server({ response_modes_supported: ["form_post"] }),
+  ],
+  "authorization responses without iss": [
+    "info iss_not_supported",
+    server({ authorization_response_iss_parameter_supported: undefined }),
+  ],
+  "signed request objects required": [
+    "error signed_requests_required",
+    server({ require_signed_request_object: true }),
+  ],
 };
 
 /** Deviations that are tested alone. */
@@ -643,14 +625,19 @@ export function outcome(found: string, expected?: string) {
   };
 }
 
-const toDeviations = (rows: Rows, part?: string): IDeviation[] =>
-  Object.entries(rows).map(([name, [found, change, expected]]) => ({
-    ...{ name, change, ...outcome(found, expected) },
-    ...part !== undefined && { part },
-  }));
+const toDeviations = (
+  rows: Rows,
+  partOf: (name: string) => string | undefined,
+): IDeviation[] =>
+  Object.entries(rows).map(([name, [found, change, expected]]) => (
+    { name, change, part: partOf(name), ...outcome(found, expected) }
+  ));
 
 /** Every deviation. */
 export const TABLE: readonly IDeviation[] = [
-  ...Object.entries(PARTS).flatMap(([part, rows]) => toDeviations(rows, part)),
-  ...toDeviations(ALONE),
+  ...Object.entries(PARTS).flatMap(([part, rows]) =>
+    toDeviations(rows, () => part)
+  ),
+  ...toDeviations(ANYWHERE, (name) => name),
+  ...toDeviations(ALONE, () => undefined),
 ];

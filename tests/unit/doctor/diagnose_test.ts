@@ -43,22 +43,23 @@ Deno.test("diagnose() requests nothing over http but on loopback", async () => {
   assertEquals(diagnosis.failure?.code, "url_refused");
 });
 
-Deno.test("diagnose() requires an http or https URL", async () => {
-  for (
-    const target of ["", "mcp", "ftp://api.example/", "https://u:p@a.example"]
-  ) {
-    const error = await assertRejects(() => diagnose(target));
-    assertEquals((error as { code?: string }).code, "invalid_argument");
-  }
-});
-
-Deno.test("diagnose() requires header fields that are strings", async () => {
-  for (const name of ["headers", "additionalHeaders", "trustedIssuers"]) {
-    const options = { [name]: { "X-Key": 7 }, fetch: () => Promise.reject() };
+Deno.test("diagnose() requires an http or https URL, and header fields that are strings", async () => {
+  const field = { "X-Key": 7 } as never;
+  const rows: [target: string, options?: Parameters<typeof diagnose>[1]][] = [
+    [""],
+    ["mcp"],
+    ["ftp://api.example/"],
+    ["https://u:p@a.example"],
+    ["https://api.example/mcp", { headers: field }],
+    ["https://api.example/mcp", { additionalHeaders: field }],
+    ["https://api.example/mcp", { trustedIssuers: field }],
+  ];
+  for (const [target, options] of rows) {
+    const fetch = () => Promise.reject();
     const error = await assertRejects(() =>
-      diagnose("https://api.example/mcp", options)
+      diagnose(target, { fetch, ...options })
     );
-    assertEquals((error as { code?: string }).code, "invalid_argument");
+    assertEquals((error as { code?: string }).code, "invalid_argument", target);
   }
 });
 
