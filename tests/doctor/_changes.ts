@@ -62,9 +62,17 @@ export const status =
     delete resource.headers["WWW-Authenticate"];
   };
 
+type Respond = (request: Request) => Response | Promise<Response>;
+
+/** Responds in this way at paths, each with or without a method. */
+export const responding =
+  (respond: Respond, ...paths: string[]): Change => ({ handlers }) => {
+    for (const path of paths) handlers[path] = respond;
+  };
+
 /** Has a GET of the resource end with this status, and nothing else. */
-export const getStatus = (status: number): Change => ({ handlers }) =>
-  void (handlers["GET /mcp"] = () => new Response(null, { status }));
+export const getStatus = (status: number): Change =>
+  responding(() => new Response(null, { status }), "GET /mcp");
 
 type Documents = (model: IModel) => Record<string, IServed>;
 

@@ -10,11 +10,20 @@ import {
   documents,
   only,
   resource,
+  responding,
   server,
   status,
   withoutCors,
 } from "./_changes.ts";
-import { APPENDED_PATH, remote, run, served, TARGET } from "./_world.ts";
+import {
+  APPENDED_PATH,
+  remote,
+  RESOURCE_PATH,
+  ROOT_PATH,
+  run,
+  served,
+  TARGET,
+} from "./_world.ts";
 
 export const SNAPSHOTS: Record<string, Change> = {
   healthy: () => {},
@@ -45,29 +54,18 @@ export const SNAPSHOTS: Record<string, Change> = {
       }),
     })),
   ),
-  unreachable: ({ handlers }) => {
-    const fail = () => {
-      const cause = Object.assign(
-        new Error("connect ECONNREFUSED 203.0.113.7:443"),
-        { code: "ECONNREFUSED" },
-      );
+  unreachable: responding(
+    () => {
+      const message = "connect ECONNREFUSED 203.0.113.7:443";
+      const cause = Object.assign(new Error(message), { code: "ECONNREFUSED" });
       throw new TypeError("fetch failed", { cause });
-    };
-    const wellKnown = [
-      "oauth-protected-resource",
-      "oauth-protected-resource/mcp",
-      "oauth-authorization-server",
-      "openid-configuration",
-    ];
-    for (
-      const path of [
-        "mcp",
-        ...wellKnown.map((one) => `.well-known/${one}`),
-      ]
-    ) {
-      handlers[`/${path}`] = fail;
-    }
-  },
+    },
+    "/mcp",
+    RESOURCE_PATH,
+    ROOT_PATH,
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
+  ),
 };
 
 /** Returns what the command prints for a server, and its exit status. */

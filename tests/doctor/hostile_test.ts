@@ -10,6 +10,7 @@ import {
   type Change,
   documents,
   resource,
+  responding,
   server,
 } from "./_changes.ts";
 import {
@@ -45,9 +46,10 @@ function silent(request: Request): Promise<Response> {
   );
 }
 
-function silence({ handlers }: IModel) {
-  handlers["/mcp"] = silent;
-}
+const silence = responding(silent, "/mcp");
+
+const redirect = (location: string) => () =>
+  new Response(null, { status: 302, headers: { Location: location } });
 
 /** Puts characters that control a terminal into everything that JSON can carry. */
 function poison({ resourceMetadata, serverMetadata, resource }: IModel) {
@@ -81,29 +83,19 @@ const HOSTILE: Record<string, Change> = {
       document.headers = { "Content-Type": "text/\u009bplain" };
     }
   },
-  "endless bodies": ({ handlers }) => {
-    handlers["/mcp"] = endless;
-    handlers[RESOURCE_PATH] = endless;
-    handlers[SERVER_PATH] = endless;
-  },
+  "endless bodies": responding(endless, "/mcp", RESOURCE_PATH, SERVER_PATH),
   "silence at the resource": silence,
-  "silence at the metadata": ({ handlers }) => {
-    handlers[SERVER_PATH] = silent;
-  },
-  "silence at preflight requests": ({ handlers }) => {
-    handlers["OPTIONS /mcp"] = silent;
-  },
-  "redirects to itself": ({ handlers, origin }) => {
-    const loop = () => Response.redirect(`${origin}${SERVER_PATH}`);
-    handlers[SERVER_PATH] = loop;
-    handlers["/mcp"] = loop;
-  },
-  "redirects to data and file URLs": ({ handlers }) => {
-    const to = (location: string) => () =>
-      new Response(null, { status: 302, headers: { Location: location } });
-    handlers["/mcp"] = to("file:///etc/passwd");
-    handlers[RESOURCE_PATH] = to("data:application/json,{}");
-  },
+  "silence at the metadata": responding(silent, SERVER_PATH),
+  "silence at preflight requests": responding(silent, "OPTIONS /mcp"),
+  "redirects to itself": responding(
+    redirect(SERVER_PATH),
+    "/mcp",
+    SERVER_PATH,
+  ),
+  "redirects to data and file URLs": all(
+    responding(redirect("file:///etc/passwd"), "/mcp"),
+    responding(redirect("data:application/json,{}"), RESOURCE_PATH),
+  ),
   "deep and large documents": documents(() => ({
     [SERVER_PATH]: served("[".repeat(200_000)),
     [RESOURCE_PATH]: served({ resource: "x".repeat(900_000) }),

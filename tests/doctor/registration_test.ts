@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
+import { server } from "./_changes.ts";
 import { diagnosed, type IModel, startWorld } from "./_world.ts";
 
 /** Responds to every registration in this way. */
@@ -81,6 +82,19 @@ Deno.test("diagnose() finds a registration endpoint that is out of order", async
     );
     assertEquals([verdict, options], ["broken", undefined], `${status}`);
   }
+});
+
+Deno.test("diagnose() names a client metadata document where there is no registration", async () => {
+  const { summary, context } = await diagnosed(server({
+    registration_endpoint: undefined,
+    client_id_metadata_document_supported: true,
+  }));
+  assertEquals(context?.client, "client_metadata_document");
+  assertEquals(
+    summary,
+    "This library continues with `clientMetadataUrl`. Not tried: " +
+      "authorization endpoint, token endpoint.",
+  );
 });
 
 Deno.test("diagnose() ignores an authentication method that is no string", async () => {
