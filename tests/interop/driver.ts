@@ -37,7 +37,7 @@ export async function readServers(): Promise<Map<IServer, URL>> {
   const servers = new Map<IServer, URL>();
   const names = [...Deno.readDirSync(SERVERS)]
     .filter(({ isDirectory }) => isDirectory)
-    .map(({ name }) => name).sort();
+    .map(({ name }) => name).filter((name) => !name.startsWith("_")).sort();
   for (const name of names) {
     const folder = new URL(`${name}/`, SERVERS);
     const { default: list } = await import(`${folder}about.ts`);

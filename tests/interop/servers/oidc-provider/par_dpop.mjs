@@ -2,8 +2,7 @@
 import Provider from "oidc-provider";
 import { options, origin, PAR_DPOP, serve } from "./_resource.mjs";
 
-const features = { ...PAR_DPOP, registration: { enabled: true } };
 serve(
-  new Provider(origin, options(["mcp:read"], features)),
+  new Provider(origin, options(["mcp:read"], PAR_DPOP)),
   { scopes: ["mcp:read"], dpop: true },
 );

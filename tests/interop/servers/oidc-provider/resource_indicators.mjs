@@ -7,7 +7,6 @@ serve(
     ...options(["mcp:read", "mcp:write"], {
       clientCredentials: { enabled: true },
       deviceFlow: { enabled: true },
-      registration: { enabled: true },
     }),
     clients: [{
       client_id: "service",
