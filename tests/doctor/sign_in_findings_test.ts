@@ -98,7 +98,7 @@ const BASIC = { token_endpoint_auth_method: "client_secret_basic" };
 const SECRET = "s3cret+/with=signs";
 const FOREIGN_ID_TOKEN = idToken({ iss: "https://upstream.example" });
 
-const REGISTRATION: Rows = {
+const ROWS: Rows = {
   "a registration without the secret of its method": [
     "error registration_without_secret, info public_client_not_listed",
     /"token_endpoint_auth_method": "client_secret_basic"/,
@@ -150,9 +150,7 @@ const REGISTRATION: Rows = {
     handler("POST /as/register", error(400, "invalid_redirect_uri")),
     { verdict: "needs_client client" },
   ],
-};
 
-const AUTHORIZATION: Rows = {
   "a user who refuses": [
     "info authorization_denied",
     /"error": "access_denied"/,
@@ -220,9 +218,7 @@ const AUTHORIZATION: Rows = {
     server({ device_authorization_endpoint: undefined }),
     { signIn: DEVICE },
   ],
-};
 
-const TOKEN: Rows = {
   "a token endpoint that returns a page": [
     "error token_endpoint_html",
     /HTTP status 200[^]*text\/html[^]*<!doctype html>/,
@@ -308,9 +304,7 @@ const TOKEN: Rows = {
     /HTTP status 502/,
     called(502),
   ],
-};
 
-const LATER: Rows = {
   "a refresh token that is refused": [
     "error refresh_failed",
     /"error": "unauthorized_client"/,
@@ -376,8 +370,6 @@ const LATER: Rows = {
 function timeout() {
   return new OAuthClientError("timeout", "No authorization response in time");
 }
-
-const ROWS: Rows = { ...REGISTRATION, ...AUTHORIZATION, ...TOKEN, ...LATER };
 
 for (
   const [name, [found, excerpt, change, more = {}]] of Object.entries(ROWS)
