@@ -8,7 +8,7 @@ import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
 import { type ICheck, type IScenario, refreshScenarios } from "./refresh.ts";
 
 const INFO = { name: "refresh", version: "1.0.0" };
-export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 const METADATA = {
   client_name: "Refresh",
   redirect_uris: [REDIRECT_URI],
@@ -18,7 +18,7 @@ const METADATA = {
 };
 
 /** A user who consents; returns the URL of the redirect. */
-export async function visit(url: URL): Promise<string> {
+async function visit(url: URL): Promise<string> {
   const response = await fetch(url, { redirect: "manual" });
   await response.body?.cancel();
   return response.headers.get("Location") ?? "";
@@ -86,22 +86,25 @@ function official(
   };
 }
 
+/** Signs in with this library. */
+export const authorize = codeFlow({
+  clientMetadata: { client_name: "Refresh" },
+  redirectUri: REDIRECT_URI,
+  visit,
+});
+
+/** Connects with the transport of an official client, and a fetch function. */
+export const withFetch =
+  (open: (url: URL) => typeof fetch): Connect => async (url) => {
+    const client = new v2.Client(INFO);
+    const transport = { fetch: open(url) };
+    await client.connect(new v2.StreamableHTTPClientTransport(url, transport));
+    return { client, recover: () => Promise.resolve() };
+  };
+
 /** The clients by the headings of their columns. */
 export const CLIENTS: Readonly<Record<string, Connect>> = {
-  async ours(url) {
-    const api = createAuthorizedFetch(url, {
-      authorize: codeFlow({
-        clientMetadata: { client_name: "Refresh" },
-        redirectUri: REDIRECT_URI,
-        visit,
-      }),
-    });
-    const client = new v2.Client(INFO);
-    await client.connect(
-      new v2.StreamableHTTPClientTransport(url, { fetch: api }),
-    );
-    return { client, recover: () => Promise.resolve() };
-  },
+  ours: withFetch((url) => createAuthorizedFetch(url, { authorize })),
   "@modelcontextprotocol/client 2.4.0": official((url, authProvider) => {
     const client = new v2.Client(INFO);
     const transport = new v2.StreamableHTTPClientTransport(url, {

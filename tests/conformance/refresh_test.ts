@@ -1,14 +1,13 @@
 /** The scenarios about refresh tokens, with this library. */
 import { assertEquals } from "@std/assert";
-import * as v2 from "@modelcontextprotocol/client";
-import { codeFlow, createAuthorizedFetch, type ISession } from "../../mod.ts";
+import { createAuthorizedFetch, type ISession } from "../../mod.ts";
 import { refreshScenarios } from "./refresh.ts";
 import {
+  authorize,
   CLIENTS,
   type Connect,
   play,
-  REDIRECT_URI,
-  visit,
+  withFetch,
 } from "./refresh_clients.ts";
 
 const failuresOf = async (name: string, connect: Connect) => {
@@ -25,24 +24,15 @@ for (const { name, description } of refreshScenarios()) {
 }
 
 Deno.test("the scenarios fail for a program that does not save what a refresh returned", async () => {
-  const connect: Connect = async (url) => {
+  const connect: Connect = (url) => {
     let first: ISession | undefined;
-    const store = {
-      load: () => Promise.resolve(first),
-      save: (session?: ISession) => Promise.resolve(void (first ??= session)),
-    };
-    const metadata = { client_name: "Forgetful" };
-    const authorize = codeFlow({
-      ...{ clientMetadata: metadata, redirectUri: REDIRECT_URI, visit },
-    });
+    const load = () => Promise.resolve(first);
+    const save = (session?: ISession) =>
+      Promise.resolve(void (first ??= session));
+    // Each call opens the session again.
     const open = () =>
-      createAuthorizedFetch(url, { authorize, store: { ...store } });
-    const client = new v2.Client({ name: "forgetful", version: "1.0.0" });
-    const transport = new v2.StreamableHTTPClientTransport(url, {
-      fetch: (input, init) => open()(input, init),
-    });
-    await client.connect(transport);
-    return { client, recover: () => Promise.resolve() };
+      createAuthorizedFetch(url, { authorize, store: { load, save } });
+    return withFetch(() => (input, init) => open()(input, init))(url);
   };
   for (const name of ["auth/refresh-rotation", "auth/refresh-concurrent"]) {
     const failures = await failuresOf(name, connect);
