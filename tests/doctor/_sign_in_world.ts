@@ -127,6 +127,25 @@ export function withSignIn(model: IModel): ISignInModel {
   return all;
 }
 
+/** Changes the members of a response. */
+export const members =
+  (path: string, change: Record<string, unknown>) =>
+  ({ changes }: ISignInModel): void => {
+    changes[path] = (response) => Object.assign(response, change);
+  };
+
+type Respond = (
+  request: Request,
+  usual: (request: Request) => Response | Promise<Response>,
+) => Response | Promise<Response>;
+
+/** Replaces the handler of a method and path, which may use the usual one. */
+export const handler =
+  (path: string, respond: Respond) => (model: ISignInModel): void => {
+    const { [path]: usual } = model.handlers;
+    model.handlers[path] = (request) => respond(request, usual!);
+  };
+
 /** Starts a server that users can sign in to. */
 export function startSignInWorld(
   change: (model: ISignInModel) => void = () => {},

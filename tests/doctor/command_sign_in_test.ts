@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import type { ICommandIo } from "../../lib/doctor/_command.ts";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
-import { startSignInWorld, user } from "./_sign_in_world.ts";
+import { handler, members, startSignInWorld, user } from "./_sign_in_world.ts";
 import { run as runPlain } from "./_world.ts";
 
 const run = (args: readonly string[], io: Partial<ICommandIo> = {}) =>
@@ -52,11 +52,9 @@ Deno.test("runDoctor() signs in with --sign-in, and prints what came of it", asy
 });
 
 Deno.test("runDoctor() prints the code of --device", async () => {
-  await using world = startSignInWorld(({ changes }) => {
-    changes["/as/device"] = (members) => {
-      Object.assign(members, { user_code: "WDJB-MJHT", interval: 0.1 });
-    };
-  });
+  await using world = startSignInWorld(
+    members("/as/device", { user_code: "WDJB-MJHT", interval: 0.1 }),
+  );
   const { target, model: { origin } } = world;
   const { status, text, errors } = await run([target, "--device", "--json"]);
   const diagnosis: IDiagnosis = JSON.parse(text);
@@ -143,13 +141,12 @@ Deno.test("runDoctor() returns 2 for options that do not fit, and files that it 
 
 Deno.test("runDoctor() returns 130 when it is interrupted, with the tokens revoked", async () => {
   const controller = new AbortController();
-  await using world = startSignInWorld(({ handlers }) => {
-    const { "GET /mcp": call } = handlers;
-    handlers["GET /mcp"] = (request) => {
+  await using world = startSignInWorld(
+    handler("GET /mcp", (request, usual) => {
       if (request.headers.has("Authorization")) controller.abort();
-      return call!(request);
-    };
-  });
+      return usual(request);
+    }),
+  );
   const { target, model: { tokens } } = world;
   const { signal } = controller;
   const { status, text, errors } = await run([target, "--sign-in"], { signal });

@@ -4,7 +4,12 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { OAuthClientError } from "../../mod.ts";
 import { all, inPlace, server } from "./_changes.ts";
-import { type ISignInModel, signedIn } from "./_sign_in_world.ts";
+import {
+  handler,
+  type ISignInModel,
+  members,
+  signedIn,
+} from "./_sign_in_world.ts";
 import { outcome } from "./_table.ts";
 
 /**
@@ -32,24 +37,6 @@ const empty = (status: number) => () => new Response("", { status });
 
 const error = (status: number, name: string) => () =>
   Response.json({ error: name }, { status });
-
-/** Changes the members of a response. */
-const members =
-  (path: string, change: Record<string, unknown>) =>
-  ({ changes }: ISignInModel) => {
-    changes[path] = (response) => Object.assign(response, change);
-  };
-
-type Respond = (
-  request: Request,
-  usual: (request: Request) => Response | Promise<Response>,
-) => Response | Promise<Response>;
-
-/** Replaces the handler of a method and path. */
-const handler = (path: string, respond: Respond) => (model: ISignInModel) => {
-  const { [path]: usual } = model.handlers;
-  model.handlers[path] = (request) => respond(request, usual!);
-};
 
 /** Responds to calls with a token. */
 const called = (status: number, challenge?: string) =>

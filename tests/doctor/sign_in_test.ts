@@ -8,8 +8,10 @@ import {
 } from "@std/assert";
 import { OAuthClientError, publicClient } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { server } from "./_changes.ts";
+import { all, resource, server } from "./_changes.ts";
 import {
+  handler,
+  members,
   REDIRECT_URI,
   signedIn,
   startSignInWorld,
@@ -62,9 +64,10 @@ Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
 });
 
 Deno.test("diagnose() shows what a sign-in sent and received, without its secrets", async () => {
-  const { steps, model, ...rest } = await signedIn(({ changes }) => {
-    changes["/as/token"] = (members) => members["x-note"] = "for your eyes";
-  }, { parameters: { login_hint: "alice@example.org" } });
+  const { steps, model, ...rest } = await signedIn(
+    members("/as/token", { "x-note": "for your eyes" }),
+    { parameters: { login_hint: "alice@example.org" } },
+  );
   const { sent, received } = steps.find(({ name }) => name === "token") ?? {};
   assertEquals(sent, {
     grant_type: "authorization_code",
@@ -92,25 +95,21 @@ Deno.test("diagnose() shows what a sign-in sent and received, without its secret
 });
 
 Deno.test("diagnose() shows no token that a server repeats in an error", async () => {
-  const { findings, model } = await signedIn(({ handlers }) => {
-    handlers["POST /as/revoke"] = async (request) => {
+  const { findings, model } = await signedIn(all(
+    handler("POST /as/revoke", async (request) => {
       const token = new URLSearchParams(await request.text()).get("token");
-      return Response.json(
-        { error: "server_error", error_description: `No ${token}` },
-        { status: 500 },
-      );
-    };
-    handlers["GET /mcp"] = ({ headers }) =>
-      new Response(null, {
+      const error = { error: "server_error", error_description: `No ${token}` };
+      return Response.json(error, { status: 500 });
+    }),
+    handler("GET /mcp", ({ headers }) => {
+      const words = `error_description="${headers.get("Authorization")}"`;
+      const challenge = `Bearer error="invalid_token", ${words}`;
+      return new Response(null, {
         status: 401,
-        headers: {
-          "WWW-Authenticate":
-            `Bearer error="invalid_token", error_description="${
-              headers.get("Authorization")
-            }"`,
-        },
+        headers: { "WWW-Authenticate": challenge },
       });
-  });
+    }),
+  ));
   const text = JSON.stringify(findings);
   assertStringIncludes(text, "token_refused");
   assertStringIncludes(text, "revocation_failed");
@@ -205,18 +204,15 @@ Deno.test("diagnose() rejects a sign-in that cannot be made", async () => {
 
 Deno.test("diagnose() binds the tokens to a key where the resource requires it", async () => {
   const proofs: (string | null)[] = [];
-  const diagnosis = await signedIn((model) => {
-    const { handlers, resourceMetadata, changes } = model;
-    resourceMetadata.dpop_bound_access_tokens_required = true;
-    for (const name of ["/as/token", "/as/token refresh"]) {
-      changes[name] = (members) => members.token_type = "DPoP";
-    }
-    const { "GET /mcp": call } = handlers;
-    handlers["GET /mcp"] = (request) => {
+  const diagnosis = await signedIn(all(
+    resource({ dpop_bound_access_tokens_required: true }),
+    members("/as/token", { token_type: "DPoP" }),
+    members("/as/token refresh", { token_type: "DPoP" }),
+    handler("GET /mcp", (request, usual) => {
       proofs.push(request.headers.get("DPoP"));
-      return call!(request);
-    };
-  });
+      return usual(request);
+    }),
+  ));
   assertEquals(diagnosis.signIn?.callStatus, 200);
   assertEquals(diagnosis.ids, ["info dpop_required"]);
   assertEquals(proofs.filter(Boolean).length, 1);
@@ -237,21 +233,20 @@ Deno.test("diagnose() sends its User-Agent with every request", async () => {
 
 Deno.test("diagnose() sends a server of MCP its first request, where a GET needs more than a token", async () => {
   const methods: string[] = [];
-  const { ids, signIn, steps } = await signedIn(({ handlers, tokens }) => {
-    const { "GET /mcp": call } = handlers;
+  const { ids, signIn, steps } = await signedIn((model) => {
     const hasToken = ({ headers }: Request) =>
-      tokens.access.has(headers.get("Authorization")?.split(" ")[1] ?? "");
-    handlers["GET /mcp"] = (request) => {
-      if (!hasToken(request)) return call!(request);
+      model.tokens.access.has(headers.get("Authorization")?.slice(7) ?? "");
+    handler("GET /mcp", (request, usual) => {
+      if (!hasToken(request)) return usual(request);
       const error = { code: -32_000, message: "No session" };
       const body = { jsonrpc: "2.0", id: null, error };
       return Response.json(body, { status: 401 });
-    };
-    handlers["POST /mcp"] = async (request) => {
-      if (!hasToken(request)) return await call!(request);
+    })(model);
+    handler("POST /mcp", async (request) => {
+      if (!hasToken(request)) return new Response(null, { status: 401 });
       methods.push((await request.json()).method);
       return Response.json({ jsonrpc: "2.0", id: 1, result: {} });
-    };
+    })(model);
   });
   assertEquals(ids, []);
   assertEquals([methods, signIn?.callStatus], [["initialize"], 200]);
@@ -263,11 +258,9 @@ Deno.test("diagnose() sends a server of MCP its first request, where a GET needs
 });
 
 Deno.test("diagnose() sends no POST with a token to what is no server of MCP", async () => {
-  const { ids, steps } = await signedIn(({ handlers, resource }) => {
-    handlers["GET /mcp"] = () => {
-      const { status, headers } = resource;
-      return Response.json({ error: "unauthorized" }, { status, headers });
-    };
+  const { ids, steps } = await signedIn((model) => {
+    const body = { error: "unauthorized" };
+    handler("GET /mcp", () => Response.json(body, model.resource))(model);
   });
   assertEquals(ids, ["error token_refused"]);
   const calls = steps.filter(({ name }) => name === "call");
