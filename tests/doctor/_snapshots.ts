@@ -9,6 +9,7 @@ import {
   type Change,
   documents,
   only,
+  parameters,
   resource,
   responding,
   server,
@@ -32,6 +33,7 @@ export const SNAPSHOTS: Record<string, Change> = {
       code_challenge_methods_supported: undefined,
       registration_endpoint: undefined,
     }),
+    parameters(', scope="admin"'),
     withoutCors("/as/token"),
   ),
   authorization_server: all(
