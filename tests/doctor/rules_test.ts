@@ -1,0 +1,26 @@
+/** The identifiers of findings, which programs may depend on, and their standards. */
+
+import { assertEquals } from "@std/assert";
+import type { IRule } from "../../lib/doctor/_rules.ts";
+import { snapshotUrl } from "./_snapshots.ts";
+
+/** Returns the rules of all files, with a line for each: identifier and standard. */
+async function ruleLines(): Promise<string[]> {
+  const folder = new URL("../../lib/doctor/", import.meta.url);
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name)
+    .filter((name) => name.startsWith("_rules_")).sort();
+  const modules = await Promise.all(
+    files.map((name) => import(new URL(name, folder).href)),
+  );
+  const rules: IRule[] = modules.flatMap(Object.values).filter(Array.isArray)
+    .flat();
+  return rules.map(({ id, standard }) => `${id}: ${standard}`);
+}
+
+Deno.test("the rules have the identifiers and standards of the snapshot", async () => {
+  const lines = await ruleLines();
+  const snapshot = await Deno.readTextFile(snapshotUrl("rules"));
+  assertEquals(lines, snapshot.trimEnd().split("\n"));
+  const ids = lines.map((line) => line.split(":")[0]);
+  assertEquals(ids, [...new Set(ids)]);
+});
