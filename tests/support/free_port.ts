@@ -1,7 +1,16 @@
-/** Returns a port of loopback on which nothing listens, for a program to be started. */
+/**
+ * Returns a port of loopback on which nothing listens, for a program to be started. The
+ * port is below those that a system chooses by itself, so that no listener or connection
+ * of another test obtains it before the program listens.
+ */
 export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port }).close();
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }
