@@ -9,7 +9,11 @@ import {
   createLoopbackReceiver,
   type ILoopbackReceiver,
 } from "../lib/native/loopback_receiver.ts";
-import { createOutput, type IOutput } from "./demo/output.ts";
+import {
+  createJsonOutput,
+  createTextOutput,
+  type IOutput,
+} from "./demo/output.ts";
 
 const HELP = `\
 Runs every step from a 401 to a 200.
@@ -40,52 +44,34 @@ not; 2 for invalid arguments.`;
 /** The options of the demo without a URL. */
 const OWN = ["--json", "--browser"];
 
-/** How the demo runs. */
-export interface IDemoOptions {
-  /** @default false */
-  colour?: boolean;
-  /** Prints errors in the arguments. @default print */
-  printError?: (line: string) => void;
-}
-
 async function runWithOwnServers(
   output: IOutput,
   own: ILoopbackReceiver | undefined,
 ): Promise<boolean> {
   // Imported here, as the doctor needs no servers.
   const { startServers } = await import("./demo/servers.ts");
-  const { createProgress, runSteps } = await import("./demo/steps.ts");
-  const { discoverySteps, REDIRECT_URI } = await import(
-    "./demo/discovery_steps.ts"
-  );
-  const { createBrowser } = await import("../tests/servers/browser.ts");
-  const { clientSteps } = await import("./demo/client_steps.ts");
-  const { codeSteps, deviceSteps } = await import("./demo/user_steps.ts");
-  const { sessionSteps } = await import("./demo/session_steps.ts");
+  const steps = await import("./demo/steps.ts");
   let ok = true;
-  {
+  try {
     await using servers = await startServers();
     output.text(`Resource ${servers.target}`);
     output.text(`Authorization server ${servers.issuer} (oidc-provider)`);
-    const progress = createProgress({
-      ...servers,
-      receiver: own ?? {
-        redirectUri: REDIRECT_URI,
-        visit: (url) => createBrowser().authorize(url),
-      },
-    });
-    const parts = own ? { "All in one call": sessionSteps } : {
-      "Discovery and registration": discoverySteps,
-      "Client credentials": clientSteps,
-      "Device flow": deviceSteps,
-      "Code flow": codeSteps,
-      "All in one call": sessionSteps,
-    };
-    for (const [title, steps] of Object.entries(parts)) {
-      output.text(`\n${title}`);
-      ok = await runSteps(steps, progress, output);
-      if (!ok) break;
+    const demo = steps.createDemo(servers, output);
+    if (!own) {
+      output.text("\nDiscovery and registration");
+      const known = await steps.discover(demo);
+      output.text("\nClient credentials");
+      await steps.clientCredentials(demo, known);
+      output.text("\nDevice flow");
+      await steps.device(demo, known);
+      output.text("\nCode flow");
+      await steps.code(demo, known);
     }
+    output.text("\nAll in one call");
+    await steps.session(demo, own);
+  } catch (error) {
+    if (!(error instanceof steps.StepError)) throw error;
+    ok = false;
   }
   output.end(
     ok
@@ -100,9 +86,8 @@ async function runWithOwnServers(
 export async function runDemo(
   given: string[],
   print: (line: string) => void,
-  options: IDemoOptions = {},
+  { colour = false, printError = print } = {},
 ): Promise<number> {
-  const { colour = false, printError = print } = options;
   // `deno task` passes on the `--` that npm would remove.
   const args = given.filter((argument) => argument !== "--");
   if (args.includes("--help") || args.includes("-h")) {
@@ -112,7 +97,9 @@ export async function runDemo(
   if (args.some((argument) => !OWN.includes(argument))) {
     return await runDoctor(args, { print, printError, colour });
   }
-  const output = createOutput(print, { json: args.includes("--json"), colour });
+  const output = args.includes("--json")
+    ? createJsonOutput(print)
+    : createTextOutput(print, colour);
   const receiver = args.includes("--browser")
     ? createLoopbackReceiver({ title: "Demo" })
     : undefined;

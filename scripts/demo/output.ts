@@ -1,6 +1,13 @@
 /** The output of the demo: lines for a terminal, or one JSON object for each step. */
 import { wrap } from "../../lib/doctor/_report.ts";
-import type { IRecordedRequest } from "./steps.ts";
+
+/** A request of a step. */
+export interface IRecordedRequest {
+  method: string;
+  url: string;
+  status: number;
+  grant_type?: string;
+}
 
 /** A step and its result. */
 export interface IStepReport {
@@ -29,22 +36,18 @@ export interface IOutput {
 
 const INDENT = " ".repeat(4);
 
-function describeTime(ms: number): string {
-  return ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
-}
-
-function createJsonOutput(print: (line: string) => void): IOutput {
+/** Creates the output as lines of JSON. */
+export function createJsonOutput(print: (line: string) => void): IOutput {
   const start = performance.now();
   const round = (ms: number) => Math.round(ms * 10) / 10;
   return {
     text() {},
-    step({ ms, expected, ...report }) {
-      const { ok, error } = report;
+    step({ ms, expected, error, ...report }) {
       print(JSON.stringify({
         ...report,
         ms: round(ms),
-        ...(!ok && { expected }),
-        ...(error && { error: { ...error, message: error.message } }),
+        ...(error &&
+          { expected, error: { ...error, message: error.message } }),
       }));
     },
     end(result, ok) {
@@ -55,7 +58,7 @@ function createJsonOutput(print: (line: string) => void): IOutput {
 }
 
 /** Creates an output that is at most 80 characters wide. */
-function createTextOutput(
+export function createTextOutput(
   print: (line: string) => void,
   colour: boolean,
 ): IOutput {
@@ -63,6 +66,8 @@ function createTextOutput(
   const paint = (code: number) => (text: string) =>
     colour ? `\x1b[${code}m${text}\x1b[0m` : text;
   const [faint, red, green] = [paint(2), paint(31), paint(32)] as const;
+  const describeTime = (ms: number) =>
+    ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   const printAll = (text: string, style = (line: string) => line, more = "") =>
     wrap(text, INDENT + more, INDENT).forEach((line) => print(style(line)));
   let count = 0;
@@ -90,12 +95,4 @@ function createTextOutput(
       for (const line of lines) print((ok ? green : red)(line));
     },
   };
-}
-
-/** Creates the output as lines of JSON, or as text with or without colour. */
-export function createOutput(
-  print: (line: string) => void,
-  { json, colour }: { json: boolean; colour: boolean },
-): IOutput {
-  return json ? createJsonOutput(print) : createTextOutput(print, colour);
 }

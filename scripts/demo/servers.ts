@@ -2,14 +2,7 @@
 import { startAuthorizationServer } from "../../tests/servers/authorization_server.ts";
 import { startProtectedResource } from "../../tests/servers/protected_resource.ts";
 
-export interface IDemoServers extends AsyncDisposable {
-  target: string;
-  issuer: string;
-  /** A client with a secret, for a token without a user. */
-  machine: { id: string; secret: string };
-}
-
-export async function startServers(): Promise<IDemoServers> {
+export async function startServers() {
   const machine = { id: "demo-machine", secret: crypto.randomUUID() };
   await using started = new AsyncDisposableStack();
   const server = started.use(

@@ -1,85 +1,71 @@
-/** The demo as a list of steps, and what each step passes to the next. */
-import type {
-  IAuthorizationServerMetadata,
-  IAuthorizedFetch,
-  ICodeFlowOptions,
-  IDeviceAuthorization,
-  IKnownClient,
-  IToken,
+/** Every step from a 401 to a 200, as functions that show how to use the library. */
+import {
+  buildAuthorizationCodeBody,
+  buildAuthorizationUrl,
+  buildClientCredentialsBody,
+  clientSecretPost,
+  codeFlow,
+  createAuthorizedFetch,
+  createPkcePair,
+  createState,
+  DEFAULT_AUTH_FLOW_PORT,
+  discoverAuthorization,
+  fetchDeviceAuthorization,
+  fetchDynamicRegistration,
+  fetchToken,
+  getClaimsFromJWT,
+  type IAuthorizationContext,
+  type ICodeFlowOptions,
+  type IKnownClient,
+  type IToken,
+  parseAuthorizationResponse,
+  parseWWWAuthenticateHeader,
+  pollDeviceToken,
 } from "../../mod.ts";
-import type { IOutput } from "./output.ts";
+import { createBrowser } from "../../tests/servers/browser.ts";
+import type { IOutput, IRecordedRequest } from "./output.ts";
 
-/** Who signs in: the browser of the tests, or a person with theirs. */
-export type IReceiver = Pick<ICodeFlowOptions, "redirectUri" | "visit">;
+/** The redirect URI. Nothing listens there; the demo only reads the URL. */
+const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;
+const CLIENT_NAME = "OAuth helper demo";
 
-/** A request of a step. Requests of the user's browser are not recorded. */
-export interface IRecordedRequest {
-  method: string;
-  url: string;
-  status: number;
-  grant_type?: string;
-}
-
-/** What is known so far. Each step reads what it needs and adds its results. */
-export interface IProgress {
-  /** The URL of the protected resource. */
-  readonly target: string;
-  /** A client that is registered at the authorization server. */
-  readonly machine: { readonly id: string; readonly secret: string };
-  /** Makes a request and records it. */
-  readonly fetch: typeof fetch;
-  /** Sends the user of `api` to the authorization server. */
-  readonly receiver: IReceiver;
-  /** The requests of the current step. */
-  readonly requests: IRecordedRequest[];
-  /** The `WWW-Authenticate` header field of the first response. */
-  header?: string;
-  issuer?: string;
-  server?: IAuthorizationServerMetadata;
-  /** The resource indicator (RFC 8707). */
-  resource?: string;
-  /** The scopes that the resource requires. */
-  scopes?: string[];
-  /** The registered client. */
-  client?: IKnownClient;
-  /** The newest token. */
-  token?: IToken;
-  device?: IDeviceAuthorization;
-  /** What the code flow needs for the token request. */
-  grant?: { code: string; codeVerifier: string };
-  api?: IAuthorizedFetch;
-  /** How far the clock of `api` is ahead. */
-  aheadMs: number;
-}
-
-/** The result of a step. A step may also throw. */
-export interface IResult {
+/** What a step found: the value for the next steps, and what is printed. */
+interface IFound<T> {
+  value: T;
   result: string;
-  /** @default true */
-  ok?: boolean;
-  /** Further results by name. */
   details?: Record<string, string>;
 }
 
-/** One step of the demo. */
-export interface IStep {
-  /** Its name in the output of `--json`. */
-  name: string;
-  action: string;
-  /** The result that counts as success, printed with any other. */
-  expected: string;
-  run(progress: IProgress): IResult | Promise<IResult>;
+/** The servers, and what runs and records the steps. */
+export interface IDemo {
+  /** The URL of the protected resource. */
+  target: string;
+  /** A client with a secret, for a token without a user. */
+  machine: { id: string; secret: string };
+  /** Makes a request and records it. */
+  fetch: typeof fetch;
+  /** The requests of the current step. Those of the user's browser are not recorded. */
+  requests: IRecordedRequest[];
+  /** Runs and prints a step; throws `StepError` if it fails. */
+  step<T>(
+    name: string,
+    action: string,
+    expected: string,
+    run: () => IFound<T> | Promise<IFound<T>>,
+  ): Promise<T>;
 }
 
-/** Creates the progress of the first step. */
-export function createProgress(
-  known: Pick<IProgress, "target" | "machine" | "receiver">,
-): IProgress {
+/** A step has failed, and was printed. */
+export class StepError extends Error {}
+
+export function createDemo(
+  servers: Pick<IDemo, "target" | "machine">,
+  output: IOutput,
+): IDemo {
   const requests: IRecordedRequest[] = [];
   return {
-    ...known,
+    ...servers,
     requests,
-    aheadMs: 0,
     async fetch(input, init) {
       const { method, url } = new Request(input, init);
       const response = await fetch(input, init);
@@ -89,37 +75,303 @@ export function createProgress(
       requests.push({ method, url, status, ...(grant_type && { grant_type }) });
       return response;
     },
+    async step(step, action, expected, run) {
+      const start = performance.now();
+      requests.length = 0;
+      const report = { step, action, requests, expected };
+      const ms = () => performance.now() - start;
+      try {
+        const { value, ...found } = await run();
+        output.step({ ...report, ...found, ms: ms(), ok: true });
+        return value;
+      } catch (thrown) {
+        const error = thrown as Error;
+        const result = error.message;
+        output.step({ ...report, result, error, ms: ms(), ok: false });
+        throw new StepError(result);
+      }
+    },
   };
 }
 
-/** Returns what an earlier step found; throws if it is missing. */
-export function need<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`No earlier step found ${what}`);
-  return value;
+/** What the flows need. */
+interface IKnown extends IAuthorizationContext {
+  client: IKnownClient;
 }
 
-/** Runs the steps until one fails; returns whether all succeeded. */
-export async function runSteps(
-  steps: readonly IStep[],
-  progress: IProgress,
-  output: IOutput,
-): Promise<boolean> {
-  const { requests } = progress;
-  for (const { name: step, action, expected, run } of steps) {
-    const start = performance.now();
-    requests.length = 0;
-    const found: IResult & { error?: Error } = await (async () => {
-      try {
-        return await run(progress);
-      } catch (thrown) {
-        const error = thrown as Error;
-        return { result: error.message, ok: false, error };
-      }
-    })();
-    const { ok = true } = found;
-    const ms = performance.now() - start;
-    output.step({ step, action, requests, ...found, ms, ok, expected });
-    if (!ok) return false;
-  }
-  return true;
+/** Strict discovery, as a client should do it, and registration. */
+export async function discover(demo: IDemo): Promise<IKnown> {
+  const { target, fetch, step } = demo;
+  const header = await step(
+    "unauthorized",
+    "Call the resource without a token: fetch()",
+    "401 with WWW-Authenticate",
+    async () => {
+      const { status, statusText, headers, body } = await fetch(target);
+      await body?.cancel();
+      const value = headers.get("WWW-Authenticate");
+      const result = `${status} ${statusText} ` +
+        `${value ? "with" : "without"} WWW-Authenticate`;
+      if (status !== 401 || !value) throw new Error(result);
+      return { value, result };
+    },
+  );
+  await step(
+    "challenge",
+    "Parse the header: parseWWWAuthenticateHeader()",
+    "a challenge with resource_metadata",
+    () => {
+      const [challenge] = parseWWWAuthenticateHeader(header);
+      const { scheme = "no", params: details = {} } = challenge ?? {};
+      const result = `${scheme} challenge`;
+      if (!details.resource_metadata) throw new Error(result);
+      return { value: challenge, result, details };
+    },
+  );
+  const context = await step(
+    "discovery",
+    "Find the authorization server: discoverAuthorization()",
+    "metadata of the resource and of its authorization server",
+    async () => {
+      const value = await discoverAuthorization(target, {
+        challenge: header,
+        fetch,
+      });
+      const endpoints = Object.keys(value.serverMetadata)
+        .filter((member) => member.endsWith("_endpoint"))
+        .map((member) => member.replace("_endpoint", "")).join(", ");
+      return { value, result: value.issuer, details: { endpoints } };
+    },
+  );
+  const client = await step(
+    "registration",
+    "Register a client: fetchDynamicRegistration()",
+    "a client_id",
+    async () => {
+      const { serverMetadata, scopes = [], issuer } = context;
+      const registration = await fetchDynamicRegistration(
+        serverMetadata,
+        CLIENT_NAME,
+        [...scopes],
+        { redirectUris: [REDIRECT_URI], fetch },
+      );
+      const value = { ...registration, issuer };
+      return { value, result: `client_id ${value.client_id}` };
+    },
+  );
+  return { ...context, client };
+}
+
+/** Describes a token without its value. */
+function foundToken(value: IToken): IFound<IToken> {
+  const { access_token, token_type, expires_in, refresh_token } = value;
+  const result = `${token_type} token of ${access_token.length} characters ` +
+    `for ${expires_in} s${refresh_token ? ", refreshable" : ""}`;
+  return { value, result };
+}
+
+async function callWithToken(
+  { target, fetch, step }: IDemo,
+  name: string,
+  { access_token }: IToken,
+): Promise<void> {
+  const action = "Call the resource with the token: fetch()";
+  await step(name, action, "200", async () => {
+    const { status, statusText, body } = await fetch(target, {
+      headers: { Authorization: `Bearer ${access_token}` },
+    });
+    await body?.cancel();
+    const result = `${status} ${statusText}`;
+    if (status !== 200) throw new Error(result);
+    return { value: undefined, result };
+  });
+}
+
+/** The client credentials flow, without a user. */
+export async function clientCredentials(
+  demo: IDemo,
+  { serverMetadata, issuer, resource, scopes }: IKnown,
+): Promise<void> {
+  const { machine: { id, secret }, fetch, step } = demo;
+  const token = await step(
+    "token",
+    "Request a token: fetchToken()",
+    "a token",
+    async () => {
+      const body = buildClientCredentialsBody({ resource, scopes });
+      const client = clientSecretPost(id, secret, { issuer });
+      return foundToken(
+        await fetchToken(serverMetadata, body, { client, fetch }),
+      );
+    },
+  );
+  await step(
+    "claims",
+    "Read the claims of the token, not verified: getClaimsFromJWT()",
+    "a JWT",
+    () => {
+      // Some servers use the token itself as its identifier.
+      const { aud, jti: _, ...others } = getClaimsFromJWT(token.access_token);
+      const claims = Object.entries(others)
+        .map(([name, value]) => `${name}=${value}`).join(", ");
+      return { value: aud, result: `for ${aud}`, details: { claims } };
+    },
+  );
+  await callWithToken(demo, "call", token);
+}
+
+/** The device flow; the browser of the tests plays the user. */
+export async function device(
+  demo: IDemo,
+  { serverMetadata, client, resource, scopes }: IKnown,
+): Promise<void> {
+  const { fetch, step } = demo;
+  const authorization = await step(
+    "device_authorization",
+    "Request codes for a device: fetchDeviceAuthorization()",
+    "a device_code and a user_code",
+    async () => {
+      const options = { client, resource, scopes, fetch };
+      const value = await fetchDeviceAuthorization(serverMetadata, options);
+      const { user_code, verification_uri, expires_in } = value;
+      return {
+        value,
+        result: `a code of ${user_code.length} characters for ${expires_in} s`,
+        details: { verification_uri },
+      };
+    },
+  );
+  const token = await step(
+    "device_token",
+    "Poll while the user signs in: pollDeviceToken()",
+    "a token",
+    async () => {
+      let polls = 0;
+      return foundToken(
+        await pollDeviceToken(serverMetadata, authorization, {
+          client,
+          fetch,
+          // Does not wait: the user signs in between the polls.
+          delay: async () => {
+            if (++polls < 2) return;
+            const { verification_uri, user_code } = authorization;
+            await createBrowser().activate(verification_uri, user_code);
+          },
+        }),
+      );
+    },
+  );
+  await callWithToken(demo, "device_call", token);
+}
+
+/** The code flow; the browser of the tests plays the user. */
+export async function code(
+  demo: IDemo,
+  { serverMetadata, client, resource, scopes }: IKnown,
+): Promise<void> {
+  const { fetch, step } = demo;
+  const grant = await step(
+    "authorization",
+    "Request authorization by the user: buildAuthorizationUrl()",
+    "a callback with code, state and iss",
+    async () => {
+      const { codeVerifier, codeChallenge } = await createPkcePair();
+      const state = createState();
+      const url = buildAuthorizationUrl(serverMetadata, {
+        clientId: client.client_id,
+        redirectUri: REDIRECT_URI,
+        state,
+        codeChallenge,
+        scopes,
+        resource,
+      });
+      const callback = await createBrowser().authorize(url);
+      const { code } = parseAuthorizationResponse(callback, {
+        state,
+        serverMetadata,
+      });
+      const namesOf = ({ searchParams }: URL) =>
+        [...searchParams.keys()].join(", ");
+      return {
+        value: { code, codeVerifier },
+        result: "the user is back; state and issuer match",
+        details: {
+          sent_to: url.origin + url.pathname,
+          sent: namesOf(url),
+          received: namesOf(callback),
+        },
+      };
+    },
+  );
+  const token = await step(
+    "code_token",
+    "Exchange the code for a token: fetchToken()",
+    "a token",
+    async () => {
+      const body = buildAuthorizationCodeBody({
+        ...grant,
+        redirectUri: REDIRECT_URI,
+        resource,
+      });
+      return foundToken(
+        await fetchToken(serverMetadata, body, { client, fetch }),
+      );
+    },
+  );
+  await callWithToken(demo, "code_call", token);
+}
+
+/**
+ * All of the other steps in one: a `fetch` that obtains its token and refreshes it. The
+ * user is the browser of the tests, or a person with theirs.
+ */
+export async function session(
+  { target, fetch, requests, step }: IDemo,
+  receiver: Pick<ICodeFlowOptions, "redirectUri" | "visit"> = {
+    redirectUri: REDIRECT_URI,
+    visit: (url) => createBrowser().authorize(url),
+  },
+): Promise<void> {
+  let visited = "";
+  let aheadMs = 0;
+  const api = createAuthorizedFetch(target, {
+    authorize: codeFlow({
+      clientMetadata: { client_name: CLIENT_NAME },
+      redirectUri: receiver.redirectUri,
+      visit(url, visit) {
+        visited = url.origin + url.pathname;
+        return receiver.visit(url, visit);
+      },
+    }),
+    fetch,
+    now: () => Date.now() + aheadMs,
+  });
+  /** Calls the resource and counts the token requests. */
+  const call = async () => {
+    const { status, statusText, body } = await api(target);
+    await body?.cancel();
+    const grants = requests.flatMap(({ grant_type }) => grant_type ?? []);
+    const result = `${status} ${statusText} after ${grants.length} token ` +
+      `request: ${grants.join(", ")}`;
+    if (status !== 200 || grants.length !== 1) throw new Error(result);
+    return { value: undefined, result };
+  };
+  const expected = "200 after 1 token request";
+  await step(
+    "authorized_fetch",
+    "Call the resource: createAuthorizedFetch() with codeFlow()",
+    expected,
+    async () => ({ ...await call(), details: { visited } }),
+  );
+  await step(
+    "authorized_fetch_refresh",
+    "Call it again after the token has expired",
+    expected,
+    async () => {
+      const { expires_in } = (await api.session())?.token ?? {};
+      if (!expires_in) throw new Error("No session with an expiry");
+      aheadMs = expires_in * 1_000;
+      return await call();
+    },
+  );
 }
