@@ -1,14 +1,14 @@
 /**
  * Runs the authorization scenarios of the MCP conformance suite with
- * `tests/conformance/client.ts`, and prints a table. The exit code is 1 if a check
- * fails or warns, or if a scenario is missing.
+ * `tests/conformance/client.ts`, and prints a line for each. The exit code is 1 if a
+ * check fails or warns, or if a scenario is missing.
  *
  * Arguments select scenarios, with or without `auth/`; the default is all of them.
- * `--spec-version 2026-07-28` uses that revision for every scenario, instead of the
- * revision that each scenario names.
  */
-import { parseArgs } from "node:util";
+import { delimiter, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { root } from "./support/deno.ts";
+import { run, temporaryDirectory } from "./support/process.ts";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const SCENARIO_COUNT = 33;
@@ -16,9 +16,9 @@ const AT_ONCE = 2;
 const PREFIX = "auth/";
 
 // The client and the suite have shorter timeouts of their own.
-const SCENARIO_MS = 60_000;
+const SCENARIO_SECONDS = 60;
 // The first command may have to download the suite.
-const LIST_MS = 300_000;
+const LIST_SECONDS = 300;
 
 /** The client may use the servers under test only, and no packages. */
 const CLIENT = [
@@ -73,26 +73,18 @@ export function hasPassed(outcome: IOutcome): boolean {
     having("FAILURE", outcome).length + having("WARNING", outcome).length === 0;
 }
 
-/** Returns the authorization scenarios from the suite's list of all scenarios. */
-export function readList(list: string): string[] {
-  return [...list.matchAll(/^ *- (auth\/\S+)/gm)].map(([, name = ""]) => name);
-}
-
-/** Returns the cells of the table for an outcome. */
-export function toCells(outcome: IOutcome): string[] {
-  const count = (status: string) => String(having(status, outcome).length);
+/** Returns the line of an outcome. */
+function toLine(outcome: IOutcome): string {
+  const count = (status: string) => having(status, outcome).length;
   const errorCode = errorCodeOf(outcome);
   const passed = errorCode ? `passed (client: ${errorCode})` : "passed";
-  return [
-    outcome.scenario,
-    outcome.revision,
-    ...["SUCCESS", "FAILURE", "WARNING"].map(count),
-    hasPassed(outcome) ? passed : "FAILED",
-  ];
+  return `${outcome.scenario}, revision ${outcome.revision}: ` +
+    `${count("SUCCESS")} passed, ${count("FAILURE")} failed, ` +
+    `${count("WARNING")} warnings: ${hasPassed(outcome) ? passed : "FAILED"}`;
 }
 
 /** Explains an outcome that did not pass. */
-export function explain(outcome: IOutcome): string {
+function explain(outcome: IOutcome): string {
   const lines = ["FAILURE", "WARNING"].flatMap((status) =>
     having(status, outcome).map(({ id, description, errorMessage }) =>
       `  ${status} ${id}: ${errorMessage ?? description}`
@@ -111,30 +103,21 @@ export function explain(outcome: IOutcome): string {
 }
 
 /** Runs the suite with this Deno first on the path, as it starts the client. */
-async function runSuite(args: string[], timeLimit: number) {
-  const [, folder = "", separator = "/"] =
-    /^(.*)([/\\])[^/\\]+$/.exec(Deno.execPath()) ?? [];
-  // Variables of an earlier run would reach every client.
-  const env = Object.fromEntries(
-    Object.entries(Deno.env.toObject())
-      .filter(([name]) => !name.startsWith("MCP_CONFORMANCE_")),
-  );
-  const path = `${folder}${separator === "\\" ? ";" : ":"}${env.PATH ?? ""}`;
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", SUITE, ...args],
-    cwd: root,
-    clearEnv: true,
-    env: { ...env, PATH: path, NO_COLOR: "1" },
-    signal: AbortSignal.timeout(timeLimit),
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { success, stdout: decode(stdout), stderr: decode(stderr) };
+async function runSuite(args: string[], seconds: number) {
+  const folder = dirname(Deno.execPath());
+  const path = `${folder}${delimiter}${Deno.env.get("PATH") ?? ""}`;
+  return await run(Deno.execPath(), ["run", "--allow-all", SUITE, ...args], {
+    cwd: fileURLToPath(root),
+    seconds,
+    env: { PATH: path },
+  });
 }
 
 /** Returns the suite's list of scenarios; fails if their number changed. */
 async function listScenarios(): Promise<string[]> {
-  const { stdout, stderr } = await runSuite(["list", "--client"], LIST_MS);
-  const scenarios = readList(stdout);
+  const { stdout, stderr } = await runSuite(["list", "--client"], LIST_SECONDS);
+  const scenarios = [...stdout.matchAll(/^ *- (auth\/\S+)/gm)]
+    .map(([, name = ""]) => name);
   if (scenarios.length !== SCENARIO_COUNT) {
     throw new Error(
       `${SUITE} lists ${scenarios.length} scenarios, ` +
@@ -156,37 +139,29 @@ async function readResult(folder: string, name: string): Promise<string> {
   return "";
 }
 
-async function runScenario(
-  scenario: string,
-  specVersion: string | undefined,
-): Promise<IOutcome> {
-  const folder = await Deno.makeTempDir({ prefix: "conformance-" });
-  try {
-    const { success, stdout, stderr } = await runSuite([
-      "client",
-      // The suite splits this at spaces, so no part may contain one: hence the name
-      // without its directory, and relative paths.
-      ...["--command", ["deno", ...CLIENT].join(" ")],
-      ...["--scenario", scenario],
-      ...["--output-dir", folder],
-      ...(specVersion ? ["--spec-version", specVersion, "--force"] : []),
-    ], SCENARIO_MS);
-    const output = await readResult(folder, "stdout.txt");
-    return {
-      scenario,
-      revision: /at revision (\S+)/.exec(output)?.[1] ?? "",
-      checks: JSON.parse(await readResult(folder, "checks.json") || "[]"),
-      success,
-      complaint: await readResult(folder, "stderr.txt"),
-      report: stdout + stderr,
-    };
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+async function runScenario(scenario: string): Promise<IOutcome> {
+  await using folder = await temporaryDirectory("conformance-");
+  const { code, stdout, stderr } = await runSuite([
+    "client",
+    // The suite splits this at spaces, so no part may contain one: hence the name
+    // without its directory, and relative paths.
+    ...["--command", ["deno", ...CLIENT].join(" ")],
+    ...["--scenario", scenario],
+    ...["--output-dir", folder.path],
+  ], SCENARIO_SECONDS);
+  const read = (name: string) => readResult(folder.path, name);
+  return {
+    scenario,
+    revision: /at revision (\S+)/.exec(await read("stdout.txt"))?.[1] ?? "",
+    checks: JSON.parse(await read("checks.json") || "[]"),
+    success: code === 0,
+    complaint: await read("stderr.txt"),
+    report: stdout + stderr,
+  };
 }
 
 /** Returns the selected scenarios by the suite's names; all without a selection. */
-export function choose(all: string[], names: string[]): string[] {
+function choose(all: string[], names: string[]): string[] {
   const wanted = names.map((name) =>
     name.startsWith(PREFIX) ? name : PREFIX + name
   );
@@ -198,38 +173,23 @@ export function choose(all: string[], names: string[]): string[] {
 }
 
 async function main(): Promise<boolean> {
-  const { values, positionals } = parseArgs({
-    // `deno task` passes on the `--` that npm would remove.
-    args: Deno.args.filter((argument) => argument !== "--"),
-    options: { "spec-version": { type: "string" } },
-    allowPositionals: true,
-  });
+  // `deno task` passes on the `--` that npm would remove.
+  const names = Deno.args.filter((argument) => argument !== "--");
   const start = performance.now();
-  const scenarios = choose(await listScenarios(), positionals);
+  const scenarios = choose(await listScenarios(), names);
   console.log(`${SUITE}\n`);
-
-  const width = Math.max(...scenarios.map(({ length }) => length));
-  const widths = [width, 10, 6, 6, 8];
-  const print = (cells: string[]) =>
-    console.log(
-      cells.map((cell, column) =>
-        // Numbers are aligned to the right.
-        column >= 2 && column <= 4
-          ? cell.padStart(widths[column] ?? 0)
-          : cell.padEnd(widths[column] ?? 0)
-      ).join("  "),
-    );
-  print(["scenario", "revision", "passed", "failed", "warnings", "result"]);
-
   const runs: Promise<IOutcome>[] = [];
   for (const scenario of scenarios) {
-    const before = runs[runs.length - AT_ONCE] ?? Promise.resolve();
-    runs.push(before.then(() => runScenario(scenario, values["spec-version"])));
+    const before = runs[runs.length - AT_ONCE];
+    runs.push((async () => {
+      await before;
+      return await runScenario(scenario);
+    })());
   }
   const outcomes: IOutcome[] = [];
   for (const run of runs) {
     const outcome = await run;
-    print(toCells(outcome));
+    console.log(toLine(outcome));
     outcomes.push(outcome);
   }
 

@@ -4,6 +4,17 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "./deno.ts";
 
+/** Creates a temporary directory, which disposing of the result removes. */
+export async function temporaryDirectory(
+  prefix: string,
+): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await Deno.makeTempDir({ prefix });
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
+
 /** The result of a program. */
 export interface IRun {
   readonly code: number;
@@ -11,10 +22,10 @@ export interface IRun {
   readonly stderr: string;
 }
 
-/** The environment without the variables that `npx` and `npm run` set. */
+/** The environment without the variables that `npx`, `npm run` and test suites set. */
 function environment(): Record<string, string> {
   const inherited = Object.entries(Deno.env.toObject()).filter(([name]) =>
-    !/^npm_(package|lifecycle|config_(package|call|yes|local_prefix|prefix))/i
+    !/^(npm_(package|lifecycle|config_(package|call|yes|local_prefix|prefix))|mcp_conformance_)/i
       .test(name)
   );
   return { ...Object.fromEntries(inherited), NO_COLOR: "1", FORCE_COLOR: "0" };
@@ -24,13 +35,17 @@ function environment(): Record<string, string> {
 export async function run(
   program: string,
   args: readonly string[],
-  { cwd, seconds = 60 }: { cwd: string; seconds?: number },
+  { cwd, seconds = 60, env = {} }: {
+    cwd: string;
+    seconds?: number;
+    env?: Record<string, string>;
+  },
 ): Promise<IRun> {
   const signal = AbortSignal.timeout(seconds * 1_000);
   const child = new Deno.Command(program, {
     args: [...args],
     cwd,
-    env: environment(),
+    env: { ...environment(), ...env },
     clearEnv: true,
     stdin: "null",
     stdout: "piped",
