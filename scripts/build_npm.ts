@@ -15,11 +15,10 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
-import { unusedImports } from "./support/bundle.ts";
+import { findKeptImports } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
 import {
   COMPILER_OPTIONS,
-  entryPoints,
   findRepositoryProblems,
   finishPackageJson,
   type IEntryPoint,
@@ -30,7 +29,6 @@ import {
   packageMembers,
   PROGRAM,
   repositoryUrl,
-  toSpecifier,
 } from "./support/npm_package.ts";
 import { writePackageReadme } from "./support/package_readme.ts";
 import {
@@ -118,22 +116,6 @@ async function finishPackageJsons(): Promise<void> {
   }
 }
 
-/** Fails if bundlers keep something of an entry point that nothing is used of. */
-async function requireNoSideEffects(): Promise<void> {
-  const specifiers = entryPoints.map(({ name }) =>
-    toSpecifier(config.name, name)
-  );
-  const directory = fileURLToPath(new URL("npm", root));
-  const unused = await unusedImports(specifiers, directory);
-  for (const [specifier, bytes] of Object.entries(unused)) {
-    if (bytes === 0) continue;
-    throw new Error(
-      `An unused import of ${specifier} leaves ${bytes} bytes in a bundle, ` +
-        'expected none with "sideEffects": false in npm/esm/package.json',
-    );
-  }
-}
-
 async function build(dnt: IDnt, version: string): Promise<void> {
   const tests = await findTestPattern();
   Deno.chdir(root);
@@ -165,7 +147,12 @@ async function build(dnt: IDnt, version: string): Promise<void> {
       await writePackageReadme("npm", "esm/");
       await requireOnlySources();
       await finishPackageJsons();
-      await requireNoSideEffects();
+      // Bundlers read `sideEffects`.
+      const kept = findKeptImports(
+        config.name,
+        fileURLToPath(new URL("npm", root)),
+      );
+      if (kept.length > 0) throw new Error(kept.join("\n"));
     },
   });
 }

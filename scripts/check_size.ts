@@ -4,17 +4,15 @@
  * the first is the figure in README.
  */
 
-import * as esbuild from "esbuild";
 import { bundleEntry, ENTRIES } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
 
 const problems: string[] = [];
 for (const { file, limit } of ENTRIES) {
-  const { gzipped } = await bundleEntry(file);
+  const { gzipped } = bundleEntry(file);
   console.log(`${file}: ${gzipped} bytes of ${limit}`);
   if (gzipped > limit) problems.push(`${file} has more than ${limit} bytes`);
 }
-await esbuild.stop();
 
 const readme = await Deno.readTextFile(new URL("README.md", root));
 const figure = `${ENTRIES[0]!.limit / 1_000} kB`;

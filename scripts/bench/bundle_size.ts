@@ -1,101 +1,16 @@
 /** Compares the size of this library with that of others, after bundling. */
 
 import { fileURLToPath } from "node:url";
-import * as esbuild from "esbuild";
 import config from "../../deno.json" with { type: "json" };
 import {
   bundleCode,
   bundleEntry,
   codeOfEntry,
   ENTRIES,
-  type IBytes,
 } from "../support/bundle.ts";
 import { root } from "../support/deno.ts";
-import { type IGoal, type ISection, type Row, verdict } from "./timing.ts";
-
-/** One row of a comparison: a name, and the module that is bundled. */
-interface IEntry {
-  readonly name: string;
-  readonly code: string;
-}
-
-interface IBundleSize extends IBytes {
-  readonly name: string;
-}
-
-const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
-
-/** All exports of each package. */
-const EVERYTHING: readonly IEntry[] = [
-  { name: "ours", code: `export * from ${mod}` },
-  { name: "oauth4webapi", code: 'export * from "oauth4webapi"' },
-  { name: "openid-client", code: 'export * from "openid-client"' },
-  {
-    name: "@modelcontextprotocol/client",
-    code: 'export * from "@modelcontextprotocol/client"',
-  },
-];
-
-/**
- * The functions for discovery, from a challenge to the metadata of the resource
- * and of the authorization server. oauth4webapi parses challenges within its
- * `process...` functions. openid-client supports neither challenges nor metadata
- * of resources, so its row does less.
- */
-const DISCOVERY: readonly IEntry[] = [
-  {
-    name: "ours",
-    code: `export { parseWWWAuthenticateHeader, fetchResourceMetadata,
-      fetchAuthorizationServerMetadata } from ${mod}`,
-  },
-  {
-    name: "oauth4webapi",
-    code: `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
-      discoveryRequest, processDiscoveryResponse } from "oauth4webapi"`,
-  },
-  {
-    name: "openid-client (authorization server only)",
-    code: 'export { discovery } from "openid-client"',
-  },
-  {
-    name: "@modelcontextprotocol/client",
-    code: `export { extractWWWAuthenticateParams,
-      discoverOAuthProtectedResourceMetadata,
-      discoverAuthorizationServerMetadata
-      } from "@modelcontextprotocol/client"`,
-  },
-];
-
-/**
- * The functions from a challenge to a token. A caller of oauth4webapi has to write
- * more code of its own.
- */
-const FLOW: readonly IEntry[] = [
-  {
-    name: "ours",
-    code: codeOfEntry("code_flow"),
-  },
-  {
-    name: "oauth4webapi",
-    code: `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
-      discoveryRequest, processDiscoveryResponse,
-      dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse,
-      generateRandomState, generateRandomCodeVerifier, calculatePKCECodeChallenge,
-      validateAuthResponse, None, authorizationCodeGrantRequest,
-      processAuthorizationCodeResponse } from "oauth4webapi"`,
-  },
-  {
-    name: "@modelcontextprotocol/client",
-    code: `export { extractWWWAuthenticateParams, auth
-      } from "@modelcontextprotocol/client"`,
-  },
-];
-
-/** What else of this library weighs, beside the entry files. */
-const PARTS: readonly IEntry[] = [{
-  name: "an authorized fetch, with a flow of your own",
-  code: `export { createAuthorizedFetch } from ${mod}`,
-}];
+import { outputOf, temporaryDirectory } from "../support/process.ts";
+import { type ISection, notMeasured, verdict } from "./timing.ts";
 
 /** The packages that this library is compared with. */
 export const PACKAGES = [
@@ -112,6 +27,72 @@ export const SAME_SCOPE = [
   "oauth4webapi",
   "@modelcontextprotocol/client",
 ] as const satisfies readonly typeof PACKAGES[number][];
+
+const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
+
+/** What is bundled: a module for each name, the first of which is ours. */
+interface IBundles {
+  readonly title: string;
+  readonly modules: Readonly<Record<string, string>>;
+  /** Whether all do the same, so that ours has to be smaller. */
+  readonly hasGoals?: boolean;
+}
+
+const BUNDLES: readonly IBundles[] = [
+  {
+    title: "Bundle, everything",
+    hasGoals: true,
+    modules: {
+      ours: `export * from ${mod}`,
+      ...Object.fromEntries(
+        PACKAGES.map((name) => [name, `export * from "${name}"`]),
+      ),
+    },
+  },
+  {
+    // A caller of oauth4webapi has to write more code of its own.
+    title: "Bundle, from 401 to a token",
+    hasGoals: true,
+    modules: {
+      ours: codeOfEntry("code_flow"),
+      "oauth4webapi":
+        `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
+        discoveryRequest, processDiscoveryResponse,
+        dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse,
+        generateRandomState, generateRandomCodeVerifier, calculatePKCECodeChallenge,
+        validateAuthResponse, None, authorizationCodeGrantRequest,
+        processAuthorizationCodeResponse } from "oauth4webapi"`,
+      "@modelcontextprotocol/client":
+        `export { extractWWWAuthenticateParams, auth
+        } from "@modelcontextprotocol/client"`,
+    },
+  },
+  {
+    // From a challenge to both metadata documents. oauth4webapi parses challenges
+    // within its `process...` functions; openid-client has less to do.
+    title: "Bundle, discovery alone",
+    modules: {
+      ours: `export { parseWWWAuthenticateHeader, fetchResourceMetadata,
+        fetchAuthorizationServerMetadata } from ${mod}`,
+      "oauth4webapi":
+        `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
+        discoveryRequest, processDiscoveryResponse } from "oauth4webapi"`,
+      "openid-client (authorization server only)":
+        'export { discovery } from "openid-client"',
+      "@modelcontextprotocol/client": `export { extractWWWAuthenticateParams,
+        discoverOAuthProtectedResourceMetadata,
+        discoverAuthorizationServerMetadata
+        } from "@modelcontextprotocol/client"`,
+    },
+  },
+  {
+    title: "Bundle, parts of this library",
+    modules: {
+      "an authorized fetch, with a flow of your own":
+        `export { createAuthorizedFetch } from ${mod}`,
+    },
+  },
+];
 
 function versionOf(name: keyof typeof config.imports): string {
   return config.imports[name].replace(/^.*@/, "");
@@ -130,7 +111,7 @@ export function packageVersions(): string {
  * be missing.
  */
 export async function installPackages(
-  directory: string,
+  cwd: string,
   others: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const dependencies = {
@@ -140,47 +121,22 @@ export async function installPackages(
     ...others,
   };
   await Deno.writeTextFile(
-    `${directory}/package.json`,
+    `${cwd}/package.json`,
     JSON.stringify({ private: true, dependencies }),
   );
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["install", "--quiet"],
-    cwd: directory,
-    env: { NO_COLOR: "1" },
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr).trim());
-}
-
-async function bundle(
-  { name, code }: IEntry,
-  directory: string,
-): Promise<IBundleSize> {
-  return { name, ...await bundleCode(code, directory) };
-}
-
-/** Bundles all entries of these lists. */
-async function measureBundles(
-  lists: readonly (readonly IEntry[])[],
-): Promise<IBundleSize[][]> {
-  const directory = await Deno.makeTempDir({ prefix: "bundle_size_" });
-  try {
-    await installPackages(directory);
-    return await Promise.all(
-      lists.map((list) =>
-        Promise.all(list.map((entry) => bundle(entry, directory)))
-      ),
-    );
-  } finally {
-    await esbuild.stop();
-    await Deno.remove(directory, { recursive: true });
-  }
+  await outputOf(Deno.execPath(), ["install", "--quiet"], {
+    cwd,
+    seconds: 150,
+  });
 }
 
 /** Bundles the entry files, and compares each with its limit. */
-async function compareEntries(): Promise<ISection> {
-  const rows = await Promise.all(
-    ENTRIES.map(async ({ file, title, goal }): Promise<Row> => {
-      const { minified, gzipped } = await bundleEntry(file);
+function compareEntries(): ISection {
+  return {
+    title: "Bundle, the entry files of scripts/bench/entries",
+    note: "Nothing, gzipped, has 20 bytes.",
+    rows: ENTRIES.map(({ file, title, goal }) => {
+      const { minified, gzipped } = bundleEntry(file);
       return {
         name: title,
         "minified bytes": minified,
@@ -189,65 +145,44 @@ async function compareEntries(): Promise<ISection> {
         goal: verdict(gzipped <= goal),
       };
     }),
-  );
-  await esbuild.stop();
-  return {
-    title: "Bundle, the entry files of scripts/bench/entries",
-    note: "Nothing, gzipped, has 20 bytes.",
-    rows,
   };
 }
 
-function sizeRows(bundles: readonly IBundleSize[]): Row[] {
-  return bundles.map(({ name, minified, gzipped }) => ({
+function compare(
+  { title, modules, hasGoals = false }: IBundles,
+  directory: string,
+): ISection {
+  const sizes = Object.entries(modules).map(([name, code]) => ({
     name,
-    "minified bytes": minified,
-    "gzipped bytes": gzipped,
-    "ratio to ours": gzipped / bundles[0]!.gzipped,
+    ...bundleCode(code, directory),
   }));
-}
-
-/** Compares our bundle, the first, with every package of the same scope. */
-function sizeGoals([ours, ...others]: readonly IBundleSize[]): IGoal[] {
-  return SAME_SCOPE.map((peer) => {
-    const theirs = others.find(({ name }) => name === peer)!;
-    return {
-      text: `smaller than ${peer}, gzipped`,
-      reached: ours!.gzipped < theirs.gzipped,
-    };
-  });
+  const ours = sizes[0]!.gzipped;
+  return {
+    title,
+    rows: sizes.map(({ name, minified, gzipped }) => ({
+      name,
+      "minified bytes": minified,
+      "gzipped bytes": gzipped,
+      "ratio to ours": gzipped / ours,
+    })),
+    goals: hasGoals
+      ? SAME_SCOPE.map((peer) => ({
+        text: `smaller than ${peer}, gzipped`,
+        reached: ours < sizes.find(({ name }) => name === peer)!.gzipped,
+      }))
+      : [],
+  };
 }
 
 /** Measures all bundles. */
 export async function* compareBundles(): AsyncGenerator<ISection> {
-  yield await compareEntries();
+  yield compareEntries();
   try {
-    const lists = [EVERYTHING, FLOW, DISCOVERY, PARTS];
-    const [all, flow, part, parts] = await measureBundles(lists);
-    yield* [
-      {
-        title: "Bundle, everything",
-        rows: sizeRows(all!),
-        goals: sizeGoals(all!),
-      },
-      {
-        title: "Bundle, from 401 to a token",
-        rows: sizeRows(flow!),
-        goals: sizeGoals(flow!),
-      },
-      { title: "Bundle, discovery alone", rows: sizeRows(part!) },
-      {
-        title: "Bundle, parts of this library",
-        rows: parts!.map(({ name, minified, gzipped }) => ({
-          name,
-          "minified bytes": minified,
-          "gzipped bytes": gzipped,
-        })),
-      },
-    ];
+    await using directory = await temporaryDirectory("bundle_size_");
+    await installPackages(directory.path);
+    for (const bundles of BUNDLES) yield compare(bundles, directory.path);
   } catch (failure) {
     // The rest of the report needs no package registry.
-    const reason = String(failure).split("\n")[0]!;
-    yield { title: "Bundles", rows: [{ "not measured": reason }] };
+    yield notMeasured("Bundles", failure);
   }
 }

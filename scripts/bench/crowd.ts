@@ -8,7 +8,9 @@
 
 import { fileURLToPath } from "node:url";
 import { discoverAuthorization } from "../../mod.ts";
-import { type IServers, startServers } from "./servers.ts";
+import { root } from "../support/deno.ts";
+import { outputOf } from "../support/process.ts";
+import { startServers } from "./servers.ts";
 import { type ISection, median, medianRatio, type Row } from "./timing.ts";
 
 /** How many times the memory of the bare fetches ours may take. */
@@ -66,38 +68,19 @@ async function sampleHere(name: string, target: string): Promise<ISample> {
   return { ms, growth: highest - before };
 }
 
-async function sampleInProcess(
-  name: string,
-  { target }: IServers,
-): Promise<ISample> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--quiet",
-      fileURLToPath(import.meta.url),
-      name,
-      target,
-    ],
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(decoder.decode(stderr));
-  return JSON.parse(decoder.decode(stdout));
-}
-
 /** Measures memory and time of each, in turn. */
 export async function compareCrowds(): Promise<ISection> {
   const names = Object.keys(DISCOVERIES);
   const samples: ISample[][] = names.map(() => []);
-  const servers = await startServers();
-  try {
-    for (let round = 0; round < SAMPLES; round++) {
-      for (const [index, name] of names.entries()) {
-        samples[index]!.push(await sampleInProcess(name, servers));
-      }
+  await using servers = await startServers();
+  const program = ["run", "-A", "--quiet", fileURLToPath(import.meta.url)];
+  for (let round = 0; round < SAMPLES; round++) {
+    for (const [index, name] of names.entries()) {
+      const args = [...program, name, servers.target];
+      const options = { cwd: fileURLToPath(root) };
+      const printed = await outputOf(Deno.execPath(), args, options);
+      samples[index]!.push(JSON.parse(printed));
     }
-  } finally {
-    await servers.stop();
   }
   const msOf = (index: number) => samples[index]!.map(({ ms }) => ms / CALLS);
   const growthOf = (index: number) =>

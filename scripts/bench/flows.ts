@@ -122,30 +122,26 @@ async function compareFlow(
   delayMs: number,
   milliseconds: number,
 ): Promise<ISection> {
-  const servers = await startServers(delayMs);
-  try {
-    const tasks = CLIENTS.map(({ name, getToken }): ITask => ({
-      name,
-      run: async () =>
-        requireResult(
-          name,
-          await getToken(servers.target),
-          ACCESS_TOKEN,
-        ),
-    }));
-    const measured = await measure(servers, tasks, milliseconds);
-    const speed = delayMs > 0 ? `after ${delayMs} ms` : "without delay";
-    return {
-      title: `From 401 to a token, servers that respond ${speed}`,
-      note: "Requests: resource, its metadata, the server's metadata, " +
-        "registration, authorization, token. The servers run in another " +
-        `process on loopback; ${measured[0]!.times.wall.length} rounds.`,
-      rows: rowsOf(measured),
-      goals: flowGoals(measured, delayMs),
-    };
-  } finally {
-    await servers.stop();
-  }
+  await using servers = await startServers(delayMs);
+  const tasks = CLIENTS.map(({ name, getToken }): ITask => ({
+    name,
+    run: async () =>
+      requireResult(
+        name,
+        await getToken(servers.target),
+        ACCESS_TOKEN,
+      ),
+  }));
+  const measured = await measure(servers, tasks, milliseconds);
+  const speed = delayMs > 0 ? `after ${delayMs} ms` : "without delay";
+  return {
+    title: `From 401 to a token, servers that respond ${speed}`,
+    note: "Requests: resource, its metadata, the server's metadata, " +
+      "registration, authorization, token. The servers run in another " +
+      `process on loopback; ${measured[0]!.times.wall.length} rounds.`,
+    rows: rowsOf(measured),
+    goals: flowGoals(measured, delayMs),
+  };
 }
 
 async function bareDiscovery(urls: readonly string[]): Promise<string> {
@@ -160,55 +156,50 @@ async function bareDiscovery(urls: readonly string[]): Promise<string> {
 }
 
 async function compareThirdUrl(): Promise<ISection> {
-  const servers = await startServers();
-  try {
-    const { tenant, issuer } = servers;
-    const urls = [
-      `${issuer}/.well-known/oauth-authorization-server/tenant`,
-      `${issuer}/.well-known/openid-configuration/tenant`,
-      `${tenant}/.well-known/openid-configuration`,
-    ];
-    const contestants: Record<string, () => Promise<string | undefined>> = {
-      "ours": async () =>
-        (await discoverAuthorizationServer(tenant)).serverMetadata
-          .token_endpoint,
-      "@modelcontextprotocol/client": async () =>
-        (await discoverAuthorizationServerMetadata(tenant))?.token_endpoint,
-      [BARE]: () => bareDiscovery(urls),
-      "ours, with preferredServerMetadataUrl": async () =>
-        (await discoverAuthorizationServer(tenant, {
-          preferredServerMetadataUrl: urls[2],
-        })).serverMetadata.token_endpoint,
-      "bare fetch of that URL": () => bareDiscovery(urls.slice(2)),
-    };
-    const tasks = Object.entries(contestants).map(([name, find]): ITask => ({
-      name,
-      run: async () => requireResult(name, await find(), `${issuer}/token`),
-    }));
-    const measured = await measure(servers, tasks, 4_000);
-    const [ours, theirs, bare, preferred, bareOnce] = measured;
-    const limit = TIME_LIMITS.wallOnLoopback;
-    return {
-      title: "Discovery of a server whose metadata is at the third URL",
-      note:
-        "oauth4webapi and openid-client request one URL, which the caller " +
-        `chooses. ${ours!.times.wall.length} rounds.`,
-      rows: rowsOf(measured),
-      goals: [
-        requestsGoal([ours!, theirs!]),
-        timeGoal("wall", ours!, bare!, limit),
-        {
-          text: `one request with preferredServerMetadataUrl: ${
-            preferred!.requests
-          }`,
-          reached: preferred!.requests === 1,
-        },
-        timeGoal("wall", preferred!, bareOnce!, limit),
-      ],
-    };
-  } finally {
-    await servers.stop();
-  }
+  await using servers = await startServers();
+  const { tenant, issuer } = servers;
+  const urls = [
+    `${issuer}/.well-known/oauth-authorization-server/tenant`,
+    `${issuer}/.well-known/openid-configuration/tenant`,
+    `${tenant}/.well-known/openid-configuration`,
+  ];
+  const contestants: Record<string, () => Promise<string | undefined>> = {
+    "ours": async () =>
+      (await discoverAuthorizationServer(tenant)).serverMetadata
+        .token_endpoint,
+    "@modelcontextprotocol/client": async () =>
+      (await discoverAuthorizationServerMetadata(tenant))?.token_endpoint,
+    [BARE]: () => bareDiscovery(urls),
+    "ours, with preferredServerMetadataUrl": async () =>
+      (await discoverAuthorizationServer(tenant, {
+        preferredServerMetadataUrl: urls[2],
+      })).serverMetadata.token_endpoint,
+    "bare fetch of that URL": () => bareDiscovery(urls.slice(2)),
+  };
+  const tasks = Object.entries(contestants).map(([name, find]): ITask => ({
+    name,
+    run: async () => requireResult(name, await find(), `${issuer}/token`),
+  }));
+  const measured = await measure(servers, tasks, 4_000);
+  const [ours, theirs, bare, preferred, bareOnce] = measured;
+  const limit = TIME_LIMITS.wallOnLoopback;
+  return {
+    title: "Discovery of a server whose metadata is at the third URL",
+    note: "oauth4webapi and openid-client request one URL, which the caller " +
+      `chooses. ${ours!.times.wall.length} rounds.`,
+    rows: rowsOf(measured),
+    goals: [
+      requestsGoal([ours!, theirs!]),
+      timeGoal("wall", ours!, bare!, limit),
+      {
+        text: `one request with preferredServerMetadataUrl: ${
+          preferred!.requests
+        }`,
+        reached: preferred!.requests === 1,
+      },
+      timeGoal("wall", preferred!, bareOnce!, limit),
+    ],
+  };
 }
 
 /** Compares the flow without and with a delay, then discovery at the third URL. */

@@ -10,7 +10,6 @@ import { scopesMatch } from "../../lib/core/scopes.ts";
 import * as reference from "./reference.ts";
 import {
   compare,
-  contestant,
   type ISection,
   received,
   requireResult,
@@ -26,27 +25,20 @@ export interface IPureGoals {
   readonly scopes?: number;
 }
 
-type Goals = Record<string, (ratio: number) => boolean>;
-
-const REFERENCE = "reference";
-
-/** A goal for the ratio of the reference to ours. */
-function atLeast(factor: number | undefined): Goals {
-  return factor === undefined
-    ? {}
-    : { [REFERENCE]: (ratio) => ratio >= factor };
-}
-
-/** The parameters of a Bearer challenge. */
+/** The parameters of a Bearer challenge that `http-auth-utils` knows. */
 export function challengeParams(id: string): Record<string, string> {
   return {
     realm: `api ${id}`,
     scope: "files:read files:write",
     error: "invalid_token",
     error_description: "The access token expired",
-    resource_metadata: "https://api.example/.well-known/metadata",
   };
 }
+
+/** A parameter that it does not know. */
+export const METADATA = {
+  resource_metadata: "https://api.example/.well-known/metadata",
+};
 
 /** Writes a Bearer challenge. */
 export function bearer(params: Readonly<Record<string, string>>): string {
@@ -54,23 +46,20 @@ export function bearer(params: Readonly<Record<string, string>>): string {
   return received(`Bearer ${pairs.join(", ")}`);
 }
 
-/** Claims of an access token, with some more for the length of the token. */
-export function claimsWith(own: Record<string, unknown>) {
-  return (id: string): Record<string, unknown> => ({
-    iss: "https://as.example/tenants/one",
-    sub: `5f0c3a52-7c1e-4f0b-${id}`,
-    aud: ["https://api.example/mcp", "https://api.example/files"],
-    client_id: "https://app.example/client.json",
-    iat: 1767225600,
-    exp: 1767229200,
-    jti: `b7a1f8c2-90d4-4c55-${id}`,
-    scope: "openid profile email files:read",
-    ...own,
-  });
-}
+const claimsWith = (own: Record<string, unknown>) => (id: string) => ({
+  iss: "https://as.example/tenants/one",
+  sub: `5f0c3a52-7c1e-4f0b-${id}`,
+  aud: ["https://api.example/mcp", "https://api.example/files"],
+  client_id: "https://app.example/client.json",
+  iat: 1767225600,
+  exp: 1767229200,
+  jti: `b7a1f8c2-90d4-4c55-${id}`,
+  scope: "openid profile email files:read",
+  ...own,
+});
 
-/** Claims of a token of 600 bytes. */
-export const CLAIMS = {
+/** The claims of access tokens of 600 bytes. */
+const CLAIMS = {
   "ASCII": claimsWith({ name: "Ada Lovelace", email: "ada.l@as.example" }),
   "not ASCII": claimsWith({ name: "Zoë Łukasiewicz, 山田", locale: "pl" }),
 };
@@ -82,46 +71,22 @@ function encodePart(value: unknown): string {
 }
 
 /** Creates a token of 600 bytes with a signature as long as that of ES256. */
-export function makeToken(claims: unknown): string {
+function makeToken(claims: unknown): string {
   const header = encodePart({ alg: "ES256", typ: "JWT", kid: "2026-key-1" });
   const token = `${header}.${encodePart(claims)}.${"s".repeat(86)}`;
   requireResult("makeToken", token.length, 600);
   return received(token);
 }
 
-function compareChallenges(goals: IPureGoals): Row[] {
-  const inputs = variants((id) => bearer(challengeParams(id)));
-  const parsers = {
-    ours: parseWWWAuthenticateHeader,
-    [REFERENCE]: reference.parseWWWAuthenticateHeader,
-  };
-  const expected = [{ scheme: "Bearer", params: challengeParams("id10") }];
-  return compare(
-    Object.entries(parsers).map(([name, parse]) => {
-      requireResult(name, parse(inputs[0]!), expected);
-      return contestant(name, inputs, parse);
-    }),
-    atLeast(goals.challenge),
-  );
-}
-
-function compareClaims(
-  claimsOf: (id: string) => Record<string, unknown>,
-  goals: Goals,
+/** Compares decoders of tokens; ours is the first. */
+export function compareClaims(
+  decoders: Readonly<Record<string, (token: string) => unknown>>,
+  kind: keyof typeof CLAIMS,
+  goals: Readonly<Record<string, number | undefined>> = {},
 ): Row[] {
+  const claimsOf = CLAIMS[kind];
   const tokens = variants((id) => makeToken(claimsOf(id)));
-  const decoders = {
-    ours: getClaimsFromJWT,
-    [REFERENCE]: reference.getClaimsFromJWT,
-    "jose.decodeJwt": (token: string) => decodeJwt(token),
-  };
-  return compare(
-    Object.entries(decoders).map(([name, decode]) => {
-      requireResult(name, decode(tokens[0]!), claimsOf("id10"));
-      return contestant(name, tokens, decode);
-    }),
-    goals,
-  );
+  return compare(decoders, tokens, claimsOf("id10"), goals);
 }
 
 type ScopePair = [a: string[], b: string[]];
@@ -133,48 +98,62 @@ const ORDERS: Record<string, (scopes: string[]) => string[]> = {
   "with another last value": (scopes) => [...scopes.slice(0, -1), "other"],
 };
 
-function compareScopes(count: number, order: string, goals: Goals): Row[] {
+function compareScopes(
+  count: number,
+  order: string,
+  goal: number | undefined,
+): Row[] {
   const pairs = variants((id): ScopePair => {
     const scopes = Array.from({ length: count }, (_, n) => `${id}:${n * 7919}`);
     const read = (list: string[]) => received(list.join(" ")).split(" ");
     return [read(scopes), read(ORDERS[order]!(scopes))];
   });
-  const matchers = { ours: scopesMatch, [REFERENCE]: reference.scopesMatch };
-  return compare(
-    Object.entries(matchers).map(([name, match]) => {
-      const expected = order !== "with another last value";
-      requireResult(name, match(...pairs[0]!), expected);
-      return contestant(name, pairs, ([a, b]: ScopePair) => match(a, b));
-    }),
-    goals,
-  );
+  const functions = {
+    ours: ([a, b]: ScopePair) => scopesMatch(a, b),
+    reference: ([a, b]: ScopePair) => reference.scopesMatch(a, b),
+  };
+  const expected = order !== "with another last value";
+  return compare(functions, pairs, expected, { reference: goal });
 }
 
 /** Compares the three functions with the reference, and claims also with jose. */
 export function comparePure(runtime: string, goals: IPureGoals): ISection[] {
-  const scopeGoals = (factor: number) =>
-    goals.scopes === undefined ? {} : atLeast(factor);
+  const paramsOf = (id: string) => ({ ...challengeParams(id), ...METADATA });
+  const parsers = {
+    ours: parseWWWAuthenticateHeader,
+    reference: reference.parseWWWAuthenticateHeader,
+  };
+  const decoders = {
+    ours: getClaimsFromJWT,
+    reference: reference.getClaimsFromJWT,
+    "jose.decodeJwt": (token: string) => decodeJwt(token),
+  };
   return [
     {
       title: `${runtime}: parseWWWAuthenticateHeader, five parameters`,
-      rows: compareChallenges(goals),
+      rows: compare(
+        parsers,
+        variants((id) => bearer(paramsOf(id))),
+        [{ scheme: "Bearer", params: paramsOf("id10") }],
+        { reference: goals.challenge },
+      ),
     },
     {
       title: `${runtime}: getClaimsFromJWT, 600 bytes, ASCII`,
       note: "jose does not decode the header.",
-      rows: compareClaims(CLAIMS["ASCII"], atLeast(goals.claims)),
+      rows: compareClaims(decoders, "ASCII", { reference: goals.claims }),
     },
     {
       title: `${runtime}: getClaimsFromJWT, 600 bytes, not ASCII`,
-      rows: compareClaims(CLAIMS["not ASCII"], {}),
+      rows: compareClaims(decoders, "not ASCII"),
     },
     ...Object.keys(ORDERS).map((order) => ({
       title: `${runtime}: scopesMatch, 20 scopes ${order}`,
-      rows: compareScopes(20, order, scopeGoals(goals.scopes ?? 1)),
+      rows: compareScopes(20, order, goals.scopes),
     })),
     ...[1, 2, 5].map((count) => ({
       title: `${runtime}: scopesMatch, ${count} in reverse order`,
-      rows: compareScopes(count, "in reverse order", scopeGoals(1)),
+      rows: compareScopes(count, "in reverse order", goals.scopes && 1),
     })),
   ];
 }

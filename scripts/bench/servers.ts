@@ -11,7 +11,7 @@
 import { fileURLToPath } from "node:url";
 
 /** The pair of servers, for clients in this process. */
-export interface IServers {
+export interface IServers extends AsyncDisposable {
   /** URL of the resource. */
   readonly target: string;
   /** Issuer whose metadata is at the first URL. */
@@ -20,7 +20,6 @@ export interface IServers {
   readonly tenant: string;
   /** Returns the number of requests since the last call. */
   countRequests(): Promise<number>;
-  stop(): Promise<void>;
 }
 
 /** The token that the authorization server issues, and the resource accepts. */
@@ -195,7 +194,7 @@ export async function startServers(delayMs = 0): Promise<IServers> {
     async countRequests() {
       return await (await fetch(`${issuer}/requests`)).json();
     },
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await lines.cancel();
       await child.stdin.close();
       await child.status;

@@ -35,7 +35,7 @@ export interface ISection {
 }
 
 /** One of the compared functions. */
-export interface IContestant {
+interface IContestant {
   readonly name: string;
   run(index: number): unknown;
 }
@@ -44,6 +44,14 @@ export interface IContestant {
 export interface ITask {
   readonly name: string;
   run(): Promise<unknown>;
+}
+
+/** The section in place of one that cannot be measured on this machine. */
+export function notMeasured(title: string, failure: unknown): ISection {
+  return {
+    title,
+    rows: [{ "not measured": String(failure).split("\n")[0]! }],
+  };
 }
 
 /** Receives results, so that no compiler removes a call. */
@@ -69,18 +77,6 @@ export function requireResult(
     throw new Error(
       `${name} returned a wrong result: ${JSON.stringify(actual)}`,
     );
-  }
-}
-
-/** Checks whether the function accepts the input, instead of throwing. */
-export function accepts<Input>(
-  call: (input: Input) => unknown,
-  input: Input,
-): boolean {
-  try {
-    return !!call(input);
-  } catch {
-    return false;
   }
 }
 
@@ -197,20 +193,30 @@ export function verdict(reached: boolean): string {
   return reached ? "reached" : "missed";
 }
 
-/** Measures contestants, the first of which is ours; goals are by their names. */
-export function compare(
-  contestants: readonly IContestant[],
-  goals: Readonly<Record<string, (ratio: number) => boolean>> = {},
+/**
+ * Compares functions by name with the same inputs; the first is ours. Fails if one does
+ * not return what is expected of the first input. Goals are by names as well: how many
+ * times the time of ours the other function has to take.
+ */
+export function compare<Input>(
+  functions: Readonly<Record<string, (input: Input) => unknown>>,
+  inputs: readonly Input[],
+  expected: unknown,
+  goals: Readonly<Record<string, number | undefined>> = {},
 ): Row[] {
+  const contestants = Object.entries(functions).map(([name, call]) => {
+    requireResult(name, call(inputs[0]!), expected);
+    return contestant(name, inputs, call);
+  });
   const times = timeInTurn(contestants);
   return contestants.map(({ name }, index) => {
     const ratio = medianRatio(times[index]!, times[0]!);
-    const reached = goals[name]?.(ratio);
+    const goal = goals[name];
     return {
       name,
       "ns per call": median(times[index]!),
       "ratio to ours": ratio,
-      goal: reached === undefined ? "" : verdict(reached),
+      goal: goal === undefined ? "" : verdict(ratio >= goal),
     };
   });
 }
