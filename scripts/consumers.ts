@@ -14,12 +14,16 @@ import { runDeno } from "./consumers/deno.ts";
 import { findBun, findNode, runBun, runNode } from "./consumers/node.ts";
 import { runOwnTests } from "./consumers/own_tests.ts";
 import { preparePackage } from "./support/package.ts";
+import { temporaryDirectory } from "./support/process.ts";
 import { startConsumerServer } from "./consumers/server.ts";
-import { formatTable, type IRow } from "./consumers/table.ts";
-import { runAttw, runPublint, runTypeScript } from "./consumers/types.ts";
+import { formatRows, type IRow } from "./consumers/table.ts";
+import { runLinters, runTypeScript } from "./consumers/types.ts";
 import { runUnitTests } from "./consumers/unit_tests.ts";
 
-const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
+const CONSUMERS: Record<
+  string,
+  (context: IContext) => Promise<readonly IRow[]>
+> = {
   node: runNode,
   bun: runBun,
   workerd: runWorkerd,
@@ -29,8 +33,7 @@ const CONSUMERS: Record<string, (context: IContext) => Promise<IRow[]>> = {
   typescript: runTypeScript,
   unit_tests: runUnitTests,
   own_tests: runOwnTests,
-  publint: runPublint,
-  attw: runAttw,
+  linters: runLinters,
 };
 
 /** Downloads all tools at once; a failure is reported where the tool is used. */
@@ -54,9 +57,10 @@ const { values } = parseArgs({
   options: { package: { type: "string" }, only: { type: "string" } },
 });
 const started = performance.now();
-const temporary = await Deno.makeTempDir({ prefix: "consumers_" });
 const rows: IRow[] = [];
-try {
+{
+  await using directory = await temporaryDirectory("consumers_");
+  const temporary = directory.path;
   await using server = await startConsumerServer();
   if (values.only === undefined) await download(temporary);
   const context: IContext = {
@@ -72,9 +76,7 @@ try {
     if (values.only !== undefined && values.only !== name) continue;
     rows.push(...await consume(context));
   }
-} finally {
-  await Deno.remove(temporary, { recursive: true });
 }
 const seconds = Math.round((performance.now() - started) / 1_000);
-console.log(`\n${formatTable(rows)}\n\n${seconds} s.`);
+console.log(`\n${formatRows(rows)}\n\n${seconds} s.`);
 Deno.exit(rows.some(({ failure }) => failure !== undefined) ? 1 : 0);

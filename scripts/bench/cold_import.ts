@@ -19,7 +19,7 @@ const ROUNDS = 12;
 const PROGRAM = `
 const start = performance.now();
 await import(process.argv[2]);
-console.log(performance.now() - start);
+console.log(String(performance.now() - start));
 `;
 
 /** Compares what a command imports: specifiers by name, the first of which is ours. */

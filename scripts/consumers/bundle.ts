@@ -3,9 +3,9 @@
 import {
   attempt,
   copyFiles,
-  failureOf,
   type IContext,
   installTool,
+  judge,
   packages,
   parseOutcome,
 } from "./context.ts";
@@ -52,7 +52,9 @@ async function bundle(
 }
 
 /** Runs the scenario in workerd, without Node's modules in the worker. */
-export async function runWorkerd(context: IContext): Promise<IRow[]> {
+export async function runWorkerd(
+  context: IContext,
+): Promise<readonly IRow[]> {
   return await attempt("workerd", "-", "bundle", async () => {
     const tool = await installTool(context, "miniflare", packages.miniflare);
     const node = await findNode(context, packages.node.at(-1) ?? "");
@@ -70,14 +72,9 @@ export async function runWorkerd(context: IContext): Promise<IRow[]> {
       const loaded = `bundle, as of ${date}`;
       rows.push(
         ...await attempt("workerd", version, loaded, async () => {
-          const outcome = parseOutcome(
-            await outputOf(node, ["workerd.mjs", date, context.server], {
-              cwd: project,
-            }),
-          );
-          const { importMs } = outcome;
-          const failure = failureOf(outcome, "worker");
-          return { runtime: "workerd", version, loaded, importMs, failure };
+          const args = ["workerd.mjs", date, context.server];
+          const printed = await outputOf(node, args, { cwd: project });
+          return judge(parseOutcome(printed), "worker");
         }),
       );
     }
@@ -86,33 +83,27 @@ export async function runWorkerd(context: IContext): Promise<IRow[]> {
 }
 
 /** Runs the scenario in headless Chromium, on a page of another origin. */
-export async function runChromium(context: IContext): Promise<IRow[]> {
-  const loaded = "bundle as a module";
-  return await attempt("Chromium", "-", loaded, async () => {
+export async function runChromium(
+  context: IContext,
+): Promise<readonly IRow[]> {
+  return await attempt("Chromium", "-", "bundle as a module", async () => {
     const project = await bundle(context, "browser");
     await copyFiles(project, "browser.html");
     const { version, outcome } = await runPage(project, context.server);
-    const { importMs } = outcome;
-    const failure = failureOf(outcome, "browser");
-    return { runtime: "Chromium", version, loaded, importMs, failure };
+    return { version, ...judge(outcome, "browser") };
   });
 }
 
-/**
- * Bundles an import of each entry point of which nothing is used.
- */
-export async function runUnused(context: IContext): Promise<IRow[]> {
+/** Bundles an import of each entry point of which nothing is used. */
+export async function runUnused(
+  context: IContext,
+): Promise<readonly IRow[]> {
   const { name, tarball } = context.package;
-  const version = packages.esbuild;
-  return await attempt("esbuild", version, "unused imports", async () => {
+  const loaded = `unused imports, ${entryPoints.length}`;
+  return await attempt("esbuild", packages.esbuild, loaded, async () => {
     const project = `${context.temporary}/unused`;
     await install(project, { [name]: `file:${tarball}` });
     const kept = findKeptImports(name, project);
-    return {
-      runtime: "esbuild",
-      version,
-      loaded: `unused imports, ${entryPoints.length}`,
-      failure: kept.join("\n") || undefined,
-    };
+    return { failure: kept.join("\n") || undefined };
   });
 }

@@ -1,14 +1,15 @@
 /** What all consumers share: their input, and how their outcome is judged. */
 
+import { deepEqual } from "node:assert/strict";
 import expectation from "../../tests/consumers/expected.json" with {
   type: "json",
 };
 import pinned from "../../tests/consumers/packages.json" with { type: "json" };
 import config from "../../deno.json" with { type: "json" };
 import { root } from "../support/deno.ts";
-import { install } from "../support/process.ts";
+import { install, run } from "../support/process.ts";
 import type { IPackage } from "../support/package.ts";
-import { differences, type IRow } from "./table.ts";
+import type { IRow } from "./table.ts";
 
 /** The versions of runtimes and tools. */
 export const packages = {
@@ -40,15 +41,14 @@ export function parseOutcome(printed: string): IOutcome {
 }
 
 /**
- * Returns what is wrong with an outcome; undefined if the report is as expected.
- * Browsers hide the target of a redirect, so another report is expected of them.
- * Workers and browsers do not load the entry point for programs.
+ * Returns the time of an outcome, and what is wrong with its report. Browsers hide the
+ * target of a redirect, so another report is expected of them. Workers and browsers do
+ * not load the entry point for programs.
  */
-export function failureOf(
-  { failure, report }: IOutcome,
+export function judge(
+  { importMs, failure, report }: IOutcome,
   runtime: "program" | "worker" | "browser" = "program",
-): string | undefined {
-  if (failure !== undefined) return failure;
+): Pick<IRow, "importMs" | "failure"> {
   const expected = structuredClone(expectation.everywhere);
   if (runtime === "browser") {
     Object.assign(expected.limits, expectation.browser.limits);
@@ -58,29 +58,34 @@ export function failureOf(
   if (runtime === "program") {
     Object.assign(expected.entryPoints, expectation.program);
   }
-  const found = differences(report, expected);
-  return found.length > 0 ? found.join("\n") : undefined;
+  try {
+    if (failure === undefined) deepEqual(report, expected);
+    return { importMs, failure };
+  } catch (error) {
+    return { importMs, failure: (error as Error).message };
+  }
 }
 
 /** A runtime or tool that is not available on this machine. */
 export class MissingError extends Error {}
 
 /**
- * Returns the rows of a consumer, or one row that says why there are none. A
- * runtime that is not available counts as a failure.
+ * Returns the rows of a consumer, or one row: with the members that the task returns, or
+ * with the error that it throws. A runtime that is not available counts as a failure.
  */
 export async function attempt(
   runtime: string,
   version: string,
   loaded: string,
-  rows: () => Promise<IRow | IRow[]>,
-): Promise<IRow[]> {
+  task: () => Promise<Partial<IRow> | readonly IRow[]>,
+): Promise<readonly IRow[]> {
+  const row = { runtime, version, loaded };
   try {
-    return [await rows()].flat();
+    const result = await task();
+    return Array.isArray(result) ? result : [{ ...row, ...result }];
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
-    const isMissing = error instanceof MissingError;
-    return [{ runtime, version, loaded, failure, isMissing }];
+    return [{ ...row, failure, isMissing: error instanceof MissingError }];
   }
 }
 
@@ -113,4 +118,24 @@ export function installTool(
     });
   installed.set(directory, tool);
   return tool;
+}
+
+/**
+ * Runs a program of an installed tool, by default in the project of the tool; returns
+ * what it printed, also as failure if it failed.
+ */
+export async function runTool(
+  context: IContext,
+  [name, version, program]: [name: string, version: string, program: string],
+  args: readonly string[],
+  directory?: string,
+): Promise<{ printed: string; failure: string | undefined }> {
+  const tool = await installTool(context, name, version);
+  const { code, stdout, stderr } = await run(
+    `${tool}/node_modules/.bin/${program}`,
+    args,
+    { cwd: directory ?? tool },
+  );
+  const printed = `${stdout}${stderr}`;
+  return { printed, failure: code === 0 ? undefined : printed };
 }

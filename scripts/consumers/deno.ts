@@ -3,8 +3,8 @@
 import {
   attempt,
   copyFiles,
-  failureOf,
   type IContext,
+  judge,
   parseOutcome,
 } from "./context.ts";
 import { entryPoints, toSpecifier } from "../support/npm_package.ts";
@@ -18,9 +18,8 @@ async function runProject(
   loaded: string,
   directory: string,
   settings: Record<string, unknown>,
-): Promise<IRow[]> {
-  const version = Deno.version.deno;
-  return await attempt("Deno", version, loaded, async () => {
+): Promise<readonly IRow[]> {
+  return await attempt("Deno", Deno.version.deno, loaded, async () => {
     await copyFiles(directory, "scenario.js", "import.mjs");
     await Deno.writeTextFile(
       `${directory}/deno.json`,
@@ -33,10 +32,7 @@ async function runProject(
       ["run", ...permissions, "import.mjs", context.server],
       { cwd: directory },
     );
-    const outcome = parseOutcome(printed);
-    const { importMs } = outcome;
-    const failure = failureOf(outcome);
-    return { runtime: "Deno", version, loaded, importMs, failure };
+    return judge(parseOutcome(printed));
   });
 }
 

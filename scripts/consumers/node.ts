@@ -3,9 +3,9 @@
 import {
   attempt,
   copyFiles,
-  failureOf,
   type IContext,
   installTool,
+  judge,
   packages,
   parseOutcome,
 } from "./context.ts";
@@ -44,56 +44,17 @@ const EXAMPLE = new URL("tests/examples/command_line.ts", root);
 
 /** Runs the example with a URL that nothing listens on; it ends with one line. */
 async function runExample(
-  runtime: string,
-  version: string,
   program: string,
-  project: string,
-): Promise<IRow> {
+  cwd: string,
+): Promise<Partial<IRow>> {
   const file = "command_line.mjs";
-  await Deno.copyFile(EXAMPLE, `${project}/${file}`);
+  await Deno.copyFile(EXAMPLE, `${cwd}/${file}`);
   const args = [file, "http://127.0.0.1:1/"];
-  const { code, stdout, stderr } = await run(program, args, { cwd: project });
+  const { code, stdout, stderr } = await run(program, args, { cwd });
   const isLine = /^\w*Error: .+\n$/.test(stderr) && stdout === "";
-  const failure = code === 1 && isLine
-    ? undefined
-    : `${file} ended with ${code}: ${stdout}${stderr}`;
-  return { runtime, version, loaded: "command_line.ts", failure };
-}
-
-/** Loads the installed package of a project by `import` and by `require`. */
-async function runBoth(
-  runtime: string,
-  program: string,
-  project: string,
-  context: IContext,
-): Promise<IRow[]> {
-  const version = (await outputOf(program, ["--version"], { cwd: project }))
-    .trim().replace(/^v/, "");
-  const rows: IRow[] = [];
-  for (const way of ["import", "require"] as const) {
-    const file = way === "import" ? "import.mjs" : "require.cjs";
-    rows.push(
-      ...await attempt(runtime, version, way, async () => {
-        const printed = await outputOf(program, [file, context.server], {
-          cwd: project,
-        });
-        const outcome = parseOutcome(printed);
-        const kind = outcome.kind ?? "ESM";
-        return {
-          runtime,
-          version,
-          loaded: `${way}, ${kind}`,
-          importMs: outcome.importMs,
-          failure: kind === "ESM" && way === "require" &&
-              context.package.hasCommonJs && runtime === "Node"
-            ? "require() loaded ESM, although the package contains CommonJS"
-            : failureOf(outcome),
-        };
-      }),
-    );
-  }
-  rows.push(await runExample(runtime, version, program, project));
-  return rows;
+  return code === 1 && isLine
+    ? {}
+    : { failure: `${file} ended with ${code}: ${stdout}${stderr}` };
 }
 
 /**
@@ -101,31 +62,62 @@ async function runBoth(
  * person would have to sign in.
  */
 async function runProgram(
+  program: string,
+  cwd: string,
+  { package: { version } }: IContext,
+): Promise<Partial<IRow>> {
+  const bin = await Deno.realPath(`${cwd}/node_modules/.bin/oauth-helper`);
+  const printed = await outputOf(program, [bin, "--version"], { cwd });
+  if (printed.trim() !== version) {
+    return { failure: `The program has the version ${printed}` };
+  }
+  const url = "https://api.example/mcp";
+  const args = [bin, "token", "--account", crypto.randomUUID(), url];
+  const { code, stderr } = await run(program, args, { cwd });
+  return code === 3
+    ? {}
+    : { failure: `Exit code ${code}, expected 3: ${stderr}` };
+}
+
+/**
+ * Loads the installed package of a project by `import` and by `require`, and runs the
+ * example and the program.
+ */
+async function runAll(
   runtime: string,
   program: string,
-  project: string,
+  cwd: string,
   context: IContext,
 ): Promise<IRow[]> {
-  const packed = context.package.version;
-  const version = (await outputOf(program, ["--version"], { cwd: project }))
-    .trim().replace(/^v/, "");
-  const bin = await Deno.realPath(`${project}/node_modules/.bin/oauth-helper`);
-  const cwd = project;
-  return await attempt(runtime, version, "oauth-helper", async () => {
-    const printed = await outputOf(program, [bin, "--version"], { cwd });
-    const url = "https://api.example/mcp";
-    const { code, stderr } = await run(
-      program,
-      [bin, "token", "--account", crypto.randomUUID(), url],
-      { cwd },
-    );
-    const failure = printed.trim() !== packed
-      ? `The program has the version ${printed}`
-      : code !== 3
-      ? `Exit code ${code}, expected 3: ${stderr}`
-      : undefined;
-    return { runtime, version, loaded: "oauth-helper", failure };
-  });
+  const printed = await outputOf(program, ["--version"], { cwd });
+  const version = printed.trim().replace(/^v/, "");
+  const load = async (file: string): Promise<Partial<IRow>> => {
+    const args = [file, context.server];
+    const outcome = parseOutcome(await outputOf(program, args, { cwd }));
+    const { kind = "ESM" } = outcome;
+    const isWrong = kind === "ESM" && file === "require.cjs" &&
+      context.package.hasCommonJs && runtime === "Node";
+    return {
+      loaded: `${file.replace(/\..*/, "")}, ${kind}`,
+      ...isWrong
+        ? {
+          failure:
+            "require() loaded ESM, although the package contains CommonJS",
+        }
+        : judge(outcome),
+    };
+  };
+  const tasks = {
+    import: () => load("import.mjs"),
+    require: () => load("require.cjs"),
+    "command_line.ts": () => runExample(program, cwd),
+    "oauth-helper": () => runProgram(program, cwd, context),
+  };
+  const rows: IRow[] = [];
+  for (const [loaded, task] of Object.entries(tasks)) {
+    rows.push(...await attempt(runtime, version, loaded, task));
+  }
+  return rows;
 }
 
 /** Runs the scenario in every version of Node. */
@@ -139,10 +131,7 @@ export async function runNode(context: IContext): Promise<IRow[]> {
     rows.push(
       ...await attempt("Node", version, "-", async () => {
         const program = await findNode(context, version);
-        return [
-          ...await runBoth("Node", program, project, context),
-          ...await runProgram("Node", program, project, context),
-        ];
+        return await runAll("Node", program, project, context);
       }),
     );
   }
@@ -150,7 +139,7 @@ export async function runNode(context: IContext): Promise<IRow[]> {
 }
 
 /** Runs the scenario in Bun, which installs the package itself. */
-export async function runBun(context: IContext): Promise<IRow[]> {
+export async function runBun(context: IContext): Promise<readonly IRow[]> {
   return await attempt("Bun", packages.bun, "-", async () => {
     const program = await findBun(context);
     const project = `${context.temporary}/bun`;
@@ -161,9 +150,6 @@ export async function runBun(context: IContext): Promise<IRow[]> {
       JSON.stringify({ dependencies: { [name]: `file:${tarball}` } }),
     );
     await outputOf(program, ["install"], { cwd: project });
-    return [
-      ...await runBoth("Bun", program, project, context),
-      ...await runProgram("Bun", program, project, context),
-    ];
+    return await runAll("Bun", program, project, context);
   });
 }

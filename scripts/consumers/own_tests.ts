@@ -6,21 +6,6 @@ import { install, outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
 const FOLDER = "own_tests";
-const LOADED = "tests with ./testing";
-
-/** What hands the tests to a runner. */
-const MODULES = {
-  Vitest: `import { expect, test } from "vitest";
-const equal = (actual, expected) => expect(actual).toEqual(expected);`,
-  Node: `import { deepEqual as equal } from "node:assert/strict";
-import { test } from "node:test";`,
-  // Deno has types for node:assert in a project with npm packages only if it has them.
-  Deno: `const { test } = Deno;
-function equal(...values) {
-  const [actual, expected] = values.map((value) => JSON.stringify(value));
-  if (actual !== expected) throw new Error(actual + " is not " + expected);
-}`,
-};
 
 /** Runs the tests with the packed package in Vitest, Node's runner and Deno. */
 export async function runOwnTests(context: IContext): Promise<IRow[]> {
@@ -34,31 +19,51 @@ export async function runOwnTests(context: IContext): Promise<IRow[]> {
   const newest = node.at(-1) ?? "";
   const program = await findNode(context, newest);
   const runVitest = `${project}/node_modules/vitest/vitest.mjs`;
-  const runners = {
-    Vitest: [vitest, program, runVitest, "run", "--dir", "Vitest"],
-    Node: [newest, program, "--test", "Node/notes.test.js"],
-    Deno: [Deno.version.deno, Deno.execPath(), "test", "Deno"],
-  };
+  /** For each runner: its version, its command, and what hands the tests to it. */
+  const runners: [runtime: string, version: string, string[], string][] = [
+    [
+      "Vitest",
+      vitest,
+      [program, runVitest, "run", "--dir", "Vitest"],
+      `import { expect, test } from "vitest";
+const equal = (actual, expected) => expect(actual).toEqual(expected);`,
+    ],
+    [
+      "Node",
+      newest,
+      [program, "--test", "Node/notes.test.js"],
+      `import { deepEqual as equal } from "node:assert/strict";
+import { test } from "node:test";`,
+    ],
+    [
+      "Deno",
+      Deno.version.deno,
+      [Deno.execPath(), "test", "Deno"],
+      // Deno has types for node:assert in a project with npm packages only if it has them.
+      `const { test } = Deno;
+function equal(...values) {
+  const [actual, expected] = values.map((value) => JSON.stringify(value));
+  if (actual !== expected) throw new Error(actual + " is not " + expected);
+}`,
+    ],
+  ];
   const rows: IRow[] = [];
-  for (
-    const [runtime, [version = "", command = "", ...args]] of Object.entries(
-      runners,
-    )
-  ) {
+  for (const [runtime, version, [command = "", ...args], head] of runners) {
     rows.push(
-      ...await attempt(runtime, version, LOADED, async () => {
+      ...await attempt(runtime, version, "tests with ./testing", async () => {
         await Deno.mkdir(`${cwd}/${runtime}`);
         await Deno.writeTextFile(
           `${cwd}/${runtime}/notes.test.js`,
-          `${MODULES[runtime as keyof typeof MODULES]}
+          `${head}
 import { cases } from "../cases.js";
 for (const [name, run] of cases(equal)) test(name, run);`,
         );
         const printed = await outputOf(command, args, { cwd });
         // Vitest and Deno print "6 passed", Node "pass 6".
         const passed = /\b6 passed\b|\bpass 6\b/.test(printed);
-        const failure = passed ? undefined : `Expected 6 tests:\n${printed}`;
-        return { runtime, version, loaded: LOADED, failure };
+        return {
+          failure: passed ? undefined : `Expected 6 tests:\n${printed}`,
+        };
       }),
     );
   }

@@ -4,10 +4,10 @@ import {
   attempt,
   copyFiles,
   type IContext,
-  installTool,
   packages,
+  runTool,
 } from "./context.ts";
-import { install, run } from "../support/process.ts";
+import { install } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
 interface IProject {
@@ -56,46 +56,19 @@ function projectsFor(hasCommonJs: boolean, typescript: string): IProject[] {
   ];
 }
 
-async function typeCheck(
-  context: IContext,
-  project: IProject,
-  directory: string,
-  version: string,
-): Promise<IRow> {
-  const tool = await installTool(context, "typescript", version);
-  const config = `tsconfig.${project.name.replace(/\W+/g, "_")}.json`;
-  await Deno.writeTextFile(
-    `${directory}/${config}`,
-    JSON.stringify({
-      compilerOptions: {
-        target: "ES2022",
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        skipLibCheck: false,
-        noEmit: true,
-        ...project.options,
-      },
-      files: [project.file],
-    }),
-  );
-  const { code, stdout, stderr } = await run(
-    `${tool}/node_modules/.bin/tsc`,
-    ["-p", config],
-    { cwd: directory },
-  );
-  return {
-    runtime: "TypeScript",
-    version,
-    loaded: project.name,
-    failure: code === 0 ? undefined : `${stdout}${stderr}`,
-  };
-}
+const OPTIONS = {
+  target: "ES2022",
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  noEmit: true,
+};
 
 /** Type-checks a consumer with every resolution and every TypeScript. */
 export async function runTypeScript(context: IContext): Promise<IRow[]> {
   const directory = `${context.temporary}/types`;
-  const { name, tarball } = context.package;
+  const { name, tarball, hasCommonJs } = context.package;
   await install(directory, {
     [name]: `file:${tarball}`,
     "@types/node": packages["@types/node"],
@@ -109,67 +82,59 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
   }
   const rows: IRow[] = [];
   for (const version of packages.typescript) {
-    for (const project of projectsFor(context.package.hasCommonJs, version)) {
+    for (const { name, file, options } of projectsFor(hasCommonJs, version)) {
       rows.push(
-        ...await attempt(
-          "TypeScript",
-          version,
-          project.name,
-          () => typeCheck(context, project, directory, version),
-        ),
+        ...await attempt("TypeScript", version, name, async () => {
+          await Deno.writeTextFile(
+            `${directory}/tsconfig.json`,
+            JSON.stringify({
+              compilerOptions: { ...OPTIONS, ...options },
+              files: [file],
+            }),
+          );
+          const { failure } = await runTool(
+            context,
+            ["typescript", version, "tsc"],
+            ["-p", "tsconfig.json"],
+            directory,
+          );
+          return { failure };
+        }),
       );
     }
   }
   return rows;
 }
 
-/** Runs publint; suggestions and warnings count as errors. */
-export async function runPublint(context: IContext): Promise<IRow[]> {
-  const version = packages.publint;
-  return await attempt("publint", version, "strict", async () => {
-    const tool = await installTool(context, "publint", version);
-    const { code, stdout, stderr } = await run(
-      `${tool}/node_modules/.bin/publint`,
-      ["run", context.package.tarball, "--strict"],
-      { cwd: tool },
-    );
-    console.log(`\n${stdout.trim()}`);
-    return {
-      runtime: "publint",
-      version,
-      loaded: "strict",
-      failure: code === 0 ? undefined : stdout + stderr,
-    };
-  });
-}
-
 /**
- * Runs attw ("are the types wrong?"), also for `node10`, which does not support
- * `exports`. A package without CommonJS is checked with the profile for ES modules.
+ * Runs publint, whose suggestions and warnings count as errors, and attw ("are the types
+ * wrong?"), also for `node10`, which does not support `exports`. A package without
+ * CommonJS is checked with the profile for ES modules.
  */
-export async function runAttw(context: IContext): Promise<IRow[]> {
-  const version = packages["@arethetypeswrong/cli"];
-  const profile = context.package.hasCommonJs ? "strict" : "esm-only";
-  return await attempt("attw", version, profile, async () => {
-    const tool = await installTool(context, "@arethetypeswrong/cli", version);
-    const { code, stdout, stderr } = await run(
-      `${tool}/node_modules/.bin/attw`,
-      [
-        context.package.tarball,
-        "--profile",
-        profile,
-        "--no-emoji",
-        "--format",
-        "ascii",
-      ],
-      { cwd: tool },
+export async function runLinters(context: IContext): Promise<IRow[]> {
+  const { tarball, hasCommonJs } = context.package;
+  const profile = hasCommonJs ? "strict" : "esm-only";
+  const attw = ["--profile", profile, "--no-emoji", "--format", "ascii"];
+  const linters = [
+    ["publint", "publint", "strict", ["run", tarball, "--strict"]],
+    [
+      "attw",
+      "@arethetypeswrong/cli",
+      `profile ${profile}`,
+      [tarball, ...attw],
+    ],
+  ] as const;
+  const rows: IRow[] = [];
+  for (const [program, name, loaded, args] of linters) {
+    const version = packages[name];
+    rows.push(
+      ...await attempt(program, version, loaded, async () => {
+        const tool = [name, version, program] as [string, string, string];
+        const { printed, failure } = await runTool(context, tool, args);
+        console.log(`\n${printed.trim()}`);
+        return { failure };
+      }),
     );
-    console.log(`\n${stdout.trim()}`);
-    return {
-      runtime: "attw",
-      version,
-      loaded: `profile ${profile}`,
-      failure: code === 0 ? undefined : stdout + stderr,
-    };
-  });
+  }
+  return rows;
 }

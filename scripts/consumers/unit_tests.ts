@@ -4,7 +4,7 @@
  * They test the sources, not the package.
  */
 
-import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import config from "../../deno.json" with { type: "json" };
 import map from "../npm_only/import_map.json" with { type: "json" };
 import {
@@ -17,14 +17,12 @@ import {
   findPortableTests,
   nodeHasTransfer,
 } from "../support/portable_tests.ts";
-import { attempt, type IContext, installTool, packages } from "./context.ts";
+import { attempt, type IContext, packages, runTool } from "./context.ts";
 import { findNode } from "./node.ts";
 import { copySources } from "../support/package.ts";
-import { install, outputOf, run } from "../support/process.ts";
+import { copyFromRoot, install, outputOf, run } from "../support/process.ts";
 import type { IRow } from "./table.ts";
-import { root } from "../support/deno.ts";
 import { bundleTests, type IBundle } from "./unit_test_bundle.ts";
-import { judgeTap } from "./unit_test_report.ts";
 
 /** A copy of the sources, with the tests bundled and their packages installed. */
 interface IProject {
@@ -50,13 +48,8 @@ declare module "npm:*";
 /** Creates the project, with the package versions of `npm_only`. */
 async function prepare({ temporary }: IContext): Promise<IProject> {
   const directory = await copySources(`${temporary}/unit_tests`);
-  await outputOf("cp", ["-r", "tests", directory], {
-    cwd: fileURLToPath(root),
-  });
-  await Deno.mkdir(`${directory}/scripts`);
-  await outputOf("cp", ["-r", "scripts/npm_only", `${directory}/scripts`], {
-    cwd: fileURLToPath(root),
-  });
+  await copyFromRoot("tests", directory);
+  await copyFromRoot("scripts/npm_only", directory);
   const copies = new URL(`file://${directory}/tests/`);
   const tests = await findPortableTests(copies, true);
   const all = await bundleTests(directory, "all", tests);
@@ -73,20 +66,23 @@ async function prepare({ temporary }: IContext): Promise<IProject> {
 }
 
 /** Runs the tests with this `node` program. */
-async function runIn(program: string, project: IProject): Promise<IRow> {
-  const cwd = project.directory;
+async function runIn(
+  program: string,
+  { directory: cwd, all, withoutTransfer }: IProject,
+): Promise<Partial<IRow>> {
   const version = await outputOf(program, ["--version"], { cwd });
-  const { file } = await nodeHasTransfer(program)
-    ? project.all
-    : project.withoutTransfer;
+  const { file } = await nodeHasTransfer(program) ? all : withoutTransfer;
   // Without a timeout for each test, the report would not name one that hangs.
-  const args = ["--test-reporter=tap", "--test-timeout=15000", file];
-  const { passed, failure } = judgeTap(await run(program, args, { cwd }));
+  const args = ["--test-reporter=spec", "--test-timeout=15000", file];
+  const { code, stdout, stderr } = await run(program, args, { cwd });
+  const report = stripVTControlCharacters(stdout);
+  const passed = Number(/^\S+ pass (\d+)$/m.exec(report)?.[1] ?? 0);
   return {
-    runtime: "Node",
     version: version.trim().replace(/^v/, ""),
     loaded: `unit tests, ${passed}`,
-    failure,
+    failure: code === 0 && passed > 0
+      ? undefined
+      : `${report.split("failing tests:").at(-1)}${stderr}`,
   };
 }
 
@@ -152,36 +148,6 @@ function checksFor({ tests }: IProject): ICheck[] {
   ];
 }
 
-/** Type-checks with this version of TypeScript. */
-async function typeCheck(
-  context: IContext,
-  version: string,
-  { directory }: IProject,
-  { loaded, files, options }: ICheck,
-): Promise<IRow> {
-  const tool = await installTool(context, "typescript", version);
-  const compilerOptions = {
-    module: "esnext",
-    moduleResolution: "bundler",
-    ...options,
-    allowImportingTsExtensions: true,
-    noEmit: true,
-    paths: paths(),
-  };
-  await Deno.writeTextFile(`${directory}/declarations.d.ts`, DECLARATIONS);
-  await Deno.writeTextFile(
-    `${directory}/tsconfig.json`,
-    JSON.stringify({ compilerOptions, files: ["declarations.d.ts", ...files] }),
-  );
-  const { code, stdout, stderr } = await run(
-    `${tool}/node_modules/.bin/tsc`,
-    ["-p", "tsconfig.json"],
-    { cwd: directory },
-  );
-  const failure = code === 0 ? undefined : `${stdout}${stderr}`;
-  return { runtime: "TypeScript", version, loaded, failure };
-}
-
 /** Runs the tests in one version of Node after another: some use a fixed port. */
 async function runInEveryNode(
   context: IContext,
@@ -203,23 +169,46 @@ async function runTypeChecks(
   context: IContext,
   project: IProject,
 ): Promise<IRow[]> {
+  const { directory } = project;
   const [version = ""] = packages.typescript;
+  await Deno.writeTextFile(`${directory}/declarations.d.ts`, DECLARATIONS);
   const rows: IRow[] = [];
-  for (const check of checksFor(project)) {
+  for (const { loaded, options, files } of checksFor(project)) {
     rows.push(
-      ...await attempt(
-        "TypeScript",
-        version,
-        check.loaded,
-        () => typeCheck(context, version, project, check),
-      ),
+      ...await attempt("TypeScript", version, loaded, async () => {
+        const compilerOptions = {
+          module: "esnext",
+          moduleResolution: "bundler",
+          ...options,
+          allowImportingTsExtensions: true,
+          noEmit: true,
+          paths: paths(),
+        };
+        const config = {
+          compilerOptions,
+          files: ["declarations.d.ts", ...files],
+        };
+        await Deno.writeTextFile(
+          `${directory}/tsconfig.json`,
+          JSON.stringify(config),
+        );
+        const { failure } = await runTool(
+          context,
+          ["typescript", version, "tsc"],
+          ["-p", "tsconfig.json"],
+          directory,
+        );
+        return { failure };
+      }),
     );
   }
   return rows;
 }
 
 /** Runs the portable tests in every Node, and type-checks them. */
-export async function runUnitTests(context: IContext): Promise<IRow[]> {
+export async function runUnitTests(
+  context: IContext,
+): Promise<readonly IRow[]> {
   return await attempt("Node", "-", "unit tests", async () => {
     const project = await prepare(context);
     const rows = await Promise.all([

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { judgeTap } from "../../scripts/consumers/unit_test_report.ts";
 import {
   findPortableTests,
   selectPortableTests,
@@ -42,48 +41,4 @@ Deno.test("tests/unit/ has no file name twice, as testPattern() goes by names", 
     [...Deno.readDirSync(new URL(name, unit))].map((file) => file.name)
   );
   assertEquals(names.length, new Set(names).size);
-});
-
-const TAP = `TAP version 13
-# Subtest: fetch() works
-ok 1 - fetch() works
-  ---
-  duration_ms: 1
-  ...
-# Subtest: fetch() fails
-not ok 2 - fetch() fails
-  ---
-  duration_ms: 2
-  error: |-
-    \u001b[1mValues\u001b[22m are not equal.
-    
-    -   1
-    +   2
-  code: 'ERR_TEST_FAILURE'
-  ...
-# Subtest: fetch() hangs
-not ok 3 - fetch() hangs
-  ---
-  error: 'test timed out'
-  ...
-ok 4 - fetch() waits # SKIP
-`;
-
-Deno.test("judgeTap() names the failing tests of a run with their errors", () => {
-  assertEquals(judgeTap({ code: 1, stdout: TAP, stderr: "Ended\n" }), {
-    passed: 1,
-    failure: "fetch() fails: Values are not equal. - 1 + 2\n" +
-      "fetch() hangs: 'test timed out'\n" +
-      "Ended",
-  });
-});
-
-Deno.test("judgeTap() reports a run without tests as a failure", () => {
-  const failureOf = (code: number, stdout: string, stderr = "") =>
-    judgeTap({ code, stdout, stderr }).failure;
-  assertEquals(failureOf(0, "ok 1 - one\n  ---\n  ...\n"), undefined);
-  assertEquals(failureOf(0, "# pass 0\n"), "No test was run");
-  assertEquals(failureOf(0, "ok 1 - one # SKIP\n"), "No test was run");
-  assertEquals(failureOf(1, "", "SyntaxError\n"), "SyntaxError");
-  assertEquals(failureOf(1, "ok 1 - one\n"), "Exit code 1");
 });
