@@ -1,6 +1,8 @@
 /** What the imitated authorization servers have in common: codes, PKCE and tokens. */
+import { createHash } from "node:crypto";
 import { type JWTPayload, SignJWT } from "jose";
 import { pairOf, rsa } from "../../support/keys.ts";
+import type { IHostRequest } from "./_hosts.ts";
 
 /** What a user has agreed to. */
 export interface IGrant {
@@ -22,49 +24,41 @@ export function grantOf(query: URLSearchParams): IGrant {
   };
 }
 
-/** Codes or tokens, each with its grant. */
-export interface IValues {
-  issue(grant: IGrant, seconds: number): string;
-  /** Returns the grant of a value that has not expired. */
-  find(value: string | null | undefined): IGrant | undefined;
-  delete(value: string | null): void;
-  clear(): void;
-}
-
 /** Creates an empty set of codes or tokens, whose values begin with `prefix`. */
-export function createValues(prefix: string, now: () => number): IValues {
+export function createValues(prefix: string, now: () => number) {
   const kept = new Map<string, { grant: IGrant; expiresAt: number }>();
+  /** Returns the grant of a value that has not expired. */
+  const find = (value: string | null | undefined): IGrant | undefined => {
+    const { grant, expiresAt = 0 } = kept.get(value ?? "") ?? {};
+    return expiresAt > now() ? grant : undefined;
+  };
   return {
-    issue(grant, seconds) {
+    issue(grant: IGrant, seconds: number): string {
       const value = prefix + crypto.randomUUID().replaceAll("-", "");
       kept.set(value, { grant, expiresAt: now() + seconds * 1000 });
       return value;
     },
-    find(value) {
-      const { grant, expiresAt = 0 } = kept.get(value ?? "") ?? {};
-      return expiresAt > now() ? grant : undefined;
+    find,
+    /** As `find()`, for a value that can be used once. */
+    take(value: string | null): IGrant | undefined {
+      const grant = find(value);
+      kept.delete(value ?? "");
+      return grant;
     },
-    delete: (value) => void kept.delete(value ?? ""),
     clear: () => kept.clear(),
   };
 }
 
-function base64Url(bytes: ArrayBuffer): string {
-  return btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-const sha256 = (text: string) =>
-  crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
 /** Checks the verifier of a token request (RFC 7636, section 4.6). */
-export async function isVerified(
+export function isVerified(
   { challenge }: IGrant,
   form: URLSearchParams,
-): Promise<boolean> {
+): boolean {
   const verifier = form.get("code_verifier");
   if (challenge === null) return verifier === null;
-  return challenge === base64Url(await sha256(verifier ?? ""));
+  return challenge === sha256(verifier ?? "").toString("base64url");
 }
 
 /** Returns a redirect to the client, with the state of the request. */
@@ -73,15 +67,11 @@ export function redirectBack(
   parameters: Record<string, string>,
 ): Response {
   const url = new URL(query.get("redirect_uri") ?? "");
-  const state = query.get("state");
-  for (
-    const [name, value] of Object.entries({
-      ...parameters,
-      ...(state !== null && { state }),
-    })
-  ) {
+  for (const [name, value] of Object.entries(parameters)) {
     url.searchParams.set(name, value);
   }
+  const state = query.get("state");
+  if (state !== null) url.searchParams.set("state", state);
   return new Response(null, { status: 302, headers: { Location: url.href } });
 }
 
@@ -94,15 +84,12 @@ export function isSameButForPort(uri: string, registered: string): boolean {
 }
 
 /** Returns the credentials of a request, and by which method they were sent. */
-export function credentialsOf(headers: Headers, form: URLSearchParams) {
+export function credentialsOf({ headers, form }: IHostRequest) {
   const basic = /^Basic (.+)$/.exec(headers.get("Authorization") ?? "")?.[1];
   if (basic !== undefined) {
-    const [id, secret] = atob(basic).split(":");
-    return {
-      method: "basic",
-      id: decodeURIComponent(id ?? ""),
-      secret: decodeURIComponent(secret ?? ""),
-    };
+    const [id = "", secret = ""] = atob(basic).split(":")
+      .map(decodeURIComponent);
+    return { method: "basic", id, secret };
   }
   const id = form.get("client_id") ?? "";
   const secret = form.get("client_secret") ?? undefined;
@@ -123,8 +110,8 @@ export async function createSigningKey() {
     sign,
     /** Signs an ID token that belongs to an access token. */
     async signIdToken(claims: JWTPayload, accessToken: string) {
-      const digest = await sha256(accessToken);
-      const at_hash = base64Url(digest.slice(0, digest.byteLength / 2));
+      const at_hash = sha256(accessToken).subarray(0, 16)
+        .toString("base64url");
       return await sign({ ...claims, at_hash });
     },
   };

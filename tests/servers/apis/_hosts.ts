@@ -21,7 +21,9 @@ export type HostHandler = (
   request: IHostRequest,
 ) => Response | Promise<Response>;
 
-export interface IHosts extends AsyncDisposable {
+export const notFound = () => new Response("Not Found", { status: 404 });
+
+interface IHosts extends AsyncDisposable {
   /**
    * Sends requests to these hosts, and fails for any other one. Like that of Workers, it
    * adds no `User-Agent`.
@@ -51,21 +53,28 @@ export interface IServiceOptions {
   now?: () => number;
 }
 
-export function bearerOf(headers: Headers): string | undefined {
+function bearerOf(headers: Headers): string | undefined {
   return /^Bearer (\S+)$/i.exec(headers.get("Authorization") ?? "")?.[1];
 }
 
-/** Starts one server for each origin of the table. */
+/**
+ * Starts one server for each origin of the table, which has handlers by method and URL,
+ * such as `GET https://api.example/users`, and by origin for what is left.
+ */
 export function startHosts(handlers: Record<string, HostHandler>): IHosts {
   const received: IHostRequest[] = [];
   let taken = 0;
-  const servers = Object.entries(handlers).map(([origin, handle]) => {
+  const origins = Object.keys(handlers)
+    .map((name) => new URL(name.replace(/^\w+ /, "")).origin);
+  const servers = [...new Set(origins)].map((origin) => {
     const server = serve(async (request) => {
       const { method, headers } = request;
       const url = new URL(origin + request.url.slice(server.origin.length));
       const form = new URLSearchParams(await request.text());
       const one = { method, url, headers, bearer: bearerOf(headers), form };
       received.push(one);
+      const handle = handlers[`${method} ${origin}${url.pathname}`] ??
+        handlers[origin] ?? notFound;
       return await handle(one);
     });
     return { origin, server };
@@ -102,11 +111,11 @@ export function startHosts(handlers: Record<string, HostHandler>): IHosts {
 /** Adds a user to the hosts of a service. */
 export function withUser(
   hosts: IHosts,
-  authorizePath: RegExp,
+  authorizePath: string,
   revoke: IService["revoke"],
 ): IService {
   const isVisit = ({ method, url }: IHostRequest) =>
-    method === "GET" && authorizePath.test(url.pathname);
+    method === "GET" && url.pathname.endsWith(authorizePath);
   return {
     ...hosts,
     revoke,

@@ -92,7 +92,7 @@ export async function startCognito(
     };
   }
 
-  function authorize({ searchParams: query }: URL): Response {
+  function authorize({ url: { searchParams: query } }: IHostRequest): Response {
     const grant = grantOf(query);
     if (
       grant.clientId !== COGNITO_CLIENT.id ||
@@ -109,8 +109,9 @@ export async function startCognito(
     return redirectBack(query, { code: codes.issue(grant, CODE_SECONDS) });
   }
 
-  async function token({ headers, form }: IHostRequest): Promise<Response> {
-    const { id, secret } = credentialsOf(headers, form);
+  async function token(request: IHostRequest): Promise<Response> {
+    const { form } = request;
+    const { id, secret } = credentialsOf(request);
     if (id !== COGNITO_CLIENT.id || secret !== COGNITO_CLIENT.secret) {
       return refuse("invalid_client");
     }
@@ -118,11 +119,9 @@ export async function startCognito(
       const grant = refreshTokens.find(form.get("refresh_token"));
       return grant ? reply(await issue(grant)) : refuse("invalid_grant");
     }
-    const code = form.get("code");
-    const grant = codes.find(code);
-    codes.delete(code);
+    const grant = codes.take(form.get("code"));
     const isValid = grant?.redirectUri === form.get("redirect_uri") &&
-      await isVerified(grant, form);
+      isVerified(grant, form);
     if (!isValid) return refuse("invalid_grant");
     return reply({
       ...await issue(grant, grant.nonce),
@@ -152,35 +151,25 @@ export async function startCognito(
   }
 
   const hosts = startHosts({
-    [IDP]: ({ method, url }) =>
-      `${method} ${url.pathname}` ===
-          `GET /${COGNITO_POOL}/.well-known/openid-configuration`
-        ? Response.json({
-          issuer: COGNITO_ISSUER,
-          authorization_endpoint: `${COGNITO_DOMAIN}/oauth2/authorize`,
-          token_endpoint: `${COGNITO_DOMAIN}/oauth2/token`,
-          revocation_endpoint: `${COGNITO_DOMAIN}/oauth2/revoke`,
-          jwks_uri: `${COGNITO_ISSUER}/.well-known/jwks.json`,
-          response_types_supported: ["code", "token"],
-          scopes_supported: SCOPES,
-          subject_types_supported: ["public"],
-          id_token_signing_alg_values_supported: ["RS256"],
-          token_endpoint_auth_methods_supported: [
-            "client_secret_basic",
-            "client_secret_post",
-          ],
-        })
-        : new Response(null, { status: 404 }),
-    [COGNITO_DOMAIN](request) {
-      switch (`${request.method} ${request.url.pathname}`) {
-        case "GET /oauth2/authorize":
-          return authorize(request.url);
-        case "POST /oauth2/token":
-          return token(request);
-      }
-      return new Response(null, { status: 404 });
-    },
+    [`GET ${COGNITO_ISSUER}/.well-known/openid-configuration`]: () =>
+      Response.json({
+        issuer: COGNITO_ISSUER,
+        authorization_endpoint: `${COGNITO_DOMAIN}/oauth2/authorize`,
+        token_endpoint: `${COGNITO_DOMAIN}/oauth2/token`,
+        revocation_endpoint: `${COGNITO_DOMAIN}/oauth2/revoke`,
+        jwks_uri: `${COGNITO_ISSUER}/.well-known/jwks.json`,
+        response_types_supported: ["code", "token"],
+        scopes_supported: SCOPES,
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: ["RS256"],
+        token_endpoint_auth_methods_supported: [
+          "client_secret_basic",
+          "client_secret_post",
+        ],
+      }),
+    [`GET ${COGNITO_DOMAIN}/oauth2/authorize`]: authorize,
+    [`POST ${COGNITO_DOMAIN}/oauth2/token`]: token,
     [COGNITO_API]: api,
   });
-  return withUser(hosts, /^\/oauth2\/authorize$/, () => refreshTokens.clear());
+  return withUser(hosts, "/oauth2/authorize", () => refreshTokens.clear());
 }

@@ -21,6 +21,7 @@ import {
   type IHostRequest,
   type IService,
   type IServiceOptions,
+  notFound,
   startHosts,
   withUser,
 } from "./_hosts.ts";
@@ -43,25 +44,18 @@ const CODE_SECONDS = 600;
 
 /** The tenant of the user, which the name "organizations" stands for. */
 export const ENTRA_TENANT = "5d1f4a0e-2a2f-4d64-9c0a-7a3e3f1f0b6c";
-const TENANTS = ["organizations", ENTRA_TENANT];
 
 /** An error response: the description says what the code does not. */
-function refuse(error: string, aadsts: number, text: string, status = 400) {
-  return reply({
+const refuse = (error: string, aadsts: number, status = 400) =>
+  reply({
     error,
-    error_description: `AADSTS${aadsts}: ${text}`,
+    error_description: `AADSTS${aadsts}: See the reference of error codes.`,
     error_codes: [aadsts],
     error_uri: `${ENTRA}/error?code=${aadsts}`,
   }, status);
-}
 
-const refuseResource = () =>
-  refuse(
-    "invalid_target",
-    9010010,
-    "The resource parameter provided in the request doesn't match with the " +
-      "requested scopes.",
-  );
+/** The parameter `resource` does not match the scopes. */
+const refuseResource = () => refuse("invalid_target", 9010010);
 
 /** Returns the scopes of the API in a request. */
 const apiScopesOf = (scopes: string[]) =>
@@ -105,103 +99,44 @@ export async function startEntra(
     });
   }
 
-  function authorize({ searchParams: query }: URL): Response {
+  function authorize({ url: { searchParams: query } }: IHostRequest): Response {
     const grant = grantOf(query);
     if (grant.clientId !== ENTRA_APP.id) {
-      return refuse(
-        "unauthorized_client",
-        700016,
-        `Application with identifier '${grant.clientId}' was not found in the directory.`,
-      );
+      return refuse("unauthorized_client", 700016);
     }
     if (!isSameButForPort(grant.redirectUri, ENTRA_APP.redirectUri)) {
-      return refuse(
-        "invalid_request",
-        50011,
-        `The redirect URI '${grant.redirectUri}' specified in the request does not ` +
-          "match the redirect URIs configured for the application.",
-      );
+      return refuse("invalid_request", 50011);
     }
     if (query.has("resource")) return refuseResource();
-    if (grant.scopes.length === 0) {
-      return refuse(
-        "invalid_request",
-        900144,
-        "The request body must contain the following parameter: 'scope'.",
-      );
-    }
+    if (grant.scopes.length === 0) return refuse("invalid_request", 900144);
     return redirectBack(query, { code: codes.issue(grant, CODE_SECONDS) });
   }
 
-  async function token({ headers, form }: IHostRequest): Promise<Response> {
-    const { id, secret } = credentialsOf(headers, form);
-    if (id !== ENTRA_APP.id) {
-      return refuse(
-        "unauthorized_client",
-        700016,
-        `Application with identifier '${id}' was not found in the directory.`,
-      );
-    }
-    if (secret !== undefined) {
-      return refuse(
-        "invalid_client",
-        700025,
-        "Client is public so neither 'client_assertion' nor 'client_secret' should be " +
-          "presented.",
-        401,
-      );
-    }
+  async function token(request: IHostRequest): Promise<Response> {
+    const { form } = request;
+    const { id, secret } = credentialsOf(request);
+    if (id !== ENTRA_APP.id) return refuse("unauthorized_client", 700016);
+    // The client is public.
+    if (secret !== undefined) return refuse("invalid_client", 700025, 401);
     if (form.has("resource")) return refuseResource();
     if (form.get("grant_type") === "refresh_token") {
       const grant = refreshTokens.find(form.get("refresh_token"));
-      if (!grant) {
-        return refuse(
-          "invalid_grant",
-          70008,
-          "The provided authorization code or refresh token has expired due to " +
-            "inactivity.",
-        );
-      }
+      if (!grant) return refuse("invalid_grant", 70008);
       const scopes = (form.get("scope") ?? "").split(" ");
+      // Without a scope of the API, the token would be for the client itself.
       if (apiScopesOf(scopes).length === 0) {
-        return refuse(
-          "invalid_request",
-          90009,
-          `Application '${id}' is requesting a token for itself. This scenario is ` +
-            "supported only if resource is specified using the GUID based App Identifier.",
-        );
+        return refuse("invalid_request", 90009);
       }
       return await issue({ ...grant, scopes });
     }
-    const code = form.get("code");
-    const grant = codes.find(code);
-    codes.delete(code);
-    if (!grant) {
-      return refuse("invalid_grant", 70000, "The provided grant is invalid.");
-    }
+    const grant = codes.take(form.get("code"));
+    if (!grant) return refuse("invalid_grant", 70000);
     if (grant.redirectUri !== form.get("redirect_uri")) {
-      return refuse(
-        "invalid_client",
-        500112,
-        "The reply address does not match the one of the authorization request.",
-      );
+      return refuse("invalid_client", 500112);
     }
-    if (grant.challenge === null) {
-      return refuse(
-        "invalid_request",
-        9002325,
-        "Proof Key for Code Exchange is required for cross-origin authorization code " +
-          "redemption.",
-      );
-    }
-    if (!await isVerified(grant, form)) {
-      return refuse(
-        "invalid_grant",
-        501481,
-        "The Code_Verifier does not match the code_challenge supplied in the " +
-          "authorization request.",
-      );
-    }
+    // PKCE is required.
+    if (grant.challenge === null) return refuse("invalid_request", 9002325);
+    if (!isVerified(grant, form)) return refuse("invalid_grant", 501481);
     return await issue(grant, grant.nonce);
   }
 
@@ -237,27 +172,19 @@ export async function startEntra(
   }
 
   const hosts = startHosts({
-    [ENTRA](request) {
-      const { method, url } = request;
-      const [, tenant = "", path = ""] =
-        /^\/([^/]+)(\/.*)$/.exec(url.pathname) ?? [];
-      if (TENANTS.includes(tenant)) {
-        switch (`${method} ${path}`) {
-          case "GET /v2.0/.well-known/openid-configuration":
-            return metadata(tenant);
-          case "GET /oauth2/v2.0/authorize":
-            return authorize(url);
-          case "POST /oauth2/v2.0/token":
-            return token(request);
-        }
-      }
-      return new Response(null, { status: 404 });
-    },
+    ...Object.fromEntries(
+      ["organizations", ENTRA_TENANT].flatMap((tenant) => [
+        [
+          `GET ${ENTRA}/${tenant}/v2.0/.well-known/openid-configuration`,
+          () => metadata(tenant),
+        ],
+        [`GET ${ENTRA}/${tenant}/oauth2/v2.0/authorize`, authorize],
+        [`POST ${ENTRA}/${tenant}/oauth2/v2.0/token`, token],
+      ]),
+    ),
     // A web API with the JWT bearer handler of ASP.NET Core.
     [ENTRA_API]({ url, bearer }) {
-      if (!url.pathname.startsWith("/orders")) {
-        return new Response(null, { status: 404 });
-      }
+      if (!url.pathname.startsWith("/orders")) return notFound();
       const grant = accessTokens.find(bearer);
       if (grant && apiScopesOf(grant.scopes).length > 0) {
         return Response.json({ url: url.href });
@@ -267,7 +194,7 @@ export async function startEntra(
       return new Response(null, { status: 401, headers });
     },
   });
-  return withUser(hosts, /\/oauth2\/v2\.0\/authorize$/, (all) => {
+  return withUser(hosts, "/oauth2/v2.0/authorize", (all) => {
     refreshTokens.clear();
     if (all) accessTokens.clear();
   });

@@ -17,9 +17,11 @@ import {
   redirectBack,
 } from "./_grants.ts";
 import {
+  type HostHandler,
   type IHostRequest,
   type IService,
   type IServiceOptions,
+  notFound,
   startHosts,
   withUser,
 } from "./_hosts.ts";
@@ -42,11 +44,13 @@ const ACCESS_SECONDS = 28_800;
 const REFRESH_SECONDS = 15_811_200;
 const CODE_SECONDS = 600;
 
-const WITHOUT_USER_AGENT =
-  "Request forbidden by administrative rules. Please make sure your request has a " +
-  "User-Agent header (https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required).\n";
-
-const notFound = () => new Response("Not Found", { status: 404 });
+/** Requires a `User-Agent`, as all hosts do. */
+const withAgent = (handle: HostHandler): HostHandler => (request) =>
+  request.headers.get("User-Agent")
+    ? handle(request)
+    : new Response("Request forbidden by administrative rules.", {
+      status: 403,
+    });
 
 /** A response of the token endpoint; errors have the status 200 as well. */
 function form(members: Record<string, string | number>): Response {
@@ -59,8 +63,7 @@ function form(members: Record<string, string | number>): Response {
   });
 }
 
-const refuse = (error: string, error_description: string) =>
-  form({ error, error_description });
+const refuse = (error: string) => form({ error });
 
 /** An error of the REST API, which has no `WWW-Authenticate`. */
 function apiError(status: number, message: string): Response {
@@ -93,7 +96,7 @@ export function startGitHub(
     });
   }
 
-  function authorize({ searchParams: query }: URL): Response {
+  function authorize({ url: { searchParams: query } }: IHostRequest): Response {
     const grant = grantOf(query);
     if (grant.clientId !== GITHUB_APP.id) return notFound();
     if (!isSameButForPort(grant.redirectUri, GITHUB_APP.callback)) {
@@ -103,48 +106,29 @@ export function startGitHub(
     return redirectBack(query, { code: codes.issue(grant, CODE_SECONDS) });
   }
 
-  async function token(
-    { headers, form: body }: IHostRequest,
-  ): Promise<Response> {
-    const { method, id, secret } = credentialsOf(headers, body);
+  function token(request: IHostRequest): Response {
+    const { form: body } = request;
+    const { method, id, secret } = credentialsOf(request);
     // The documentation has no other method; a secret is required with PKCE as well.
     if (
       method !== "post" || id !== GITHUB_APP.id || secret !== GITHUB_APP.secret
     ) {
-      return refuse(
-        "incorrect_client_credentials",
-        "The client_id and/or client_secret passed are incorrect.",
-      );
+      return refuse("incorrect_client_credentials");
     }
     if (body.get("grant_type") === "refresh_token") {
-      const value = body.get("refresh_token") ?? "";
-      const grant = refreshTokens.find(value);
-      if (!grant) {
-        return refuse(
-          "bad_refresh_token",
-          "The refresh token passed is incorrect or expired.",
-        );
-      }
-      refreshTokens.delete(value);
-      accessTokens.delete(pairs.get(value) ?? "");
+      const value = body.get("refresh_token");
+      const grant = refreshTokens.take(value);
+      if (!grant) return refuse("bad_refresh_token");
+      accessTokens.take(pairs.get(value ?? "") ?? "");
       return issue(grant);
     }
-    const code = body.get("code");
-    const grant = codes.find(code);
-    codes.delete(code);
-    if (!grant || !await isVerified(grant, body)) {
-      return refuse(
-        "bad_verification_code",
-        "The code passed is incorrect or expired.",
-      );
-    }
-    return issue(grant);
+    const grant = codes.take(body.get("code"));
+    return grant && isVerified(grant, body)
+      ? issue(grant)
+      : refuse("bad_verification_code");
   }
 
   function api({ url, bearer, headers }: IHostRequest): Response {
-    if (!headers.get("User-Agent")) {
-      return new Response(WITHOUT_USER_AGENT, { status: 403 });
-    }
     if (headers.has("Authorization") && !accessTokens.find(bearer)) {
       return apiError(401, "Bad credentials");
     }
@@ -175,27 +159,16 @@ export function startGitHub(
   }
 
   const hosts = startHosts({
-    [GITHUB](request) {
-      const { method, url, headers } = request;
-      if (!headers.get("User-Agent")) {
-        return new Response(WITHOUT_USER_AGENT, { status: 403 });
-      }
-      switch (`${method} ${url.pathname}`) {
-        case "GET /login/oauth/authorize":
-          return authorize(url);
-        case "POST /login/oauth/access_token":
-          return token(request);
-      }
-      return notFound();
-    },
-    [GITHUB_API]: api,
-    [GITHUB_UPLOADS]: api,
+    [`GET ${GITHUB}/login/oauth/authorize`]: withAgent(authorize),
+    [`POST ${GITHUB}/login/oauth/access_token`]: withAgent(token),
+    [GITHUB_API]: withAgent(api),
+    [GITHUB_UPLOADS]: withAgent(api),
     [GITHUB_ARCHIVES]: ({ url }) =>
       url.searchParams.get("token") === "signed"
         ? new Response("archive")
         : notFound(),
   });
-  return withUser(hosts, /^\/login\/oauth\/authorize$/, (all) => {
+  return withUser(hosts, "/login/oauth/authorize", (all) => {
     refreshTokens.clear();
     if (all) accessTokens.clear();
   });

@@ -20,6 +20,7 @@ import {
   type IHostRequest,
   type IService,
   type IServiceOptions,
+  notFound,
   startHosts,
   withUser,
 } from "./_hosts.ts";
@@ -54,20 +55,14 @@ const PROMPTS = ["none", "consent", "select_account"];
 const REALM = `Bearer realm="${GOOGLE_ACCOUNTS}/"`;
 
 /** The page in place of a redirect. */
-const errorPage = (error: string, text: string) =>
-  new Response(`Error 400: ${error}. ${text}`, { status: 400 });
+const errorPage = (error: string) =>
+  new Response(`Error 400: ${error}`, { status: 400 });
 
-const refuse = (error: string, error_description: string, status = 400) =>
-  reply({ error, error_description }, status);
+const refuse = (error: string, status = 400) => reply({ error }, status);
 
 /** An error of an API, with its challenge if it has one. */
-function apiError(
-  code: number,
-  status: string,
-  message: string,
-  challenge?: string,
-): Response {
-  return Response.json({ error: { code, message, status } }, {
+function apiError(code: number, status: string, challenge?: string): Response {
+  return Response.json({ error: { code, status } }, {
     status: code,
     headers: challenge ? { "WWW-Authenticate": challenge } : {},
   });
@@ -115,41 +110,26 @@ export async function startGoogle(
     };
   }
 
-  function authorize({ searchParams: query }: URL): Response {
+  function authorize({ url: { searchParams: query } }: IHostRequest): Response {
     const grant = grantOf(query);
     const { clientId, redirectUri, scopes } = grant;
     const isWeb = clientId === GOOGLE_WEB_CLIENT.id;
     if (!isWeb && clientId !== GOOGLE_DESKTOP_CLIENT.id) {
-      return errorPage("invalid_client", "The OAuth client was not found.");
+      return errorPage("invalid_client");
     }
     const path = URL.parse(redirectUri)?.pathname;
     const isRegistered = isWeb
       ? redirectUri === GOOGLE_WEB_CLIENT.redirectUri
       : isSameButForPort(redirectUri, `http://127.0.0.1${path}`) ||
         isSameButForPort(redirectUri, `http://localhost${path}`);
-    if (!isRegistered) {
-      return errorPage("redirect_uri_mismatch", redirectUri);
-    }
-    if (scopes.length === 0) {
-      return errorPage(
-        "invalid_request",
-        "Missing required parameter: scope",
-      );
-    }
-    const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
-    if (unknown.length > 0) {
-      return errorPage(
-        "invalid_scope",
-        `Some requested scopes were invalid. {invalid=[${unknown}]}`,
-      );
+    if (!isRegistered) return errorPage("redirect_uri_mismatch");
+    if (scopes.length === 0) return errorPage("invalid_request");
+    if (!scopes.every((scope) => SCOPES.includes(scope))) {
+      return errorPage("invalid_scope");
     }
     const prompts = query.get("prompt")?.split(" ") ?? [];
-    const invalid = prompts.find((prompt) => !PROMPTS.includes(prompt));
-    if (invalid !== undefined) {
-      return errorPage(
-        "invalid_request",
-        `Invalid parameter value for prompt: Invalid prompt: ${invalid}`,
-      );
+    if (!prompts.every((prompt) => PROMPTS.includes(prompt))) {
+      return errorPage("invalid_request");
     }
     const code = codes.issue(grant, CODE_SECONDS);
     const sees = prompts.includes("consent") || !agreed.has(clientId);
@@ -160,38 +140,28 @@ export async function startGoogle(
     return redirectBack(query, { code, scope: scopes.join(" ") });
   }
 
-  async function token({ headers, form }: IHostRequest): Promise<Response> {
-    const { id, secret } = credentialsOf(headers, form);
+  async function token(request: IHostRequest): Promise<Response> {
+    const { form } = request;
+    const { id, secret } = credentialsOf(request);
     const client = [GOOGLE_WEB_CLIENT, GOOGLE_DESKTOP_CLIENT]
       .find((one) => one.id === id);
-    if (!client) {
-      return refuse("invalid_client", "The OAuth client was not found.", 401);
-    }
+    if (!client) return refuse("invalid_client", 401);
     // Of a desktop client, too.
-    if (secret === undefined) {
-      return refuse("invalid_request", "client_secret is missing.");
-    }
-    if (secret !== client.secret) {
-      return refuse("invalid_client", "Unauthorized", 401);
-    }
+    if (secret === undefined) return refuse("invalid_request");
+    if (secret !== client.secret) return refuse("invalid_client", 401);
     if (form.get("grant_type") === "refresh_token") {
       const grant = refreshTokens.find(form.get("refresh_token"));
       return grant?.clientId === id
         ? reply(await issue(grant))
-        : refuse("invalid_grant", "Token has been expired or revoked.");
+        : refuse("invalid_grant");
     }
     const code = form.get("code") ?? "";
-    const grant = codes.find(code);
-    codes.delete(code);
-    if (grant?.clientId !== id) {
-      return refuse("invalid_grant", "Malformed auth code.");
-    }
+    const grant = codes.take(code);
+    if (grant?.clientId !== id) return refuse("invalid_grant");
     if (grant.redirectUri !== form.get("redirect_uri")) {
-      return refuse("redirect_uri_mismatch", "Bad Request");
+      return refuse("redirect_uri_mismatch");
     }
-    if (!await isVerified(grant, form)) {
-      return refuse("invalid_grant", "Invalid code verifier.");
-    }
+    if (!isVerified(grant, form)) return refuse("invalid_grant");
     return reply({
       ...await issue(grant, grant.nonce),
       ...(offline.delete(code) && {
@@ -202,72 +172,50 @@ export async function startGoogle(
 
   function api({ url, bearer }: IHostRequest): Response {
     const scope = REQUIRED[url.origin + url.pathname];
-    if (!scope) return new Response("Not Found", { status: 404 });
+    if (!scope) return notFound();
     if (!bearer) {
       return url.origin === GMAIL
-        ? apiError(401, "UNAUTHENTICATED", "Login Required.", REALM)
-        : apiError(
-          403,
-          "PERMISSION_DENIED",
-          "Method doesn't allow unregistered callers (callers without established " +
-            "identity). Please use API Key or other form of API consumer identity to " +
-            "call this API.",
-        );
+        ? apiError(401, "UNAUTHENTICATED", REALM)
+        // Without an identity of the caller, an API key would do.
+        : apiError(403, "PERMISSION_DENIED");
     }
     const grant = accessTokens.find(bearer);
     if (!grant) {
-      return apiError(
-        401,
-        "UNAUTHENTICATED",
-        "Request had invalid authentication credentials.",
-        `${REALM}, error="invalid_token"`,
-      );
+      const challenge = `${REALM}, error="invalid_token"`;
+      return apiError(401, "UNAUTHENTICATED", challenge);
     }
     if (!grant.scopes.includes(scope)) {
-      return apiError(
-        403,
-        "PERMISSION_DENIED",
-        "Request had insufficient authentication scopes.",
-        `${REALM}, error="insufficient_scope", scope="${scope}"`,
-      );
+      const error = `error="insufficient_scope", scope="${scope}"`;
+      return apiError(403, "PERMISSION_DENIED", `${REALM}, ${error}`);
     }
     return Response.json({ url: url.href });
   }
 
   const hosts = startHosts({
-    [GOOGLE_ACCOUNTS]({ method, url }) {
-      switch (`${method} ${url.pathname}`) {
-        case "GET /o/oauth2/v2/auth":
-          return authorize(url);
-        case "GET /.well-known/openid-configuration":
-          return Response.json({
-            issuer: GOOGLE_ACCOUNTS,
-            authorization_endpoint: `${GOOGLE_ACCOUNTS}/o/oauth2/v2/auth`,
-            token_endpoint: `${GOOGLE_TOKENS}/token`,
-            revocation_endpoint: `${GOOGLE_TOKENS}/revoke`,
-            jwks_uri: `${GOOGLE_APIS}/oauth2/v3/certs`,
-            response_types_supported: ["code"],
-            subject_types_supported: ["public"],
-            id_token_signing_alg_values_supported: ["RS256"],
-            scopes_supported: ["openid", "email", "profile"],
-            token_endpoint_auth_methods_supported: [
-              "client_secret_post",
-              "client_secret_basic",
-            ],
-            code_challenge_methods_supported: ["plain", "S256"],
-            grant_types_supported: ["authorization_code", "refresh_token"],
-          });
-      }
-      return new Response("Not Found", { status: 404 });
-    },
-    [GOOGLE_TOKENS]: (request) =>
-      `${request.method} ${request.url.pathname}` === "POST /token"
-        ? token(request)
-        : new Response("Not Found", { status: 404 }),
+    [`GET ${GOOGLE_ACCOUNTS}/o/oauth2/v2/auth`]: authorize,
+    [`GET ${GOOGLE_ACCOUNTS}/.well-known/openid-configuration`]: () =>
+      Response.json({
+        issuer: GOOGLE_ACCOUNTS,
+        authorization_endpoint: `${GOOGLE_ACCOUNTS}/o/oauth2/v2/auth`,
+        token_endpoint: `${GOOGLE_TOKENS}/token`,
+        revocation_endpoint: `${GOOGLE_TOKENS}/revoke`,
+        jwks_uri: `${GOOGLE_APIS}/oauth2/v3/certs`,
+        response_types_supported: ["code"],
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: ["RS256"],
+        scopes_supported: ["openid", "email", "profile"],
+        token_endpoint_auth_methods_supported: [
+          "client_secret_post",
+          "client_secret_basic",
+        ],
+        code_challenge_methods_supported: ["plain", "S256"],
+        grant_types_supported: ["authorization_code", "refresh_token"],
+      }),
+    [`POST ${GOOGLE_TOKENS}/token`]: token,
     [GOOGLE_APIS]: api,
     [GMAIL]: api,
   });
-  return withUser(hosts, /^\/o\/oauth2\/v2\/auth$/, (all) => {
+  return withUser(hosts, "/o/oauth2/v2/auth", (all) => {
     // The user removes the app from the account: it has to ask for consent again.
     agreed.clear();
     refreshTokens.clear();
