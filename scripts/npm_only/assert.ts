@@ -29,11 +29,6 @@ export const assertStrictEquals: <T>(
   msg?: string,
 ) => asserts actual is T = std.assertStrictEquals;
 
-export const assertExists: <T>(
-  actual: T,
-  msg?: string,
-) => asserts actual is NonNullable<T> = std.assertExists;
-
 // deno-lint-ignore no-explicit-any
 export const assertInstanceOf: <T extends abstract new (...args: any[]) => any>(
   actual: unknown,
@@ -58,37 +53,6 @@ export const assertStringIncludes: (
   expected: string,
   msg?: string,
 ) => void = std.assertStringIncludes;
-
-export const assertArrayIncludes: <T>(
-  actual: ArrayLike<T>,
-  expected: ArrayLike<T>,
-  msg?: string,
-) => void = std.assertArrayIncludes;
-
-export const assertObjectMatch: (
-  // deno-lint-ignore no-explicit-any
-  actual: Record<PropertyKey, any>,
-  expected: Record<PropertyKey, unknown>,
-  msg?: string,
-) => void = std.assertObjectMatch;
-
-export const assertGreater: <T>(actual: T, expected: T, msg?: string) => void =
-  std.assertGreater;
-
-export const assertGreaterOrEqual: <T>(
-  actual: T,
-  expected: T,
-  msg?: string,
-) => void = std.assertGreaterOrEqual;
-
-export const assertLess: <T>(actual: T, expected: T, msg?: string) => void =
-  std.assertLess;
-
-export const assertLessOrEqual: <T>(
-  actual: T,
-  expected: T,
-  msg?: string,
-) => void = std.assertLessOrEqual;
 
 export const assertThrows: {
   (fn: () => unknown, msg?: string): unknown;

@@ -80,23 +80,15 @@ function findCancelLink(html: string, page: URL): INext | undefined {
 
 export function createBrowser(options: IBrowserOptions = {}): IBrowser {
   const { login = "alice", deny = false } = options;
-  const cookies = new Map<string, { scope: string; pair: string }>();
-
-  function cookieHeader({ origin, pathname }: URL): Record<string, string> {
-    const pairs = [...cookies.values()]
-      .filter(({ scope }) => `${origin}${pathname}/`.startsWith(scope))
-      .map(({ pair }) => pair);
-    return pairs.length > 0 ? { Cookie: pairs.join("; ") } : {};
-  }
+  /** By origin and name: the servers of the tests need no other scope. */
+  const cookies = new Map<string, string>();
 
   function keepCookies({ origin }: URL, headers: Headers): void {
     for (const line of headers.getSetCookie()) {
       const [pair = "", name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      const path = /;\s*path=([^;]+)/i.exec(line)?.[1] ?? "/";
-      const scope = origin + path.replace(/\/?$/, "/");
       // The server deletes a cookie with an empty value.
-      if (value) cookies.set(`${scope} ${name}`, { scope, pair });
-      else cookies.delete(`${scope} ${name}`);
+      if (value) cookies.set(`${origin} ${name}`, pair);
+      else cookies.delete(`${origin} ${name}`);
     }
   }
 
@@ -108,7 +100,12 @@ export function createBrowser(options: IBrowserOptions = {}): IBrowser {
       const { url, form } = next;
       const response = await fetch(url, {
         redirect: "manual",
-        headers: cookieHeader(url),
+        headers: {
+          Cookie: [...cookies].filter(([name]) =>
+            name.startsWith(`${url.origin} `)
+          )
+            .map(([, pair]) => pair).join("; "),
+        },
         ...form && { method: "POST", body: form },
       });
       keepCookies(url, response.headers);
