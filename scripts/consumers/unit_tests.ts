@@ -5,6 +5,8 @@
  */
 
 import { stripVTControlCharacters } from "node:util";
+import * as esbuild from "esbuild";
+import { bundle } from "../../tests/support/bundle.ts";
 import config from "../../deno.json" with { type: "json" };
 import map from "../npm_only/import_map.json" with { type: "json" };
 import {
@@ -22,18 +24,20 @@ import { findNode } from "./node.ts";
 import { copySources } from "../support/package.ts";
 import { copyFromRoot, install, outputOf, run } from "../support/process.ts";
 import type { IRow } from "./table.ts";
-import { bundleTests, type IBundle } from "./unit_test_bundle.ts";
 
 /** A copy of the sources, with the tests bundled and their packages installed. */
 interface IProject {
   readonly directory: string;
   /** Paths of the portable tests within `tests/`. */
   readonly tests: readonly string[];
-  /** For a Node with `ArrayBuffer.prototype.transfer`. */
-  readonly all: IBundle;
+  /** Bundle for a Node with `ArrayBuffer.prototype.transfer`. */
+  readonly all: string;
   /** For a Node without it. */
-  readonly withoutTransfer: IBundle;
+  readonly withoutTransfer: string;
 }
+
+/** The npm packages that the tests import, for TypeScript. */
+const DEPENDENCIES = ["fast-check", "jose"] as const;
 
 /** Declarations of what only Deno has, and of the packages that have none. */
 const DECLARATIONS = `declare namespace Deno {
@@ -45,21 +49,41 @@ interface ImportMeta {
 declare module "npm:*";
 `;
 
-/** Creates the project, with the package versions of `npm_only`. */
+/** Bundles tests as one ES module, in which `node:test` replaces `Deno.test`. */
+async function bundleTests(
+  directory: string,
+  name: string,
+  tests: readonly string[],
+): Promise<string> {
+  const entry = `${directory}/${name}.ts`;
+  const file = `${directory}/${name}.mjs`;
+  const imports = tests.map((test) => `import "./tests/${test}";\n`);
+  await Deno.writeTextFile(entry, imports.join(""));
+  await bundle(entry, file, []);
+  const { code } = esbuild.transformSync(await Deno.readTextFile(file), {
+    target: "es2022",
+    define: { "Deno.test": "nodeTest" },
+    banner: 'import { test as nodeTest } from "node:test";',
+  });
+  await Deno.writeTextFile(file, code);
+  return file;
+}
+
+/** Creates the project, with the package versions of deno.json. */
 async function prepare({ temporary }: IContext): Promise<IProject> {
   const directory = await copySources(`${temporary}/unit_tests`);
   await copyFromRoot("tests", directory);
   await copyFromRoot("scripts/npm_only", directory);
   const copies = new URL(`file://${directory}/tests/`);
   const tests = await findPortableTests(copies, true);
+  const others = await findPortableTests(copies, false);
   const all = await bundleTests(directory, "all", tests);
-  const withoutTransfer = await bundleTests(
-    directory,
-    "without_transfer",
-    await findPortableTests(copies, false),
+  const withoutTransfer = await bundleTests(directory, "others", others);
+  const versions = DEPENDENCIES.map((name) =>
+    [name, config.imports[name].replace(/^.*@/, "")] as const
   );
   await install(directory, {
-    ...all.dependencies,
+    ...Object.fromEntries(versions),
     "@types/node": packages["@types/node"],
   });
   return { directory, tests, all, withoutTransfer };
@@ -71,7 +95,7 @@ async function runIn(
   { directory: cwd, all, withoutTransfer }: IProject,
 ): Promise<Partial<IRow>> {
   const version = await outputOf(program, ["--version"], { cwd });
-  const { file } = await nodeHasTransfer(program) ? all : withoutTransfer;
+  const file = await nodeHasTransfer(program) ? all : withoutTransfer;
   // Without a timeout for each test, the report would not name one that hangs.
   const args = ["--test-reporter=spec", "--test-timeout=15000", file];
   const { code, stdout, stderr } = await run(program, args, { cwd });
