@@ -4,8 +4,11 @@
  * file is longer than 350 lines.
  */
 
+import { fileURLToPath } from "node:url";
 import { root } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
+import { filesBelow } from "./support/portable_tests.ts";
+import { outputOf } from "./support/process.ts";
 
 const SIX = ["core", "http", "discovery", "client", "token", "session"];
 
@@ -32,7 +35,7 @@ const NODE_FILES = ["native/", "cli/", "testing/start_test_servers.ts"];
 const MAX_LINES = 350;
 
 /** A module of the import graph and the URLs of the modules it imports. */
-export interface IModule {
+interface IModule {
   specifier: string;
   imports: string[];
 }
@@ -105,22 +108,17 @@ export function findLayerProblems(
 
 /** Reads the module graph of an entry point, as Deno resolves it. */
 async function readGraph(path: string): Promise<IModule[]> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", path],
-    cwd: root,
-  }).output();
-  interface IResolved {
-    specifier?: string;
-  }
+  const json = await outputOf(Deno.execPath(), ["info", "--json", path], {
+    cwd: fileURLToPath(root),
+  });
   interface IDependency {
     specifier: string;
-    code?: IResolved;
-    type?: IResolved;
+    code?: { specifier?: string };
+    type?: { specifier?: string };
   }
-  interface IGraph {
+  const graph: {
     modules: { specifier: string; dependencies?: IDependency[] }[];
-  }
-  const graph: IGraph = JSON.parse(new TextDecoder().decode(stdout));
+  } = JSON.parse(json);
   return graph.modules.map(({ specifier, dependencies = [] }) => ({
     specifier,
     imports: dependencies.map(({ specifier, code, type }) =>
@@ -140,18 +138,16 @@ if (import.meta.main) {
   const problems = findLayerProblems(modules, FOLDERS);
   const reached = modules.map(({ specifier }) => specifier);
   let files = 0;
-  for (const { name: folder } of Deno.readDirSync(new URL("lib", root))) {
-    for (const { name } of Deno.readDirSync(new URL(`lib/${folder}`, root))) {
-      files++;
-      const path = `lib/${folder}/${name}`;
-      const file = new URL(path, root);
-      if (!reached.includes(file.href)) {
-        problems.push(`${path} is not reached from an entry point`);
-      }
-      const lines = (await Deno.readTextFile(file)).split("\n").length - 1;
-      if (lines > MAX_LINES) {
-        problems.push(`${path} has ${lines} lines, more than ${MAX_LINES}`);
-      }
+  const lib = new URL("lib/", root);
+  for await (const path of filesBelow(lib)) {
+    files++;
+    const file = new URL(path, lib);
+    if (!reached.includes(file.href)) {
+      problems.push(`${path} is not reached from an entry point`);
+    }
+    const lines = (await Deno.readTextFile(file)).split("\n").length - 1;
+    if (lines > MAX_LINES) {
+      problems.push(`${path} has ${lines} lines, more than ${MAX_LINES}`);
     }
   }
   for (const problem of problems) console.error(problem);

@@ -4,29 +4,11 @@
  */
 import { fileURLToPath } from "node:url";
 import { root } from "./support/deno.ts";
+import { outputOf } from "./support/process.ts";
 import { PROGRAM_TESTS, runAllTests } from "./test.ts";
 import { runProgramTests } from "./test_stores.ts";
 
 const MIN_PERCENT = 98;
-
-/** The lines of one file and how many times each ran. */
-interface IFileCoverage {
-  readonly path: string;
-  readonly hits: Map<number, number>;
-}
-
-/** Reads the report of `deno coverage --lcov`. */
-function parseLcov(report: string): IFileCoverage[] {
-  return report.split("end_of_record").flatMap((record) => {
-    const [, path] = /^SF:(.+)$/m.exec(record) ?? [];
-    if (path === undefined) return [];
-    const lines = [...record.matchAll(/^DA:(\d+),(\d+)/gm)];
-    const hits = new Map(
-      lines.map(([, line, count]) => [Number(line), Number(count)]),
-    );
-    return [{ path, hits }];
-  });
-}
 
 /** Formats line numbers as ranges: `3, 7-9`. */
 function formatRanges(lines: readonly number[]): string {
@@ -50,17 +32,6 @@ async function removeEmptyFiles(): Promise<void> {
   }
 }
 
-async function readCoverage(): Promise<IFileCoverage[]> {
-  await removeEmptyFiles();
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["coverage", "--quiet", "--include=/lib/", "--lcov", "coverage"],
-    cwd: root,
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(decoder.decode(stderr).trim());
-  return parseLcov(decoder.decode(stdout));
-}
-
 await Deno.remove(new URL("coverage", root), { recursive: true })
   .catch(() => {});
 const options = ["--coverage=coverage", "--coverage-raw-data-only"];
@@ -68,15 +39,24 @@ const code = await runAllTests(options) ||
   await runProgramTests([...options, ...PROGRAM_TESTS]);
 if (code !== 0) Deno.exit(code);
 
+await removeEmptyFiles();
+const args = ["coverage", "--quiet", "--include=/lib/", "--lcov", "coverage"];
+const cwd = fileURLToPath(root);
+const report = await outputOf(Deno.execPath(), args, { cwd, seconds: 300 });
 let found = 0;
 let reached = 0;
-for (const { path, hits } of await readCoverage()) {
-  const missed = [...hits].flatMap(([line, count]) => count > 0 ? [] : line);
-  found += hits.size;
-  reached += hits.size - missed.length;
-  if (missed.length === 0) continue;
-  const name = path.replace(fileURLToPath(root), "");
-  console.log(`${name}: ${formatRanges(missed)}`);
+for (const record of report.split("end_of_record")) {
+  const path = /^SF:(.+)$/m.exec(record)?.[1];
+  if (path === undefined) continue;
+  const lines = [...record.matchAll(/^DA:(\d+),(\d+)/gm)];
+  const missed = lines.flatMap(([, line, count]) =>
+    count === "0" ? Number(line) : []
+  );
+  found += lines.length;
+  reached += lines.length - missed.length;
+  if (missed.length > 0) {
+    console.log(`${path.replace(cwd, "")}: ${formatRanges(missed)}`);
+  }
 }
 const percent = 100 * reached / found;
 console.log(

@@ -50,13 +50,14 @@ async function runWithOwnServers(
 ): Promise<boolean> {
   // Imported here, as the doctor needs no servers.
   const { startServers } = await import("./demo/servers.ts");
+  const { createDemo, StepError } = await import("./demo/step.ts");
   const steps = await import("./demo/steps.ts");
   let ok = true;
   try {
     await using servers = await startServers();
     output.text(`Resource ${servers.target}`);
     output.text(`Authorization server ${servers.issuer} (oidc-provider)`);
-    const demo = steps.createDemo(servers, output);
+    const demo = createDemo(servers, output);
     if (!own) {
       output.text("\nDiscovery and registration");
       const known = await steps.discover(demo);
@@ -70,7 +71,7 @@ async function runWithOwnServers(
     output.text("\nAll in one call");
     await steps.session(demo, own);
   } catch (error) {
-    if (!(error instanceof steps.StepError)) throw error;
+    if (!(error instanceof StepError)) throw error;
     ok = false;
   }
   output.end(

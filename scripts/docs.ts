@@ -10,29 +10,19 @@ import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { deno, root } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
+import { filesBelow } from "./support/portable_tests.ts";
 import { outputOf } from "./support/process.ts";
 
 const paths = entryPoints.map(({ path }) => path);
-const directory = fileURLToPath(new URL("docs", root));
-
-async function* findFiles(
-  path: string,
-  suffix: string,
-): AsyncGenerator<string> {
-  for await (const entry of Deno.readDir(path)) {
-    const child = `${path}/${entry.name}`;
-    if (entry.isDirectory) yield* findFiles(child, suffix);
-    else if (entry.name.endsWith(suffix)) yield child;
-  }
-}
+const directory = new URL("docs/", root);
 
 /** Returns the page of each exported name; of the main entry point where several have it. */
 async function findPages(): Promise<Map<string, string>> {
   const pages = new Map<string, string>();
-  for await (const path of findFiles(directory, ".html")) {
-    const name = /\/~\/([^/]+)\.html$/.exec(path)?.[1];
+  for await (const path of filesBelow(directory)) {
+    const [, folder, name] = /^(.*)~\/([^/]+)\.html$/.exec(path) ?? [];
     if (name === undefined) continue;
-    const isMain = dirname(path) === `${directory}/~`;
+    const isMain = folder === "";
     if (isMain || !pages.has(name)) pages.set(name, path);
   }
   return pages;
@@ -68,20 +58,26 @@ function completeLinks(
 /** Builds the pages; returns the names that are linked and not exported. */
 async function build(): Promise<string[]> {
   await Deno.remove(directory, { recursive: true }).catch(() => {});
-  const args = ["--html", `--name=${config.name}`, `--output=${directory}`];
+  const args = [
+    "--html",
+    `--name=${config.name}`,
+    `--output=${fileURLToPath(directory)}`,
+  ];
   if (await deno("doc", "--quiet", ...args, ...paths) !== 0) Deno.exit(1);
   const pages = await findPages();
   const linked = await findLinkedNames();
   const pageOf = (name: string) =>
     pages.get(name) ?? pages.get(name.replace(".", ".prototype."));
-  for await (const path of findFiles(directory, ".html")) {
-    const html = completeLinks(await Deno.readTextFile(path), (label) => {
+  for await (const path of filesBelow(directory)) {
+    if (!path.endsWith(".html")) continue;
+    const file = new URL(path, directory);
+    const html = completeLinks(await Deno.readTextFile(file), (label) => {
       const page = pageOf(linked.get(label) ?? "");
       return page && relative(dirname(path), page);
     });
-    await Deno.writeTextFile(path, html);
+    await Deno.writeTextFile(file, html);
   }
-  console.log(`${pages.size} pages of names, from ${directory}/index.html on.`);
+  console.log(`${pages.size} pages of names, from docs/index.html on.`);
   return [...linked.values()].filter((name) => !pageOf(name)).sort();
 }
 
