@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { VERSION } from "../../lib/cli/_version.ts";
 
 const root = new URL("../..", import.meta.url);
@@ -12,28 +12,18 @@ function readImports(name: string): Record<string, string> {
   return JSON.parse(readText(name)).imports;
 }
 
-Deno.test("deno.json has the version of the newest heading of CHANGELOG.md", () => {
+Deno.test("CHANGELOG.md has each version once, and deno.json and oauth-helper have the newest", () => {
   const { version } = JSON.parse(readText("deno.json"));
-  assertMatch(version, /^\d+\.\d+\.\d+$/);
-  const headings = readText("CHANGELOG.md").split("\n")
-    .filter((line) => line.startsWith("## "));
-  assertMatch(headings[0] ?? "", /^## \[?\d+\.\d+\.\d+\]?(\s|$)/);
-  const [newest] = /\d+\.\d+\.\d+/.exec(headings[0] ?? "") ?? [];
-  assertEquals(version, newest);
-});
-
-Deno.test("oauth-helper has the version of deno.json", () => {
-  assertEquals(VERSION, JSON.parse(readText("deno.json")).version);
-});
-
-Deno.test("CHANGELOG.md names each version once, the newest first", () => {
-  const versions = readText("CHANGELOG.md").split("\n")
-    .map((line) => /^## \[?(\d+)\.(\d+)\.(\d+)/.exec(line)?.slice(1, 4))
-    .filter((version) => version !== undefined)
-    // Zero-padded, so that strings compare like numbers.
-    .map((parts) => parts.map((part) => part.padStart(6, "0")).join("."));
-  assert(versions.length > 0);
-  assertEquals(versions, [...new Set(versions)].sort().reverse());
+  assertEquals(VERSION, version);
+  const headings = readText("CHANGELOG.md").match(/^## .*$/gm) ?? [];
+  const versions = headings.map((heading) =>
+    /^## \[?(\d+\.\d+\.\d+)\]?(?:\s|$)/.exec(heading)?.[1] ?? heading
+  );
+  assertEquals(versions[0], version);
+  const newestFirst = [...new Set(versions)].sort((a, b) =>
+    b.localeCompare(a, "en", { numeric: true })
+  );
+  assertEquals(versions, newestFirst);
 });
 
 Deno.test("import_map.json names every npm package as deno.json does", () => {
@@ -66,42 +56,21 @@ Deno.test("import_map.json names nothing that is missing in deno.json", () => {
 });
 
 Deno.test("the top level contains nothing but the known files and folders", () => {
-  const ignored = readText(".gitignore").split("\n").filter(Boolean)
-    .map((line) => line.replaceAll("/", ""));
-  const isIgnored = (name: string) =>
-    ignored.some((pattern) =>
-      pattern.startsWith("*")
-        ? name.endsWith(pattern.slice(1))
-        : name === pattern
-    );
-  const names = [...Deno.readDirSync(root)]
-    .map(({ name }) => name)
-    .filter((name) => !name.startsWith(".") && !isIgnored(name));
-  assertEquals(
-    names.sort(),
-    [
-      "CHANGELOG.md",
-      "LICENSE",
-      "README.md",
-      "deno.json",
-      "lib",
-      "mod.ts",
-      "scripts",
-      "tests",
-    ],
-  );
+  const ignored = readText(".gitignore").replaceAll("/", "").split("\n");
+  const names = [...Deno.readDirSync(root)].map(({ name }) => name).filter((
+    name,
+  ) => !/^\.|\.tgz$/.test(name) && !ignored.includes(name));
+  const files = ["CHANGELOG.md", "LICENSE", "README.md", "deno.json", "mod.ts"];
+  const folders = ["lib", "scripts", "tests"];
+  assertEquals(names.sort(), [...files, ...folders].sort());
 });
 
 Deno.test("the documents in .github/ name only tests and scripts that exist", () => {
-  const directory = new URL(".github/", root);
-  for (const { name } of Deno.readDirSync(directory)) {
+  for (const { name } of Deno.readDirSync(new URL(".github/", root))) {
     if (!name.endsWith(".md")) continue;
-    const document = readText(`.github/${name}`);
-    for (
-      const [, path = ""] of document.matchAll(
-        /`((?:tests|scripts)\/[^`\s<]*)`/g,
-      )
-    ) {
+    const paths = readText(`.github/${name}`)
+      .matchAll(/`((?:tests|scripts)\/[^`\s<]*)`/g);
+    for (const [, path = ""] of paths) {
       assert(existsSync(new URL(path, root)), `${name}: ${path}`);
     }
   }

@@ -45,40 +45,30 @@ export interface IAuthorizationServer extends AsyncDisposable {
   provider: Provider;
   /** The requests so far: method and path, without the query. */
   requests: string[];
-  close(): Promise<void>;
 }
 
 /**
- * Runs `action` without oidc-provider's notices for operators (development keys,
- * in-memory storage, runtime). Other messages are printed.
+ * Hides oidc-provider's notices for operators (development keys, in-memory storage,
+ * runtime) until it is disposed of. Other messages are printed.
  */
-function withoutNotices<T>(action: () => T): T {
+function withoutNotices(): Disposable {
   const { info, warn } = console;
   const unless = (log: typeof warn) => (...data: unknown[]) => {
     if (!String(data[0]).includes("oidc-provider ")) log(...data);
   };
-  console.info = unless(info);
-  console.warn = unless(warn);
-  const restore = () => Object.assign(console, { info, warn });
-  let result: T;
-  try {
-    result = action();
-  } catch (error) {
-    restore();
-    throw error;
-  }
-  if (result instanceof Promise) {
-    return result.finally(restore) as T;
-  }
-  restore();
-  return result;
+  Object.assign(console, { info: unless(info), warn: unless(warn) });
+  const restore = () => void Object.assign(console, { info, warn });
+  return { [Symbol.dispose]: restore };
 }
 
-// oidc-provider prints a notice when it is imported, too.
-const oidc = await withoutNotices(() =>
+async function importProvider() {
+  // It prints a notice when it is imported, too.
+  using _ = withoutNotices();
   // @ts-types="@types/oidc-provider"
-  import("oidc-provider")
-);
+  return await import("oidc-provider");
+}
+
+const oidc = await importProvider();
 
 function isLoopback(resource: string): boolean {
   const { hostname } = new URL(resource);
@@ -238,9 +228,8 @@ export async function startAuthorizationServer(
   const { origin, requests, close } = server;
   const issuer = origin + path;
   try {
-    const provider = withoutNotices(() =>
-      new oidc.default(issuer, configuration)
-    );
+    using _ = withoutNotices();
+    const provider = new oidc.default(issuer, configuration);
     const handle = path
       ? express().use(path, provider.callback())
       : provider.callback();
@@ -249,7 +238,7 @@ export async function startAuthorizationServer(
       const isHandled = response.writableEnded || request.socket.destroyed;
       if (!isHandled) handle(request, response);
     });
-    return { issuer, provider, requests, close, [Symbol.asyncDispose]: close };
+    return { issuer, provider, requests, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

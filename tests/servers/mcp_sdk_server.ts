@@ -21,7 +21,7 @@ import {
 // @ts-types="@modelcontextprotocol/sdk/shared/auth"
 import type { OAuthMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
 // @ts-types="@types/express"
-import express, { type RequestHandler } from "express";
+import express from "express";
 import { errors } from "jose";
 import {
   createJwtVerifier,
@@ -33,8 +33,6 @@ import { listen } from "./_node_http.ts";
 export interface IMcpSdkServerOptions {
   /** The path of the protected resource. @default "/mcp" */
   path?: string;
-  /** @default ["mcp:read", "mcp:write"] */
-  scopes?: string[];
   /**
    * The well-known URL of the resource metadata, that of the resource or that of
    * its origin; `null` for no metadata. @default "path"
@@ -51,17 +49,6 @@ export interface IMcpSdkServerOptions {
    * The issuer of the authorization server. @default this server
    */
   authorizationServer?: string;
-}
-
-export interface IMcpSdkServer extends AsyncDisposable {
-  origin: string;
-  /** The resource identifier, which is its URL. */
-  resource: string;
-  /** As in the metadata: the SDK adds a slash to its own. */
-  issuer: string;
-  /** The requests so far: method and path, without the query. */
-  requests: string[];
-  close(): Promise<void>;
 }
 
 class InMemoryProvider extends DemoInMemoryAuthProvider {
@@ -97,18 +84,12 @@ function jwtTokenVerifier(issuer: string, resource: URL): OAuthTokenVerifier {
   };
 }
 
-const unknownPage = {
-  html: (_request, _response, next) => next(),
-  app: (_request, response) => {
-    response.type("html").send("<!DOCTYPE html><title>App</title>");
-  },
-} satisfies Record<string, RequestHandler>;
+const scopesSupported = ["mcp:read", "mcp:write"];
 
 async function createApp(
   origin: string,
   {
     path = "/mcp",
-    scopes = ["mcp:read", "mcp:write"],
     metadataAt = "path",
     serverMetadata = true,
     unknownPages = "html",
@@ -129,7 +110,6 @@ async function createApp(
   router.use((request, _response, next) => {
     next(hidden.has(request.path) ? "router" : undefined);
   });
-  const scopesSupported = scopes;
   let oauthMetadata: OAuthMetadata;
   let verifier: OAuthTokenVerifier;
   if (authorizationServer === undefined) {
@@ -160,7 +140,7 @@ async function createApp(
 
   const guard = requireBearerAuth({
     verifier,
-    requiredScopes: scopes,
+    requiredScopes: scopesSupported,
     ...hasMetadata && { resourceMetadataUrl: describedAt },
     ...authorizationServer !== undefined && { expectedResource: resource },
   });
@@ -169,19 +149,19 @@ async function createApp(
   app.all(path, guard, (request, response) => {
     response.json({ resource: resource.href, auth: request.auth });
   });
-  app.use(unknownPage[unknownPages]);
+  app.use((_request, response, next) => {
+    if (unknownPages === "html") next();
+    else response.type("html").send("<!DOCTYPE html><title>App</title>");
+  });
   return { app, resource: resource.href, issuer: oauthMetadata.issuer };
 }
 
-export async function startMcpSdkServer(
-  options: IMcpSdkServerOptions = {},
-): Promise<IMcpSdkServer> {
-  const { origin, requests, close, handle } = await listen();
+export async function startMcpSdkServer(options: IMcpSdkServerOptions = {}) {
+  const { origin, close, handle } = await listen();
   try {
-    const { app, resource, issuer } = await createApp(origin, options);
+    const { app, ...described } = await createApp(origin, options);
     handle(app);
-    const common = { origin, requests, close, [Symbol.asyncDispose]: close };
-    return { ...common, resource, issuer };
+    return { origin, ...described, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

@@ -6,10 +6,11 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 // @ts-types="@modelcontextprotocol/sdk/server/streamableHttp"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { text as readText } from "node:stream/consumers";
 import { createJwtVerifier, scopesOf } from "./_jwt_verifier.ts";
 import { listen } from "./_node_http.ts";
 
-export interface IMcpServer extends AsyncDisposable {
+interface IMcpServer extends AsyncDisposable {
   /** The resource identifier, which is the URL of the MCP endpoint. */
   resource: string;
   /** Tokens that count as revoked. */
@@ -46,11 +47,7 @@ export async function startMcpServer(issuer: string): Promise<IMcpServer> {
       }));
       return;
     }
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = new TextDecoder().decode(
-      new Uint8Array(chunks.flatMap((chunk) => [...chunk])),
-    );
+    const text = await readText(request);
     const refuse = (status: number, parameters: string) =>
       response.writeHead(status, {
         "WWW-Authenticate": `Bearer ${parameters}, ` +

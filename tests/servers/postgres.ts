@@ -2,12 +2,7 @@
 
 import { outputOf } from "../../scripts/support/process.ts";
 import { freePort } from "../support/free_port.ts";
-import { LIMIT_MS, within } from "../support/within.ts";
-
-/** A running server. */
-export interface IPostgresServer extends AsyncDisposable {
-  readonly url: string;
-}
+import { printed } from "../support/printed.ts";
 
 /** Where Debian installs its versions. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -34,9 +29,7 @@ async function userOf(): Promise<{ uid?: number; gid?: number }> {
 }
 
 /** Starts a server with an empty database, which listens on loopback only. */
-export async function startPostgres(
-  programs: string,
-): Promise<IPostgresServer> {
+export async function startPostgres(programs: string) {
   await using started = new AsyncDisposableStack();
   const user = await userOf();
   const directory = await Deno.makeTempDir();
@@ -59,25 +52,18 @@ export async function startPostgres(
     ],
     stderr: "piped",
   }).spawn();
-  const ready = Promise.withResolvers<void>();
-  const output = (async () => {
-    let text = "";
-    const chunks = server.stderr.pipeThrough(new TextDecoderStream());
-    for await (const chunk of chunks) {
-      text += chunk;
-      if (text.includes("ready to accept connections")) ready.resolve();
-    }
-    ready.reject(new Error(text));
-  })();
   started.defer(async () => {
     // Its fast shutdown, which disconnects clients.
     server.kill("SIGINT");
-    await Promise.all([server.status, output]);
+    await server.status;
   });
-  await within(LIMIT_MS, ready.promise);
+  const { ended } = await printed(server.stderr, /ready to accept connections/);
   const running = started.move();
   return {
     url: `postgres://test@127.0.0.1:${port}/postgres`,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await running.disposeAsync();
+      await ended;
+    },
   };
 }

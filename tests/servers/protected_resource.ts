@@ -29,7 +29,6 @@ export interface IProtectedResource extends AsyncDisposable {
   metadataUrl: string;
   /** The requests so far: method and path, without the query. */
   requests: string[];
-  close(): Promise<void>;
 }
 
 const PATH = "/mcp";
@@ -128,7 +127,6 @@ export function startProtectedResource(
     resource,
     metadataUrl,
     requests,
-    close,
     [Symbol.asyncDispose]: close,
   };
 }

@@ -1,14 +1,10 @@
 /** A Redis server of a test. */
 
 import { freePort } from "../support/free_port.ts";
-
-/** A running server. */
-export interface IRedisServer extends AsyncDisposable {
-  readonly url: string;
-}
+import { printed } from "../support/printed.ts";
 
 /** Starts a server that keeps nothing. */
-export async function startRedis(): Promise<IRedisServer> {
+export async function startRedis() {
   const port = freePort();
   const settings = { port, bind: "127.0.0.1", save: "", appendonly: "no" };
   const args = Object.entries(settings).flatMap(([name, value]) => [
@@ -17,22 +13,15 @@ export async function startRedis(): Promise<IRedisServer> {
   ]);
   const server = new Deno.Command("redis-server", { args, stdout: "piped" })
     .spawn();
-  const started = Promise.withResolvers<void>();
-  const output = (async () => {
-    let text = "";
-    const chunks = server.stdout.pipeThrough(new TextDecoderStream());
-    for await (const chunk of chunks) {
-      text += chunk;
-      if (/ready to accept connections/i.test(text)) started.resolve();
-    }
-    started.reject(new Error(text));
-  })();
-  await started.promise;
+  const { ended } = await printed(
+    server.stdout,
+    /ready to accept connections/i,
+  );
   return {
     url: `redis://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       server.kill("SIGKILL");
-      await Promise.all([server.status, output]);
+      await Promise.all([server.status, ended]);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Headless Chromium, by its debugging interface. */
 
+import { printed } from "./printed.ts";
 import { LIMIT_MS, until, within } from "./within.ts";
 
 const PROGRAMS = [
@@ -138,18 +139,10 @@ export async function startBrowser(
 ): Promise<IBrowser> {
   const directory = await Deno.makeTempDir();
   const child = spawn(directory, args);
-  const started = Promise.withResolvers<string>();
-  const reading = (async () => {
-    let text = "";
-    const chunks = child.stderr.pipeThrough(new TextDecoderStream());
-    for await (const chunk of chunks) {
-      text += chunk;
-      const [, host] = /DevTools listening on ws:\/\/([^/]+)/.exec(text) ?? [];
-      if (host) started.resolve(host);
-    }
-    started.reject(new Error(text));
-  })();
-  const host = await started.promise;
+  const { match: [, host = ""], ended } = await printed(
+    child.stderr,
+    /DevTools listening on ws:\/\/([^/]+)/,
+  );
   const request = async (path: string, method: string) => {
     const response = await fetch(`http://${host}/json/${path}`, { method });
     return await response.text();
@@ -168,7 +161,7 @@ export async function startBrowser(
     attach: (id) => attach(id, host),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
-      await Promise.all([child.status, reading]);
+      await Promise.all([child.status, ended]);
       // Its helper processes may still write for a moment.
       await Deno.remove(directory, { recursive: true }).catch(() => {});
     },
