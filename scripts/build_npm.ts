@@ -21,7 +21,6 @@ import {
   COMPILER_OPTIONS,
   findRepositoryProblems,
   finishPackageJson,
-  type IEntryPoint,
   isAllowedFile,
   isVersion,
   NO_POLYFILLS,
@@ -41,30 +40,7 @@ import {
 /** The part of dnt that is used here, so that this file is checked without dnt. */
 interface IDnt {
   emptyDir(directory: string): Promise<void>;
-  build(options: {
-    entryPoints: readonly (IEntryPoint & { readonly kind?: "bin" })[];
-    outDir: string;
-    shims: { deno: { test: "dev" } };
-    declaration: "inline";
-    typeCheck: "both";
-    esModule: boolean;
-    /** dnt's name for CommonJS is "script". */
-    scriptModule: "cjs";
-    test: boolean;
-    rootTestDir: string;
-    testPattern: string;
-    compilerOptions: { target: "ES2022"; lib: readonly string[] };
-    /** From dnt 0.43 on. */
-    polyfills: Readonly<Record<string, false>>;
-    package: Record<string, unknown>;
-    postBuild(): Promise<void>;
-  }): Promise<void>;
-}
-
-async function loadDnt(): Promise<IDnt> {
-  // In a variable, so that the type check does not load it from JSR.
-  const name = "@deno/dnt";
-  return await import(name);
+  build(options: Record<string, unknown>): Promise<void>;
 }
 
 /**
@@ -127,11 +103,13 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     declaration: "inline",
     typeCheck: "both",
     esModule: true,
+    // dnt's name for CommonJS is "script".
     scriptModule: "cjs",
     test: true,
     rootTestDir: `./tests/${PORTABLE_FOLDER.slice(0, -1)}`,
     testPattern: tests,
     compilerOptions: COMPILER_OPTIONS,
+    // From dnt 0.43 on.
     polyfills: NO_POLYFILLS,
     // Without `files`: it would take precedence over the .npmignore in which dnt
     // leaves out its tests.
@@ -157,17 +135,6 @@ async function build(dnt: IDnt, version: string): Promise<void> {
   });
 }
 
-/** Prints what is wrong with the repository in `./npm/package.json`. */
-async function checkRepository(): Promise<boolean> {
-  const file = new URL("npm/package.json", root);
-  const problems = findRepositoryProblems(
-    JSON.parse(await Deno.readTextFile(file)),
-    repositoryUrl(Deno.env.toObject()),
-  );
-  for (const problem of problems) console.error(problem);
-  return problems.length === 0;
-}
-
 if (import.meta.main) {
   const { values } = parseArgs({
     args: Deno.args,
@@ -176,14 +143,24 @@ if (import.meta.main) {
       "check-repository": { type: "boolean" },
     },
   });
-  if (values["check-repository"]) Deno.exit(await checkRepository() ? 0 : 1);
+  if (values["check-repository"]) {
+    const file = new URL("npm/package.json", root);
+    const problems = findRepositoryProblems(
+      JSON.parse(await Deno.readTextFile(file)),
+      repositoryUrl(Deno.env.toObject()),
+    );
+    for (const problem of problems) console.error(problem);
+    Deno.exit(problems.length === 0 ? 0 : 1);
+  }
   if (!isVersion(values.version)) {
     console.error(`--version must be like 1.2.3, got "${values.version}"`);
     Deno.exit(1);
   }
   let dnt: IDnt;
   try {
-    dnt = await loadDnt();
+    // In a variable, so that the type check does not load it from JSR.
+    const name = "@deno/dnt";
+    dnt = await import(name);
   } catch (failure) {
     console.error(
       `Failed to load @deno/dnt: ${String(failure).trim()}\n` +

@@ -12,23 +12,21 @@ import { parseArgs } from "node:util";
 import { root } from "./support/deno.ts";
 import { entryPoints, toSpecifier } from "./support/npm_package.ts";
 import { type IPackage, preparePackage } from "./support/package.ts";
-import { install, outputOf } from "./support/process.ts";
+import { install, outputOf, temporaryDirectory } from "./support/process.ts";
 import { type IPublicApi, readPublicApi } from "./support/public_api.ts";
 
 const LIST = new URL("tests/support/public_api.txt", root);
 
 /** Returns a line for each difference: `-` for missing and `+` for additional. */
-export function compareLists(
+function compareLists(
   actual: readonly string[],
   expected: readonly string[],
 ): string[] {
+  const missing = expected.filter((line) => !actual.includes(line));
+  const additional = actual.filter((line) => !expected.includes(line));
   return [
-    ...expected.filter((line) => !actual.includes(line)).map((line) =>
-      `- ${line}`
-    ),
-    ...actual.filter((line) => !expected.includes(line)).map((line) =>
-      `+ ${line}`
-    ),
+    ...missing.map((line) => `- ${line}`),
+    ...additional.map((line) => `+ ${line}`),
   ];
 }
 
@@ -40,7 +38,7 @@ const label = (entryPoint: string) => (line: string) =>
  * Leaves out the members that the main entry point lists with the same types: the
  * others export types again that their signatures name.
  */
-export function withoutRepeatedMembers(
+function withoutRepeatedMembers(
   lines: readonly string[],
   main: readonly string[],
 ): string[] {
@@ -87,43 +85,40 @@ async function importedValues(
 }
 
 async function check(path: string | undefined, update: boolean) {
-  const temporary = await Deno.makeTempDir({ prefix: "exports_" });
-  try {
-    const source = readAll((_, path) => fileURLToPath(new URL(path, root)));
-    const text = source.lines.join("\n") + "\n";
-    if (update) await Deno.writeTextFile(LIST, text);
-    const reviewed = (await Deno.readTextFile(LIST)).trimEnd().split("\n");
-    const packed = await preparePackage(path, temporary);
-    const declared = readAll((name) => packed.declarations[name]!);
-    const sections: [title: string, differences: string[]][] = [
-      [
-        "the sources and tests/support/public_api.txt",
-        compareLists(source.lines, reviewed),
-      ],
-      [
-        "the package's declarations and the sources",
-        compareLists(declared.lines, source.lines),
-      ],
-      [
-        "the package's values and the sources",
-        compareLists(await importedValues(packed, temporary), source.values),
-      ],
-    ];
-    const differing = sections.filter(([, differences]) =>
-      differences.length > 0
-    );
-    for (const [title, differences] of differing) {
-      console.error(`Different, ${title}:\n${differences.join("\n")}\n`);
-    }
-    console.log(
-      `Exports: ${source.values.length} values, ${source.lines.length} lines ` +
-        `of the public API, ${differing.length} of ${sections.length} ` +
-        `comparisons fail (package from ${packed.origin}).`,
-    );
-    return differing.length === 0;
-  } finally {
-    await Deno.remove(temporary, { recursive: true });
+  await using folder = await temporaryDirectory("exports_");
+  const temporary = folder.path;
+  const source = readAll((_, path) => fileURLToPath(new URL(path, root)));
+  const text = source.lines.join("\n") + "\n";
+  if (update) await Deno.writeTextFile(LIST, text);
+  const reviewed = (await Deno.readTextFile(LIST)).trimEnd().split("\n");
+  const packed = await preparePackage(path, temporary);
+  const declared = readAll((name) => packed.declarations[name]!);
+  const sections: [title: string, differences: string[]][] = [
+    [
+      "the sources and tests/support/public_api.txt",
+      compareLists(source.lines, reviewed),
+    ],
+    [
+      "the package's declarations and the sources",
+      compareLists(declared.lines, source.lines),
+    ],
+    [
+      "the package's values and the sources",
+      compareLists(await importedValues(packed, temporary), source.values),
+    ],
+  ];
+  const differing = sections.filter(([, differences]) =>
+    differences.length > 0
+  );
+  for (const [title, differences] of differing) {
+    console.error(`Different, ${title}:\n${differences.join("\n")}\n`);
   }
+  console.log(
+    `Exports: ${source.values.length} values, ${source.lines.length} lines ` +
+      `of the public API, ${differing.length} of ${sections.length} ` +
+      `comparisons fail (package from ${packed.origin}).`,
+  );
+  return differing.length === 0;
 }
 
 if (import.meta.main) {

@@ -11,8 +11,7 @@
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { root } from "./support/deno.ts";
-import { copySources } from "./support/package.ts";
-import { outputOf } from "./support/process.ts";
+import { copySources, npmPack } from "./support/package.ts";
 
 /** How the section of README.md begins, before and after the first release. */
 export const UNPUBLISHED = "## Install\n\nNot yet published. Then:\n\n```sh\n";
@@ -56,11 +55,9 @@ async function pack(): Promise<string> {
   const directory = fileURLToPath(new URL("release", root));
   await Deno.mkdir(directory);
   await copySources(`${directory}/jsr`);
-  const args = ["--json", "--ignore-scripts", "--pack-destination", directory];
-  const npm = fileURLToPath(new URL("npm", root));
-  const json = await outputOf("npm", ["pack", ...args], { cwd: npm });
+  const packed = await npmPack(fileURLToPath(new URL("npm", root)), directory);
   const tarball = `${directory}/npm.tgz`;
-  await Deno.rename(`${directory}/${JSON.parse(json)[0].filename}`, tarball);
+  await Deno.rename(packed, tarball);
   return tarball;
 }
 

@@ -1,7 +1,6 @@
 /** The package under test: packed here, or given. */
 
 import config from "../../deno.json" with { type: "json" };
-import { root } from "./deno.ts";
 import {
   entryPoints,
   npmEntryPoints,
@@ -9,7 +8,7 @@ import {
   PROGRAM,
 } from "./npm_package.ts";
 import { writePackageReadme } from "./package_readme.ts";
-import { copyFromRoot, outputOf } from "./process.ts";
+import { copyFromRoot, outputOf, temporaryDirectory } from "./process.ts";
 
 /** A package as a registry would receive it. */
 export interface IPackage {
@@ -28,8 +27,11 @@ export interface IPackage {
 interface IPackageJson {
   name: string;
   version: string;
-  types?: string;
-  exports?: Record<string, unknown>;
+  /** By the conditions that dnt and `deno pack` write. */
+  exports: Record<
+    string,
+    { types?: string; import?: string; require?: string }
+  >;
 }
 
 /** Copies the files that are published, and nothing else of the working tree. */
@@ -45,7 +47,7 @@ export async function copySources(directory: string): Promise<string> {
 const BIN = "./bin";
 
 /** Packs a directory with npm; returns the path of the tarball. */
-async function npmPack(directory: string, destination: string) {
+export async function npmPack(directory: string, destination: string) {
   const args = [
     "--json",
     "--ignore-scripts",
@@ -61,48 +63,42 @@ async function npmPack(directory: string, destination: string) {
  * returns the path of the tarball.
  */
 export async function packSources(destination: string): Promise<string> {
-  const temporary = await Deno.makeTempDir();
-  try {
-    const cwd = await copySources(`${temporary}/sources`);
-    // `deno pack` takes the modules of the program from an entry point as well.
-    const paths = [...npmEntryPoints, { name: BIN, path: PROGRAM.path }]
-      .map(({ name, path }) => [name, path]);
-    const exports = Object.fromEntries(paths);
-    await Deno.writeTextFile(
-      `${cwd}/deno.json`,
-      JSON.stringify({ ...config, exports }),
-    );
-    const tarball = `${temporary}/packed.tgz`;
-    const args = ["pack", "--allow-dirty", "--no-source-maps"];
-    await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });
-    await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
-    const directory = `${temporary}/package`;
-    // `deno pack` leaves out what a package needs beyond its modules.
-    const file = `${directory}/package.json`;
-    const json = JSON.parse(await Deno.readTextFile(file));
-    const bin = PROGRAM.path.replace(/^\.\/(.*)\.ts$/, "$1.js");
-    const { [BIN]: _, ...packed } = json.exports;
-    const finished = {
-      ...json,
-      ...packageMembers(),
-      exports: { ...packed, "./package.json": "./package.json" },
-      bin: { [PROGRAM.name]: bin },
-    };
-    await Deno.writeTextFile(file, `${JSON.stringify(finished, null, 2)}\n`);
-    const program = await Deno.readTextFile(`${directory}/${bin}`);
-    await Deno.writeTextFile(
-      `${directory}/${bin}`,
-      `#!/usr/bin/env node\n${program}`,
-    );
-    await Deno.copyFile(
-      new URL("CHANGELOG.md", root),
-      `${directory}/CHANGELOG.md`,
-    );
-    await writePackageReadme(directory, "");
-    return await npmPack(directory, destination);
-  } finally {
-    await Deno.remove(temporary, { recursive: true });
-  }
+  await using folder = await temporaryDirectory("pack_");
+  const temporary = folder.path;
+  const cwd = await copySources(`${temporary}/sources`);
+  // `deno pack` takes the modules of the program from an entry point as well.
+  const paths = [...npmEntryPoints, { name: BIN, path: PROGRAM.path }]
+    .map(({ name, path }) => [name, path]);
+  const exports = Object.fromEntries(paths);
+  await Deno.writeTextFile(
+    `${cwd}/deno.json`,
+    JSON.stringify({ ...config, exports }),
+  );
+  const tarball = `${temporary}/packed.tgz`;
+  const args = ["pack", "--allow-dirty", "--no-source-maps"];
+  await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });
+  await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
+  const directory = `${temporary}/package`;
+  // `deno pack` leaves out what a package needs beyond its modules.
+  const file = `${directory}/package.json`;
+  const json = JSON.parse(await Deno.readTextFile(file));
+  const bin = PROGRAM.path.replace(/^\.\/(.*)\.ts$/, "$1.js");
+  const { [BIN]: _, ...packed } = json.exports;
+  const finished = {
+    ...json,
+    ...packageMembers(),
+    exports: { ...packed, "./package.json": "./package.json" },
+    bin: { [PROGRAM.name]: bin },
+  };
+  await Deno.writeTextFile(file, `${JSON.stringify(finished, null, 2)}\n`);
+  const program = await Deno.readTextFile(`${directory}/${bin}`);
+  await Deno.writeTextFile(
+    `${directory}/${bin}`,
+    `#!/usr/bin/env node\n${program}`,
+  );
+  await copyFromRoot("CHANGELOG.md", directory);
+  await writePackageReadme(directory, "");
+  return await npmPack(directory, destination);
 }
 
 /** Packs the sources or a directory such as dnt's; returns the path of the tarball. */
@@ -114,23 +110,10 @@ async function makeTarball(path: string | undefined, temporary: string) {
   return await npmPack(given, temporary);
 }
 
-/** Looks up a path in nested conditions of `exports`. */
-function find(conditions: unknown, ...names: string[]): string | undefined {
-  if (typeof conditions === "string") return conditions;
-  if (typeof conditions !== "object" || conditions === null) return undefined;
-  // The first condition that holds wins, in the order of the package.
-  for (const [name, value] of Object.entries(conditions)) {
-    if (!names.includes(name) && name !== "default") continue;
-    const found = find(value, ...names);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 /** Returns the path of an entry point's declarations within the package. */
-function declarationsOf({ exports, types }: IPackageJson, name: string) {
-  const found = find(exports?.[name], "types", "import") ??
-    (name === "." ? types : undefined);
+function declarationsOf({ exports }: IPackageJson, name: string): string {
+  const { types, import: module } = exports[name] ?? {};
+  const found = types ?? module;
   if (!found) throw new Error(`The package has no entry point "${name}"`);
   // Declarations that are not named are beside the module.
   return found.replace(/^\.\//, "").replace(/\.js$/, ".d.ts");
@@ -147,13 +130,12 @@ export async function preparePackage(
   const json: IPackageJson = JSON.parse(
     await Deno.readTextFile(`${directory}/package.json`),
   );
-  const main = json.exports?.["."];
   return {
     tarball,
     origin: path ?? "deno task pack",
     name: json.name,
     version: json.version,
-    hasCommonJs: find(main, "node", "require") !== find(main, "import"),
+    hasCommonJs: json.exports["."]?.require !== undefined,
     declarations: Object.fromEntries(
       entryPoints.map(({ name }) => [
         name,

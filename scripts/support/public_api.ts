@@ -47,27 +47,6 @@ export function readPublicApi(entry: string): IPublicApi {
   };
 }
 
-/**
- * Formats a signature. An omitted parameter and undefined are the same, which
- * sources and declarations write differently.
- */
-function writeSignature(
-  signature: ts.Signature,
-  checker: ts.TypeChecker,
-): string {
-  let text = checker.signatureToString(signature, undefined, FORMAT);
-  for (const parameter of signature.parameters) {
-    const type = checker.typeToString(
-      checker.getTypeOfSymbol(parameter),
-      undefined,
-      FORMAT,
-    ).replace(/ \| undefined$/, "");
-    const optional = `${parameter.name}?: ${type}`;
-    text = text.replaceAll(`${optional} | undefined`, optional);
-  }
-  return text;
-}
-
 /** Returns the lines of a symbol, which is a value, a type, or both. */
 function describe(
   name: string,
@@ -75,49 +54,52 @@ function describe(
   checker: ts.TypeChecker,
 ): string[] {
   const { flags } = symbol;
-  const lines: string[] = [];
-  const write = (type: ts.Type) =>
-    checker.typeToString(type, undefined, FORMAT);
-  const members = (kind: string, type: ts.Type) => {
-    lines.push(`${kind} ${name}`);
-    for (const member of checker.getPropertiesOfType(type)) {
-      const isOptional = member.flags & ts.SymbolFlags.Optional;
-      const memberType = write(checker.getTypeOfSymbol(member));
-      lines.push(
-        `${kind} ${name}.${member.name}${isOptional ? "?" : ""}: ${memberType}`,
-      );
-    }
+  const write = (type: ts.Type, format = FORMAT) =>
+    checker.typeToString(type, undefined, format);
+  const members = (kind: string) => {
+    const type = checker.getDeclaredTypeOfSymbol(symbol);
     const index = type.getStringIndexType();
-    if (index) lines.push(`${kind} ${name}[string]: ${write(index)}`);
+    return [
+      `${kind} ${name}`,
+      ...checker.getPropertiesOfType(type).map((member) => {
+        const mark = member.flags & ts.SymbolFlags.Optional ? "?" : "";
+        const memberType = write(checker.getTypeOfSymbol(member));
+        return `${kind} ${name}.${member.name}${mark}: ${memberType}`;
+      }),
+      ...index ? [`${kind} ${name}[string]: ${write(index)}`] : [],
+    ];
   };
-  if (flags & ts.SymbolFlags.Interface) {
-    members("interface", checker.getDeclaredTypeOfSymbol(symbol));
-  }
+  /**
+   * Formats a signature. An omitted parameter and undefined are the same, which
+   * sources and declarations write differently.
+   */
+  const signature = (given: ts.Signature) =>
+    given.parameters.reduce((text, parameter) => {
+      const type = write(checker.getTypeOfSymbol(parameter));
+      const optional = `${parameter.name}?: ${
+        type.replace(/ \| undefined$/, "")
+      }`;
+      return text.replaceAll(`${optional} | undefined`, optional);
+    }, checker.signatureToString(given, undefined, FORMAT));
+
+  const lines: string[] = [];
+  if (flags & ts.SymbolFlags.Interface) lines.push(...members("interface"));
   if (flags & ts.SymbolFlags.TypeAlias) {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
-    const text = checker.typeToString(
-      type,
-      undefined,
-      FORMAT | ts.TypeFormatFlags.InTypeAlias,
-    );
+    const text = write(type, FORMAT | ts.TypeFormatFlags.InTypeAlias);
     lines.push(`type ${name} = ${text}`);
   }
+  if (!(flags & ts.SymbolFlags.Value)) return lines;
+  const type = checker.getTypeOfSymbol(symbol);
   if (flags & ts.SymbolFlags.Class) {
-    members("class", checker.getDeclaredTypeOfSymbol(symbol));
-    for (
-      const constructed of checker.getTypeOfSymbol(symbol)
-        .getConstructSignatures()
-    ) {
-      lines.push(`class ${name}.new${writeSignature(constructed, checker)}`);
-    }
+    const constructors = type.getConstructSignatures();
+    lines.push(
+      ...members("class"),
+      ...constructors.map((one) => `class ${name}.new${signature(one)}`),
+    );
   } else if (flags & ts.SymbolFlags.Function) {
-    for (
-      const signature of checker.getTypeOfSymbol(symbol).getCallSignatures()
-    ) {
-      lines.push(`function ${name}${writeSignature(signature, checker)}`);
-    }
-  } else if (flags & ts.SymbolFlags.Value) {
-    lines.push(`const ${name}: ${write(checker.getTypeOfSymbol(symbol))}`);
-  }
+    const calls = type.getCallSignatures();
+    lines.push(...calls.map((one) => `function ${name}${signature(one)}`));
+  } else lines.push(`const ${name}: ${write(type)}`);
   return lines;
 }
