@@ -2,12 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import {
-  bundleCode,
-  bundleEntry,
-  codeOfEntry,
-  ENTRIES,
-} from "../support/bundle.ts";
+import { bundleCode, bundleEntries, CODE_FLOW } from "../support/bundle.ts";
 import { root } from "../support/deno.ts";
 import { outputOf, temporaryDirectory } from "../support/process.ts";
 import { type ISection, notMeasured, verdict } from "./timing.ts";
@@ -54,7 +49,7 @@ const BUNDLES: readonly IBundles[] = [
     title: "Bundle, from 401 to a token",
     hasGoals: true,
     modules: {
-      ours: codeOfEntry("code_flow"),
+      ours: CODE_FLOW,
       "oauth4webapi":
         `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
         discoveryRequest, processDiscoveryResponse,
@@ -86,7 +81,7 @@ const BUNDLES: readonly IBundles[] = [
     },
   },
   {
-    title: "Bundle, parts of this library",
+    title: "Bundle, another part of this library",
     modules: {
       "an authorized fetch, with a flow of your own":
         `export { createAuthorizedFetch } from ${mod}`,
@@ -130,21 +125,18 @@ export async function installPackages(
   });
 }
 
-/** Bundles the entry files, and compares each with its limit. */
+/** Compares the parts of this library with their limits. */
 function compareEntries(): ISection {
   return {
-    title: "Bundle, the entry files of scripts/bench/entries",
+    title: "Bundle, the parts of this library",
     note: "Nothing, gzipped, has 20 bytes.",
-    rows: ENTRIES.map(({ file, title, goal }) => {
-      const { minified, gzipped } = bundleEntry(file);
-      return {
-        name: title,
-        "minified bytes": minified,
-        "gzipped bytes": gzipped,
-        limit: goal,
-        goal: verdict(gzipped <= goal),
-      };
-    }),
+    rows: bundleEntries().map(({ title, minified, gzipped, goal }) => ({
+      name: title,
+      "minified bytes": minified,
+      "gzipped bytes": gzipped,
+      limit: goal,
+      goal: verdict(gzipped <= goal),
+    })),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   judge,
   packages,
   parseOutcome,
+  rowsOf,
 } from "./context.ts";
 import { runPage } from "./browser.ts";
 import { findNode } from "./node.ts";
@@ -67,18 +68,15 @@ export async function runWorkerd(
     const { version } = JSON.parse(
       await Deno.readTextFile(`${tool}/node_modules/workerd/package.json`),
     );
-    const rows: IRow[] = [];
-    for (const date of COMPATIBILITY_DATES) {
-      const loaded = `bundle, as of ${date}`;
-      rows.push(
-        ...await attempt("workerd", version, loaded, async () => {
+    return await rowsOf(
+      COMPATIBILITY_DATES,
+      (date) =>
+        attempt("workerd", version, `bundle, as of ${date}`, async () => {
           const args = ["workerd.mjs", date, context.server];
           const printed = await outputOf(node, args, { cwd: project });
           return judge(parseOutcome(printed), "worker");
         }),
-      );
-    }
-    return rows;
+    );
   });
 }
 

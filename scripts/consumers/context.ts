@@ -66,9 +66,6 @@ export function judge(
   }
 }
 
-/** A runtime or tool that is not available on this machine. */
-export class MissingError extends Error {}
-
 /**
  * Returns the rows of a consumer, or one row: with the members that the task returns, or
  * with the error that it throws. A runtime that is not available counts as a failure.
@@ -84,9 +81,18 @@ export async function attempt(
     const result = await task();
     return Array.isArray(result) ? result : [{ ...row, ...result }];
   } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
-    return [{ ...row, failure, isMissing: error instanceof MissingError }];
+    return [{ ...row, failure: String(error) }];
   }
+}
+
+/** Makes rows of these items, one after the other. */
+export async function rowsOf<T>(
+  items: Iterable<T>,
+  make: (item: T) => Promise<readonly IRow[]>,
+): Promise<IRow[]> {
+  const rows: IRow[] = [];
+  for (const item of items) rows.push(...await make(item));
+  return rows;
 }
 
 /** Copies files from tests/consumers/ to a project. */
@@ -112,7 +118,7 @@ export function installTool(
   const directory = `${temporary}/tools/${name.replace("/", "_")}-${version}`;
   const tool = installed.get(directory) ??
     install(directory, { [name]: version }).catch((error) => {
-      throw new MissingError(
+      throw new Error(
         `${name} ${version} cannot be installed: ${error.message}`,
       );
     });

@@ -8,6 +8,7 @@ import {
   judge,
   packages,
   parseOutcome,
+  rowsOf,
 } from "./context.ts";
 import { root } from "../support/deno.ts";
 import { install, outputOf, run } from "../support/process.ts";
@@ -113,11 +114,10 @@ async function runAll(
     "command_line.ts": () => runExample(program, cwd),
     "oauth-helper": () => runProgram(program, cwd, context),
   };
-  const rows: IRow[] = [];
-  for (const [loaded, task] of Object.entries(tasks)) {
-    rows.push(...await attempt(runtime, version, loaded, task));
-  }
-  return rows;
+  return await rowsOf(
+    Object.entries(tasks),
+    ([loaded, task]) => attempt(runtime, version, loaded, task),
+  );
 }
 
 /** Runs the scenario in every version of Node. */
@@ -126,16 +126,14 @@ export async function runNode(context: IContext): Promise<IRow[]> {
   const { name, tarball } = context.package;
   await install(project, { [name]: `file:${tarball}` });
   await copyFiles(project, "scenario.js", "import.mjs", "require.cjs");
-  const rows: IRow[] = [];
-  for (const version of packages.node) {
-    rows.push(
-      ...await attempt("Node", version, "-", async () => {
+  return await rowsOf(
+    packages.node,
+    (version) =>
+      attempt("Node", version, "-", async () => {
         const program = await findNode(context, version);
         return await runAll("Node", program, project, context);
       }),
-    );
-  }
-  return rows;
+  );
 }
 
 /** Runs the scenario in Bun, which installs the package itself. */

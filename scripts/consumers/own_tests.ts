@@ -1,6 +1,12 @@
 /** A program's own tests with the servers of `./testing`, in three test runners. */
 
-import { attempt, copyFiles, type IContext, packages } from "./context.ts";
+import {
+  attempt,
+  copyFiles,
+  type IContext,
+  packages,
+  rowsOf,
+} from "./context.ts";
 import { findNode } from "./node.ts";
 import { install, outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
@@ -47,10 +53,10 @@ function equal(...values) {
 }`,
     ],
   ];
-  const rows: IRow[] = [];
-  for (const [runtime, version, [command = "", ...args], head] of runners) {
-    rows.push(
-      ...await attempt(runtime, version, "tests with ./testing", async () => {
+  return await rowsOf(
+    runners,
+    ([runtime, version, [command = "", ...args], head]) =>
+      attempt(runtime, version, "tests with ./testing", async () => {
         await Deno.mkdir(`${cwd}/${runtime}`);
         await Deno.writeTextFile(
           `${cwd}/${runtime}/notes.test.js`,
@@ -65,7 +71,5 @@ for (const [name, run] of cases(equal)) test(name, run);`,
           failure: passed ? undefined : `Expected 6 tests:\n${printed}`,
         };
       }),
-    );
-  }
-  return rows;
+  );
 }

@@ -10,8 +10,6 @@ export interface IRow {
   readonly loaded: string;
   /** What is wrong; undefined if everything passed. */
   readonly failure?: string | undefined;
-  /** Whether the runtime is not available, so that nothing was run. */
-  readonly isMissing?: boolean;
   /** Milliseconds of the first import. */
   readonly importMs?: number | undefined;
 }
@@ -19,11 +17,11 @@ export interface IRow {
 /** Formats the rows in aligned columns, followed by the failures in full. */
 export function formatRows(rows: readonly IRow[]): string {
   const table = formatTable(
-    rows.map(({ runtime, version, loaded, failure, isMissing, importMs }) => ({
+    rows.map(({ runtime, version, loaded, failure, importMs }) => ({
       runtime,
       version,
       "how loaded": loaded,
-      result: failure === undefined ? "ok" : isMissing ? "MISSING" : "FAILED",
+      result: failure === undefined ? "ok" : "FAILED",
       "import ms": importMs ?? "-",
     })),
   );

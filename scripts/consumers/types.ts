@@ -5,6 +5,7 @@ import {
   copyFiles,
   type IContext,
   packages,
+  rowsOf,
   runTool,
 } from "./context.ts";
 import { install } from "../support/process.ts";
@@ -80,30 +81,32 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
       `${directory}/types.${extension}`,
     );
   }
-  const rows: IRow[] = [];
-  for (const version of packages.typescript) {
-    for (const { name, file, options } of projectsFor(hasCommonJs, version)) {
-      rows.push(
-        ...await attempt("TypeScript", version, name, async () => {
-          await Deno.writeTextFile(
-            `${directory}/tsconfig.json`,
-            JSON.stringify({
-              compilerOptions: { ...OPTIONS, ...options },
-              files: [file],
-            }),
-          );
-          const { failure } = await runTool(
-            context,
-            ["typescript", version, "tsc"],
-            ["-p", "tsconfig.json"],
-            directory,
-          );
-          return { failure };
-        }),
-      );
-    }
-  }
-  return rows;
+  const projects = packages.typescript.flatMap((version) =>
+    projectsFor(hasCommonJs, version).map((project) => ({
+      version,
+      ...project,
+    }))
+  );
+  return await rowsOf(
+    projects,
+    ({ version, name, file, options }) =>
+      attempt("TypeScript", version, name, async () => {
+        await Deno.writeTextFile(
+          `${directory}/tsconfig.json`,
+          JSON.stringify({
+            compilerOptions: { ...OPTIONS, ...options },
+            files: [file],
+          }),
+        );
+        const { failure } = await runTool(
+          context,
+          ["typescript", version, "tsc"],
+          ["-p", "tsconfig.json"],
+          directory,
+        );
+        return { failure };
+      }),
+  );
 }
 
 /**
@@ -124,17 +127,13 @@ export async function runLinters(context: IContext): Promise<IRow[]> {
       [tarball, ...attw],
     ],
   ] as const;
-  const rows: IRow[] = [];
-  for (const [program, name, loaded, args] of linters) {
+  return await rowsOf(linters, ([program, name, loaded, args]) => {
     const version = packages[name];
-    rows.push(
-      ...await attempt(program, version, loaded, async () => {
-        const tool = [name, version, program] as [string, string, string];
-        const { printed, failure } = await runTool(context, tool, args);
-        console.log(`\n${printed.trim()}`);
-        return { failure };
-      }),
-    );
-  }
-  return rows;
+    return attempt(program, version, loaded, async () => {
+      const tool = [name, version, program] as [string, string, string];
+      const { printed, failure } = await runTool(context, tool, args);
+      console.log(`\n${printed.trim()}`);
+      return { failure };
+    });
+  });
 }

@@ -19,7 +19,13 @@ import {
   findPortableTests,
   nodeHasTransfer,
 } from "../support/portable_tests.ts";
-import { attempt, type IContext, packages, runTool } from "./context.ts";
+import {
+  attempt,
+  type IContext,
+  packages,
+  rowsOf,
+  runTool,
+} from "./context.ts";
 import { findNode } from "./node.ts";
 import { copySources } from "../support/package.ts";
 import { copyFromRoot, install, outputOf, run } from "../support/process.ts";
@@ -172,22 +178,6 @@ function checksFor({ tests }: IProject): ICheck[] {
   ];
 }
 
-/** Runs the tests in one version of Node after another: some use a fixed port. */
-async function runInEveryNode(
-  context: IContext,
-  project: IProject,
-): Promise<IRow[]> {
-  const rows: IRow[] = [];
-  for (const version of packages.node) {
-    rows.push(
-      ...await attempt("Node", version, "unit tests", async () => {
-        return await runIn(await findNode(context, version), project);
-      }),
-    );
-  }
-  return rows;
-}
-
 /** Type-checks with the first TypeScript only; consumers never compile the tests. */
 async function runTypeChecks(
   context: IContext,
@@ -196,10 +186,10 @@ async function runTypeChecks(
   const { directory } = project;
   const [version = ""] = packages.typescript;
   await Deno.writeTextFile(`${directory}/declarations.d.ts`, DECLARATIONS);
-  const rows: IRow[] = [];
-  for (const { loaded, options, files } of checksFor(project)) {
-    rows.push(
-      ...await attempt("TypeScript", version, loaded, async () => {
+  return await rowsOf(
+    checksFor(project),
+    ({ loaded, options, files }) =>
+      attempt("TypeScript", version, loaded, async () => {
         const compilerOptions = {
           module: "esnext",
           moduleResolution: "bundler",
@@ -224,9 +214,7 @@ async function runTypeChecks(
         );
         return { failure };
       }),
-    );
-  }
-  return rows;
+  );
 }
 
 /** Runs the portable tests in every Node, and type-checks them. */
@@ -236,7 +224,14 @@ export async function runUnitTests(
   return await attempt("Node", "-", "unit tests", async () => {
     const project = await prepare(context);
     const rows = await Promise.all([
-      runInEveryNode(context, project),
+      // In one version after another: some use a fixed port.
+      rowsOf(
+        packages.node,
+        (version) =>
+          attempt("Node", version, "unit tests", async () => {
+            return await runIn(await findNode(context, version), project);
+          }),
+      ),
       runTypeChecks(context, project),
     ]);
     return rows.flat();

@@ -12,7 +12,6 @@ export async function runScenario(client, server, entryPoints) {
     entryPoints: await describeEntryPoints(client, entryPoints),
     testServers: await useTestServers(client, entryPoints.testing),
     pure: await parseAndBuild(client),
-    stubbed: await runStubbed(client),
     loopback: await runLoopback(client, server),
     limits: await runLimits(client, server),
   };
@@ -101,55 +100,6 @@ async function parseAndBuild(client) {
       client,
       Promise.resolve().then(() => client.getClaimsFromJWT("no token")),
     ),
-  };
-}
-
-/** A discovery and a registration with a stubbed `fetch`. */
-async function runStubbed(client) {
-  const documents = {
-    "https://api.example/.well-known/oauth-protected-resource/mcp": {
-      resource: "https://api.example/mcp",
-      authorization_servers: ["https://as.example"],
-    },
-    "https://as.example/.well-known/openid-configuration": {
-      issuer: "https://as.example",
-      authorization_endpoint: "https://as.example/authorize",
-      token_endpoint: "https://as.example/token",
-      registration_endpoint: "https://as.example/register",
-      response_types_supported: ["code"],
-    },
-    "https://as.example/register": { client_id: "c1" },
-  };
-  const requests = [];
-  const fetch = (url, { method, body }) => {
-    requests.push(`${method} ${url}${body ? ` ${body}` : ""}`);
-    const document = documents[url];
-    return Promise.resolve(
-      document
-        ? Response.json(document)
-        : new Response("No such page", { status: 404 }),
-    );
-  };
-  const resource = await client.fetchResourceMetadata(
-    "https://api.example/mcp",
-    undefined,
-    { fetch },
-  );
-  const found = await client.fetchAuthorizationServerMetadata(
-    resource.metadata.authorization_servers[0],
-    { fetch },
-  );
-  const registration = await client.fetchDynamicRegistration(
-    found.metadata,
-    "Consumer",
-    ["read"],
-    { fetch, redirectUris: ["http://127.0.0.1:8123/callback"] },
-  );
-  return {
-    requests,
-    discoveryUrl: found.discoveryUrl,
-    errors: found.errors.map(({ message }) => message),
-    registration,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Nothing in the library is decided by reading a message; errors have members. */
 
 import { assertEquals } from "@std/assert";
+import { filesBelow } from "../../scripts/support/portable_tests.ts";
 
 const lib = new URL("../../lib/", import.meta.url);
 
@@ -100,17 +101,11 @@ function findIn(name: string, source: string): string[] {
     .map(({ message }) => `${name}: ${message}`);
 }
 
-function* filesIn(folder = ""): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, lib))) {
-    if (isDirectory) yield* filesIn(`${folder}${name}/`);
-    else yield `${folder}${name}`;
+Deno.test("no file of lib/ decides by reading a message", async () => {
+  const found: string[] = [];
+  for await (const name of filesBelow(lib)) {
+    found.push(...findIn(name, await Deno.readTextFile(new URL(name, lib))));
   }
-}
-
-Deno.test("no file of lib/ decides by reading a message", () => {
-  const found = [...filesIn()].flatMap((name) =>
-    findIn(name, Deno.readTextFileSync(new URL(name, lib)))
-  );
   const others = found.filter((one) =>
     !ALLOWED.some((name) => one.startsWith(`${name}: `))
   );

@@ -1,3 +1,0 @@
-/** A fetch that obtains tokens itself, by the code flow. */
-
-export { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";

@@ -1,3 +1,0 @@
-/** One pure function. */
-
-export { parseWWWAuthenticateHeader } from "../../../mod.ts";

@@ -1,3 +1,0 @@
-/** One pure function. */
-
-export { getClaimsFromJWT } from "../../../mod.ts";
