@@ -3,7 +3,7 @@
 import config from "../../deno.json" with { type: "json" };
 
 /** An entry point: its name in `exports`, such as `./stores`, and its source. */
-export interface IEntryPoint {
+interface IEntryPoint {
   readonly name: string;
   readonly path: string;
 }
@@ -88,7 +88,7 @@ export function repositoryUrl(
 }
 
 /** Returns the members of package.json that are made from the repository's URL. */
-export function repositoryMembers(url: string | undefined) {
+function repositoryMembers(url: string | undefined) {
   return url === undefined ? {} : {
     homepage: `${url}#readme`,
     bugs: { url: `${url}/issues` },
@@ -172,18 +172,4 @@ export function finishPackageJson(
     typesVersions: { "*": Object.fromEntries(declarations) },
     bin: Object.fromEntries(programs),
   };
-}
-
-/** Checks whether this is a version as in deno.json: three numbers, and no `v`. */
-export function isVersion(text: string): boolean {
-  return /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(text);
-}
-
-/**
- * Returns whether dnt may write this file into the package. Files for its tests
- * are allowed, as they are not published. Other files are code that the sources
- * do not contain, such as polyfills.
- */
-export function isAllowedFile(name: string): boolean {
-  return !name.startsWith("_dnt.") || name.startsWith("_dnt.test_");
 }

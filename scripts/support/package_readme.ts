@@ -13,14 +13,6 @@ export function findLinkedPaths(markdown: string): string[] {
   return [...new Set([...markdown.matchAll(LINK)].map(([path]) => path))];
 }
 
-/** Returns the Markdown with the target of each link to a file replaced. */
-export function replaceLinks(
-  markdown: string,
-  replace: (path: string) => string,
-): string {
-  return markdown.replace(LINK, replace);
-}
-
 /**
  * Writes README.md into a built package. Links lead to the repository where its URL
  * is known: the page of a registry has no other files. Else they lead into the
@@ -41,7 +33,7 @@ export async function writePackageReadme(
       : path;
   await Deno.writeTextFile(
     `${directory}/README.md`,
-    replaceLinks(readme, locate),
+    readme.replace(LINK, locate),
   );
   if (url !== undefined) return;
   for (const path of findLinkedPaths(readme)) {

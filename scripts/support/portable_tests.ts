@@ -21,34 +21,6 @@ export async function nodeHasTransfer(program: string): Promise<boolean> {
   return type.trim() === "function";
 }
 
-/**
- * Selects the portable tests from the sources of `tests/`, by path. A test is
- * portable if neither it nor the files of `tests/` that it imports need Deno.
- * Without `ArrayBuffer.prototype.transfer`, tests that use `@std/encoding` are
- * left out too.
- */
-export function selectPortableTests(
-  sources: ReadonlyMap<string, string>,
-  hasTransfer: boolean,
-): string[] {
-  const isPortable = (path: string): boolean => {
-    const source = sources.get(path);
-    if (source === undefined || NEEDS_DENO.test(source)) return false;
-    if (!hasTransfer && NEEDS_TRANSFER.test(source)) return false;
-    const imports = [...source.matchAll(/from "(\.\.?\/[^"]+\.ts)"/g)]
-      .map(([, file = ""]) =>
-        new URL(file, `file:///${path}`).pathname.slice(1)
-      );
-    return imports.every((file) => !sources.has(file) || isPortable(file));
-  };
-  return [...sources.keys()]
-    .filter((path) =>
-      path.startsWith(PORTABLE_FOLDER) && path.endsWith("_test.ts") &&
-      isPortable(path)
-    )
-    .sort();
-}
-
 /** The files below a directory, by their paths within it. */
 export async function* filesBelow(
   directory: URL,
@@ -60,7 +32,11 @@ export async function* filesBelow(
   }
 }
 
-/** Finds the portable tests of a `tests/` directory, by their paths within it. */
+/**
+ * Finds the portable tests of a `tests/` directory, by their paths within it. A test is
+ * portable if neither it nor the files of `tests/` that it imports need Deno. Without
+ * `ArrayBuffer.prototype.transfer`, tests that use `@std/encoding` are left out too.
+ */
 export async function findPortableTests(
   tests: URL,
   hasTransfer: boolean,
@@ -70,7 +46,20 @@ export async function findPortableTests(
     if (!path.endsWith(".ts")) continue;
     sources.set(path, await Deno.readTextFile(new URL(path, tests)));
   }
-  return selectPortableTests(sources, hasTransfer);
+  const isPortable = (path: string): boolean => {
+    const source = sources.get(path);
+    if (source === undefined || NEEDS_DENO.test(source)) return false;
+    if (!hasTransfer && NEEDS_TRANSFER.test(source)) return false;
+    const imports = [...source.matchAll(/from "(\.\.?\/[^"]+\.ts)"/g)]
+      .map(([, file = ""]) =>
+        new URL(file, `file:///${path}`).pathname.slice(1)
+      );
+    return imports.every((file) => !sources.has(file) || isPortable(file));
+  };
+  return [...sources.keys()].filter((path) =>
+    path.startsWith(PORTABLE_FOLDER) && path.endsWith("_test.ts") &&
+    isPortable(path)
+  ).sort();
 }
 
 /**

@@ -3,10 +3,7 @@ import { exportPKCS8 } from "jose";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { getClaimsFromJWT, type IToken, OAuthClientError } from "../../mod.ts";
 import config from "../../deno.json" with { type: "json" };
-import {
-  findLinkedPaths,
-  replaceLinks,
-} from "../../scripts/support/package_readme.ts";
+import { findLinkedPaths } from "../../scripts/support/package_readme.ts";
 import { startFlowServers, statusFor } from "../servers/_flow.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
 import { ec, pairOf } from "../support/keys.ts";
@@ -45,15 +42,6 @@ Deno.test("the links of README.md lead to files that are published", () => {
       .some((path) => link === path || link.startsWith(`${path}/`));
     assert(published, `publish.include of deno.json lacks ${link}`);
   }
-});
-
-Deno.test("findLinkedPaths() and replaceLinks() leave URLs and sections as they are", () => {
-  const markdown = "[a](lib/a.ts#b) [c](https://x.example/y) [d](#e) [f](g/h)";
-  assertEquals(findLinkedPaths(markdown), ["lib/a.ts", "g/h"]);
-  assertEquals(
-    replaceLinks(markdown, (path) => `p/${path}`),
-    "[a](p/lib/a.ts#b) [c](https://x.example/y) [d](#e) [f](p/g/h)",
-  );
 });
 
 async function assertAccepted(resource: string, token: IToken, sub: string) {
