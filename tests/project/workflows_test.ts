@@ -2,38 +2,29 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { parse } from "yaml";
 
-interface IStep {
-  readonly uses?: string;
-  readonly run?: string;
-}
-
 interface IJob {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly environment?: string;
   readonly needs?: string;
-  readonly steps: readonly IStep[];
+  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
 }
 
-interface IWorkflow {
+interface IWorkflow extends Pick<IJob, "permissions"> {
   readonly on: Readonly<Record<string, unknown>>;
-  readonly permissions?: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, IJob>>;
 }
 
 const directory = new URL("../../.github/workflows/", import.meta.url);
 const read = (name: string): IWorkflow =>
   parse(Deno.readTextFileSync(new URL(name, directory)));
-const workflows = [...Deno.readDirSync(directory)].map(({ name }) => ({
-  file: name,
-  ...read(name),
-}));
-const jobs = workflows.flatMap(({ file, permissions, jobs }) =>
-  Object.entries(jobs).map(([name, job]) => ({
-    name: `${file}: ${name}`,
+const jobs = [...Deno.readDirSync(directory)].flatMap(({ name: file }) => {
+  const { permissions, jobs } = read(file);
+  return Object.entries(jobs).map(([name, job]) => ({
+    permissions,
     ...job,
-    permissions: job.permissions ?? permissions,
-  }))
-);
+    name: `${file}: ${name}`,
+  }));
+});
 
 Deno.test("workflows let one job alone ask for the token that publishes", () => {
   const { "publish.yml: publish": publishing, ...others } = Object.fromEntries(
@@ -79,7 +70,7 @@ const ACTIONS: Readonly<Record<string, number>> = {
 
 Deno.test("workflows use actions that run on Node 24, by a version or a commit", () => {
   const uses = jobs.flatMap(({ steps }) =>
-    steps.flatMap(({ uses }) => uses === undefined ? [] : [uses])
+    steps.flatMap(({ uses = [] }) => uses)
   );
   assert(uses.length > 0);
   for (const use of uses) {

@@ -99,14 +99,11 @@ function addGrant(
 }
 
 /** Returns the thumbprint of the key of the request's proof, if there is one. */
-async function thumbprintOf(
-  ctx: KoaContextWithOIDC,
-): Promise<string | undefined> {
+async function thumbprintOf(ctx: KoaContextWithOIDC) {
   const proof = ctx.get("DPoP");
   if (!proof) return undefined;
-  const { protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
-    typ: "dpop+jwt",
-  });
+  const options = { typ: "dpop+jwt" };
+  const { protectedHeader } = await jwtVerify(proof, EmbeddedJWK, options);
   return await calculateJwkThumbprint(protectedHeader.jwk!);
 }
 
@@ -127,7 +124,7 @@ function toMetadata({ id, secret }: ICredentials, grantType: string) {
 }
 
 /** What an enterprise has configured at its identity provider. */
-export interface IPolicy {
+interface IPolicy {
   /** Maps an authorization server to the identifier of the client there. */
   clientIds: Map<string, string>;
   /** Whether the user may use the resource. */
@@ -165,10 +162,10 @@ async function startIdentityProvider(
       if (found?.clientId === clientId) sub = found.accountId;
     }
     if (sub === undefined) throw new TokenError("invalid_request");
-    if (policy.isDenied) throw new TokenError("access_denied");
-    const { acrValues, idJagLifetime } = policy;
-    if (acrValues !== undefined) {
-      const members = { acr_values: acrValues, max_age: 60 };
+    const { isDenied, acrValues: acr_values, idJagLifetime } = policy;
+    if (isDenied) throw new TokenError("access_denied");
+    if (acr_values !== undefined) {
+      const members = { acr_values, max_age: 60 };
       throw new TokenError("insufficient_user_authentication", members);
     }
     const client_id = policy.clientIds.get(audience);
@@ -254,11 +251,10 @@ async function startRedeemingServer(
       throw new TokenError("invalid_grant");
     }
     const { resource = payload.resource, scope = payload.scope } = form;
-    return await issueToken(ctx, {
-      sub,
+    return await issueToken(ctx, sub, {
       resource: String(resource ?? ""),
       scope: String(scope ?? ""),
-      jkt,
+      ...jkt && { jkt },
     });
   });
   return server;
@@ -267,21 +263,16 @@ async function startRedeemingServer(
 /** Issues a JWT access token as oidc-provider does for its own grants. */
 async function issueToken(
   { oidc: { provider, client } }: KoaContextWithOIDC,
-  { sub, resource, scope, jkt }: {
-    sub: string;
-    resource: string;
-    scope: string;
-    jkt: string | undefined;
-  },
+  accountId: string,
+  { resource, scope, jkt }: { resource: string; scope: string; jkt?: string },
 ): Promise<unknown> {
   const { clientId } = client!;
-  const grant = new provider.Grant({ accountId: sub, clientId });
+  const grant = new provider.Grant({ accountId, clientId });
   grant.addResourceScope(resource, scope);
-  const grantId = await grant.save();
   const token = new provider.AccessToken({
-    accountId: sub,
+    accountId,
     client: client!,
-    grantId,
+    grantId: await grant.save(),
     gty: GRANT_TYPE_JWT_BEARER,
     scope,
   });
@@ -300,7 +291,7 @@ async function issueToken(
   };
 }
 
-export interface ICrossAppOptions {
+interface ICrossAppOptions {
   /** Whether the resource requires bound tokens. @default false */
   dpop?: boolean;
   /** The credentials of the client at both servers. */
@@ -321,9 +312,8 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
     },
   } = options;
   const { atIdp, atServer } = credentials;
-  const clientIds = new Map<string, string>();
   const policy: IPolicy = {
-    clientIds,
+    clientIds: new Map(),
     isDenied: false,
     idJagLifetime: LIFETIME,
   };
@@ -332,7 +322,7 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
   const server = started.use(
     await startRedeemingServer(atServer, trusted, options),
   );
-  clientIds.set(server.issuer, options.documentUrl ?? atServer.id);
+  policy.clientIds.set(server.issuer, options.documentUrl ?? atServer.id);
   trusted.set(idp.issuer, { signer: idp.signer, typ: "oauth-id-jag+jwt" });
   const { resource } = started.use(startProtectedResource({
     authorizationServers: [server.issuer],
