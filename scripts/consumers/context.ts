@@ -140,7 +140,7 @@ export async function runTool(
   const { code, stdout, stderr } = await run(
     `${tool}/node_modules/.bin/${program}`,
     args,
-    { cwd: directory ?? tool },
+    { cwd: directory ?? tool, seconds: 150 },
   );
   const printed = `${stdout}${stderr}`;
   return { printed, failure: code === 0 ? undefined : printed };

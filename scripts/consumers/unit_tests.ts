@@ -104,7 +104,10 @@ async function runIn(
   const file = await nodeHasTransfer(program) ? all : withoutTransfer;
   // Without a timeout for each test, the report would not name one that hangs.
   const args = ["--test-reporter=spec", "--test-timeout=15000", file];
-  const { code, stdout, stderr } = await run(program, args, { cwd });
+  const { code, stdout, stderr } = await run(program, args, {
+    cwd,
+    seconds: 150,
+  });
   const report = stripVTControlCharacters(stdout);
   const passed = Number(/^\S+ pass (\d+)$/m.exec(report)?.[1] ?? 0);
   return {
@@ -112,7 +115,8 @@ async function runIn(
     loaded: `unit tests, ${passed}`,
     failure: code === 0 && passed > 0
       ? undefined
-      : `${report.split("failing tests:").at(-1)}${stderr}`,
+      // The end of a run that was stopped has no such section.
+      : `${stderr}${report.split("failing tests:")[1] ?? report.slice(-800)}`,
   };
 }
 
