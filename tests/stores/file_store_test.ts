@@ -1,17 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type AuthorizedFetchEvent, OAuthClientError } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
-import { startRotatingServer } from "../servers/rotating_server.ts";
-import { resourceFetch } from "../support/resource.ts";
+import { resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { inDirectory } from "./_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
-
-async function aSession() {
-  await using server = await startRotatingServer();
-  return server.session;
-}
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
 
@@ -40,12 +34,11 @@ Deno.test("fileStore() saves, loads and deletes with the modes 0600 and 0700", (
     const path = `${directory}/a/b/session.json`;
     const store = fileStore(new URL(`file://${path}`));
     assertEquals(await store.load(), undefined);
-    const session = await aSession();
-    await store.save(session);
-    assertEquals(await fileStore(path).load(), session);
+    await store.save(SESSION);
+    assertEquals(await fileStore(path).load(), SESSION);
     if (Deno.build.os !== "windows") {
       await Deno.chmod(path, 0o644);
-      await store.save(session);
+      await store.save(SESSION);
       assertEquals(modeOf(path), 0o600);
       assertEquals(modeOf(`${directory}/a/b`), 0o700);
     }
@@ -59,7 +52,7 @@ Deno.test("fileStore() rejects a damaged file, and leaves it as it is", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/session.json`;
     const store = fileStore(path);
-    const whole = JSON.stringify(await aSession());
+    const whole = JSON.stringify(SESSION);
     for (const content of ["", whole.slice(0, -9), "{}", "[]", "null", "7"]) {
       await Deno.writeTextFile(path, content);
       const error = await assertRejects(() => store.load(), OAuthClientError);
@@ -78,7 +71,7 @@ Deno.test("fileStore() removes what it wrote when it cannot replace the file", (
   inDirectory(async (directory) => {
     const path = `${directory}/session.json`;
     await Deno.mkdir(path);
-    await assertRejects(async () => fileStore(path).save(await aSession()));
+    await assertRejects(() => fileStore(path).save(SESSION));
     assertEquals([...Deno.readDirSync(directory)].length, 1);
   }));
 
@@ -98,7 +91,7 @@ Deno.test("fileStore() removes what killed processes left, under the lock and af
       const seconds = Date.now() / 1000 - ageSeconds;
       await Deno.utime(`${directory}/${name}`, seconds, seconds);
     }
-    await store.save(await aSession());
+    await store.save(SESSION);
     assertEquals([...Deno.readDirSync(directory)].length, 6);
     await store.lock?.(() => Promise.resolve());
     assertEquals(

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { sqlStore } from "../examples/sql_store.ts";
 import { findPostgres, startPostgres } from "../servers/postgres.ts";
-import { startRotatingServer } from "../servers/rotating_server.ts";
+import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { refreshOnce, startHolder } from "./_processes.ts";
 
@@ -48,13 +48,12 @@ test("sql_store.ts frees the lock of a killed process at once", async (location)
 });
 
 test("sql_store.ts saves, loads and deletes, and keeps users apart", async (url) => {
-  await using server = await startRotatingServer();
   const sql = postgres(url);
   const [one, two] = ["one", "two"].map((id) => sqlStore(sql, sql, id));
   assert(one && two);
   assertEquals(await one.load(), undefined);
-  await one.save(server.session);
-  await one.save({ ...server.session, scopes: ["read"] });
+  await one.save(SESSION);
+  await one.save({ ...SESSION, scopes: ["read"] });
   assertEquals((await one.load())?.scopes, ["read"]);
   assertEquals(await two.load(), undefined);
   await one.save(undefined);
