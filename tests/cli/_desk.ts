@@ -6,7 +6,7 @@ import {
   type IStart,
   type Program,
   start,
-} from "./_terminal.ts";
+} from "../support/terminal.ts";
 
 /** The URL that the program prints for the browser. */
 export const AUTHORIZATION_URL = /URL(?: in a browser)?:\n(https?:\S+)\n/;

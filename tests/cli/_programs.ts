@@ -4,7 +4,7 @@ import { findNode } from "../../scripts/consumers/node.ts";
 import { packages } from "../../scripts/consumers/context.ts";
 import { packSources } from "../../scripts/support/package.ts";
 import { install } from "../../scripts/support/process.ts";
-import type { Program } from "./_terminal.ts";
+import type { Program } from "../support/terminal.ts";
 
 const source = new URL("../../lib/cli/mod.ts", import.meta.url).pathname;
 

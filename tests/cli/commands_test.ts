@@ -11,7 +11,7 @@ import { createUser } from "../interop/user.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { AUTHORIZATION_URL, createDesk, type IDesk, visit } from "./_desk.ts";
 import { installPrograms } from "./_programs.ts";
-import type { Program } from "./_terminal.ts";
+import type { Program } from "../support/terminal.ts";
 
 const count = (requests: readonly string[], wanted: string) =>
   requests.filter((request) => request === wanted).length;

@@ -1,10 +1,11 @@
 /** The recipe for a key in the keychain of Linux, with a real Secret Service. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { bundle } from "../support/bundle.ts";
+import { bundledPrograms } from "../support/bundled_programs.ts";
 import { hasProgram } from "../support/has_program.ts";
+import { inDirectory } from "../support/in_directory.ts";
 import { SESSION } from "../support/resource.ts";
-import { findNode } from "./_node.ts";
+import { type Program, start } from "../support/terminal.ts";
 
 const module = new URL("../../lib/native/mod.ts", import.meta.url);
 
@@ -43,66 +44,47 @@ import process from "node:process";
 Deno.test({
   name: "The recipe for secret-tool keeps one key, which Deno and Node use",
   ignore: isMissing,
-  async fn() {
-    const directory = await Deno.makeTempDir();
-    try {
-      await Deno.writeTextFile(`${directory}/recipe.ts`, await readRecipe());
-      const bundled = `${directory}/recipe.mjs`;
-      await bundle(`${directory}/recipe.ts`, bundled);
-      const deno = [Deno.execPath(), "run", "--no-config", "--no-prompt"];
-      const permissions = [
-        `--allow-read=${directory}`,
-        `--allow-write=${directory}`,
-        "--allow-run=secret-tool",
-        "--allow-env",
-      ];
-      const programs = [
-        [...deno, ...permissions, bundled],
-        [await findNode(), bundled],
-      ];
-      const run = async (prefix: string[], args: string[]) => {
-        const [command = "", ...rest] = [...prefix, ...args];
-        const { stdout, stderr, success } = await new Deno.Command(command, {
-          args: rest,
-          cwd: directory,
+  fn: () =>
+    inDirectory(async (home) => {
+      const recipe = new URL(`file://${home}/recipe.ts`);
+      await Deno.writeTextFile(recipe, await readRecipe());
+      const programs = Object.values(
+        await bundledPrograms(recipe, home, [
+          "--no-prompt",
+          `--allow-read=${home}`,
+          `--allow-write=${home}`,
+          "--allow-run=secret-tool",
+          "--allow-env",
+        ]),
+      );
+      const run = (program: Program, args: string[]) =>
+        start(["env", "-C", home, ...program], args, {
+          home,
           env: {
-            HOME: directory,
-            XDG_RUNTIME_DIR: directory,
-            XDG_DATA_HOME: directory,
+            XDG_RUNTIME_DIR: home,
+            XDG_DATA_HOME: home,
             DBUS_SESSION_BUS_ADDRESS: "",
             DISPLAY: "",
           },
-        }).output();
-        const decoder = new TextDecoder();
-        return {
-          success,
-          output: decoder.decode(stdout),
-          errors: decoder.decode(stderr),
-        };
-      };
-      const inKeyring = ["dbus-run-session", ...IN_KEYRING];
+        }).end();
+      const inKeyring = (program: Program) =>
+        ["dbus-run-session", ...IN_KEYRING, ...program] as const;
       const token = `${SESSION.token.access_token}\n`;
       for (const saving of programs) {
-        const saved = await run(inKeyring, [...saving, "save"]);
+        const saved = await run(inKeyring(saving), ["save"]);
         assertEquals(saved.output, token, saved.errors);
-        const content = await Deno.readTextFile(`${directory}/session.json`);
+        const content = await Deno.readTextFile(`${home}/session.json`);
         assertMatch(content, /^oauth-helper session A256GCM\n/);
         // Each time a new daemon, which reads the keyring from its file.
         for (const loading of programs) {
-          const loaded = await run(inKeyring, loading);
+          const loaded = await run(inKeyring(loading), []);
           assertEquals(loaded.output, token, loaded.errors);
         }
         // Without a keyring, no other key is created, and nothing is replaced.
-        const { success, errors } = await run([], [...saving, "save"]);
-        assertEquals(success, false);
+        const { code, errors } = await run(saving, ["save"]);
+        assert(code !== 0);
         assertMatch(errors, /No key for session\.json in the keyring/);
-        assertEquals(
-          await Deno.readTextFile(`${directory}/session.json`),
-          content,
-        );
+        assertEquals(await Deno.readTextFile(`${home}/session.json`), content);
       }
-    } finally {
-      await Deno.remove(directory, { recursive: true });
-    }
-  },
+    }),
 });

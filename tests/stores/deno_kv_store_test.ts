@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { denoKvStore } from "../../lib/stores/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
-import { inDirectory } from "./_directory.ts";
+import { inDirectory } from "../support/in_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
 async function withKv(task: (kv: Deno.Kv) => Promise<void>): Promise<void> {

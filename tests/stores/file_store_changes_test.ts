@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { ISession } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
-import { inDirectory } from "./_directory.ts";
+import { inDirectory } from "../support/in_directory.ts";
 
 /** Waits until files get another time of status change, which Deno gives in seconds. */
 const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_100));

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
-import { inDirectory } from "./_directory.ts";
+import { inDirectory } from "../support/in_directory.ts";
 
 const source = new URL("_file_program.ts", import.meta.url).pathname;
 

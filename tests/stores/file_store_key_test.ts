@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ISession, OAuthClientError } from "../../mod.ts";
 import { fileStore, type FileStoreKey } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
-import { inDirectory } from "./_directory.ts";
+import { inDirectory } from "../support/in_directory.ts";
 
 const keyOf = (byte: number) => new Uint8Array(32).fill(byte);
 const key = keyOf(1);

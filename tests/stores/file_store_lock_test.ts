@@ -6,7 +6,7 @@ import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { hasProgram } from "../support/has_program.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
-import { inDirectory } from "./_directory.ts";
+import { inDirectory } from "../support/in_directory.ts";
 
 const source = new URL("_lock_program.ts", import.meta.url).pathname;
 

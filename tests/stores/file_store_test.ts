@@ -4,7 +4,7 @@ import { fileStore } from "../../lib/native/mod.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
-import { inDirectory } from "./_directory.ts";
+import { inDirectory } from "../support/in_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;

@@ -19,27 +19,17 @@ export interface IStart {
 
 /** A program that runs. */
 export interface IRunning {
-  /** What it has printed so far. */
-  text(): string;
+  readonly pid: number;
   /** Waits for a pattern in what it prints. */
   find(pattern: RegExp): Promise<RegExpExecArray>;
   /** Types; `\x03` is Ctrl-C in a terminal. */
   type(text: string): Promise<void>;
+  kill(signal: Deno.Signal): void;
   /** Waits for the end. */
   end(): Promise<{ code: number; output: string; errors: string }>;
 }
 
 const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`;
-
-/** Reads a stream as text, and calls a listener after each part. */
-async function read(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  listener: (chunk: string) => void,
-): Promise<void> {
-  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
-    listener(chunk);
-  }
-}
 
 /** Returns a variable of the environment, if it is set. */
 function inherited(name: string): Record<string, string> {
@@ -54,10 +44,10 @@ export function start(
   { home, isTerminal = false, outputFile, env = {} }: IStart,
 ): IRunning {
   const words = [command, ...first, ...args];
-  const line = words.map(quote).join(" ") +
+  const line = `exec ${words.map(quote).join(" ")}` +
     (outputFile === undefined ? "" : ` > ${quote(outputFile)}`);
-  const child = new Deno.Command(isTerminal ? "script" : "sh", {
-    args: isTerminal ? ["-qefc", line, "/dev/null"] : ["-c", `exec ${line}`],
+  const child = new Deno.Command(isTerminal ? "/usr/bin/script" : "/bin/sh", {
+    args: isTerminal ? ["-qefc", line, "/dev/null"] : ["-c", line],
     clearEnv: true,
     env: {
       HOME: home,
@@ -74,34 +64,37 @@ export function start(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  let output = "";
-  let errors = "";
+  const printed = { output: "", errors: "" };
   let isOver = false;
   let changed = Promise.withResolvers<void>();
   const note = () => {
     changed.resolve();
     changed = Promise.withResolvers();
   };
+  const read = async (
+    stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+    name: keyof typeof printed,
+  ) => {
+    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+      // A terminal ends lines with CR and LF.
+      printed[name] += chunk.replaceAll("\r", "");
+      note();
+    }
+  };
   const ended = Promise.all([
-    read(child.stdout, (chunk) => {
-      output += chunk;
-      note();
-    }),
-    read(child.stderr, (chunk) => {
-      errors += chunk;
-      note();
-    }),
     child.status,
-  ]).then(([, , status]) => {
+    read(child.stdout, "output"),
+    read(child.stderr, "errors"),
+  ]).then(([{ code }]) => {
     isOver = true;
     note();
-    return status.code;
+    return code;
   });
-  const text = () => (output + errors).replaceAll("\r\n", "\n");
+  const text = () => printed.output + printed.errors;
   const writer = child.stdin.getWriter();
   const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
   return {
-    text,
+    pid: child.pid,
     async find(pattern) {
       for (;;) {
         const found = pattern.exec(text());
@@ -110,16 +103,13 @@ export function start(
         await changed.promise;
       }
     },
+    kill: (signal) => child.kill(signal),
     type: (typed) => writer.write(new TextEncoder().encode(typed)),
     async end() {
       const code = await ended;
       clearTimeout(timer);
       await writer.close().catch(() => {});
-      return {
-        code,
-        output: output.replaceAll("\r\n", "\n"),
-        errors: errors.replaceAll("\r\n", "\n"),
-      };
+      return { code, ...printed };
     },
   };
 }
