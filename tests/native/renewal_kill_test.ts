@@ -1,30 +1,31 @@
 /** Processes that are killed during a renewal, with a session in a file. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { ISession } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { serve } from "../servers/_serve.ts";
-import { bundle } from "../support/bundle.ts";
+import { bundledPrograms } from "../support/bundled_programs.ts";
 import { hasProgram } from "../support/has_program.ts";
+import { inDirectory } from "../support/in_directory.ts";
+import { SESSION } from "../support/resource.ts";
+import { type Program, start } from "../support/terminal.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
-const source = new URL("_renewal_program.ts", import.meta.url).pathname;
+const source = new URL("_renewal_program.ts", import.meta.url);
 
 /** Much shorter than a lease, and longer than a program takes to start. */
 const AT_ONCE_MS = 5_000;
 
 /** The states of a renewal, in their order. */
-const STATES = ["locked", "sent", "received", "saving", "saved"] as const;
-type State = typeof STATES[number];
+const STATES = ["locked", "sent", "received", "saving", "saved"];
+
+/** Those in which the new refresh token is lost with the process. */
+const LOST = ["sent", "received", "saving"];
 
 /**
- * What a server does with a refresh token that has been used: it stays valid, it does
- * for some time, or a second use revokes all tokens (RFC 9700, section 4.14.2).
+ * Starts a resource with its authorization server; it can hold back a response. A second
+ * use of a refresh token revokes all tokens, if it is strict (RFC 9700, section 4.14.2).
  */
-type Rotation = "none" | "lenient" | "strict";
-
-/** Starts a resource with its authorization server; it can hold back a response. */
-function startServer(rotation: Rotation) {
+function startServer(isStrict: boolean) {
   let count = 1;
   let isRevoked = false;
   let onToken: (() => Promise<void>) | undefined;
@@ -35,9 +36,7 @@ function startServer(rotation: Rotation) {
       return new Response(null, { status: isValid ? 200 : 401 });
     }
     const form = new URLSearchParams(await request.text());
-    const used = Number(form.get("refresh_token")?.slice(1));
-    const isFormer = rotation !== "none" && used !== count;
-    isRevoked ||= isFormer && rotation === "strict";
+    isRevoked ||= isStrict && form.get("refresh_token") !== `r${count}`;
     if (isRevoked) {
       return Response.json({ error: "invalid_grant" }, { status: 400 });
     }
@@ -47,29 +46,23 @@ function startServer(rotation: Rotation) {
       access_token: `a${count}`,
       token_type: "Bearer",
       expires_in: 3600,
-      refresh_token: rotation === "none" ? "r1" : `r${count}`,
+      refresh_token: `r${count}`,
     });
   });
-  const session: ISession = {
-    issuer: origin,
-    resource: `${origin}/mcp`,
-    serverMetadata: {
-      issuer: origin,
-      token_endpoint: `${origin}/token`,
-      token_endpoint_auth_methods_supported: ["none"],
-    },
-    client: { issuer: origin, client_id: "client" },
-    token: {
-      access_token: "a0",
-      token_type: "Bearer",
-      expires_in: 1,
-      expires_at: 1,
-      refresh_token: "r1",
-    },
-    scopes: [],
-  };
   return {
-    session,
+    session: {
+      ...SESSION,
+      issuer: origin,
+      resource: `${origin}/mcp`,
+      serverMetadata: { issuer: origin, token_endpoint: `${origin}/token` },
+      client: { ...SESSION.client, issuer: origin },
+      token: {
+        access_token: "a0",
+        token_type: "Bearer",
+        expires_at: 1,
+        refresh_token: "r1",
+      },
+    },
     /** Holds back the next response to a token request; resolves once it is due. */
     hold() {
       const received = Promise.withResolvers<void>();
@@ -85,75 +78,50 @@ function startServer(rotation: Rotation) {
   };
 }
 
-/** How each runtime runs a program. Bun is tested where it is installed. */
-const RUNTIMES: Record<string, string[]> = {
-  Deno: [Deno.execPath(), "run", "-A", "--quiet", "--no-config"],
-  Node: ["node"],
-  Bun: ["bun"],
-};
-
-/** Runs a test with a bundled program and an empty directory. */
+/** Runs a test with a bundled program in a runtime; Bun is tested where it is installed. */
 const withProgram = (
-  test: (program: string, directory: string) => Promise<void>,
-) =>
-async () => {
-  const directory = await Deno.makeTempDir();
-  try {
-    await bundle(source, `${directory}/program.mjs`);
-    await test(`${directory}/program.mjs`, directory);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-};
+  runtime: "deno" | "node" | "bun",
+  test: (program: Program, home: string) => Promise<void>,
+) => ({
+  ignore: Deno.build.os !== "linux" ||
+    runtime === "bun" && !hasProgram("bun"),
+  fn: () =>
+    inDirectory(async (home) => {
+      const programs = await bundledPrograms(source, home);
+      const [, bundled = ""] = programs.node;
+      await test(
+        { ...programs, bun: ["bun", bundled] as const }[runtime],
+        home,
+      );
+    }),
+});
 
-/** Starts a command; `first` is the first line that it prints. */
-function start([program = "", ...args]: string[]) {
-  const child = new Deno.Command(program, { args, stdout: "piped" }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const first = within(LIMIT_MS, reader.read())
-    .then(({ value = "" }) => value.trim());
-  const end = async (signal?: Deno.Signal) => {
-    if (signal) child.kill(signal);
-    await child.status;
-    await reader.cancel();
-  };
-  return { first, end };
-}
-
-/** What the next process prints. */
-function outcome(state: State, rotation: Rotation): string {
-  // The new refresh token was lost with the process, and the former one is void.
-  const isLost = rotation === "strict" &&
-    ["sent", "received", "saving"].includes(state);
-  return isLost ? "sign-in" : "200";
-}
-
-for (const [runtime, command] of Object.entries(RUNTIMES)) {
-  const isMissing = runtime === "Bun" && !hasProgram("bun");
-  for (const rotation of ["none", "lenient", "strict"] as const) {
+for (const runtime of ["deno", "node", "bun"] as const) {
+  for (const isStrict of [false, true]) {
+    const what = isStrict ? "revokes" : "accepts";
     Deno.test({
       name:
-        `fileStore() survives kill -9 in a renewal: ${runtime}, rotation ${rotation}`,
-      ignore: isMissing || Deno.build.os !== "linux",
-      fn: withProgram(async (program, directory) => {
+        `fileStore() survives kill -9 in a renewal in ${runtime}, at a server that ${what} a token used twice`,
+      ...withProgram(runtime, async (program, home) => {
         for (const state of STATES) {
-          await using server = startServer(rotation);
+          await using server = startServer(isStrict);
           const { session } = server;
-          const path = `${directory}/${state}.json`;
+          const path = `${home}/${state}.json`;
           await fileStore(path).save(session);
-          const run = [...command, program, path, session.resource];
+          const args = [path, session.resource];
           const held = state === "sent" ? server.hold() : undefined;
-          const killed = start([...run, state]);
+          const killed = start(program, [...args, state], { home });
           if (held) await within(LIMIT_MS, held.received);
-          else assertEquals(await killed.first, state);
-          await killed.end("SIGKILL");
+          else await killed.find(new RegExp(`^${state}\n`));
+          killed.kill("SIGKILL");
+          await killed.end();
           held?.release();
 
           const before = performance.now();
-          const next = start(run);
-          assertEquals(await next.first, outcome(state, rotation), state);
+          const { output } = await start(program, args, { home }).end();
+          const isLost = isStrict && LOST.includes(state);
+          assertEquals(output, isLost ? "sign-in\n" : "200\n", state);
           const ms = performance.now() - before;
-          await next.end();
           assert(ms < AT_ONCE_MS, `${state}: ${ms} ms`);
           const stored = await fileStore(path).load();
           assertEquals(stored?.issuer, session.issuer, state);
@@ -164,25 +132,23 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
 
   Deno.test({
     name:
-      `fileStore() saves a refresh that has begun at an interrupt: ${runtime}`,
-    ignore: isMissing || Deno.build.os === "windows",
-    fn: withProgram(async (program, directory) => {
-      await using server = startServer("strict");
+      `fileStore() saves a refresh that has begun at an interrupt in ${runtime}`,
+    ...withProgram(runtime, async (program, home) => {
+      await using server = startServer(true);
       const { session } = server;
-      const path = `${directory}/session.json`;
+      const path = `${home}/session.json`;
       await fileStore(path).save(session);
-      const run = [...command, program, path, session.resource];
+      const args = [path, session.resource];
       const held = server.hold();
-      const interrupted = start(run);
+      const interrupted = start(program, args, { home });
       await within(LIMIT_MS, held.received);
-      const ending = interrupted.end("SIGINT");
-      assertEquals(await interrupted.first, "Interrupted");
+      interrupted.kill("SIGINT");
+      await interrupted.find(/^Interrupted\n/);
       held.release();
-      await within(LIMIT_MS, ending);
+      await interrupted.end();
       assertEquals((await fileStore(path).load())?.token.access_token, "a2");
-      const next = start(run);
-      assertEquals(await next.first, "200");
-      await next.end();
+      const next = start(program, args, { home });
+      assertEquals((await next.end()).output, "200\n");
     }),
   });
 }
