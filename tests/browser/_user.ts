@@ -21,8 +21,12 @@ export interface IUser extends AsyncDisposable {
   count(pages: number): Promise<void>;
   /** Signs in and consents, or cancels, until the browser leaves the server. */
   consent(page: IPage, isDenied?: boolean): Promise<void>;
-  /** Closes what is open. */
-  closeAll(): Promise<void>;
+  /** Runs a step of a test, and closes what it has opened. */
+  step(
+    test: Deno.TestContext,
+    name: string,
+    run: () => Promise<void>,
+  ): Promise<void>;
 }
 
 /** Waits until the script of an example has run. */
@@ -46,6 +50,15 @@ export async function shown(page: IPage): Promise<string> {
   return String(
     await page.find("document.querySelector('pre')?.textContent"),
   );
+}
+
+/** Changes the session that an example keeps. */
+export async function change(page: IPage, code: string): Promise<void> {
+  await page.run(`{
+    const session = JSON.parse(localStorage.session);
+    ${code}
+    localStorage.session = JSON.stringify(session);
+  }`);
 }
 
 /** Waits until an example shows what the API returned. */
@@ -115,13 +128,23 @@ export async function startUser(): Promise<IUser> {
         }
       }, PAUSE_MS);
     },
-    async closeAll() {
-      for (const { id } of await targets()) await browser.close(id);
-      await until(
-        LIMIT_MS,
-        async () => (await targets()).length === 0,
-        PAUSE_MS,
-      );
+    async step(test, name, run) {
+      await test.step(name, async () => {
+        try {
+          await run();
+        } finally {
+          const { behaviour } = world;
+          delete behaviour.coop;
+          delete behaviour.ownCoop;
+          behaviour.before.clear();
+          for (const { id } of await targets()) await browser.close(id);
+          await until(
+            LIMIT_MS,
+            async () => (await targets()).length === 0,
+            PAUSE_MS,
+          );
+        }
+      });
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -2,7 +2,15 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { deferred } from "../support/stub_fetch.ts";
-import { press, reload, requireNotes, shown, startUser } from "./_user.ts";
+import type { IPage } from "../support/chromium.ts";
+import {
+  change,
+  press,
+  reload,
+  requireNotes,
+  shown,
+  startUser,
+} from "./_user.ts";
 
 const PAGE = "/page_popup.html";
 
@@ -15,16 +23,13 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
   const { world, browser } = user;
   const { server: { issuer, requests }, behaviour } = world;
   const step = (name: string, run: () => Promise<void>) =>
-    t.step(name, async () => {
-      try {
-        await run();
-      } finally {
-        delete behaviour.coop;
-        delete behaviour.ownCoop;
-        behaviour.before.clear();
-        await user.closeAll();
-      }
-    });
+    user.step(t, name, run);
+
+  const signIn = async (page: IPage) => {
+    await press(page);
+    await user.consent(await user.find(issuer));
+    await requireNotes(page);
+  };
 
   await step("without a click, the popup is blocked at once", async () => {
     const page = await user.open(PAGE);
@@ -35,9 +40,7 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
 
   await step("the user signs in, and the popup is closed", async () => {
     const page = await user.open(PAGE);
-    await press(page);
-    await user.consent(await user.find(issuer));
-    await requireNotes(page);
+    await signIn(page);
     await user.count(1);
     assertEquals(await page.run("location.pathname"), PAGE);
   });
@@ -50,9 +53,7 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
     await browser.close(popup.id);
     assertMatch(await shown(page), /: The popup was closed/);
     // The lock is free again, and the next click works.
-    await press(page);
-    await user.consent(await user.find(issuer));
-    await requireNotes(page);
+    await signIn(page);
   });
 
   await step("the user closes the popup that has the focus", async () => {
@@ -106,9 +107,7 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
     await browser.open(`${world.otherSite}/frame?${encodeURIComponent(url)}`);
     const page = await user.find(url, "iframe");
     await page.find("document.querySelector('button')?.onclick");
-    await press(page);
-    await user.consent(await user.find(issuer));
-    await requireNotes(page);
+    await signIn(page);
     await user.count(2);
   });
 
@@ -135,9 +134,7 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
     await reload(page);
     // The popup goes with the page that has opened it.
     await user.count(1);
-    await press(page);
-    await user.consent(await user.find(issuer));
-    await requireNotes(page);
+    await signIn(page);
   });
 
   await step(
@@ -159,15 +156,9 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
     "a page that is closed while it refreshes leaves no lock",
     async () => {
       const first = await user.open(PAGE);
-      await press(first);
-      await user.consent(await user.find(issuer));
-      await requireNotes(first);
+      await signIn(first);
       const second = await user.open(PAGE, true);
-      await first.run(`{
-      const session = JSON.parse(localStorage.session);
-      session.token.expires_at = 1;
-      localStorage.session = JSON.stringify(session);
-    }`);
+      await change(first, "session.token.expires_at = 1;");
       const received = deferred<void>();
       const released = deferred<void>();
       behaviour.before.set("/token", () => {

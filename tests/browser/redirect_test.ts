@@ -2,7 +2,15 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { deferred } from "../support/stub_fetch.ts";
-import { press, reload, requireNotes, shown, startUser } from "./_user.ts";
+import type { IPage } from "../support/chromium.ts";
+import {
+  change,
+  press,
+  reload,
+  requireNotes,
+  shown,
+  startUser,
+} from "./_user.ts";
 
 const PAGE = "/page_redirect.html";
 
@@ -11,24 +19,22 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
   const { world } = user;
   const { server: { issuer, requests }, behaviour } = world;
   const step = (name: string, run: () => Promise<void>) =>
-    t.step(name, async () => {
-      try {
-        await run();
-      } finally {
-        behaviour.before.clear();
-        await user.closeAll();
-      }
-    });
-  const atServer = `location.origin === ${JSON.stringify(issuer)}`;
+    user.step(t, name, run);
+  const leave = async (page: IPage) => {
+    await press(page, false);
+    await page.find(`location.origin === ${JSON.stringify(issuer)}`);
+  };
+  const signIn = async (page: IPage) => {
+    await leave(page);
+    await user.consent(page);
+    await requireNotes(page);
+  };
 
   await step(
     "the user returns to where they were, and the URL is clean",
     async () => {
       const page = await user.open(`${PAGE}?note=3#top`);
-      await press(page, false);
-      await page.find(atServer);
-      await user.consent(page);
-      await requireNotes(page);
+      await signIn(page);
       assertEquals(
         await page.run("location.href"),
         `${world.origin}${PAGE}?note=3#top`,
@@ -45,8 +51,7 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
 
   await step("the redirect URI is that of another page", async () => {
     const page = await user.open("/elsewhere.html?note=3");
-    await press(page, false);
-    await page.find(atServer);
+    await leave(page);
     await user.consent(page);
     const href = `${world.origin}/elsewhere.html?note=3`;
     await page.find(`location.href === ${JSON.stringify(href)}`);
@@ -59,8 +64,7 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
 
   await step("a denial is shown once", async () => {
     const page = await user.open(`${PAGE}#top`);
-    await press(page, false);
-    await page.find(atServer);
+    await leave(page);
     await user.consent(page, true);
     assertMatch(await shown(page), /access_denied/);
     assertEquals(await page.run("location.href"), `${world.origin}${PAGE}#top`);
@@ -91,8 +95,7 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
       received.resolve();
       return released.promise;
     });
-    await press(page, false);
-    await page.find(atServer);
+    await leave(page);
     await user.consent(page);
     await received.promise;
     behaviour.before.clear();
@@ -104,10 +107,7 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
     );
     assertEquals(requests, []);
     released.resolve();
-    await press(page, false);
-    await page.find(atServer);
-    await user.consent(page);
-    await requireNotes(page);
+    await signIn(page);
   });
 
   await step(
@@ -117,18 +117,13 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
       await page.run(
         "addEventListener('pageshow', (event) => window.isRestored = event.persisted)",
       );
-      await press(page, false);
-      await page.find(atServer);
+      await leave(page);
       const other = await user.open(PAGE);
-      await press(other, false);
-      await other.find(atServer);
+      await leave(other);
       await page.run("history.back()");
       await page.find("window.isRestored");
       assertMatch(await shown(page), /left/);
-      await press(page, false);
-      await page.find(atServer);
-      await user.consent(page);
-      await requireNotes(page);
+      await signIn(page);
     },
   );
 
@@ -136,21 +131,15 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
     "a registration is used again, by another tab and after a denial",
     async () => {
       const page = await user.open(PAGE);
-      await press(page, false);
-      await page.find(atServer);
-      await user.consent(page);
-      await requireNotes(page);
-      await page.run(`{
-      const session = JSON.parse(localStorage.session);
-      session.token.access_token = "";
-      delete session.token.refresh_token;
-      localStorage.session = JSON.stringify(session);
-    }`);
+      await signIn(page);
+      await change(
+        page,
+        "session.token.access_token = ''; delete session.token.refresh_token;",
+      );
       // Else the server would remember the user, and the consent.
       await page.send("Network.clearBrowserCookies");
       requests.length = 0;
-      await press(page, false);
-      await page.find(atServer);
+      await leave(page);
       await user.consent(page, true);
       assertMatch(await shown(page), /access_denied/);
       assertEquals(requests.includes("POST /reg"), false);
@@ -158,15 +147,11 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
         await page.run("JSON.parse(localStorage.session).isUserAway"),
         undefined,
       );
-      await press(page, false);
-      await page.find(atServer);
+      await leave(page);
       assertEquals(requests.includes("POST /reg"), false);
       // The first user may never come back: the next tab takes no chances.
       const other = await user.open(PAGE, true);
-      await press(other, false);
-      await other.find(atServer);
-      await user.consent(other);
-      await requireNotes(other);
+      await signIn(other);
       assertEquals(requests.filter((one) => one === "POST /reg").length, 1);
     },
   );

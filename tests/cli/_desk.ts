@@ -7,6 +7,7 @@ import {
   type Program,
   start,
 } from "../support/terminal.ts";
+import { IN_DENO } from "./_programs.ts";
 
 /** The URL that the program prints for the browser. */
 export const AUTHORIZATION_URL = /URL(?: in a browser)?:\n(https?:\S+)\n/;
@@ -17,43 +18,31 @@ export interface IDesk extends AsyncDisposable {
   /** Where the sessions are. */
   readonly state: string;
   /** Starts a command in a terminal, or as a part of a script. */
-  start(
-    program: Program,
-    args: readonly string[],
-    options?: Omit<IStart, "home">,
-  ): IRunning;
+  start(args: readonly string[], options?: Partial<IStart>): IRunning;
   /** Runs a command of a script to its end. */
-  run(
-    program: Program,
-    args: readonly string[],
-    env?: Record<string, string>,
-  ): ReturnType<IRunning["end"]>;
+  run(args: readonly string[]): ReturnType<IRunning["end"]>;
   /** Runs a command in a terminal, and signs in where it prints a URL. */
-  signIn(
-    program: Program,
-    args: readonly string[],
-    options?: Omit<IStart, "home">,
-  ): ReturnType<IRunning["end"]>;
+  signIn(args: readonly string[]): ReturnType<IRunning["end"]>;
   /** Returns the sessions as they are kept. */
   // deno-lint-ignore no-explicit-any
   sessions(): Promise<{ path: string; session: any }[]>;
+  /** Changes the only session as it is kept, by default to one that has expired. */
+  // deno-lint-ignore no-explicit-any
+  change(edit?: (session: any) => void): Promise<void>;
 }
 
 /** Sits down. */
-export async function createDesk(user: IUser = createUser()): Promise<IDesk> {
+export async function createDesk(program: Program = IN_DENO): Promise<IDesk> {
   const home = await Deno.makeTempDir({ prefix: "desk_" });
   const state = `${home}/.local/state/oauth-helper`;
+  const user = createUser();
   const desk: IDesk = {
     home,
     state,
-    start: (program, args, options) =>
-      start(program, args, { home, ...options }),
-    run: (program, args, env = {}) => start(program, args, { home, env }).end(),
-    async signIn(program, args, options) {
-      const running = desk.start(program, args, {
-        isTerminal: true,
-        ...options,
-      });
+    start: (args, options) => start(program, args, { home, ...options }),
+    run: (args) => desk.start(args).end(),
+    async signIn(args) {
+      const running = desk.start(args, { isTerminal: true });
       const [, url = ""] = await running.find(AUTHORIZATION_URL);
       await visit(user, url);
       return await running.end();
@@ -63,17 +52,34 @@ export async function createDesk(user: IUser = createUser()): Promise<IDesk> {
       for await (const { name } of Deno.readDir(state)) {
         if (!name.endsWith(".json")) continue;
         const path = `${state}/${name}`;
-        found.push({
-          path,
-          session: JSON.parse(await Deno.readTextFile(path)),
-        });
+        const session = JSON.parse(await Deno.readTextFile(path));
+        found.push({ path, session });
       }
       return found;
+    },
+    async change(edit) {
+      for (const { path, session } of await desk.sessions()) {
+        session.token.expires_at = 1;
+        edit?.(session);
+        await Deno.writeTextFile(path, JSON.stringify(session));
+      }
     },
     [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
   };
   return desk;
 }
+
+/** Runs a test at a desk. */
+export const test = (name: string, fn: (desk: IDesk) => Promise<void>) =>
+  Deno.test({
+    name,
+    // `script` has other options elsewhere.
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      await using desk = await createDesk();
+      await fn(desk);
+    },
+  });
 
 /** Signs in at an authorization URL, and follows the redirect to the program. */
 export async function visit(user: IUser, url: string): Promise<void> {

@@ -8,17 +8,16 @@ import {
 } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createUser } from "../interop/user.ts";
+import { freePort } from "../support/free_port.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { AUTHORIZATION_URL, createDesk, type IDesk, visit } from "./_desk.ts";
 import { installPrograms } from "./_programs.ts";
-import type { Program } from "../support/terminal.ts";
 
 const count = (requests: readonly string[], wanted: string) =>
   requests.filter((request) => request === wanted).length;
 
 /** What is played in each runtime. */
 interface IStage {
-  readonly program: Program;
   readonly desk: IDesk;
   /** URL of the resource. */
   readonly url: string;
@@ -26,32 +25,17 @@ interface IStage {
   readonly requests: readonly string[];
 }
 
-/** Makes the access token of the only session look as if it had expired. */
-async function expire(desk: IDesk): Promise<void> {
-  for (const { path, session } of await desk.sessions()) {
-    session.token.expires_at = 1;
-    await Deno.writeTextFile(path, JSON.stringify(session));
-  }
-}
-
-/** Returns a port at which nothing listens. */
-function closedPort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
 const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
   async "a sign-in, tokens, headers, status and a sign-out"({
-    program,
     desk,
     url,
     requests,
   }) {
-    const login = await desk.signIn(program, ["login", url]);
+    const login = await desk.signIn(["login", url]);
     assertEquals(login.code, 0, login.output);
     assertStringIncludes(login.output, "Signed in.\n" + url);
 
-    const token = await desk.run(program, ["token", url]);
+    const token = await desk.run(["token", url]);
     assertEquals([token.code, token.errors], [0, ""]);
     assertMatch(token.output, /^[\w.-]+\n$/);
     const Authorization = `Bearer ${token.output.trim()}`;
@@ -59,21 +43,21 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertEquals(response.status, 200);
     await response.text();
 
-    const headers = await desk.run(program, ["headers", url]);
+    const headers = await desk.run(["headers", url]);
     assertEquals(JSON.parse(headers.output), { Authorization });
-    const lines = await desk.run(program, ["headers", "--lines", url]);
+    const lines = await desk.run(["headers", "--lines", url]);
     assertEquals(lines.output, `Authorization: ${Authorization}\n`);
 
     const [{ path = "", session } = {}] = await desk.sessions();
     assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
     assertEquals(Deno.statSync(desk.state).mode! & 0o777, 0o700);
 
-    const again = await desk.run(program, ["login", url]);
+    const again = await desk.run(["login", url]);
     assertEquals(again.code, 0);
     assertStringIncludes(again.errors, "Already signed in");
 
-    const status = await desk.run(program, ["status"]);
-    const json = await desk.run(program, ["status", "--json"]);
+    const status = await desk.run(["status"]);
+    const json = await desk.run(["status", "--json"]);
     const [listed] = JSON.parse(json.output);
     assertEquals(listed.url, url);
     assertEquals(listed.state, "valid");
@@ -86,73 +70,47 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     }
 
     const before = count(requests, "POST /token/revocation");
-    const logout = await desk.run(program, ["logout", url]);
+    const logout = await desk.run(["logout", url]);
     assertEquals(logout.code, 0);
     assertStringIncludes(logout.errors, "revoked");
     assert(count(requests, "POST /token/revocation") > before);
     assertEquals(await desk.sessions(), []);
-    const ended = await desk.run(program, ["status"]);
+    const ended = await desk.run(["status"]);
     assertEquals(ended.output, "No sessions.\n");
   },
 
-  async "exit code 3 where a person is needed, before anything is registered"({
-    program,
-    desk,
-    url,
-    requests,
-  }) {
-    const before = requests.length;
-    const rows = [
-      // A script, without a terminal.
-      await desk.run(program, ["token", url]),
-      await desk.run(program, ["headers", url]),
-      await desk.run(program, ["login", "--no-input", url]),
-      await desk.start(program, ["token", "--no-input", url], {
-        isTerminal: true,
-      }).end(),
-    ];
-    for (const { code, output, errors } of rows) {
-      assertEquals(code, 3);
-      assertStringIncludes(output + errors, "A person has to sign in");
-      assertStringIncludes(output + errors, `oauth-helper login ${url}`);
-    }
-    assertEquals(requests.slice(before), []);
-  },
-
   async "a session for each account, which does not see the other"({
-    program,
     desk,
     url,
   }) {
-    await desk.signIn(program, ["login", url]);
-    const work = await desk.run(program, ["token", "--account", "work", url]);
+    await desk.signIn(["login", url]);
+    const work = await desk.run(["token", "--account", "work", url]);
     assertEquals(work.code, 3);
-    await desk.signIn(program, ["login", "--account", "work", url]);
+    await desk.signIn(["login", "--account", "work", url]);
     const tokens = await Promise.all(
       [["token", url], ["token", "--account=work", url]].map((args) =>
-        desk.run(program, args)
+        desk.run(args)
       ),
     );
     assertEquals(tokens.map(({ code }) => code), [0, 0]);
     assert(tokens[0]!.output !== tokens[1]!.output);
-    const status = await desk.run(program, ["status", "--json"]);
+    const status = await desk.run(["status", "--json"]);
     const accounts = JSON.parse(status.output).map((
       { account }: { account?: string },
     ) => account);
     assertEquals(accounts.sort(), ["work", undefined]);
-    await desk.run(program, ["logout", "--account", "work", url]);
-    assertEquals((await desk.run(program, ["token", url])).code, 0);
+    await desk.run(["logout", "--account", "work", url]);
+    assertEquals((await desk.run(["token", url])).code, 0);
   },
 
   async "several processes make one sign-in and one refresh"({
-    program,
     desk,
     url,
     requests,
   }) {
     const registrations = count(requests, "POST /reg");
     const running = [1, 2, 3].map((number) =>
-      desk.start(program, ["token", url], {
+      desk.start(["token", url], {
         isTerminal: true,
         outputFile: `${desk.home}/token${number}`,
       })
@@ -176,18 +134,18 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     );
     assertEquals(new Set(texts).size, 1);
 
-    await expire(desk);
+    await desk.change();
     const tokens = count(requests, "POST /token");
     const refreshed = await Promise.all(
-      [1, 2, 3, 4].map(() => desk.run(program, ["token", url])),
+      [1, 2, 3, 4].map(() => desk.run(["token", url])),
     );
     assertEquals(refreshed.map(({ code }) => code), [0, 0, 0, 0]);
     assertEquals(new Set(refreshed.map(({ output }) => output)).size, 1);
     assertEquals(count(requests, "POST /token"), tokens + 1);
   },
 
-  async "Ctrl-C leaves nothing behind"({ program, desk, url }) {
-    const login = desk.start(program, ["login", url], { isTerminal: true });
+  async "Ctrl-C leaves nothing behind"({ desk, url }) {
+    const login = desk.start(["login", url], { isTerminal: true });
     const [, shown = ""] = await login.find(AUTHORIZATION_URL);
     await login.type("\x03");
     const { code, output } = await within(LIMIT_MS, login.end());
@@ -199,7 +157,7 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assert(error instanceof TypeError, "the receiver still listens");
     // Nothing waits for a lock: the lease of a process that has crashed is 10 s.
     const begin = performance.now();
-    const next = desk.start(program, ["login", url], { isTerminal: true });
+    const next = desk.start(["login", url], { isTerminal: true });
     await next.find(AUTHORIZATION_URL);
     assert(performance.now() - begin < 8_000);
     await next.type("\x03");
@@ -207,17 +165,16 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
   },
 
   async "Ctrl-C ends the wait for another process, which goes on"({
-    program,
     desk,
     url,
     requests,
   }) {
-    await desk.signIn(program, ["login", url]);
-    const login = desk.start(program, ["login", "--fresh", url], {
+    await desk.signIn(["login", url]);
+    const login = desk.start(["login", "--fresh", url], {
       isTerminal: true,
     });
     const [, shown = ""] = await login.find(AUTHORIZATION_URL);
-    const waiting = desk.start(program, ["login", "--fresh", url], {
+    const waiting = desk.start(["login", "--fresh", url], {
       isTerminal: true,
     });
     await waiting.find(/Waiting for /);
@@ -230,11 +187,10 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
   },
 
   async "Ctrl-C during a refresh, which is finished and kept"({
-    program,
     desk,
     url,
   }) {
-    await desk.signIn(program, ["login", url]);
+    await desk.signIn(["login", url]);
     const requested = Promise.withResolvers<void>();
     const interrupted = Promise.withResolvers<void>();
     await using slow = Deno.serve(
@@ -249,12 +205,11 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
         });
       },
     );
-    const [{ path = "", session } = {}] = await desk.sessions();
-    session.token.expires_at = 1;
-    session.serverMetadata.token_endpoint =
-      `http://127.0.0.1:${slow.addr.port}/token`;
-    await Deno.writeTextFile(path, JSON.stringify(session));
-    const token = desk.start(program, ["token", url], { isTerminal: true });
+    const slowEndpoint = `http://127.0.0.1:${slow.addr.port}/token`;
+    await desk.change(({ serverMetadata }) =>
+      serverMetadata.token_endpoint = slowEndpoint
+    );
+    const token = desk.start(["token", url], { isTerminal: true });
     await within(LIMIT_MS, requested.promise);
     await token.type("\x03");
     await token.find(/\^C/);
@@ -265,18 +220,17 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
   },
 
   async "scopes that the session lacks, and --min-ttl"({
-    program,
     desk,
     url,
     requests,
   }) {
-    await desk.signIn(program, ["login", url]);
+    await desk.signIn(["login", url]);
     const lacking = ["token", "--scope", "mcp:read mcp:write", url];
-    assertEquals((await desk.run(program, lacking)).code, 3);
+    assertEquals((await desk.run(lacking)).code, 3);
     const login = ["login", "--scope", "mcp:read", "--scope=mcp:write", url];
-    assertEquals((await desk.signIn(program, login)).code, 0);
-    assertEquals((await desk.run(program, lacking)).code, 0);
-    const status = await desk.run(program, ["status", "--json"]);
+    assertEquals((await desk.signIn(login)).code, 0);
+    assertEquals((await desk.run(lacking)).code, 0);
+    const status = await desk.run(["status", "--json"]);
     assertEquals(JSON.parse(status.output)[0].scopes, [
       "mcp:read",
       "mcp:write",
@@ -284,36 +238,33 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
 
     // A lifetime of an hour.
     const before = count(requests, "POST /token");
-    await desk.run(program, ["token", "--min-ttl", "1800", url]);
+    await desk.run(["token", "--min-ttl", "1800", url]);
     assertEquals(count(requests, "POST /token"), before);
-    await desk.run(program, ["token", "--min-ttl", "3599.9", url]);
+    await desk.run(["token", "--min-ttl", "3599.9", url]);
     assertEquals(count(requests, "POST /token"), before + 1);
     // No token lives longer: it is used until the last quarter.
-    await desk.run(program, ["token", "--min-ttl", "7200", url]);
+    await desk.run(["token", "--min-ttl", "7200", url]);
     assertEquals(count(requests, "POST /token"), before + 1);
   },
 
   async "the doctor, help and errors without a stack trace"({
-    program,
     desk,
     url,
   }) {
-    const doctor = await desk.run(program, ["doctor", url]);
+    const doctor = await desk.run(["doctor", url]);
     assertEquals(doctor.code, 0, doctor.errors);
     assertStringIncludes(doctor.output, "ready");
-    const help = await desk.run(program, ["help"]);
+    const help = await desk.run(["help"]);
     assertStringIncludes(help.output, "oauth-helper login URL");
-    const version = await desk.run(program, ["--version"]);
+    const version = await desk.run(["--version"]);
     assertMatch(version.output, /^\d+\.\d+\.\d+/);
     const rows: [args: string[], code: number, message: RegExp][] = [
-      [[], 2, /A command is required/],
-      [["login"], 2, /login requires a URL/],
-      [["login", "--no-such", url], 2, /Unknown option '--no-such'/],
+      [["token", url], 3, /A person has to sign in/],
       [["token", "--client-secret=x", url], 2, /Unknown option/],
-      [["login", `http://127.0.0.1:${closedPort()}`], 1, /connection refused/],
+      [["login", `http://127.0.0.1:${freePort()}`], 1, /connection refused/],
     ];
     for (const [args, code, message] of rows) {
-      const run = await desk.run(program, args);
+      const run = await desk.run(args);
       assertEquals([run.code, run.output], [code, ""]);
       assertMatch(run.errors, message);
       assert(!/^\s+at /m.test(run.errors), run.errors);
@@ -332,10 +283,10 @@ Deno.test({
         for (const [title, play] of Object.entries(PLAYS)) {
           await test.step(`${name}: ${title}`, async () => {
             await using servers = await startFlowServers();
-            await using desk = await createDesk();
+            await using desk = await createDesk(program);
             const { requests } = servers.server;
             const url = servers.protectedResource.resource;
-            await play({ program, desk, url, requests });
+            await play({ desk, url, requests });
           });
         }
       }

@@ -10,10 +10,8 @@ import { readServers } from "../interop/driver.ts";
 import { INITIALIZE } from "../interop/program.ts";
 import { type IRunning, start } from "../interop/running.ts";
 import { createUser } from "../interop/user.ts";
-import { createDesk } from "./_desk.ts";
-import { IN_DENO } from "./_programs.ts";
-
-const ignore = Deno.build.os !== "linux";
+import { freePort } from "../support/free_port.ts";
+import { test } from "./_desk.ts";
 
 /** Starts a server of the interop suite; `env` are variables that it is given. */
 async function startServer(wanted: string, env: string[] = []) {
@@ -37,115 +35,91 @@ async function statusWith(headers: string, { resource }: IRunning) {
   return response.status;
 }
 
-for (
-  const name of [
+test("login, headers and logout at the mcpAuthRouter of the MCP SDK", async (desk) => {
+  await using running = await startServer(
     "@modelcontextprotocol/sdk, mcpAuthRouter",
-    "mcp-handler",
-  ]
-) {
-  Deno.test({
-    name: `login, headers and logout at ${name}`,
-    ignore,
-    async fn() {
-      await using running = await startServer(name);
-      await using desk = await createDesk();
-      const url = running.resource;
-      const login = await desk.signIn(IN_DENO, ["login", url]);
-      assertEquals(login.code, 0, login.output);
-      const { output } = await desk.run(IN_DENO, ["headers", url]);
-      assertEquals(await statusWith(output, running), 200);
-      const logout = await desk.run(IN_DENO, ["logout", url]);
-      assertEquals(logout.code, 0, logout.errors);
-    },
-  });
-}
-
-Deno.test({
-  name: "login --device, and the tokens of its session, at oidc-provider",
-  ignore,
-  async fn() {
-    await using running = await startServer(
-      "oidc-provider, resource indicators",
-    );
-    await using desk = await createDesk();
-    const url = running.resource;
-    const login = desk.start(IN_DENO, ["login", "--device", url]);
-    const [, page = "", userCode = ""] = await login.find(
-      /Open (\S+) on any device, and enter (\S+)\n/,
-    );
-    await createUser({ userCode }).visit(page);
-    assertEquals((await login.end()).code, 0);
-    const { output } = await desk.run(IN_DENO, ["headers", url]);
-    assertEquals(await statusWith(output, running), 200);
-  },
+  );
+  const url = running.resource;
+  const login = await desk.signIn(["login", url]);
+  assertEquals(login.code, 0, login.output);
+  const { output } = await desk.run(["headers", url]);
+  assertEquals(await statusWith(output, running), 200);
+  const logout = await desk.run(["logout", url]);
+  assertEquals(logout.code, 0, logout.errors);
 });
 
-Deno.test({
-  name: "a client from a console, at a server that publishes no metadata",
-  ignore,
-  async fn() {
-    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const redirectUri = `http://127.0.0.1:${listener.addr.port}/from/console`;
-    listener.close();
-    await using running = await startServer("@node-oauth/oauth2-server", [
-      `REDIRECT_URI=${redirectUri}`,
-    ]);
-    await using desk = await createDesk();
-    const url = running.resource;
-    const { origin } = new URL(url);
-    const secretFile = `${desk.home}/secret`;
-    await Deno.writeTextFile(secretFile, "s3cret/+ %\n");
-    const client = [
-      "--client-id=interop",
-      `--client-secret-file=${secretFile}`,
-      `--redirect-uri=${redirectUri}`,
-    ];
-    const unbound = await desk.run(IN_DENO, ["login", ...client, url]);
-    assertEquals(unbound.code, 2);
-    assertStringIncludes(unbound.errors, "requires --issuer");
-    const elsewhere = await desk.run(IN_DENO, [
-      "login",
-      ...client,
-      "--issuer=https://as.example",
-      url,
-    ]);
-    assertEquals(elsewhere.code, 1);
-    assertMatch(elsewhere.errors, /must not be sent to issuer/);
+test("login --device, and the tokens of its session, at oidc-provider", async (desk) => {
+  await using running = await startServer(
+    "oidc-provider, resource indicators",
+  );
+  const url = running.resource;
+  const login = desk.start(["login", "--device", url]);
+  const [, page = "", userCode = ""] = await login.find(
+    /Open (\S+) on any device, and enter (\S+)\n/,
+  );
+  await createUser({ userCode }).visit(page);
+  assertEquals((await login.end()).code, 0);
+  const { output } = await desk.run(["headers", url]);
+  assertEquals(await statusWith(output, running), 200);
+});
 
-    const login = ["login", ...client, `--issuer=${origin}`, url];
-    assertEquals((await desk.signIn(IN_DENO, login)).code, 0);
-    const { output } = await desk.run(IN_DENO, ["headers", url]);
-    assertEquals(await statusWith(output, running), 200);
+test("a client from a console, at a server that publishes no metadata", async (desk) => {
+  const redirectUri = `http://127.0.0.1:${freePort()}/from/console`;
+  await using running = await startServer("@node-oauth/oauth2-server", [
+    `REDIRECT_URI=${redirectUri}`,
+  ]);
+  const url = running.resource;
+  const { origin } = new URL(url);
+  const secretFile = `${desk.home}/secret`;
+  await Deno.writeTextFile(secretFile, "s3cret/+ %\n");
+  const client = [
+    "--client-id=interop",
+    `--client-secret-file=${secretFile}`,
+    `--redirect-uri=${redirectUri}`,
+  ];
+  const unbound = await desk.run(["login", ...client, url]);
+  assertEquals(unbound.code, 2);
+  assertStringIncludes(unbound.errors, "requires --issuer");
+  const elsewhere = await desk.run([
+    "login",
+    ...client,
+    "--issuer=https://as.example",
+    url,
+  ]);
+  assertEquals(elsewhere.code, 1);
+  assertMatch(elsewhere.errors, /must not be sent to issuer/);
 
-    // The session has what a refresh needs: no option is repeated.
-    const [{ path = "", session } = {}] = await desk.sessions();
-    session.token.expires_at = 1;
-    await Deno.writeTextFile(path, JSON.stringify(session));
-    const refreshed = await desk.run(IN_DENO, ["headers", url]);
-    assertEquals(refreshed.code, 0, refreshed.errors);
-    assert(refreshed.output !== output);
-    assertEquals(await statusWith(refreshed.output, running), 200);
+  const login = ["login", ...client, `--issuer=${origin}`, url];
+  assertEquals((await desk.signIn(login)).code, 0);
+  const { output } = await desk.run(["headers", url]);
+  assertEquals(await statusWith(output, running), 200);
 
-    const metadataFile = `${desk.home}/metadata.json`;
-    await Deno.writeTextFile(
-      metadataFile,
-      JSON.stringify({
-        issuer: origin,
-        authorization_endpoint: `${origin}/authorize`,
-        token_endpoint: `${origin}/token`,
-      }),
-    );
-    const known = await desk.signIn(IN_DENO, [
-      "login",
-      ...client,
-      `--server-metadata=${metadataFile}`,
-      "--resource=false",
-      "--param=prompt=login",
-      "--account=manual",
-      url,
-    ]);
-    assertEquals(known.code, 0, known.output);
-    assertMatch(known.output, /authorize\?\S*prompt=login/);
-    assert(!known.output.includes("resource="), known.output);
-  },
+  // The session has what a refresh needs: no option is repeated.
+  await desk.change();
+  const refreshed = await desk.run(["headers", url]);
+  assertEquals(refreshed.code, 0, refreshed.errors);
+  assert(refreshed.output !== output);
+  assertEquals(await statusWith(refreshed.output, running), 200);
+
+  const metadataFile = `${desk.home}/metadata.json`;
+  await Deno.writeTextFile(
+    metadataFile,
+    JSON.stringify({
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+    }),
+  );
+  const known = await desk.signIn([
+    "login",
+    ...client,
+    `--server-metadata=${metadataFile}`,
+    "--resource=false",
+    "--param=prompt=login",
+    "--account=manual",
+    url,
+  ]);
+  assertEquals(known.code, 0, known.output);
+  assertMatch(known.output, /authorize\?\S*prompt=login/);
+  assert(!known.output.includes("resource="), known.output);
 });

@@ -73,13 +73,19 @@ Deno.test("runOn() returns 3 without a session where nobody can be asked, withou
   const { fetch } = globalThis;
   globalThis.fetch = () => Promise.reject(new Error("no request is expected"));
   try {
-    for (const args of [["token"], ["headers"], ["login", "--no-input"]]) {
+    const rows: [args: string[], isTerminal: boolean][] = [
+      [["token"], false],
+      [["headers"], false],
+      [["login", "--no-input"], false],
+      [["token", "--no-input"], true],
+    ];
+    for (const [args, isTerminal] of rows) {
       const { code, output, errors } = await run([
         ...args,
         "--account",
         "work",
         "https://api.example/mcp#x",
-      ]);
+      ], { isTerminal: () => isTerminal });
       assertEquals([code, output], [3, ""]);
       assertStringIncludes(
         errors,
