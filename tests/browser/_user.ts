@@ -7,6 +7,7 @@ import {
   PAUSE_MS,
   startBrowser,
 } from "../support/chromium.ts";
+import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { type IWorld, startWorld } from "./_world.ts";
 
@@ -21,6 +22,8 @@ export interface IUser extends AsyncDisposable {
   count(pages: number): Promise<void>;
   /** Signs in and consents, or cancels, until the browser leaves the server. */
   consent(page: IPage, isDenied?: boolean): Promise<void>;
+  /** Holds back the next response of the token endpoint. */
+  holdToken(): { received: Promise<void>; release(): void };
   /** Runs a step of a test, and closes what it has opened. */
   step(
     test: Deno.TestContext,
@@ -29,8 +32,8 @@ export interface IUser extends AsyncDisposable {
   ): Promise<void>;
 }
 
-/** Waits until the script of an example has run. */
-const READY = "document.querySelector('button')?.onclick";
+/** True once the script of an example has run. */
+export const READY = "document.querySelector('button')?.onclick";
 
 /** Presses the button of an example. */
 export async function press(page: IPage, isClick = true): Promise<void> {
@@ -43,6 +46,14 @@ export async function press(page: IPage, isClick = true): Promise<void> {
 export async function reload(page: IPage): Promise<void> {
   await page.run("window.isOld = true; location.reload()");
   await page.find(`!window.isOld && ${READY}`);
+}
+
+/** Checks that an example shows nothing. */
+export async function requireNothing(page: IPage): Promise<void> {
+  assertEquals(
+    await page.run("document.querySelector('pre').textContent"),
+    "",
+  );
 }
 
 /** Waits for what an example shows. */
@@ -127,6 +138,16 @@ export async function startUser(): Promise<IUser> {
           return String(error).includes("was closed");
         }
       }, PAUSE_MS);
+    },
+    holdToken() {
+      const received = deferred<void>();
+      const released = deferred<void>();
+      world.behaviour.before.set("/token", () => {
+        world.behaviour.before.clear();
+        received.resolve();
+        return released.promise;
+      });
+      return { received: received.promise, release: () => released.resolve() };
     },
     async step(test, name, run) {
       await test.step(name, async () => {

@@ -1,11 +1,11 @@
 /** `createPopupReceiver()` in Chromium, with the page of the examples. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { deferred } from "../support/stub_fetch.ts";
 import type { IPage } from "../support/chromium.ts";
 import {
   change,
   press,
+  READY,
   reload,
   requireNotes,
   shown,
@@ -79,34 +79,26 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
     await user.count(1);
   });
 
-  await step("the pages of the server cut the popup off", async () => {
-    behaviour.coop = "same-origin";
-    const page = await user.open(PAGE);
-    await press(page);
-    const popup = await user.find(issuer);
-    await popup.find(LATER);
-    assertEquals(await popup.run("opener"), null);
-    await user.consent(popup);
-    await requireNotes(page);
-    await user.count(1);
-  });
-
-  await step("the page leaves the server no opener", async () => {
-    behaviour.ownCoop = "same-origin";
-    const page = await user.open(PAGE);
-    await press(page);
-    const popup = await user.find(issuer);
-    assertEquals(await popup.run("opener"), null);
-    await user.consent(popup);
-    await requireNotes(page);
-    await user.count(1);
-  });
+  for (const setting of ["coop", "ownCoop"] as const) {
+    const who = setting === "coop" ? "server" : "page";
+    await step(`the policy of the ${who} cuts the popup off`, async () => {
+      behaviour[setting] = "same-origin";
+      const page = await user.open(PAGE);
+      await press(page);
+      const popup = await user.find(issuer);
+      await popup.find(LATER);
+      assertEquals(await popup.run("opener"), null);
+      await user.consent(popup);
+      await requireNotes(page);
+      await user.count(1);
+    });
+  }
 
   await step("the page is in a frame of another site", async () => {
     const url = world.origin + PAGE;
     await browser.open(`${world.otherSite}/frame?${encodeURIComponent(url)}`);
     const page = await user.find(url, "iframe");
-    await page.find("document.querySelector('button')?.onclick");
+    await page.find(READY);
     await signIn(page);
     await user.count(2);
   });
@@ -159,19 +151,13 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
       await signIn(first);
       const second = await user.open(PAGE, true);
       await change(first, "session.token.expires_at = 1;");
-      const received = deferred<void>();
-      const released = deferred<void>();
-      behaviour.before.set("/token", () => {
-        received.resolve();
-        return released.promise;
-      });
+      const held = user.holdToken();
       await press(first);
-      await received.promise;
-      behaviour.before.clear();
+      await held.received;
       await press(second);
       await browser.close(first.id);
       await requireNotes(second);
-      released.resolve();
+      held.release();
       await user.count(1);
     },
   );

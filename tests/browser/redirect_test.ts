@@ -1,13 +1,14 @@
 /** `createRedirectReceiver()` in Chromium, with the page of the examples. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { deferred } from "../support/stub_fetch.ts";
 import type { IPage } from "../support/chromium.ts";
 import {
   change,
   press,
+  READY,
   reload,
   requireNotes,
+  requireNothing,
   shown,
   startUser,
 } from "./_user.ts";
@@ -17,7 +18,7 @@ const PAGE = "/page_redirect.html";
 Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromium", async (t) => {
   await using user = await startUser();
   const { world } = user;
-  const { server: { issuer, requests }, behaviour } = world;
+  const { server: { issuer, requests } } = world;
   const step = (name: string, run: () => Promise<void>) =>
     user.step(t, name, run);
   const leave = async (page: IPage) => {
@@ -56,7 +57,7 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
     const href = `${world.origin}/elsewhere.html?note=3`;
     await page.find(`location.href === ${JSON.stringify(href)}`);
     requests.length = 0;
-    await page.find("document.querySelector('button')?.onclick");
+    await page.find(READY);
     await press(page);
     await requireNotes(page);
     assertEquals(requests, []);
@@ -69,44 +70,29 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
     assertMatch(await shown(page), /access_denied/);
     assertEquals(await page.run("location.href"), `${world.origin}${PAGE}#top`);
     await reload(page);
-    assertEquals(
-      await page.run("document.querySelector('pre').textContent"),
-      "",
-    );
+    await requireNothing(page);
   });
 
   await step("a response with an unknown state does nothing", async () => {
     requests.length = 0;
     const path = `${PAGE}?code=c0de&state=unknown`;
     const page = await user.open(path);
-    assertEquals(
-      await page.run("document.querySelector('pre').textContent"),
-      "",
-    );
+    await requireNothing(page);
     assertEquals(await page.run("location.href"), world.origin + path);
     assertEquals(requests, []);
   });
 
   await step("the page is reloaded while the code is redeemed", async () => {
-    const received = deferred<void>();
-    const released = deferred<void>();
     const page = await user.open(PAGE);
-    behaviour.before.set("/token", () => {
-      received.resolve();
-      return released.promise;
-    });
+    const held = user.holdToken();
     await leave(page);
     await user.consent(page);
-    await received.promise;
-    behaviour.before.clear();
+    await held.received;
     requests.length = 0;
     await reload(page);
-    assertEquals(
-      await page.run("document.querySelector('pre').textContent"),
-      "",
-    );
+    await requireNothing(page);
     assertEquals(requests, []);
-    released.resolve();
+    held.release();
     await signIn(page);
   });
 

@@ -1,8 +1,16 @@
 /** Engines in memory, with the methods that the stores use. */
 
-import type { IDenoKv, IDenoKvAtomic } from "../../../lib/stores/mod.ts";
-import type { IRedisClient } from "../../../lib/stores/mod.ts";
-import type { IWebLocks, IWebStorage } from "../../../lib/stores/mod.ts";
+import type { ISessionStore } from "../../../mod.ts";
+import {
+  denoKvStore,
+  type IDenoKv,
+  type IDenoKvAtomic,
+  type IRedisClient,
+  type IWebLocks,
+  type IWebStorage,
+  redisStore,
+  webStorageStore,
+} from "../../../lib/stores/mod.ts";
 
 /** A Redis server and a client of it. Values do not expire. */
 export function fakeRedis(values = new Map<string, string>()): IRedisClient {
@@ -109,3 +117,65 @@ export function fakeLocks(): IWebLocks {
       Promise.resolve({ held: [...held.keys()].map((name) => ({ name })) }),
   };
 }
+
+/** What comes between a store and its engine when it writes to the lock. */
+type Write = <T>(run: () => Promise<T>) => Promise<T>;
+
+/** An engine with one stored value, and its name in messages. */
+export interface IEngine {
+  readonly place: string;
+  /** Opens a store, as another process would. */
+  open(write?: Write): ISessionStore;
+  /** Stores a value as it is. */
+  put(value: unknown): unknown;
+}
+
+const textOf = (value: unknown) =>
+  typeof value === "string" ? value : JSON.stringify(value);
+
+/** Creates the engines whose stores have a lock of their own. */
+export const LOCKING_ENGINES: Record<string, () => IEngine> = {
+  redisStore() {
+    const client = fakeRedis();
+    return {
+      place: 'Redis at key "k"',
+      open: (write = (run) => run()) =>
+        redisStore({
+          ...client,
+          set: (...args) => write(() => client.set(...args)),
+          eval: (...args) => write(() => client.eval(...args)),
+        }, "k"),
+      put: (value) => client.set("k", textOf(value)),
+    };
+  },
+  denoKvStore() {
+    const kv = fakeKv();
+    return {
+      place: 'Deno KV at key ["k", "1"]',
+      open: (write = (run) => run()) =>
+        denoKvStore({
+          ...kv,
+          atomic() {
+            const operation = kv.atomic();
+            const { commit } = operation;
+            operation.commit = () => write(commit);
+            return operation;
+          },
+        }, ["k", 1]),
+      put: (value) => kv.set(["k", 1], value),
+    };
+  },
+};
+
+export const ENGINES: Record<string, () => IEngine> = {
+  ...LOCKING_ENGINES,
+  webStorageStore() {
+    const locks = fakeLocks();
+    const storage = fakeStorage()();
+    return {
+      place: 'web storage at key "k"',
+      open: () => webStorageStore(storage, "k", locks),
+      put: (value) => storage.setItem("k", textOf(value)),
+    };
+  },
+};

@@ -1,124 +1,84 @@
-/** A store that fails or hangs must not cost the session, nor stop other processes. */
-
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ISessionStore } from "../../mod.ts";
-import {
-  denoKvStore,
-  redisStore,
-  webStorageStore,
-} from "../../lib/stores/mod.ts";
-import { deferred, never } from "../support/stub_fetch.ts";
-import { skipWaits } from "../support/timers.ts";
-import {
-  fakeKv,
-  fakeLocks,
-  fakeRedis,
-  fakeStorage,
-} from "../unit/stores/_fakes.ts";
-import { SESSION } from "../support/resource.ts";
+import type { ISessionStore } from "../../../mod.ts";
+import { webStorageStore } from "../../../lib/stores/mod.ts";
+import { SESSION } from "../../support/resource.ts";
+import { ENGINES, fakeLocks, fakeStorage } from "./_fakes.ts";
 
-/** What comes between a store and its engine when it writes to the lock. */
-type Write = <T>(run: () => Promise<T>) => Promise<T>;
-
-/** Creates an engine; each call of the returned function opens a store in it. */
-const ENGINES: Record<string, () => (write: Write) => ISessionStore> = {
-  redisStore() {
-    const client = fakeRedis();
-    return (write) =>
-      redisStore({
-        ...client,
-        set: (...args) => write(() => client.set(...args)),
-        eval: (...args) => write(() => client.eval(...args)),
-      }, "k");
-  },
-  denoKvStore() {
-    const kv = fakeKv();
-    return (write) =>
-      denoKvStore({
-        ...kv,
-        atomic() {
-          const operation = kv.atomic();
-          const { commit } = operation;
-          operation.commit = () => write(commit);
-          return operation;
-        },
-      }, ["k"]);
-  },
-};
-
-const noFailure: Write = (run) => run();
-
-/** Checks that the lock of a store is free. */
-async function assertFree(store: ISessionStore): Promise<void> {
+Deno.test("webStorageStore() starts no task for a signal that has aborted", async () => {
+  const { open } = ENGINES.webStorageStore!();
   const controller = new AbortController();
-  const end = () => controller.abort(new Error("The lock is held"));
-  const timer = setTimeout(end, 900);
-  const task = () => Promise.resolve("free");
-  assertEquals(await store.lock?.(task, controller.signal), "free");
-  clearTimeout(timer);
-}
-
-for (const [name, createEngine] of Object.entries(ENGINES)) {
-  for (const operation of ["extended", "released"]) {
-    Deno.test(`${name}() returns the result although its lock cannot be ${operation}`, async () => {
-      using _waits = skipWaits();
-      const hanging = deferred<void>();
-      let hangs = false;
-      const store = createEngine()((run) => {
-        if (!hangs) return run();
-        hanging.resolve();
-        return never();
-      });
-      const result = await store.lock?.(async () => {
-        hangs = true;
-        if (operation === "extended") await hanging.promise;
-        return "token";
-      });
-      assertEquals(result, "token");
-    });
-  }
-
-  Deno.test(`${name}() leaves no lock behind when the response to its acquisition is lost`, async () => {
-    const open = createEngine();
-    const failing = open(async (run) => {
-      await run();
-      throw new Error("The connection was closed");
-    });
-    await assertRejects(
-      async () => await failing.lock?.(() => Promise.resolve()),
-      Error,
-      "The connection was closed",
-    );
-    await assertFree(open(noFailure));
+  let runs = 0;
+  const run = () => Promise.resolve(++runs);
+  let waiting: Promise<number> | undefined;
+  await open().lock?.(() => {
+    waiting = open().lock?.(run, controller.signal);
+    controller.abort(new Error("The caller has left"));
+    return Promise.resolve();
   });
+  await assertRejects(async () => await waiting, Error, "The caller has left");
+  assertEquals(runs, 0);
+  assertEquals(await open().lock?.(run), 1);
+});
 
-  Deno.test(`${name}() ends the wait for a lock that hangs, and releases it afterwards`, async () => {
-    const open = createEngine();
-    const written = deferred<void>();
-    const response = deferred<void>();
-    const hanging = open(async (run) => {
-      const result = await run();
-      written.resolve();
-      await response.promise;
-      return result;
-    });
-    const controller = new AbortController();
-    {
-      using _waits = skipWaits();
-      const task = () => Promise.reject(new Error("The task has run"));
-      const locked = hanging.lock?.(task, controller.signal);
-      await written.promise;
-      controller.abort(new Error("The caller has left"));
-      await assertRejects(
-        async () => await locked,
-        Error,
-        "The caller has left",
-      );
+Deno.test("webStorageStore() has no lock without Web Locks", () => {
+  const storage = fakeStorage()();
+  assertEquals(webStorageStore(storage, "k", false).lock, undefined);
+});
+
+Deno.test("webStorageStore() has no lock with sessionStorage, which other tabs do not share", () => {
+  const storage = fakeStorage();
+  const globals = {
+    sessionStorage: storage(),
+    localStorage: storage(),
+    navigator: { locks: fakeLocks() },
+  };
+  const before = Object.keys(globals).map((name) =>
+    [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
+  );
+  try {
+    for (const [name, value] of Object.entries(globals)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true });
     }
-    response.resolve();
-    await assertFree(open(noFailure));
+    const { sessionStorage, localStorage, navigator } = globals;
+    assertEquals(webStorageStore(sessionStorage, "k").lock, undefined);
+    assertEquals(typeof webStorageStore(localStorage, "k").lock, "function");
+    const store = webStorageStore(sessionStorage, "k", navigator.locks);
+    assertEquals(typeof store.lock, "function");
+  } finally {
+    for (const [name, descriptor] of before) {
+      if (descriptor) Object.defineProperty(globalThis, name, descriptor);
+      else Reflect.deleteProperty(globalThis, name);
+    }
+  }
+});
+
+Deno.test("webStorageStore() lets the next holder wait until it can read the change", async () => {
+  const tab = fakeStorage(30);
+  const locks = fakeLocks();
+  const stores = [0, 1, 2].map(() => webStorageStore(tab(), "k", locks));
+  const read: unknown[] = [];
+  await Promise.all(stores.map((store, index) =>
+    store.lock?.(async () => {
+      read.push((await store.load())?.token.access_token);
+      const token = { access_token: `t${index}`, token_type: "Bearer" };
+      if (index < 2) await store.save({ ...SESSION, token });
+    })
+  ));
+  assertEquals(read, [undefined, "t0", "t1"]);
+});
+
+Deno.test("webStorageStore() announces nothing if nothing was saved", async () => {
+  const storage = fakeStorage()();
+  const locks = fakeLocks();
+  const store = webStorageStore(storage, "k", locks);
+  await store.lock?.(() => store.load());
+  assertEquals(await locks.query(), { held: [] });
+  await store.lock?.(() => store.save(SESSION));
+  await store.lock?.(() => store.save(SESSION));
+  assertEquals(await locks.query(), {
+    held: [{ name: "oauth-helper:version:2:k" }],
   });
-}
+});
 
 /** Saves a session under the lock of a store, and returns what the lock returns. */
 const saveLocked = (store: ISessionStore) =>
