@@ -1,17 +1,11 @@
 /** A remote server must not direct the client to loopback or to unsafe URLs. */
 
-import {
-  assertEquals,
-  assertInstanceOf,
-  assertNotMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertNotMatch } from "@std/assert";
 import {
   buildAuthorizationUrl,
   discoverAuthorizationServer,
   fetchDeviceAuthorization,
   fetchToken,
-  OAuthClientError,
   publicClient,
   registerClient,
 } from "../../mod.ts";
@@ -33,28 +27,32 @@ import {
 import { json, stubFetch, untyped } from "../support/stub_fetch.ts";
 
 const LOCAL = "http://127.0.0.1:8080";
-const LOOPBACK = [
-  ...[LOCAL, "https://localhost", "https://127.0.0.1", "http://[::1]"],
-  ...["http://x.localhost", "https://0.0.0.0"],
+
+/** URLs that a remote server must not name; tests/unit/core/_url_test.ts has all kinds. */
+const REFUSED = [
+  LOCAL,
+  "https://localhost/x",
+  "http://as.example/x",
+  "https://user:s3cret@as.example/x",
+  "/relative",
 ];
 
-for (const local of LOOPBACK) {
-  Deno.test(`a remote resource cannot direct the client to ${local}`, async () => {
-    const challenge = `Bearer resource_metadata="${local}/internal"`;
+for (const url of REFUSED) {
+  Deno.test(`a remote resource cannot direct the client to ${url}`, async () => {
     const { attempts, urls } = await discovered(
       { [`${PRM}/mcp`]: prm(), [OAUTH]: asm() },
-      { challenge },
+      { challenge: `Bearer resource_metadata="${url}"` },
     );
     assertEquals(urls, [`${PRM}/mcp`, OAUTH]);
     assertEquals(codes(attempts), ["url_refused", undefined, undefined]);
+    assertNotMatch(JSON.stringify(attempts), /s3cret/);
     const { code, urls: requested } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers: [local] }),
+      [`${PRM}/mcp`]: prm({ authorization_servers: [url] }),
     });
     assertEquals([code, requested], ["url_refused", [`${PRM}/mcp`]]);
   });
 
-  Deno.test(`a remote server cannot name an endpoint at ${local}`, async () => {
-    const url = `${local}/containers/create`;
+  Deno.test(`a remote server cannot name an endpoint at ${url}`, async () => {
     const metadata = metadataOf(AS, {
       token_endpoint: url,
       registration_endpoint: url,
@@ -78,10 +76,7 @@ for (const local of LOOPBACK) {
           codeChallenge: "x",
         }),
     ];
-    for (const call of calls) {
-      const error = await assertRejectsCode(call, "url_refused");
-      assertStringIncludes(error.message, "set allowHttp");
-    }
+    for (const call of calls) await assertRejectsCode(call, "url_refused");
   });
 }
 
@@ -97,15 +92,9 @@ function local(resource: string, server: string) {
 }
 
 Deno.test("a resource on loopback can refer to loopback and to remote servers", async () => {
-  for (const resource of LOOPBACK) {
-    for (const server of [resource, "http://localhost:9", AS]) {
-      const found = await discovered(
-        local(resource, server),
-        {},
-        `${resource}/mcp`,
-      );
-      assertEquals(found.issuer, server);
-    }
+  for (const server of [LOCAL, "http://localhost:9", AS]) {
+    const found = await discovered(local(LOCAL, server), {}, `${LOCAL}/mcp`);
+    assertEquals(found.issuer, server);
   }
   const { issuer } = await discovered({
     [`${LOCAL}/.well-known/oauth-authorization-server`]: asm(LOCAL),
@@ -151,26 +140,17 @@ Deno.test("allowHttp allows http and loopback everywhere", async () => {
 });
 
 Deno.test("discovery refuses an http URL of the caller that is not on loopback", async () => {
-  const targets = ["http://api.example/mcp", "http://127.0.0.1.evil.example/x"];
-  for (const target of targets) {
-    for (const options of [{}, { authorizationServer: AS }]) {
-      const { code, urls } = await undiscovered({}, options, target);
-      assertEquals([code, urls], ["url_refused", []]);
-    }
-    await assertRejectsCode(
-      () => discoverAuthorizationServer(target, stubFetch({})),
-      "url_refused",
-    );
+  const target = "http://api.example/mcp";
+  for (const options of [{}, { authorizationServer: AS }]) {
+    const { code, urls } = await undiscovered({}, options, target);
+    assertEquals([code, urls], ["url_refused", []]);
   }
+  await assertRejectsCode(
+    () => discoverAuthorizationServer(target, stubFetch({})),
+    "url_refused",
+  );
 });
 
-const UNSAFE = [
-  ...["javascript:alert(1)//https://", "data:text/html,x"],
-  ...["file:///etc/passwd", "http://as.example/x"],
-  ...["http://localhost.evil.example/x", "https://user:s3cret@as.example/x"],
-  ...["https://as.example/\u0000x", "https://as.example/a b"],
-  ...["ht\ntps://as.example/x", "/relative"],
-];
 const ENDPOINTS = [
   ...["authorization_endpoint", "token_endpoint", "registration_endpoint"],
   ...["device_authorization_endpoint", "revocation_endpoint"],
@@ -179,31 +159,14 @@ const ENDPOINTS = [
 
 for (const name of ENDPOINTS) {
   Deno.test(`discoverAuthorization() refuses metadata with an unsafe ${name}`, async () => {
-    for (const url of UNSAFE) {
+    for (const url of [...REFUSED, "ht\ntps://as.example/x"]) {
       const found = await discovered({
         [`${PRM}/mcp`]: prm(),
         [OAUTH]: asm(AS, { [name]: url }),
         [OPENID]: asm(AS, { [name]: `${AS}/safe` }),
       });
       assertEquals(untyped(found.serverMetadata)[name], `${AS}/safe`, url);
-      const { error } = found.attempts[1]!;
-      assertInstanceOf(error, OAuthClientError);
-      assertNotMatch(JSON.stringify(error), /s3cret/);
+      assertNotMatch(JSON.stringify(found.attempts), /s3cret/);
     }
   });
 }
-
-Deno.test("discoverAuthorization() requests no unsafe URL of a challenge or of a resource", async () => {
-  for (const url of UNSAFE.filter((url) => !/[\0\n]/.test(url))) {
-    const { attempts } = await discovered(
-      { [`${PRM}/mcp`]: prm(), [OAUTH]: asm() },
-      { challenge: `Bearer resource_metadata="${url}"` },
-    );
-    assertEquals(codes(attempts), ["url_refused", undefined, undefined], url);
-    assertNotMatch(JSON.stringify(attempts), /s3cret/);
-    const { code, urls } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers: [url] }),
-    });
-    assertEquals([code, urls], ["url_refused", [`${PRM}/mcp`]]);
-  }
-});
