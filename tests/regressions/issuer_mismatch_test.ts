@@ -1,26 +1,16 @@
 /** Metadata of another issuer must not be used (RFC 8414, section 3.3). */
 
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
-import {
-  buildRefreshTokenBody,
   clientCredentialsFlow,
   clientSecretPost,
   discoverAuthorizationServer,
-  fetchToken,
   memoryStore,
-  OAuthClientError,
   parseAuthorizationResponse,
 } from "../../mod.ts";
 import {
   asm,
   codes,
-  discover,
   discovered,
   prm,
   undiscovered,
@@ -100,6 +90,8 @@ const REFUSED: [named: string, issuer: unknown, trusted?: Trusted][] = [
   [AS, OTHER, { [AS]: `${OTHER}/` }],
   [AS, OTHER, { [OTHER]: OTHER }],
   [AS, OTHER, { [OTHER]: AS }],
+  // A server that claims what is trusted for the name of another.
+  [AS, OTHER, { "https://cdn.other.example": OTHER }],
   [AS, OTHER, { [`${AS}/t`]: OTHER }],
 ];
 
@@ -124,36 +116,6 @@ for (const [named, issuer, trustedIssuers] of REFUSED) {
   });
 }
 
-Deno.test("a server cannot claim the issuer that is trusted for another name", async () => {
-  const evil = "https://evil.example";
-  const wellKnown = `${evil}/.well-known/`;
-  using stubbed = stubFetch({
-    [`${PRM}/mcp`]: prm({ authorization_servers: [evil] }),
-    [`${wellKnown}oauth-authorization-server`]: asm(AS, {
-      token_endpoint: `${evil}/token`,
-    }),
-    [`${wellKnown}openid-configuration`]: asm(AS, {
-      token_endpoint: `${evil}/token`,
-    }),
-  });
-  const trustedIssuers = { "https://cdn.as.example": AS };
-  // What a caller does: discover, then authenticate to the issuer.
-  const { fetch } = stubbed;
-  await assertRejects(async () => {
-    const { result } = await discover({}, { fetch, trustedIssuers });
-    if (result instanceof Error) throw result;
-    await fetchToken(
-      result.serverMetadata,
-      buildRefreshTokenBody({ refreshToken: "r1" }),
-      { fetch, client: clientSecretPost("c1", "s3cret", { issuer: AS }) },
-    );
-  }, OAuthClientError);
-  assertEquals(
-    stubbed.requests.map(({ method }) => method),
-    Array(3).fill("GET"),
-  );
-});
-
 Deno.test("discoverAuthorizationServer() accepts another issuer only if trusted for this one", async () => {
   const routes = { [OAUTH]: asm(OTHER), [OPENID]: asm(OTHER) };
   const find = async (trustedIssuers?: Trusted) => {
@@ -165,25 +127,6 @@ Deno.test("discoverAuthorizationServer() accepts another issuer only if trusted 
   assertEquals(await find(), "discovery_failed");
   assertEquals(await find({ [OTHER]: OTHER }), "discovery_failed");
   assertEquals(await find({ [AS]: OTHER }), OTHER);
-});
-
-Deno.test("client credentials for one issuer are not sent to another", async () => {
-  const others = [`${AS}//`, "https://AS.example", "https://evil.example"];
-  for (const issuer of others) {
-    using stubbed = stubFetch({});
-    const client = clientSecretPost("c1", "s3cret", { issuer });
-    const error = await fetchToken(
-      { issuer: AS, token_endpoint: `${AS}/token` },
-      new URLSearchParams(),
-      { fetch: stubbed.fetch, client },
-    ).catch((error) => error);
-    assertInstanceOf(error, OAuthClientError);
-    assertEquals(error.code, "issuer_mismatch");
-    assertEquals(
-      error.message,
-      `Client credentials for issuer ${issuer} must not be sent to issuer ${AS}`,
-    );
-  }
 });
 
 Deno.test("createAuthorizedFetch() signs in at the server of its client, whatever issuer a stored session has", async () => {

@@ -2,8 +2,6 @@
 
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
-  buildAuthorizationCodeBody,
-  buildTokenExchangeBody,
   clientSecretBasic,
   clientSecretPost,
   createDpop,
@@ -25,6 +23,7 @@ import {
   registerClient,
 } from "../../mod.ts";
 import { done, pending, poll } from "../support/poll_device_token.ts";
+import { redirection } from "../support/resource.ts";
 import { shown } from "../support/shown.ts";
 import { tokenErrorOf } from "../support/request_token.ts";
 import {
@@ -39,9 +38,7 @@ import {
 } from "../support/fixtures.ts";
 import {
   type Answer,
-  failing,
   json,
-  redirect,
   stubFetch,
   untyped,
 } from "../support/stub_fetch.ts";
@@ -79,6 +76,10 @@ const ENCODINGS: [name: string, encode: (value: string) => string][] = [
     (value) => new URLSearchParams({ "": value }).toString().slice(1),
   ],
   ["JSON-escaped", (value) => JSON.stringify(value).slice(1, -1)],
+  [
+    "divided by an invisible character",
+    (value) => `${value.slice(0, 5)}\u200e${value.slice(5)}`,
+  ],
 ];
 
 for (const [name, encode] of ENCODINGS) {
@@ -139,37 +140,20 @@ Deno.test("pollDeviceToken() continues with a device code of authorization_pendi
 
 /** A part of every secret, so that one search finds them all. */
 const MARK = "hushHUSH";
-const FORMS = [
-  buildAuthorizationCodeBody({
-    code: `code-${MARK}`,
-    codeVerifier: `verifier-${MARK}`,
-    redirectUri: "http://127.0.0.1/",
-  }),
-  buildTokenExchangeBody({
-    subjectToken: `subject-${MARK}`,
-    subjectTokenType: "urn:x",
-    actorToken: `actor-${MARK}`,
-    actorTokenType: "urn:x",
-  }),
-];
+const marked = (names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, `${name}-${MARK}`]));
 
 /** Responses that fail; most repeat the request. */
-const FAILURES: [name: string, Answer][] = [
-  ["a lost connection", failing(new TypeError("Cable cut"))],
-  [
-    "what fetch throws",
-    ({ body, headers }) => Promise.reject(`${body} ${Object.values(headers)}`),
-  ],
-  ["a redirect", redirect("https://evil.example/")],
-  ["an error", json({ error: "invalid_grant" }, { status: 400 })],
-  [
-    "a page",
-    ({ body, headers }) =>
-      new Response(`<p>${body} ${Object.values(headers)}</p>`, { status: 500 }),
-  ],
-  ["a page with status 200", ({ body }) => new Response(`<p>${body}</p>`)],
-  ["broken JSON", ({ body }) => new Response(`{"access_token": "${body}`)],
-  ["an error response", ({ body, headers }) => {
+const FAILURES: Record<string, Answer> = {
+  "what fetch throws": ({ body, headers }) =>
+    Promise.reject(`${body} ${Object.values(headers)}`),
+  "a redirect": ({ body }) =>
+    Response.redirect(`https://evil.example/?${body}`),
+  "a page": ({ body, headers }) =>
+    new Response(`<p>${body} ${Object.values(headers)}</p>`, { status: 500 }),
+  "a page with status 200": ({ body }) => new Response(`<p>${body}</p>`),
+  "broken JSON": ({ body }) => new Response(`{"access_token": "${body}`),
+  "an error response": ({ body, headers }) => {
     const members = Object.fromEntries(new URLSearchParams(body));
     return Response.json({
       ...members,
@@ -178,61 +162,53 @@ const FAILURES: [name: string, Answer][] = [
       error_uri: `https://as.example/?${body}`,
       more: { deep: [body, members] },
     }, { status: 400 });
-  }],
-  [
-    "an error of another type",
-    ({ body }) =>
-      Response.json({ error: Object.fromEntries(new URLSearchParams(body)) }),
-  ],
-  ["a token of another type", json({ access_token: [`access-${MARK}`] })],
-  [
-    "401 with a token",
-    json({ access_token: `access-${MARK}` }, {
-      status: 401,
+  },
+  "an error of another type": ({ body }) =>
+    Response.json({ error: Object.fromEntries(new URLSearchParams(body)) }),
+  "a URL that is refused": ({ body }) =>
+    Response.json({
+      device_code: "d",
+      user_code: "U",
+      verification_uri: `http://as.example/${body}`,
+      expires_in: 600,
     }),
-  ],
-];
+  "a token of another type": json({ access_token: [`access-${MARK}`] }),
+  "401 with a token": json({ access_token: MARK }, { status: 401 }),
+};
 
 /** Operations that send secrets; each fails at every server above. */
-const OPERATIONS: [
-  name: string,
-  call: (options: {
+const OPERATIONS: Record<
+  string,
+  (options: {
     fetch: IFetch;
     client: IClientAuthentication;
     headers: Record<string, string>;
-  }) => Promise<unknown>,
-][] = [
-  ...FORMS.map((form): typeof OPERATIONS[0] => [
-    `fetchToken() with ${form.get("grant_type")}`,
-    (options) => fetchToken(SERVER, form, options),
-  ]),
-  [
-    "refreshToken()",
-    (options) =>
-      refreshToken(SERVER, { refresh_token: `refresh-${MARK}` }, options),
-  ],
-  ["fetchIdJag()", (options) =>
-    fetchIdJag(SERVER, {
-      ...options,
-      subjectToken: `subject-${MARK}`,
-      audience: API,
-    })],
-  ["fetchDeviceAuthorization()", (options) =>
+  }) => Promise<unknown>
+> = {
+  fetchToken: (options) => {
+    const names = ["code", "code_verifier", "subject_token", "actor_token"];
+    return fetchToken(SERVER, new URLSearchParams(marked(names)), options);
+  },
+  refreshToken: (options) =>
+    refreshToken(SERVER, untyped(marked(["refresh_token"])), options),
+  fetchIdJag: (options) =>
+    fetchIdJag(SERVER, { ...options, subjectToken: MARK, audience: API }),
+  fetchDeviceAuthorization: (options) =>
     fetchDeviceAuthorization(
       { issuer: AS, device_authorization_endpoint: TOKEN_ENDPOINT },
-      { ...options, parameters: { login_hint: `hint-${MARK}` } },
-    )],
-];
+      { ...options, parameters: marked(["login_hint"]) },
+    ),
+};
 
-for (const [name, call] of OPERATIONS) {
-  Deno.test(`${name} shows no secret, whatever fails`, async () => {
+for (const [name, call] of Object.entries(OPERATIONS)) {
+  Deno.test(`${name}() shows no secret, whatever fails`, async () => {
     const secret = `secret-${MARK}`;
     const clients = [
       clientSecretPost("c1", secret),
       clientSecretBasic("c1", secret),
     ];
     for (const client of clients) {
-      for (const [failure, answer] of FAILURES) {
+      for (const [failure, answer] of Object.entries(FAILURES)) {
         using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
         const { fetch } = stubbed;
         const headers = { Cookie: `cookie-${MARK}` };
@@ -253,7 +229,7 @@ Deno.test("no error shows a client assertion, a DPoP proof or an ID-JAG", async 
   const client = privateKeyJwt("c-at-as", privateKey, { issuer });
   const cnf = { jkt: dpop.thumbprint };
   const assertion = await signIdJag({ exp: 9e9, cnf });
-  for (const [failure, answer] of FAILURES) {
+  for (const [failure, answer] of Object.entries(FAILURES)) {
     const sent: string[] = [];
     using stubbed = stubFetch({
       [TOKEN_ENDPOINT]: (request) => {
@@ -291,78 +267,69 @@ Deno.test("fetchIdJag() and redeemIdJag() show no ID-JAG that they refuse", asyn
 });
 
 const TOKEN = "ab/cd+ef-hdr-t0ken==";
-/** Responses that repeat a header field of the caller. */
-const ECHOES: [name: string, echo: (field: string) => Response][] = [
-  ["text", (field) => new Response(field, { status: 401 })],
-  [
-    "an error response",
-    (field) =>
-      Response.json({ error: "x", error_description: field }, { status: 400 }),
-  ],
-  ["other JSON", (field) => Response.json({ [field]: field })],
-  [
-    "the identifier",
-    (field) =>
-      Response.json({ resource: `${AS}/${field}`, issuer: `${AS}/${field}` }),
-  ],
-  ["an endpoint", (field) =>
-    Response.json({
-      issuer: AS,
-      resource: MCP,
-      authorization_servers: [AS],
-      token_endpoint: `ftp://evil.example/${field}`,
-    })],
-  [
-    "a text that is cut",
-    (field) => new Response(" ".repeat(1_990) + field, { status: 400 }),
-  ],
-];
+type Echo = (field: string) => Response;
+
+/** Responds with metadata that has an endpoint, or another member. */
+const metadata = (members: object) =>
+  Response.json({
+    issuer: AS,
+    resource: MCP,
+    authorization_servers: [AS],
+    ...members,
+  });
+
+/** Responses that repeat a header field of the caller, or the token in it. */
+const ECHOES: Record<string, Echo> = {
+  "text": (field) => new Response(field, { status: 401 }),
+  "an error response": (field) =>
+    Response.json({ error: "x", error_description: field }, { status: 400 }),
+  "other JSON": (field) => Response.json({ [field]: field }),
+  "the identifier": (field) =>
+    Response.json({ resource: `${AS}/${field}`, issuer: `${AS}/${field}` }),
+  "an endpoint": () =>
+    metadata({ token_endpoint: `ftp://evil.example/${TOKEN}` }),
+  "a server of http": () =>
+    metadata({ authorization_servers: [`http://evil.example/${TOKEN}`] }),
+  "a server of https": () =>
+    metadata({ authorization_servers: [`https://evil.example/${TOKEN}`] }),
+  "a redirect": () => redirection(`/${TOKEN}`),
+  "a text that is cut": (field) =>
+    new Response(" ".repeat(1_990) + field, { status: 400 }),
+};
+for (const length of [160, 165, 170, 174]) {
+  const start = `http://as.example/${"x".repeat(length)}`;
+  ECHOES[`an endpoint that is cut after ${length} characters`] = () =>
+    metadata({ token_endpoint: start + TOKEN });
+}
 
 type Headers = Record<string, string>;
-const CALLS: [
-  name: string,
-  call: (fetch: IFetch, headers: Headers) => Promise<unknown>,
-][] = [
-  [
-    "fetchResourceMetadata",
-    (fetch, sameOriginHeaders) =>
-      fetchResourceMetadata(MCP, undefined, { fetch, sameOriginHeaders }),
-  ],
-  [
-    "fetchAuthorizationServerMetadata",
-    (fetch, additionalHeaders) =>
-      fetchAuthorizationServerMetadata(AS, { fetch, additionalHeaders }),
-  ],
-  ["discoverAuthorization", (fetch, headers) =>
+const CALLS: Record<
+  string,
+  (fetch: IFetch, headers: Headers) => Promise<unknown>
+> = {
+  fetchResourceMetadata: (fetch, sameOriginHeaders) =>
+    fetchResourceMetadata(MCP, undefined, { fetch, sameOriginHeaders }),
+  fetchAuthorizationServerMetadata: (fetch, additionalHeaders) =>
+    fetchAuthorizationServerMetadata(AS, { fetch, additionalHeaders }),
+  discoverAuthorization: (fetch, headers) =>
     discoverAuthorization(MCP, {
       fetch,
       sameOriginHeaders: headers,
       additionalHeaders: headers,
-    })],
-  [
-    "discoverAuthorizationServer",
-    (fetch, additionalHeaders) =>
-      discoverAuthorizationServer(AS, { fetch, additionalHeaders }),
-  ],
-  [
-    "fetchDynamicRegistration",
-    (fetch, headers) =>
-      fetchDynamicRegistration(SERVER, "Test", undefined, { fetch, headers }),
-  ],
-  [
-    "registerClient",
-    (fetch, headers) => registerClient(SERVER, {}, { fetch, headers }),
-  ],
-  [
-    "fetchToken",
-    (fetch, headers) =>
-      fetchToken(SERVER, new URLSearchParams({ a: "1" }), { fetch, headers }),
-  ],
-];
+    }),
+  discoverAuthorizationServer: (fetch, additionalHeaders) =>
+    discoverAuthorizationServer(AS, { fetch, additionalHeaders }),
+  fetchDynamicRegistration: (fetch, headers) =>
+    fetchDynamicRegistration(SERVER, "Test", undefined, { fetch, headers }),
+  registerClient: (fetch, headers) =>
+    registerClient(SERVER, {}, { fetch, headers }),
+  fetchToken: (fetch, headers) =>
+    fetchToken(SERVER, new URLSearchParams({ a: "1" }), { fetch, headers }),
+};
 
-for (const [name, call] of CALLS) {
+for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`${name}() shows no header field of the caller that a server repeats`, async () => {
-    for (const [where, echo] of ECHOES) {
+    for (const [where, echo] of Object.entries(ECHOES)) {
       const fetch: IFetch = (_url, { headers }) =>
         Promise.resolve(echo(String(headers.Authorization)));
       const headers = { Authorization: `Bearer ${TOKEN}` };
