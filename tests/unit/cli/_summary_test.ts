@@ -1,29 +1,20 @@
 import { assert, assertEquals } from "@std/assert";
 import { summaryLines, summaryOf } from "../../../lib/cli/_summary.ts";
 import type { ISession } from "../../../mod.ts";
+import { SESSION } from "../../support/resource.ts";
 
-const url = "https://api.example/mcp";
+const url = SESSION.resource;
 const now = () => 1_000_000_000;
 
 const session = (token: Partial<ISession["token"]>): ISession => ({
-  issuer: "https://as.example",
-  resource: url,
-  serverMetadata: {
-    issuer: "https://as.example",
-    token_endpoint: "https://as.example/token",
-  },
-  client: {
-    issuer: "https://as.example",
-    client_id: "c1",
-    client_secret: "client-s3cret",
-  },
+  ...SESSION,
+  client: { ...SESSION.client, client_secret: "client-s3cret" },
   token: {
     access_token: "access-t0ken",
     token_type: "Bearer",
     id_token: "id-t0ken",
     ...token,
   },
-  scopes: ["read"],
 });
 
 Deno.test("summaryOf() says whether a person is needed", () => {

@@ -8,6 +8,7 @@ import {
 import { OAuthClientError } from "../../../mod.ts";
 import {
   createLoopbackReceiver,
+  type ILoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
@@ -44,6 +45,17 @@ async function startVisit(
     receiver.visit(AUTHORIZATION_URL, { pending, signal }),
   );
   return { receiver, redirectUri, visit };
+}
+
+/** Checks that a visit ends by its signal. */
+async function assertAborted(
+  receiver: ILoopbackReceiver,
+  redirectUri: string,
+): Promise<void> {
+  const pending = { state: STATE, redirectUri };
+  const signal = AbortSignal.abort(new Error("over"));
+  const visit = receiver.visit(AUTHORIZATION_URL, { pending, signal });
+  await within(LIMIT_MS, assertRejects(() => visit, Error, "over"));
 }
 
 /** Checks that nothing listens on the port of a redirect URI. */
@@ -138,23 +150,25 @@ Deno.test("createLoopbackReceiver() shows an escaped page that can load nothing"
   assert(pages[1]?.text.includes("The sign-in has failed."));
 });
 
-Deno.test("createLoopbackReceiver() uses a free port if the usual one is in use", async () => {
-  const receivers = [createLoopbackReceiver(), createLoopbackReceiver()];
-  const uris = await Promise.all(
-    receivers.map((receiver) => receiver.redirectUri()),
-  );
-  const ports = uris.map((uri) => new URL(uri).port);
-  assert(ports[0] !== ports[1]);
-  for (const [index, receiver] of receivers.entries()) {
-    const redirectUri = uris[index] ?? "";
-    const visit = receiver.visit(AUTHORIZATION_URL, {
-      pending: { state: STATE, redirectUri },
-      signal: AbortSignal.abort(),
-    });
-    await within(LIMIT_MS, assertRejects(() => visit));
-    await assertClosed(redirectUri);
-  }
-});
+for (const port of [undefined, 0]) {
+  Deno.test(`createLoopbackReceiver() uses a free port with the port ${port}, if the usual one is in use`, async () => {
+    const receivers = [port, port].map((port) =>
+      createLoopbackReceiver({ port })
+    );
+    const isInDocument = port === 0;
+    const uris: string[] = [];
+    for (const receiver of receivers) {
+      uris.push(await receiver.redirectUri({ isInDocument }));
+    }
+    const ports = uris.map((uri) => new URL(uri).port);
+    assert(ports[0] !== ports[1]);
+    assert(port !== 0 || !ports.includes("33418"), `${ports}`);
+    for (const [index, receiver] of receivers.entries()) {
+      await assertAborted(receiver, uris[index]!);
+      await assertClosed(uris[index]!);
+    }
+  });
+}
 
 Deno.test("createLoopbackReceiver() listens on the given port only", async () => {
   // Two visits, as other tests may use the usual port at the same time.
@@ -187,11 +201,7 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
 
   const redirectUri = await second.redirectUri();
   assertEquals(redirectUri, `http://localhost:${port}/`);
-  const aborted = second.visit(AUTHORIZATION_URL, {
-    pending: { state: STATE, redirectUri },
-    signal: AbortSignal.abort(new Error("over")),
-  });
-  await within(LIMIT_MS, assertRejects(() => aborted, Error, "over"));
+  await assertAborted(second, redirectUri);
 });
 
 Deno.test("createLoopbackReceiver() prints the URL before it opens the browser", async () => {
@@ -252,22 +262,6 @@ Deno.test("createLoopbackReceiver() prints once after half a minute that it stil
   await browse(redirectUri, "/callback?code=c1&state=s1");
   await visit;
   assertEquals(printed.length, 1);
-});
-
-Deno.test("createLoopbackReceiver() listens on a free port with the port 0", async () => {
-  const receivers = [0, 0].map((port) => createLoopbackReceiver({ port }));
-  const uris: string[] = [];
-  for (const receiver of receivers) {
-    uris.push(await receiver.redirectUri({ isInDocument: true }));
-  }
-  const ports = uris.map((uri) => new URL(uri).port);
-  assert(ports[0] !== ports[1] && !ports.includes("33418"), `${ports}`);
-  for (const [index, receiver] of receivers.entries()) {
-    const pending = { state: STATE, redirectUri: uris[index] ?? "" };
-    const signal = AbortSignal.abort();
-    const visit = receiver.visit(AUTHORIZATION_URL, { pending, signal });
-    await within(LIMIT_MS, assertRejects(() => visit));
-  }
 });
 
 Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is over", async () => {
