@@ -1,10 +1,7 @@
 /** Metadata of another resource must not be used (RFC 9728, section 3.3). */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import {
-  buildAuthorizationCodeBody,
-  buildAuthorizationUrl,
-} from "../../mod.ts";
+import { buildAuthorizationUrl } from "../../mod.ts";
 import {
   asm,
   codes,
@@ -14,7 +11,7 @@ import {
   undiscovered,
 } from "../support/discover.ts";
 import { API, AS, MCP, OAUTH, PRM } from "../support/fixtures.ts";
-import { json, text } from "../support/stub_fetch.ts";
+import { text } from "../support/stub_fetch.ts";
 
 const ACCEPTED: [target: string, url: string, resource: string][] = [
   [MCP, `${PRM}/mcp`, MCP],
@@ -117,24 +114,6 @@ for (const [target, url, resource] of REFUSED) {
   });
 }
 
-Deno.test("discoverAuthorization() uses nothing of metadata whose resource is no string", async () => {
-  for (const resource of [[MCP], 7, {}, true, "", null, undefined]) {
-    const { error, code, attempts, urls } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ resource }),
-      [PRM]: text("", 404),
-      [`${API}/.well-known/oauth-authorization-server`]: text("", 404),
-      [`${API}/.well-known/openid-configuration`]: text("", 404),
-    });
-    // The server that it lists is not requested.
-    assertEquals([code, urls.length], ["discovery_failed", 4]);
-    assertEquals(codes(attempts.slice(0, 1)), ["invalid_metadata"]);
-    assertStringIncludes(
-      error.message,
-      `${PRM}/mcp (Resource metadata must have a resource)`,
-    );
-  }
-});
-
 Deno.test("discoverAuthorization() accepts no parent resource where resourceMatch is exact", async () => {
   const rows: [target: string, resource: string, isAccepted: boolean][] = [
     [MCP, MCP, true],
@@ -156,30 +135,20 @@ Deno.test("discoverAuthorization() accepts no parent resource where resourceMatc
   }
 });
 
-Deno.test("the resource of the metadata reaches both endpoints byte for byte", async () => {
+Deno.test("buildAuthorizationUrl() sends the resource byte for byte, in place of that of the endpoint", () => {
+  const server = {
+    issuer: AS,
+    authorization_endpoint: `${AS}/authorize?resource=own`,
+    code_challenge_methods_supported: ["S256"],
+  };
   for (const resource of [MCP, `${MCP}/`, "https://API.example:443/mcp"]) {
-    const found = await discovered({
-      [`${PRM}/mcp`]: prm({ resource }),
-      [OAUTH]: json({
-        issuer: AS,
-        authorization_endpoint: `${AS}/authorize?resource=own`,
-        code_challenge_methods_supported: ["S256"],
-      }),
-    });
-    const url = buildAuthorizationUrl(found.serverMetadata, {
+    const url = buildAuthorizationUrl(server, {
       clientId: "c1",
       redirectUri: "http://127.0.0.1/",
       state: "s",
       codeChallenge: "x",
-      resource: found.resource,
+      resource,
     });
     assertEquals(url.searchParams.getAll("resource"), [resource]);
-    const body = buildAuthorizationCodeBody({
-      code: "c",
-      redirectUri: "http://127.0.0.1/",
-      codeVerifier: "v",
-      resource: found.resource,
-    });
-    assertEquals(body.getAll("resource"), [resource]);
   }
 });

@@ -94,27 +94,53 @@ Deno.test("fileStore() reads the file under its lock, whatever its times are", (
     }
   }));
 
-Deno.test({
-  name: "fileStore() does not read a file that has not changed",
-  // Where the number of bytes that a process has read can be had.
-  ignore: Deno.build.os !== "linux",
-  fn: () =>
-    inDirectory(async (directory) => {
-      using _clock = lookLater();
-      const path = `${directory}/session.json`;
-      const store = await storeAt(path);
-      // Large: the counter is that of the process, in which other tests read as well.
-      await store.save(sessionOf("t".repeat(2 ** 20)));
-      await store.load();
-      const bytesRead = () => {
-        const counters = Deno.readTextFileSync("/proc/self/io");
-        return Number(/^rchar: (\d+)/.exec(counters)?.[1]);
-      };
-      const before = bytesRead();
-      for (let load = 0; load < 100; load++) await store.load();
-      assert(bytesRead() - before < 50 * (await Deno.stat(path)).size);
-    }),
-});
+/** Counts what is decrypted. */
+function countDecryptions(): Disposable & { count: number } {
+  const { decrypt } = crypto.subtle;
+  const counter = {
+    count: 0,
+    [Symbol.dispose]: () => void (crypto.subtle.decrypt = decrypt),
+  };
+  crypto.subtle.decrypt = (...args) => {
+    counter.count++;
+    return decrypt.apply(crypto.subtle, args);
+  };
+  return counter;
+}
+
+const bytesRead = () =>
+  Number(/^rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1]);
+
+for (const key of [undefined, new Uint8Array(32)]) {
+  Deno.test({
+    name: `fileStore() ${
+      key ? "with" : "without"
+    } a key does not read a file that has not changed`,
+    // Where the number of bytes that a process has read can be had.
+    ignore: Deno.build.os !== "linux",
+    fn: () =>
+      inDirectory(async (directory) => {
+        using _clock = lookLater();
+        using decryptions = countDecryptions();
+        const path = `${directory}/session.json`;
+        const store = fileStore(path, key && { key });
+        // Large: the counter is that of the process, in which other tests read as well.
+        const large = sessionOf("t".repeat(2 ** 20));
+        await store.save(large);
+        await store.load();
+        const before = bytesRead();
+        for (let load = 0; load < 100; load++) {
+          assertEquals(await store.load(), large);
+        }
+        assert(bytesRead() - before < 50 * (await Deno.stat(path)).size);
+        await fileStore(path, key && { key }).save(sessionOf("t2"));
+        assertEquals(await tokenIn(store), "t2");
+        // Under the lock it is read, and decrypted, each time.
+        await store.lock?.(() => store.load());
+        assertEquals(decryptions.count, key ? 3 : 0);
+      }),
+  });
+}
 
 Deno.test("fileStore() loads a session of its own each time, as callers may change it", () =>
   inDirectory(async (directory) => {

@@ -2,33 +2,18 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { fileStore } from "../../lib/native/mod.ts";
-import { bundle } from "../support/bundle.ts";
+import { outputOf } from "../../scripts/support/process.ts";
+import { bundledPrograms } from "../support/bundled_programs.ts";
 import { inDirectory } from "../support/in_directory.ts";
 
-const source = new URL("_file_program.ts", import.meta.url).pathname;
+const source = new URL("_file_program.ts", import.meta.url);
 
 /** A shell that runs a command which cannot write to files, as on a full disk. */
 const ON_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh"];
 
 /** Runs a command in a directory; returns what it prints. */
-async function run(directory: string, command: string[]): Promise<string> {
-  const [program = "", ...args] = command;
-  const { stdout } = await new Deno.Command(program, {
-    args,
-    cwd: directory,
-    stderr: "inherit",
-  }).output();
-  return new TextDecoder().decode(stdout).trim();
-}
-
-/** Bundles the program into a directory; returns the commands that run it. */
-async function bundleProgram(directory: string): Promise<string[][]> {
-  const path = `${directory}/program.mjs`;
-  await bundle(source, path);
-  return [
-    [Deno.execPath(), "run", "-A", "--quiet", "--no-config", path],
-    ["node", path],
-  ];
+async function run(cwd: string, [program = "", ...args]: string[]) {
+  return (await outputOf(program, args, { cwd })).trim();
 }
 
 /** Returns the names in a directory. */
@@ -48,7 +33,8 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: () =>
     inDirectory(async (directory) => {
-      for (const command of await bundleProgram(directory)) {
+      const programs = await bundledPrograms(source, directory);
+      for (const command of Object.values(programs)) {
         const path = `${directory}/${command.length}.json`;
         const printed = await run(directory, [
           ...ON_FULL_DISK,
@@ -79,7 +65,8 @@ Deno.test("fileStore() acquires its lock although a former file of it cannot be 
 Deno.test("fileStore() keeps to the working directory in which it was created", () =>
   inDirectory(async (directory) => {
     await Deno.mkdir(`${directory}/other`);
-    for (const command of await bundleProgram(directory)) {
+    const programs = await bundledPrograms(source, directory);
+    for (const command of Object.values(programs)) {
       const printed = await run(directory, [
         ...command,
         "session.json",

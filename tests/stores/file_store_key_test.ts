@@ -1,18 +1,13 @@
 /** A file store that encrypts. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type ISession, OAuthClientError } from "../../mod.ts";
+import { OAuthClientError } from "../../mod.ts";
 import { fileStore, type FileStoreKey } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { inDirectory } from "../support/in_directory.ts";
 
 const keyOf = (byte: number) => new Uint8Array(32).fill(byte);
 const key = keyOf(1);
-
-const sessionOf = (access_token: string): ISession => ({
-  ...SESSION,
-  token: { access_token, token_type: "Bearer" },
-});
 
 /** Runs a test with the path of a file in a new directory. */
 const withFile = (test: (path: string) => Promise<void>) => () =>
@@ -217,43 +212,4 @@ Deno.test("fileStore() checks the type and the length of the key", () => {
       "key must be a Uint8Array of 32 bytes, or a function that returns one",
     ]);
   }
-});
-
-Deno.test({
-  name: "fileStore() does not read an encrypted file that has not changed",
-  // Where the number of bytes that a process has read can be had.
-  ignore: Deno.build.os !== "linux",
-  fn: withFile(async (path) => {
-    const { now } = Date;
-    const { decrypt } = crypto.subtle;
-    let decryptions = 0;
-    const store = fileStore(path, { key });
-    await store.save(sessionOf("t1"));
-    const bytesRead = () =>
-      Number(
-        /^rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1],
-      );
-    // The file looks as if it had last been changed some seconds ago.
-    Date.now = () => now() + 5_000;
-    crypto.subtle.decrypt = (...args) => {
-      decryptions++;
-      return decrypt.apply(crypto.subtle, args);
-    };
-    try {
-      const before = bytesRead();
-      for (let load = 0; load < 100; load++) {
-        assertEquals(await store.load(), sessionOf("t1"));
-      }
-      assert(bytesRead() - before < 50 * (await Deno.stat(path)).size);
-      assertEquals(decryptions, 1);
-      await fileStore(path, { key }).save(sessionOf("t2"));
-      assertEquals(await store.load(), sessionOf("t2"));
-      // Under the lock it is read and decrypted each time.
-      await store.lock?.(() => store.load());
-      assertEquals(decryptions, 3);
-    } finally {
-      Date.now = now;
-      crypto.subtle.decrypt = decrypt;
-    }
-  }),
 });

@@ -1,9 +1,10 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type AuthorizedFetchEvent, OAuthClientError } from "../../mod.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import type { AuthorizedFetchEvent } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
-import { LIMIT_MS, turn, until, within } from "../support/within.ts";
+import { LIMIT_MS, until, within } from "../support/within.ts";
+import { assertRejectsCode } from "../support/fixtures.ts";
 import { inDirectory } from "../support/in_directory.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
@@ -51,14 +52,11 @@ Deno.test("fileStore() saves, loads and deletes with the modes 0600 and 0700", (
 Deno.test("fileStore() rejects a damaged file, and leaves it as it is", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/session.json`;
-    const store = fileStore(path);
-    const whole = JSON.stringify(SESSION);
-    for (const content of ["", whole.slice(0, -9), "{}", "[]", "null", "7"]) {
+    for (const content of ["", JSON.stringify(SESSION).slice(0, -9), "{}"]) {
       await Deno.writeTextFile(path, content);
-      const error = await assertRejects(() => store.load(), OAuthClientError);
-      assertEquals(error.code, "invalid_session");
-      assertEquals(
-        error.message,
+      const error = await assertRejectsCode(
+        () => fileStore(path).load(),
+        "invalid_session",
         `Value in file ${path} is not a session. It was left as it is; ` +
           "delete it to sign in again",
       );
@@ -100,36 +98,6 @@ Deno.test("fileStore() removes what killed processes left, under the lock and af
     );
   }));
 
-Deno.test("fileStore() lets one process at a time break a stale lock", () =>
-  inDirectory(async (directory) => {
-    let runs = 0;
-    const breakLock = async (round: number) => {
-      const path = `${directory}/${round}.json`;
-      let running = 0;
-      const task = async () => {
-        assertEquals(++running, 1);
-        await turn();
-        running--;
-        runs++;
-      };
-      await Deno.mkdir(`${path}.lock`);
-      // A crashed process, with a clock that was right, slow or fast.
-      await Deno.writeTextFile(`${path}.lock/${round + 1}`, "");
-      const seconds = Date.now() / 1000 + 3600 * (round % 3 - 1);
-      await Deno.utime(`${path}.lock/${round + 1}`, seconds, seconds);
-      await Promise.all(
-        Array.from({ length: 8 }, () => fileStore(path).lock?.(task)),
-      );
-      assertEquals([...Deno.readDirSync(`${path}.lock`)].length, 1);
-    };
-    const start = performance.now();
-    await Promise.all(
-      Array.from({ length: 20 }, (_, round) => breakLock(round)),
-    );
-    assertEquals(runs, 160);
-    assert(performance.now() - start > 9_000);
-  }));
-
 Deno.test("fileStore() keeps its lock although a clock differs or was never set", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/session.json`;
@@ -166,13 +134,9 @@ Deno.test({
         await Deno.utime(`${mail}/${name}`, 0, 0);
       }
       await Deno.symlink(mail, `${path}.lock`);
-      const error = await assertRejects(
-        async () => await fileStore(path).lock?.(() => Promise.resolve()),
-        OAuthClientError,
-      );
-      assertEquals(error.code, "invalid_argument");
-      assertEquals(
-        error.message,
+      await assertRejectsCode(
+        () => fileStore(path).lock!(() => Promise.resolve()),
+        "invalid_argument",
         `Lock directory ${path}.lock is a symbolic link, which is not used; ` +
           "remove it",
       );
