@@ -5,7 +5,6 @@
 import { assertEquals } from "@std/assert";
 import {
   codeFlow,
-  createAuthorizedFetch,
   discoverAuthorization,
   discoverAuthorizationServer,
   ensureClient,
@@ -24,7 +23,6 @@ import {
   CODE_SERVER,
   CONTEXT,
   MCP,
-  OAUTH,
   PRM,
   REDIRECT_URI,
   REGISTRATION_ENDPOINT,
@@ -37,7 +35,10 @@ import {
   stubFetch,
   untyped,
 } from "../support/stub_fetch.ts";
-import { SESSION as RESOURCE_SESSION } from "../support/resource.ts";
+import {
+  resourceFetch,
+  SESSION as RESOURCE_SESSION,
+} from "../support/resource.ts";
 import { shown } from "../support/shown.ts";
 
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
@@ -56,41 +57,36 @@ function server(): IStubFetch {
 const SHARED = { headers: { "X-Api-Key": "for the resource" } };
 const start = { client: SESSION.client, redirectUri: REDIRECT_URI, par: true };
 
-/** A user who consents at once. */
-const visit = (_url: URL, { pending }: { pending: { state: string } }) =>
-  Promise.resolve(`?code=c&state=${pending.state}`);
-
-const CALLS: [name: string, call: (options: object) => Promise<unknown>][] = [
-  ["ensureClient", (options) =>
+const CALLS: Record<string, (options: object) => Promise<unknown>> = {
+  ensureClient: (options) =>
     ensureClient(CODE_SERVER, {
       clientMetadata: { client_name: "Test" },
       redirectUri: REDIRECT_URI,
       ...options,
-    })],
-  ["refreshSession", (options) => refreshSession(SESSION, { ...options })],
-  ["revokeSession", (options) => revokeSession(SESSION, { ...options })],
-  [
-    "startAuthorization",
-    (options) => startAuthorization(CONTEXT, { ...start, ...options }),
-  ],
-  ["finishAuthorization", async (options) => {
+    }),
+  refreshSession: (options) => refreshSession(SESSION, { ...options }),
+  revokeSession: (options) => revokeSession(SESSION, { ...options }),
+  startAuthorization: (options) =>
+    startAuthorization(CONTEXT, { ...start, ...options }),
+  async finishAuthorization(options) {
     const { pending } = await startAuthorization(CONTEXT, {
       ...start,
       par: false,
     });
     const callback = `?code=c&state=${pending.state}`;
     await finishAuthorization(callback, pending, { ...options });
-  }],
-  ["codeFlow", (options) =>
+  },
+  codeFlow: (options) =>
     codeFlow({
       clientMetadata: { client_name: "Test" },
       redirectUri: REDIRECT_URI,
       par: true,
-      visit,
-    })({ context: CONTEXT, scopes: [], ...options })],
-];
+      visit: (_url, { pending: { state } }) =>
+        Promise.resolve(`?code=c&state=${state}`),
+    })({ context: CONTEXT, scopes: [], ...options }),
+};
 
-for (const [name, call] of CALLS) {
+for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`${name}() sends no header fields that its options do not have`, async () => {
     using stubbed = server();
     await call({ ...SHARED, fetch: stubbed.fetch });
@@ -137,24 +133,17 @@ Deno.test("fetchResourceMetadata() cannot be told to end at a mismatch", async (
 });
 
 /** Calls that search, each with URLs that respond with 404. */
-const SEARCHES: [name: string, call: (options: object) => Promise<unknown>][] =
-  [
-    [
-      "fetchResourceMetadata",
-      (options) => fetchResourceMetadata(API, undefined, options),
-    ],
-    [
-      "fetchAuthorizationServerMetadata",
-      (options) => fetchAuthorizationServerMetadata(AS, options),
-    ],
-    [
-      "discoverAuthorizationServer",
-      (options) => discoverAuthorizationServer(AS, options),
-    ],
-    ["discoverAuthorization", (options) => discoverAuthorization(API, options)],
-  ];
+const SEARCHES: Record<string, (options: object) => Promise<unknown>> = {
+  fetchResourceMetadata: (options) =>
+    fetchResourceMetadata(API, undefined, options),
+  fetchAuthorizationServerMetadata: (options) =>
+    fetchAuthorizationServerMetadata(AS, options),
+  discoverAuthorizationServer: (options) =>
+    discoverAuthorizationServer(AS, options),
+  discoverAuthorization: (options) => discoverAuthorization(API, options),
+};
 
-for (const [name, call] of SEARCHES) {
+for (const [name, call] of Object.entries(SEARCHES)) {
   Deno.test(`${name}() cannot be told what is secret`, async () => {
     const fetch = () => Promise.resolve(new Response("", { status: 404 }));
     const errors: string[] = [];
@@ -168,39 +157,17 @@ for (const [name, call] of SEARCHES) {
 
 Deno.test("createAuthorizedFetch() gives authorize no option that it does not name", async () => {
   let request: Partial<IAuthorizeRequest> = {};
-  const api = createAuthorizedFetch(MCP, {
-    ...SHARED,
-    ...{ challenge: "Bearer", signal: AbortSignal.abort(), secrets: ["x"] },
-    authorizationServer: AS,
+  const others = { challenge: "Bearer", secrets: ["x"] };
+  const { api } = resourceFetch(undefined, {
+    ...{ ...SHARED, ...others, signal: AbortSignal.abort() },
+    store: memoryStore(),
     authorize: (given) => {
       request = given;
-      return Promise.resolve(SESSION);
+      return Promise.resolve(RESOURCE_SESSION);
     },
-    store: memoryStore(),
-    fetch: (url) =>
-      Promise.resolve(
-        Response.json(String(url) === OAUTH ? CODE_SERVER : {}),
-      ),
   });
   await api.authorize();
-  assertEquals(Object.keys(request).sort(), [
-    "acrValues",
-    "allowHttp",
-    "allowUrl",
-    "client",
-    "context",
-    "dpop",
-    "fetch",
-    "isFresh",
-    "maxAge",
-    "maxBytes",
-    "now",
-    "requiredScopes",
-    "requiresIdToken",
-    "scopes",
-    "session",
-    "signal",
-    "timeoutMs",
-    "whileAway",
-  ]);
+  assertEquals(request.signal?.aborted, false);
+  const names = Object.keys({ ...SHARED, ...others });
+  assertEquals(names.filter((name) => name in request), []);
 });

@@ -1,32 +1,25 @@
 /** Registrations whose members have the wrong type, or are nested deeply. */
 
 import { assertEquals } from "@std/assert";
+import { codeFlow, ensureClient, registerClient } from "../../mod.ts";
 import {
-  codeFlow,
-  ensureClient,
-  type IAuthorizationContext,
-  registerClient,
-} from "../../mod.ts";
-import { AS } from "../support/fixtures.ts";
-import { stubFetch } from "../support/stub_fetch.ts";
+  AS,
+  CODE_SERVER,
+  CONTEXT,
+  REDIRECT_URI,
+  REGISTRATION_ENDPOINT,
+  TOKEN_ENDPOINT,
+} from "../support/fixtures.ts";
+import { stubFetch, untyped } from "../support/stub_fetch.ts";
 
-const REDIRECT_URI = "http://127.0.0.1:8123/";
-const SERVER = {
-  issuer: AS,
-  authorization_endpoint: `${AS}/authorize`,
-  token_endpoint: `${AS}/token`,
-  registration_endpoint: `${AS}/register`,
-  response_types_supported: ["code"],
-  code_challenge_methods_supported: ["S256"],
-};
 const nested = "[".repeat(20_000) + "]".repeat(20_000);
 
 /** Answers a registration with one more member, as JSON. */
 function registering(member: string, value: string) {
   return stubFetch({
-    [SERVER.registration_endpoint]: () =>
+    [REGISTRATION_ENDPOINT]: () =>
       new Response(`{"client_id":"c1","${member}":${value}}`, { status: 201 }),
-    [SERVER.token_endpoint]: () =>
+    [TOKEN_ENDPOINT]: () =>
       Response.json({ access_token: "a1", token_type: "Bearer" }),
   });
 }
@@ -45,11 +38,8 @@ for (const member of MEMBERS) {
   Deno.test(`registerClient() leaves out a ${member} of the wrong type`, async () => {
     for (const value of ["-1", "{}", nested, `[${nested}]`]) {
       using stub = registering(member, value);
-      const client = await registerClient(SERVER, {}, stub);
-      const { [member]: kept, ...rest } = { ...client } as Record<
-        string,
-        unknown
-      >;
+      const client = await registerClient(CODE_SERVER, {}, stub);
+      const { [member]: kept, ...rest } = untyped(client);
       assertEquals(rest, { client_id: "c1", issuer: AS });
       const isEmpty = kept === undefined || kept === -1 ||
         (Array.isArray(kept) && kept.length === 0);
@@ -63,13 +53,6 @@ for (const member of [...MEMBERS, "authenticate"]) {
   Deno.test(`codeFlow() signs in again after a registration with a ${member} of the wrong type`, async () => {
     for (const value of ["-1", "{}", nested]) {
       using stub = registering(member, value);
-      const context: IAuthorizationContext = {
-        issuer: AS,
-        resource: "https://api.example/mcp",
-        serverMetadata: SERVER,
-        source: "option",
-        attempts: [],
-      };
       const authorize = codeFlow({
         redirectUri: REDIRECT_URI,
         clientMetadata: { client_name: "x" },
@@ -77,14 +60,15 @@ for (const member of [...MEMBERS, "authenticate"]) {
           Promise.resolve(new URLSearchParams({ code: "c", state })),
       });
       const { fetch } = stub;
-      const session = await authorize({ context, scopes: [], fetch });
-      await authorize({ context, scopes: [], fetch, session });
+      const session = await authorize({ context: CONTEXT, scopes: [], fetch });
+      await authorize({ context: CONTEXT, scopes: [], fetch, session });
       // A client that an earlier version has stored.
-      await ensureClient(SERVER, {
-        knownClients: [JSON.parse(
-          `{"issuer":"${AS}","client_id":"c1",` +
-            `"${member}":${value}}`,
-        )],
+      await ensureClient(CODE_SERVER, {
+        knownClients: [
+          JSON.parse(
+            `{"issuer":"${AS}","client_id":"c1","${member}":${value}}`,
+          ),
+        ],
         clientMetadata: { client_name: "x" },
         redirectUri: REDIRECT_URI,
         fetch,

@@ -4,12 +4,14 @@ import {
   type AuthorizedFetchEvent,
   codeFlow,
   createDpop,
+  type ISession,
   memoryStore,
   OAuthClientError,
 } from "../../mod.ts";
 import {
   API,
   AS,
+  CODE_SERVER,
   MCP,
   OAUTH,
   PRM,
@@ -48,84 +50,94 @@ function challenge(url: string): Response {
   return new Response(null, { status: 401, headers });
 }
 
-const ENCODINGS: [name: string, encode: (value: string) => string][] = [
-  ["as it was sent", (value) => value],
-  ["percent-encoded", encodeURIComponent],
-  ["in a query", (value) => `${new URLSearchParams({ q: value })}`],
-];
+type Encode = (value: string) => string;
+const ENCODINGS: Record<string, Encode> = {
+  "as it was sent": (value) => value,
+  "percent-encoded": encodeURIComponent,
+  "in a query": (value) => `${new URLSearchParams({ q: value })}`,
+};
 
 /** The token without a refresh, which the fetch would try first. */
-const { refresh_token: _, ...token } = SESSION.token;
+const { refresh_token: REFRESH_TOKEN = "", ...token } = SESSION.token;
 const store = () => memoryStore({ ...SESSION, token });
 const { access_token } = token;
 
-Deno.test("createAuthorizedFetch() repeats no refresh token from Location, which its server may have passed on", async () => {
-  const refreshToken = SESSION.token.refresh_token!;
-  const { api } = resourceFetch(() =>
-    redirection(`http://127.0.0.1/?${refreshToken}`)
-  );
-  const error = await assertRejects(() => api(MCP));
-  assertHides(error, "redirect_refused", [refreshToken]);
-});
+const KEY_FIELD = { "X-Api-Key": KEY };
 
-for (const [name, encode] of ENCODINGS) {
-  Deno.test(`createAuthorizedFetch() repeats no token from resource_metadata, ${name}`, async () => {
-    for (const origin of [OTHER, API]) {
-      const { api } = resourceFetch(
-        ({ url, headers }) => {
-          if (url !== MCP) return new Response(null, { status: 404 });
-          const token = headers.get("Authorization")!.slice(7);
-          const key = headers.get("X-Api-Key")!;
-          return challenge(`${origin}/?${encode(token)}&${encode(key)}`);
-        },
-        { store: store() },
-      );
-      const error = await assertRejects(() =>
-        api(MCP, { headers: { "X-Api-Key": KEY } })
-      );
-      assertHides(error, "discovery_failed", [
-        encode(access_token),
-        encode(KEY),
-      ]);
-    }
-  });
-
-  Deno.test(`createAuthorizedFetch() repeats no token from Location, ${name}`, async () => {
-    for (
-      const [target, method] of [
-        [OTHER, "POST"],
-        ["http://127.0.0.1", "GET"],
-        [API, "GET"],
-      ] as const
-    ) {
-      const { api } = resourceFetch(({ headers }) => {
-        const token = headers.get("Authorization")?.slice(7) ?? access_token;
-        return redirection(`${target}/?${encode(token)}&${encode(KEY)}`);
-      });
-      const error = await assertRejects(() =>
-        api(MCP, { method, headers: { "X-Api-Key": KEY } })
-      );
-      assert(error instanceof OAuthClientError);
-      const values = [encode(access_token), encode(KEY)];
-      // The redirects within the origin end with one more than are followed.
-      if (target === OTHER) assert(!shown(error).includes(values[0]!));
-      else assertHides(error, "redirect_refused", values);
-    }
-  });
+interface ICase {
+  /** What the resource responds with. */
+  respond: Respond;
+  code?: string;
+  /** What must not be shown. */
+  values: string[];
+  session?: Partial<ISession>;
+  method?: string;
 }
 
-Deno.test("createAuthorizedFetch() repeats no ID-JAG, which its server may have passed on", async () => {
-  const assertion = "id-jag-of-the-session";
-  const { api } = resourceFetch(
-    ({ url }) =>
+/** Responds with a 401 that names a URL with what was sent. */
+const repeatingAt =
+  (origin: string, encode: Encode): Respond => ({ url, headers }) =>
+    url === MCP
+      ? challenge(
+        `${origin}/?${encode(headers.get("Authorization")!.slice(7))}&${
+          encode(headers.get("X-Api-Key")!)
+        }`,
+      )
+      : new Response(null, { status: 404 });
+
+const CASES: Record<string, ICase> = {
+  // Which its server may have passed on.
+  "the refresh token from Location": {
+    respond: () => redirection(`http://127.0.0.1/?${REFRESH_TOKEN}`),
+    code: "redirect_refused",
+    values: [REFRESH_TOKEN],
+    session: { token: SESSION.token },
+  },
+  "the ID-JAG from resource_metadata": {
+    respond: ({ url }) =>
       url === MCP
-        ? challenge(`${OTHER}/?${assertion}`)
+        ? challenge(`${OTHER}/?id-jag-of-the-session`)
         : new Response(null, { status: 404 }),
-    { store: memoryStore({ ...SESSION, token, idJag: { assertion } }) },
-  );
-  const error = await assertRejects(() => api(MCP));
-  assertHides(error, "discovery_failed", [assertion]);
-});
+    values: ["id-jag-of-the-session"],
+    session: { idJag: { assertion: "id-jag-of-the-session" } },
+  },
+};
+for (const [name, encode] of Object.entries(ENCODINGS)) {
+  const values = [encode(access_token), encode(KEY)];
+  for (const origin of [OTHER, API]) {
+    CASES[`a token from resource_metadata at ${origin}, ${name}`] = {
+      respond: repeatingAt(origin, encode),
+      values,
+    };
+  }
+  // The redirects within the origin end with one more than are followed.
+  for (const target of ["http://127.0.0.1", API]) {
+    CASES[`a token from Location at ${target}, ${name}`] = {
+      respond: () => redirection(`${target}/?${values.join("&")}`),
+      code: "redirect_refused",
+      values,
+    };
+  }
+  CASES[`a token from Location of a POST, ${name}`] = {
+    respond: () => redirection(`${OTHER}/?${values.join("&")}`),
+    code: "redirect_refused",
+    values: values.slice(0, 1),
+    method: "POST",
+  };
+}
+
+for (const [name, one] of Object.entries(CASES)) {
+  Deno.test(`createAuthorizedFetch() does not repeat ${name}`, async () => {
+    const { respond, code = "discovery_failed", values, method = "GET" } = one;
+    const { api } = resourceFetch(respond, {
+      store: memoryStore({ ...SESSION, token, ...one.session }),
+    });
+    const error = await assertRejects(() =>
+      api(MCP, { method, headers: KEY_FIELD })
+    );
+    assertHides(error, code, values);
+  });
+}
 
 Deno.test("createAuthorizedFetch() repeats no proof, and no token that was refreshed on the way", async () => {
   const dpop = await createDpop();
@@ -145,17 +157,6 @@ Deno.test("createAuthorizedFetch() repeats no proof, and no token that was refre
   const error = await assertRejects(() => api(MCP));
   assertEquals(proofs.length, 2);
   assertHides(error, "discovery_failed", [access_token, proofs[0]!]);
-});
-
-Deno.test("createAuthorizedFetch().renew() repeats no token of the session", async () => {
-  const { api } = resourceFetch(
-    () => new Response(null, { status: 404 }),
-    { store: store() },
-  );
-  const response = challenge(`${OTHER}/${access_token}`);
-  Object.defineProperty(response, "url", { value: MCP });
-  const error = await assertRejects(() => api.renew(response));
-  assertHides(error, "discovery_failed", [access_token]);
 });
 
 Deno.test("createAuthorizedFetch().renew() repeats no token that has been replaced since", async () => {
@@ -212,67 +213,65 @@ Deno.test("createAuthorizedFetch() uses no authorization server whose metadata r
   }
 });
 
-/** Responds as a server that repeats a token where it names itself, or a client. */
-const REPEATING: [name: string, respond: (token: string) => Respond][] = [
-  ["the issuer", (token) => ({ url }) => {
-    const issuer = `${OTHER}/${token}`;
-    if (url === MCP) return undefined;
-    if (url.startsWith(API)) {
-      return Response.json({ resource: MCP, authorization_servers: [issuer] });
-    }
-    return Response.json({ ...SERVER, issuer });
-  }],
-  ["the scope of a step-up", (token) => () => {
-    const value = `Bearer error="insufficient_scope", scope="${token}"`;
-    const headers = { "WWW-Authenticate": value };
-    return new Response(null, { status: 403, headers });
-  }],
-  ["the acr_values of a step-up", (token) => () => {
-    const error = "insufficient_user_authentication";
-    const value = `Bearer error="${error}", acr_values="${token}"`;
-    const headers = { "WWW-Authenticate": value };
-    return new Response(null, { status: 401, headers });
-  }],
-  [
-    "a client identifier",
-    (token) => ({ url }) =>
-      url === REGISTRATION_ENDPOINT
-        ? Response.json({ client_id: token })
-        : undefined,
-  ],
-  [
-    "a granted scope",
-    (token) => ({ url }) =>
-      url === TOKEN_ENDPOINT
-        ? Response.json({ access_token: token, scope: `read ${token}` })
-        : undefined,
-  ],
-  ["an error of a refresh", (token) => ({ url, body }) => {
-    const error = { error: "invalid_grant", error_description: token };
-    return url === TOKEN_ENDPOINT && body.includes("refresh_token")
-      ? Response.json(error, { status: 400 })
-      : undefined;
-  }],
-];
+/** A response that refuses by a challenge. */
+const refusal = (status: number, value: string) =>
+  new Response(null, { status, headers: { "WWW-Authenticate": value } });
 
-for (const [name, respond] of REPEATING) {
-  for (const [how, encode] of ENCODINGS.slice(0, 2)) {
+/** Responses by URL of servers that repeat a token where they name themselves, or a client. */
+const REPEATING: Record<
+  string,
+  (token: string) => Record<string, (body: string) => Response | undefined>
+> = {
+  "the issuer": (token) => ({
+    [`${PRM}/mcp`]: () =>
+      Response.json({
+        resource: MCP,
+        authorization_servers: [`${OTHER}/${token}`],
+      }),
+    [`${OTHER}/.well-known/oauth-authorization-server/${token}`]: () =>
+      Response.json({ ...SERVER, issuer: `${OTHER}/${token}` }),
+  }),
+  "the scope of a step-up": (token) => ({
+    [MCP]: () =>
+      refusal(403, `Bearer error="insufficient_scope", scope="${token}"`),
+  }),
+  "the acr_values of a step-up": (token) => ({
+    [MCP]: () =>
+      refusal(
+        401,
+        'Bearer error="insufficient_user_authentication", ' +
+          `acr_values="${token}"`,
+      ),
+  }),
+  "a client identifier": (token) => ({
+    [REGISTRATION_ENDPOINT]: () => Response.json({ client_id: token }),
+  }),
+  "a granted scope": (token) => ({
+    [TOKEN_ENDPOINT]: () =>
+      Response.json({ access_token: token, scope: `read ${token}` }),
+  }),
+  "an error of a refresh": (token) => ({
+    [TOKEN_ENDPOINT]: (body) =>
+      body.includes("refresh_token")
+        ? Response.json({ error: "invalid_grant", error_description: token }, {
+          status: 400,
+        })
+        : undefined,
+  }),
+};
+
+for (const [name, respond] of Object.entries(REPEATING)) {
+  for (const [how, encode] of Object.entries(ENCODINGS).slice(0, 2)) {
     Deno.test(`createAuthorizedFetch() reports no token in an event that a server repeats in ${name}, ${how}`, async () => {
       const events: AuthorizedFetchEvent[] = [];
       const repeating = respond(encode(access_token));
-      const server = {
-        ...SERVER,
-        authorization_endpoint: `${AS}/authorize`,
-        code_challenge_methods_supported: ["S256"],
-      };
-      const { api } = resourceFetch((received) => {
-        const { url, headers } = received;
+      const isRefresh = name === "an error of a refresh";
+      const { api } = resourceFetch(({ url, headers, body }) => {
         const isFirst = url === MCP && !headers.has("Authorization");
-        if (isFirst) return new Response(null, { status: 401 });
-        const response = repeating(received);
+        const response = isFirst ? undefined : repeating[url]?.(body);
         if (response) return response;
         if (url === MCP) return new Response(null, { status: 401 });
-        if (url === OAUTH) return Response.json(server);
+        if (url === OAUTH) return Response.json(CODE_SERVER);
         if (url === REGISTRATION_ENDPOINT) {
           return Response.json({ client_id: "c2" });
         }
@@ -280,9 +279,7 @@ for (const [name, respond] of REPEATING) {
           ? Response.json({ error: "invalid_client" }, { status: 401 })
           : undefined;
       }, {
-        store: memoryStore(
-          name === "an error of a refresh" ? SESSION : { ...SESSION, token },
-        ),
+        store: memoryStore(isRefresh ? SESSION : { ...SESSION, token }),
         onEvent: (event) => events.push(event),
         authorize: codeFlow({
           clientMetadata: { client_name: "x", redirect_uris: [] },
@@ -295,8 +292,7 @@ for (const [name, respond] of REPEATING) {
       const text = JSON.stringify(events);
       assert(!text.includes(encode(access_token)), text);
       // An error description with a token is left out as a whole.
-      const isShown = name !== "an error of a refresh";
-      assertEquals(text.includes("[redacted]"), isShown, text);
+      assertEquals(text.includes("[redacted]"), !isRefresh, text);
     });
   }
 }
