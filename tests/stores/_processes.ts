@@ -1,6 +1,10 @@
 /** Processes that share a store, and the tests that every store must pass. */
 
 import { assert, assertEquals } from "@std/assert";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import type { ISessionStore } from "../../mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
@@ -19,48 +23,31 @@ const worker = new URL("_worker.ts", import.meta.url).pathname;
 
 /** A process that runs `_worker.ts`. */
 class Worker implements AsyncDisposable {
-  readonly #child: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #lines: ReadableStreamDefaultReader<string>;
-  #rest = "";
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string>;
 
   constructor(program: string, args: string[]) {
-    this.#child = new Deno.Command(program, {
-      args,
-      stdin: "piped",
-      stdout: "piped",
-    }).spawn();
-    this.#input = this.#child.stdin.getWriter();
-    this.#lines = this.#child.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
+    const stdio = ["pipe", "pipe", "inherit"] as const;
+    this.#child = spawn(program, args, { stdio: [...stdio] });
+    const lines = createInterface({ input: this.#child.stdout });
+    this.#lines = lines[Symbol.asyncIterator]();
   }
 
   async readLine(): Promise<string> {
-    while (!this.#rest.includes("\n")) {
-      const { value, done } = await this.#lines.read();
-      if (done) return "ended";
-      this.#rest += value;
-    }
-    const end = this.#rest.indexOf("\n");
-    const line = this.#rest.slice(0, end);
-    this.#rest = this.#rest.slice(end + 1);
-    return line;
+    const { value } = await this.#lines.next();
+    return value ?? "ended";
   }
 
   async send(line: string): Promise<string> {
-    await this.#input.write(new TextEncoder().encode(`${line}\n`));
+    this.#child.stdin.write(`${line}\n`);
     return await this.readLine();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      this.#child.kill("SIGKILL");
-    } catch {
-      // It has ended by itself.
-    }
-    await this.#input.abort().catch(() => {});
-    await this.#lines.cancel();
-    await this.#child.status;
+    if (this.#child.exitCode !== null || this.#child.signalCode) return;
+    const ended = once(this.#child, "close");
+    this.#child.kill("SIGKILL");
+    await ended;
   }
 }
 
