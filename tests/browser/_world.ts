@@ -60,10 +60,7 @@ export interface IBehaviour {
 
 /** The running servers. */
 export interface IWorld extends AsyncDisposable {
-  /**
-   * The origin of the examples. `/elsewhere.html` is `page_redirect.html`, where users
-   * come back to.
-   */
+  /** The origin of the examples. */
   readonly origin: string;
   /** An origin of another site; `/frame?URL` has a page in a frame. */
   readonly otherSite: string;
@@ -117,18 +114,13 @@ export async function startWorld(): Promise<IWorld> {
         `<!DOCTYPE html><iframe src="${url}" allow="*"></iframe>`,
       );
     }
-    const isElsewhere = pathname === "/elsewhere.html";
-    const name = isElsewhere ? "page_redirect.html" : pathname.slice(1);
+    const name = pathname.slice(1);
     if (!/^\w+\.html$/.test(name)) return new Response("", { status: 404 });
     const text = await Deno.readTextFile(new URL(name, EXAMPLES));
     const map = `<script type="importmap">${IMPORT_MAP}</script>\n`;
     return html(
       text.replace(/(?=<script)/, map)
-        .replace("https://api.example/mcp", resource)
-        .replace(
-          "location.pathname",
-          isElsewhere ? '"/page_redirect.html"' : "$&",
-        ),
+        .replace("https://api.example/mcp", resource),
       behaviour.ownCoop,
     );
   });

@@ -6,38 +6,23 @@ import { API, OAUTH, PRM } from "../support/fixtures.ts";
 import { text } from "../support/stub_fetch.ts";
 
 const NAMED = `${API}/meta`;
+const METADATA = `resource_metadata="${NAMED}"`;
 
-Deno.test("discoverAuthorization() uses the first challenge with resource_metadata", async () => {
-  const rows: [header: string, scheme: string, scopes?: string[]][] = [
-    [`DPoP algs="ES256", Bearer resource_metadata="${NAMED}"`, "Bearer"],
-    [
-      `Bearer scope="a", DPoP resource_metadata="${NAMED}", scope="b"`,
-      "DPoP",
-      ["b"],
-    ],
-    [
-      `Basic realm="x", Bearer resource_metadata="${NAMED}", DPoP resource_metadata="${API}/x"`,
-      "Bearer",
-    ],
-  ];
-  for (const [challenge, scheme, scopes] of rows) {
-    const found = await discovered(
-      { [NAMED]: prm(), [OAUTH]: asm() },
-      { challenge },
-    );
-    assertEquals(found.challenge?.scheme, scheme);
-    assertEquals(found.challenge?.params.resource_metadata, NAMED);
-    assertEquals(found.scopes, scopes);
-  }
-});
+const ROWS: [challenge: string, scheme: string, scopes?: string[]][] = [
+  [`DPoP algs="ES256", Bearer ${METADATA}`, "Bearer"],
+  [`Bearer scope="a", DPoP ${METADATA}, scope="b"`, "DPoP", ["b"]],
+  [`Basic realm="x", Bearer ${METADATA}, DPoP ${METADATA}x`, "Bearer"],
+  ['DPoP algs="ES256", scope="a", Bearer scope="b"', "DPoP", ["a"]],
+];
 
-Deno.test("discoverAuthorization() uses the first challenge where none has resource_metadata", async () => {
-  const found = await discovered(
-    { [`${PRM}/mcp`]: prm(), [OAUTH]: asm() },
-    { challenge: 'DPoP algs="ES256", scope="a", Bearer scope="b"' },
-  );
-  assertEquals([found.challenge?.scheme, found.scopes], ["DPoP", ["a"]]);
-});
+for (const [challenge, scheme, scopes] of ROWS) {
+  Deno.test(`discoverAuthorization() uses the challenge of ${scheme} in ${challenge}`, async () => {
+    const url = challenge.includes(NAMED) ? NAMED : `${PRM}/mcp`;
+    const routes = { [url]: prm(), [OAUTH]: asm() };
+    const found = await discovered(routes, { challenge });
+    assertEquals([found.challenge?.scheme, found.scopes], [scheme, scopes]);
+  });
+}
 
 Deno.test("discoverAuthorization() assumes no endpoints where any challenge named metadata", async () => {
   const missing = text("", 404);
@@ -48,6 +33,6 @@ Deno.test("discoverAuthorization() assumes no endpoints where any challenge name
     [PRM]: missing,
     [`${wellKnown}oauth-authorization-server`]: missing,
     [`${wellKnown}openid-configuration`]: missing,
-  }, { challenge: `DPoP algs="ES256", Bearer resource_metadata="${NAMED}"` });
+  }, { challenge: `DPoP algs="ES256", Bearer ${METADATA}` });
   assertEquals(code, "discovery_failed");
 });
