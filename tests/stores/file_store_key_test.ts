@@ -1,10 +1,10 @@
 /** A file store that encrypts. */
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { OAuthClientError } from "../../mod.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fileStore, type FileStoreKey } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { inDirectory } from "../support/in_directory.ts";
+import { assertRejectsCode, assertThrowsCode } from "../support/fixtures.ts";
 
 const keyOf = (byte: number) => new Uint8Array(32).fill(byte);
 const key = keyOf(1);
@@ -20,8 +20,7 @@ async function assertRefused(
   rest: string,
 ): Promise<void> {
   const before = await Deno.readTextFile(path);
-  const error = await assertRejects(call, OAuthClientError);
-  assertEquals(error.code, "invalid_session");
+  const error = await assertRejectsCode(call, "invalid_session");
   assertEquals(error.message, `File ${path} ${rest}`);
   assertEquals(error.cause, undefined);
   assertEquals(await Deno.readTextFile(path), before);
@@ -164,13 +163,9 @@ Deno.test(
     keyOfStore.push(failure, new Uint8Array(16), undefined, "key", key);
     assertEquals(await assertRejects(() => store.save(SESSION)), failure);
     for (let call = 0; call < 3; call++) {
-      const error = await assertRejects(
+      await assertRejectsCode(
         () => store.save(SESSION),
-        OAuthClientError,
-      );
-      assertEquals(error.code, "invalid_argument");
-      assertEquals(
-        error.message,
+        "invalid_argument",
         `key for ${path} must be a Uint8Array of 32 bytes, or a function that ` +
           "returns one",
       );
@@ -203,13 +198,10 @@ Deno.test(
 
 Deno.test("fileStore() checks the type and the length of the key", () => {
   for (const wrong of [new Uint8Array(31), "0".repeat(32), null, 7, [...key]]) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => fileStore("x.json", { key: wrong as unknown as FileStoreKey }),
-      OAuthClientError,
-    );
-    assertEquals([error.code, error.message], [
       "invalid_argument",
       "key must be a Uint8Array of 32 bytes, or a function that returns one",
-    ]);
+    );
   }
 });

@@ -3,6 +3,7 @@ import { createPopupReceiver } from "../../../lib/browser/mod.ts";
 import { OAuthClientError } from "../../../mod.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
 import { codeOf, fakeWindow, openChannel } from "./_fake_window.ts";
+import { assertThrowsCode } from "../../support/fixtures.ts";
 
 const PAGE = "https://app.example/notes";
 const REDIRECT_URI = "https://app.example/callback";
@@ -85,8 +86,7 @@ Deno.test("visit() rejects at once if the popup is blocked", async () => {
   const receiver = create();
   const visit = receiver.visit(URL_OF_SERVER, { pending });
   assertEquals(await codeOf(visit), "popup_blocked");
-  const error = assertThrows(() => receiver.open(), OAuthClientError);
-  assertEquals(error.code, "popup_blocked");
+  assertThrowsCode(() => receiver.open(), "popup_blocked");
 });
 
 Deno.test("open() opens the popup of the next visit, which the user may close before", async () => {

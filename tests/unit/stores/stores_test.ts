@@ -1,5 +1,5 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type ISession, OAuthClientError } from "../../../mod.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import type { ISession } from "../../../mod.ts";
 import {
   denoKvStore,
   redisStore,
@@ -7,6 +7,7 @@ import {
 } from "../../../lib/stores/mod.ts";
 import { ENGINES, fakeKv, fakeRedis, fakeStorage } from "./_fakes.ts";
 import { SESSION } from "../../support/resource.ts";
+import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
 
 /** The same session, but for one member. */
 const without = (member: keyof ISession, value?: unknown) => ({
@@ -56,8 +57,10 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
       ]
     ) {
       await put(value);
-      const error = await assertRejects(() => open().load(), OAuthClientError);
-      assertEquals(error.code, "invalid_session");
+      const error = await assertRejectsCode(
+        () => open().load(),
+        "invalid_session",
+      );
       assertEquals(
         error.message,
         `Value in ${place} is not a session. It was left as it is; ` +
@@ -171,7 +174,6 @@ Deno.test("Stores check their arguments", () => {
       }),
     ] as const
   ) {
-    const error = assertThrows(create, OAuthClientError);
-    assertEquals([error.code, error.message], ["invalid_argument", message]);
+    assertThrowsCode(create, "invalid_argument", message);
   }
 });
