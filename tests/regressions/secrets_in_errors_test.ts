@@ -52,20 +52,6 @@ async function failureOf(call: () => Promise<unknown>): Promise<unknown> {
   throw new Error("The call did not fail");
 }
 
-Deno.test("discoverAuthorization() repeats no secret from a message of fetch", async () => {
-  const error = await failureOf(() =>
-    discoverAuthorization(MCP, {
-      sameOriginHeaders: { "X-Gateway-Credential": "hunter2-hunter2" },
-      fetch: (_url, { headers }) =>
-        Promise.reject(new TypeError(`bad ${JSON.stringify(headers)}`)),
-    })
-  );
-  assert(error instanceof OAuthClientError);
-  assertEquals(error.code, "discovery_failed");
-  assert(!shown(error).includes("hunter2"), shown(error));
-  assert(error.message.includes("[redacted]"), error.message);
-});
-
 /** Values with characters that the encodings change. */
 const SECRET = 'pa ss/wörd+"%&quote';
 const ENCODINGS: [name: string, encode: (value: string) => string][] = [
@@ -267,8 +253,6 @@ Deno.test("fetchIdJag() and redeemIdJag() show no ID-JAG that they refuse", asyn
 });
 
 const TOKEN = "ab/cd+ef-hdr-t0ken==";
-type Echo = (field: string) => Response;
-
 /** Responds with metadata that has an endpoint, or another member. */
 const metadata = (members: object) =>
   Response.json({
@@ -278,14 +262,15 @@ const metadata = (members: object) =>
     ...members,
   });
 
-/** Responses that repeat a header field of the caller, or the token in it. */
-const ECHOES: Record<string, Echo> = {
-  "text": (field) => new Response(field, { status: 401 }),
-  "an error response": (field) =>
-    Response.json({ error: "x", error_description: field }, { status: 400 }),
-  "other JSON": (field) => Response.json({ [field]: field }),
-  "the identifier": (field) =>
-    Response.json({ resource: `${AS}/${field}`, issuer: `${AS}/${field}` }),
+/** Further responses that repeat a header field of the caller, or the token in it. */
+const ECHOES: Record<string, Answer> = {
+  ...FAILURES,
+  "other JSON": ({ headers }) =>
+    Response.json({ [String(headers.Authorization)]: 1 }),
+  "the identifier": ({ headers }) => {
+    const url = `${AS}/${headers.Authorization}`;
+    return Response.json({ resource: url, issuer: url });
+  },
   "an endpoint": () =>
     metadata({ token_endpoint: `ftp://evil.example/${TOKEN}` }),
   "a server of http": () =>
@@ -293,8 +278,8 @@ const ECHOES: Record<string, Echo> = {
   "a server of https": () =>
     metadata({ authorization_servers: [`https://evil.example/${TOKEN}`] }),
   "a redirect": () => redirection(`/${TOKEN}`),
-  "a text that is cut": (field) =>
-    new Response(" ".repeat(1_990) + field, { status: 400 }),
+  "a text that is cut": ({ headers }) =>
+    new Response(" ".repeat(1_990) + headers.Authorization, { status: 400 }),
 };
 for (const length of [160, 165, 170, 174]) {
   const start = `http://as.example/${"x".repeat(length)}`;
@@ -330,8 +315,8 @@ const CALLS: Record<
 for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`${name}() shows no header field of the caller that a server repeats`, async () => {
     for (const [where, echo] of Object.entries(ECHOES)) {
-      const fetch: IFetch = (_url, { headers }) =>
-        Promise.resolve(echo(String(headers.Authorization)));
+      const fetch: IFetch = async (url, init) =>
+        await echo({ url, body: undefined, ...init, init });
       const headers = { Authorization: `Bearer ${TOKEN}` };
       // Some of these are metadata; then the failed attempts are checked.
       const result = await call(fetch, headers).catch((error) => error);

@@ -6,14 +6,14 @@ import { outputOf } from "../../scripts/support/process.ts";
 import { bundledPrograms } from "../support/bundled_programs.ts";
 import { inDirectory } from "../support/in_directory.ts";
 
-const source = new URL("_file_program.ts", import.meta.url);
+const source = new URL("_lock_program.ts", import.meta.url);
 
 /** A shell that runs a command which cannot write to files, as on a full disk. */
 const ON_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh"];
 
-/** Runs a command in a directory; returns what it prints. */
+/** Runs a command in a directory; returns what it prints before its pid. */
 async function run(cwd: string, [program = "", ...args]: string[]) {
-  return (await outputOf(program, args, { cwd })).trim();
+  return (await outputOf(program, args, { cwd })).replace(/ \d+\n$/, "");
 }
 
 /** Returns the names in a directory. */
@@ -36,12 +36,8 @@ Deno.test({
       const programs = await bundledPrograms(source, directory);
       for (const command of Object.values(programs)) {
         const path = `${directory}/${command.length}.json`;
-        const printed = await run(directory, [
-          ...ON_FULL_DISK,
-          ...command,
-          path,
-        ]);
-        assertEquals(printed, "EFBIG");
+        const onFullDisk = [...ON_FULL_DISK, ...command, path, "60000"];
+        assertEquals(await run(directory, onFullDisk), "EFBIG");
         // Neither the file of the lock, nor the one that would have become it.
         assertEquals(namesIn(`${path}.lock`), []);
         await assertFree(path);
@@ -67,12 +63,8 @@ Deno.test("fileStore() keeps to the working directory in which it was created", 
     await Deno.mkdir(`${directory}/other`);
     const programs = await bundledPrograms(source, directory);
     for (const command of Object.values(programs)) {
-      const printed = await run(directory, [
-        ...command,
-        "session.json",
-        "other",
-      ]);
-      assertEquals(printed, "locked");
+      const toOther = [...command, "session.json", "60000", "other"];
+      assertEquals(await run(directory, toOther), "locked");
       assertEquals(namesIn(`${directory}/other`), []);
       await Deno.remove(`${directory}/session.json.lock`, { recursive: true });
     }
