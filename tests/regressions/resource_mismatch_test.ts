@@ -114,18 +114,20 @@ for (const [target, url, resource] of REFUSED) {
   });
 }
 
-Deno.test("discoverAuthorization() uses nothing of metadata whose resource is no string", async () => {
+Deno.test("discoverAuthorization() uses nothing of metadata whose resource is missing or no string", async () => {
   const missing = text("", 404);
-  const { error, urls } = await undiscovered({
-    [`${PRM}/mcp`]: prm({ resource: [MCP] }),
-    [PRM]: missing,
-    [`${API}/.well-known/oauth-authorization-server`]: missing,
-    [`${API}/.well-known/openid-configuration`]: missing,
-  });
-  // The server that it lists is not requested.
-  assertEquals(urls.length, 4);
-  const expected = `${PRM}/mcp (Resource metadata must have a resource)`;
-  assertStringIncludes(error.message, expected);
+  for (const resource of [undefined, "", [MCP]]) {
+    const { error, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ resource }),
+      [PRM]: missing,
+      [`${API}/.well-known/oauth-authorization-server`]: missing,
+      [`${API}/.well-known/openid-configuration`]: missing,
+    });
+    // The server that it lists is not requested.
+    assertEquals(urls.length, 4);
+    const expected = `${PRM}/mcp (Resource metadata must have a resource)`;
+    assertStringIncludes(error.message, expected);
+  }
 });
 
 Deno.test("discoverAuthorization() accepts no parent resource where resourceMatch is exact", async () => {
