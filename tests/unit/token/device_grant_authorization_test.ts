@@ -54,11 +54,14 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
     parameters: { x: "1" },
     scopes: ["a", "b"],
     resource: "https://api.example",
+    authorizationDetails: [{ type: "a" }],
   };
+  const sent = "resource=https%3A%2F%2Fapi.example&scope=a+b" +
+    "&authorization_details=%5B%7B%22type%22%3A%22a%22%7D%5D&x=1&client_id=c1";
   const rows: [Partial<IFetchDeviceAuthorizationOptions>, body: string][] = [
     [{}, "client_id=c1"],
     [{ scopes: [], resource: false }, "client_id=c1"],
-    [all, "resource=https%3A%2F%2Fapi.example&scope=a+b&x=1&client_id=c1"],
+    [all, sent],
     [{ client: clientSecretBasic("c1", "s") }, ""],
   ];
   for (const [options, body] of rows) {

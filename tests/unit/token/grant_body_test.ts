@@ -20,76 +20,59 @@ const EXCHANGE = {
 const ACTOR = { actorToken: "hush-a", actorTokenType: "t" };
 const URN = "urn%3Aietf%3Aparams%3Aoauth%3A";
 
-interface IBuilder {
-  name: string;
-  build: (options: ITokenBodyOptions) => URLSearchParams;
-  /** The required options. */
-  required: object;
-  /** The body with these alone. */
-  text: string;
-  /** Names of the parameters of this grant. */
-  members: string[];
-}
-
 // deno-lint-ignore no-explicit-any
 type AnyBuild = any;
 
-const BUILDERS: IBuilder[] = [
-  {
-    name: "buildAuthorizationCodeBody",
-    build: buildAuthorizationCodeBody as AnyBuild,
-    required: CODE,
-    text: "grant_type=authorization_code&code=hush-c&redirect_uri=r1" +
-      "&code_verifier=hush-v",
-    members: ["code", "redirect_uri", "code_verifier"],
-  },
-  {
-    name: "buildRefreshTokenBody",
-    build: buildRefreshTokenBody as AnyBuild,
-    required: { refreshToken: "hush-r" },
-    text: "grant_type=refresh_token&refresh_token=hush-r",
-    members: ["refresh_token"],
-  },
-  {
-    name: "buildClientCredentialsBody",
-    build: buildClientCredentialsBody,
-    required: {},
-    text: "grant_type=client_credentials",
-    members: [],
-  },
-  {
-    name: "buildDeviceTokenBody",
-    build: buildDeviceTokenBody as AnyBuild,
-    required: { deviceCode: "hush-d" },
-    text: `grant_type=${URN}grant-type%3Adevice_code&device_code=hush-d`,
-    members: ["device_code"],
-  },
-  {
-    name: "buildJwtBearerBody",
-    build: buildJwtBearerBody as AnyBuild,
-    required: { assertion: "hush-j" },
-    text: `grant_type=${URN}grant-type%3Ajwt-bearer&assertion=hush-j`,
-    members: ["assertion"],
-  },
-  {
-    name: "buildTokenExchangeBody",
-    build: buildTokenExchangeBody as AnyBuild,
-    required: EXCHANGE,
-    text: `grant_type=${URN}grant-type%3Atoken-exchange&subject_token=hush-s` +
-      `&subject_token_type=${URN}token-type%3Aid_token`,
-    members: [
+/** The required options, the body with these alone, names of its parameters. */
+type Row = [build: AnyBuild, required: object, text: string, members: string[]];
+
+const BUILDERS: Row[] = [
+  [
+    buildAuthorizationCodeBody,
+    CODE,
+    "grant_type=authorization_code&code=hush-c&redirect_uri=r1" +
+    "&code_verifier=hush-v",
+    ["code", "redirect_uri", "code_verifier"],
+  ],
+  [
+    buildRefreshTokenBody,
+    { refreshToken: "hush-r" },
+    "grant_type=refresh_token&refresh_token=hush-r",
+    ["refresh_token"],
+  ],
+  [buildClientCredentialsBody, {}, "grant_type=client_credentials", []],
+  [
+    buildDeviceTokenBody,
+    { deviceCode: "hush-d" },
+    `grant_type=${URN}grant-type%3Adevice_code&device_code=hush-d`,
+    ["device_code"],
+  ],
+  [
+    buildJwtBearerBody,
+    { assertion: "hush-j" },
+    `grant_type=${URN}grant-type%3Ajwt-bearer&assertion=hush-j`,
+    ["assertion"],
+  ],
+  [
+    buildTokenExchangeBody,
+    EXCHANGE,
+    `grant_type=${URN}grant-type%3Atoken-exchange&subject_token=hush-s` +
+    `&subject_token_type=${URN}token-type%3Aid_token`,
+    [
       ...["subject_token", "subject_token_type", "requested_token_type"],
       ...["audience", "actor_token", "actor_token_type"],
     ],
-  },
+  ],
 ];
 
-for (const { name, build, required, text, members } of BUILDERS) {
+for (const [build, required, text, members] of BUILDERS) {
+  const { name } = build;
+
   Deno.test(`${name}() returns the required parameters and no others`, () => {
     const empty: ITokenBodyOptions[] = [
       {},
       { resource: undefined, scopes: undefined, parameters: undefined },
-      { resource: false, scopes: [], parameters: {} },
+      { resource: false, scopes: [], parameters: {}, authorizationDetails: [] },
       { resource: "", parameters: { x: "" } },
     ];
     for (const options of empty) {
@@ -99,17 +82,19 @@ for (const { name, build, required, text, members } of BUILDERS) {
     }
   });
 
-  Deno.test(`${name}() adds resource, scope and further parameters in encoded form`, () => {
+  Deno.test(`${name}() adds resource, scope, details and further parameters in encoded form`, () => {
     const body = build({
       ...required,
       resource: "https://API.example:443/m%20p?a=b",
       scopes: ["read", "a&b", "https://a.example/.default"],
+      authorizationDetails: [{ type: "b", x: null }],
       parameters: { "x y": "1+1=2", z: "\u{1f600}" },
     });
     assertEquals(
       body.toString(),
       `${text}&resource=https%3A%2F%2FAPI.example%3A443%2Fm%2520p%3Fa%3Db` +
         "&scope=read+a%26b+https%3A%2F%2Fa.example%2F.default" +
+        "&authorization_details=%5B%7B%22type%22%3A%22b%22%2C%22x%22%3Anull%7D%5D" +
         "&x+y=1%2B1%3D2&z=%F0%9F%98%80",
     );
   });
@@ -144,6 +129,12 @@ for (const { name, build, required, text, members } of BUILDERS) {
       ["resource", [1, true, {}, ["hush"]]],
       ["scopes", ["hush", 1, {}, [1], ["hush", null], new Set(["hush"])]],
       ["scopes", [[""], ["read write"], ["read", 'say"'], ["\u00e9"]]],
+      ["authorizationDetails", ['[{"type":"hush"}]', { type: "hush" }]],
+      [
+        "authorizationDetails",
+        ["hush", null, [], {}, { type: 7 }].map((one) => [one]),
+      ],
+      ["authorizationDetails", [[{ type: "" }]]],
       ["parameters", [null, "hush", 1, true]],
       ["parameters", [{ x: {} }, { x: 1 }, { x: null }, { x: ["hush"] }]],
       ["parameters", [new Map([["x", "hush"]]), new Headers({ x: "hush" })]],

@@ -9,121 +9,89 @@ import {
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 
-type Arguments = [
-  clientId: string,
-  clientSecret: string | undefined,
-  token: string,
-  resource: string | undefined,
-  scopes: readonly string[],
-];
-
 const AUDIENCE = "https://as.example/ä b&c";
 
-/** A builder, its arguments by name, and the parameters that it sends. */
-interface IBuilder {
-  name: string;
-  build: (...args: Arguments) => URLSearchParams;
-  call: (...args: never[]) => URLSearchParams;
-  args: [name: string, kind: Kind][];
-  right: unknown[];
-  parameters: (token: string) => [name: string, value: string][];
-}
-type Kind = "string" | "optional string" | "strings";
+/** A builder, the names of its arguments, those in the middle, and what these send. */
+type Row = [
+  build: (...args: never[]) => URLSearchParams,
+  names: string[],
+  middle: string[],
+  parameters: [name: string, value: string][],
+];
 
-const BUILDERS: IBuilder[] = [
-  {
-    name: "buildIdJagExchangeBody",
-    build: (id, secret, token, ...rest) =>
-      buildIdJagExchangeBody(id, secret, token, AUDIENCE, ...rest),
-    call: buildIdJagExchangeBody,
-    args: [
-      ["clientId", "string"],
-      ["clientSecret", "optional string"],
-      ["idToken", "string"],
-      ["audience", "string"],
-      ["resource", "optional string"],
-      ["scopes", "strings"],
-    ],
-    right: ["client", "secret", "token", "audience", "resource", ["scope"]],
-    parameters: (token) => [
+const BUILDERS: Row[] = [
+  [
+    buildIdJagExchangeBody,
+    ["clientId", "clientSecret", "idToken", "audience", "resource", "scopes"],
+    ["t", AUDIENCE],
+    [
       ["grant_type", GRANT_TYPE_TOKEN_EXCHANGE],
-      ["subject_token", token],
+      ["subject_token", "t"],
       ["subject_token_type", TOKEN_TYPE_ID_TOKEN],
       ["requested_token_type", TOKEN_TYPE_ID_JAG],
       ["audience", AUDIENCE],
     ],
-  },
-  {
-    name: "buildResourceRedemptionBody",
-    build: buildResourceRedemptionBody,
-    call: buildResourceRedemptionBody,
-    args: [
-      ["clientId", "string"],
-      ["clientSecret", "optional string"],
-      ["idJag", "string"],
-      ["resource", "optional string"],
-      ["scopes", "strings"],
-    ],
-    right: ["client", "secret", "jag", "resource", ["scope"]],
-    parameters: (token) => [
-      ["grant_type", GRANT_TYPE_JWT_BEARER],
-      ["assertion", token],
-    ],
-  },
+  ],
+  [
+    buildResourceRedemptionBody,
+    ["clientId", "clientSecret", "idJag", "resource", "scopes"],
+    ["t"],
+    [["grant_type", GRANT_TYPE_JWT_BEARER], ["assertion", "t"]],
+  ],
 ];
 
 const NO_STRING: unknown[] = [
   ...[true, 42, 1n, Symbol("HIDDEN"), {}, [], ["HIDDEN"], () => "HIDDEN"],
   ...[{ toString: () => "HIDDEN" }, new URL("https://HIDDEN.example")],
 ];
-const WRONG: Record<Kind, [values: unknown[], expected: string]> = {
-  "string": [[...NO_STRING, undefined, null, false, 0], "a string"],
-  "optional string": [NO_STRING, "a string"],
-  "strings": [[
-    ...[undefined, null, 0, "HIDDEN", { length: 1, 0: "HIDDEN" }],
-    ...[new Set(["HIDDEN"]), [42], [null], ["HIDDEN", {}], [["HIDDEN"]]],
-  ], "an array of strings"],
-};
+const NO_STRINGS: unknown[] = [
+  ...[undefined, null, 0, "HIDDEN", { length: 1, 0: "HIDDEN" }],
+  ...[new Set(["HIDDEN"]), [42], [null], ["HIDDEN", {}], [["HIDDEN"]]],
+];
 
-for (const { name, build, call, args, right, parameters } of BUILDERS) {
-  /** The parameters of these arguments, in the order of the literal contract. */
-  const expected = (...[id, secret, token, resource, scopes]: Arguments) =>
-    [
-      ["client_id", id],
-      ...(secret ? [["client_secret", secret]] : []),
-      ...parameters(token),
-      ...(resource ? [["resource", resource]] : []),
-      ...(scopes.length > 0 ? [["scope", scopes.join(" ")]] : []),
-    ] as [string, string][];
-
-  Deno.test(`${name}() returns the parameters in order, without the optional ones that are empty`, () => {
-    for (const secret of ["s", "", undefined]) {
-      for (const resource of ["r", "", undefined]) {
-        for (const scopes of [["b", "a", "b"], []]) {
-          const given: Arguments = ["c", secret, "t", resource, scopes];
-          const body = build(...given);
-          assert(body instanceof URLSearchParams);
-          assertEquals([...body], expected(...given));
-        }
-      }
+for (const [build, names, middle, parameters] of BUILDERS) {
+  Deno.test(`${build.name}() returns the parameters in order, without the optional ones that are empty`, () => {
+    const rows: [args: unknown[], before: string[][], after: string[][]][] = [
+      [
+        ["c", "s", "r", Object.freeze(["b", "a", "b"])],
+        [["client_id", "c"], ["client_secret", "s"]],
+        [["resource", "r"], ["scope", "b a b"]],
+      ],
+      [["c", "", "", []], [["client_id", "c"]], []],
+      [["c", undefined, undefined, []], [["client_id", "c"]], []],
+      // Required ones are sent as they are.
+      [["", "", "", [""]], [["client_id", ""]], [["scope", ""]]],
+      [["", "", "", ["", "x y", '"']], [["client_id", ""]], [
+        ["scope", ' x y "'],
+      ]],
+    ];
+    for (const [[id, secret, ...rest], before, after] of rows) {
+      const body = build(...[id, secret, ...middle, ...rest] as never[]);
+      assert(body instanceof URLSearchParams);
+      assertEquals<unknown>([...body], [...before, ...parameters, ...after]);
     }
+    const empty = middle.map(() => "");
+    const body = build(...["", "", ...empty, "", []] as never[]);
+    assertEquals([...body.keys()], [
+      "client_id",
+      ...parameters.map(([name]) => name),
+    ]);
   });
 
-  Deno.test(`${name}() sends strings as they are, empty ones as well`, () => {
-    const given: Arguments = ["", "", "", "", Object.freeze(["", "x y", '"'])];
-    assertEquals([...build(...given)], expected(...given));
-    assertEquals(build("", "", "", "", [""]).get("scope"), "");
-  });
-
-  for (const [place, [argument, kind]] of args.entries()) {
-    Deno.test(`${name}() rejects a wrong ${argument} without quoting it`, () => {
-      const [values, wanted] = WRONG[kind];
-      for (const value of values) {
+  for (const [place, name] of names.entries()) {
+    Deno.test(`${build.name}() rejects a wrong ${name} without quoting it`, () => {
+      const isOptional = name === "clientSecret" || name === "resource";
+      const [wrong, wanted] = name === "scopes"
+        ? [NO_STRINGS, "an array of strings"]
+        : [NO_STRING, "a string"];
+      const absent = isOptional ? [] : [undefined, null, false, 0];
+      const right = ["c", "s", ...middle, "r", ["scope"]];
+      for (const value of [...wrong, ...absent]) {
         const error = assertThrowsCode(
-          () => call(...right.with(place, value) as never[]),
+          () => build(...right.with(place, value as string) as never[]),
           "invalid_argument",
         );
-        assertEquals(error.message, `${argument} must be ${wanted}`);
+        assertEquals(error.message, `${name} must be ${wanted}`);
       }
     });
   }

@@ -31,7 +31,7 @@ import {
 /** Refreshes a token; the new one, and what was sent. */
 async function refresh(
   answer: Answer,
-  token: Pick<IToken, "refresh_token" | "refresh_expires_at" | "scope">,
+  token: Partial<IToken>,
   options: Parameters<typeof refreshToken>[2] = {},
 ) {
   using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
@@ -78,6 +78,27 @@ Deno.test("refreshToken() keeps what the response leaves out, and nothing else",
     refresh_token: "r1",
   });
   assertFalse("scope" in fresh);
+});
+
+Deno.test("refreshToken() keeps the authorization details that the response leaves out", async () => {
+  const [a, b] = [[{ type: "a" }], [{ type: "b", x: 1 }]];
+  type Details = typeof a | undefined;
+  const rows: [requested: Details, returned: Details, expected: Details][] = [
+    [undefined, undefined, b],
+    [[], undefined, b],
+    [a, undefined, a],
+    [a, b, b],
+    [undefined, a, a],
+  ];
+  const old = { refresh_token: "r1", authorization_details: b };
+  for (const [authorizationDetails, returned, expected] of rows) {
+    const answer = json({ access_token: "t", authorization_details: returned });
+    const options = { authorizationDetails };
+    const { fresh, body } = await refresh(answer, old, options);
+    assertEquals(fresh.authorization_details, expected);
+    const sent = new URLSearchParams(body).get("authorization_details");
+    assertEquals(sent, authorizationDetails?.length ? '[{"type":"a"}]' : null);
+  }
 });
 
 Deno.test("refreshToken() keeps refresh_expires_at with the refresh token that it is of", async () => {

@@ -259,6 +259,21 @@ Deno.test("fetchToken() keeps __proto__ as a member like any other", async () =>
   }
 });
 
+Deno.test("fetchToken() keeps granted authorization details, and drops anything else in their place", async () => {
+  const rows: [sent: unknown, isKept: boolean][] = [
+    [[{ type: "a", actions: ["read"] }, { type: "b", x: null }], true],
+    [[], true],
+    ['[{"type":"a"}]', false],
+    [[{}], false],
+    [null, false],
+  ];
+  for (const [authorization_details, isKept] of rows) {
+    const answer = json({ access_token: "t", authorization_details });
+    const expected = token(isKept ? { authorization_details } : {});
+    assertEquals<unknown>(await tokenOf(answer), expected);
+  }
+});
+
 /** A response with a form of these characters, one byte each. */
 function formBytes(body: string): Answer {
   const bytes = Uint8Array.from(body, (char) => char.charCodeAt(0));
