@@ -7,6 +7,7 @@ import {
 import {
   fetchDynamicRegistration,
   type IFetchDynamicRegistrationOptions,
+  type IFetchResponse,
   OAuthClientError,
 } from "../../../mod.ts";
 import { REGISTRATION_ENDPOINT } from "../../support/fixtures.ts";
@@ -29,211 +30,144 @@ async function errorOf(
   respond: Answer,
   options?: IFetchDynamicRegistrationOptions,
 ): Promise<OAuthClientError> {
-  using server = stubFetch({ [REGISTRATION_ENDPOINT]: respond });
+  let response: IFetchResponse | undefined;
+  using server = stubFetch({
+    [REGISTRATION_ENDPOINT]: async (request) =>
+      response = await respond(request),
+  });
   const { fetch } = server;
+  const given = { ...options, fetch };
   const error = await assertRejects(
-    () =>
-      fetchDynamicRegistration(SERVER, "Client", ["read"], {
-        ...options,
-        fetch,
-      }),
+    () => fetchDynamicRegistration(SERVER, "Client", ["read"], given),
     OAuthClientError,
   );
-  assertEquals(error.url, REGISTRATION_ENDPOINT);
+  assertEquals(
+    [error.url, error.request, error.status],
+    [REGISTRATION_ENDPOINT, "registration", response?.status],
+  );
   assertEquals(server.urls, [REGISTRATION_ENDPOINT]);
   return error;
 }
 
-Deno.test("fetchDynamicRegistration() reports error and error_description of an error response", async () => {
-  const rows: [body: unknown, details: string, members: unknown[]][] = [
-    [{ error: "a_b" }, "a_b", ["a_b", undefined]],
-    [{ error: "a_b", error_description: "" }, "a_b", ["a_b", undefined]],
-    [{ error: "a_b", error_description: null }, "a_b", ["a_b", undefined]],
-    [{ error: "a_b", error_description: "No" }, "a_b: No", ["a_b", "No"]],
+const refusal = (body: unknown, status = 400) => json(body, { status });
+const described = (error_description: unknown) =>
+  refusal({ error: "a_b", error_description });
+const broken = new Error("Body is broken");
+const reject = () => Promise.reject(broken);
+const brokenStream = (status: number) => () =>
+  new Response(
+    new ReadableStream({ pull: (controller) => controller.error(broken) }),
+    { status },
+  );
+const most = "x".repeat(1_999);
+const tooLong = "x".repeat(101);
+
+/** A response, the end of the message, and the members of the error response. */
+type Row = [
+  respond: Answer,
+  details: string,
+  error?: string,
+  error_description?: string,
+];
+
+const ROWS: [what: string, start: string, code: string, rows: Row[]][] = [
+  ["error and error_description of an error response", FAILED, "oauth_error", [
+    [refusal({ error: "a_b" }, 500), "a_b", "a_b"],
+    [described(""), "a_b", "a_b"],
+    [described(null), "a_b", "a_b"],
     [
-      { error: "a_b", error_description: "Gr\u00fc\u00dfe" },
+      described("Gr\u00fc\u00dfe"),
       "a_b: Gr\u00fc\u00dfe",
-      [
-        "a_b",
-        "Gr\u00fc\u00dfe",
-      ],
+      "a_b",
+      "Gr\u00fc\u00dfe",
     ],
     // Control characters are escaped in the message and removed from the member.
-    [{ error: "a_b", error_description: "\u001b[2J" }, "a_b: \ufffd[2J", [
-      "a_b",
-      "[2J",
-    ]],
-    [{ error: "a_b", error_description: ["No"] }, 'a_b: ["No"]', [
-      "a_b",
-      undefined,
-    ]],
-  ];
-  for (const [body, details, members] of rows) {
-    for (const status of [400, 401, 403, 500]) {
-      const error = await errorOf(json(body, { status }));
-      assertEquals(error.message, FAILED + details);
-      assertEquals([error.code, error.status], ["oauth_error", status]);
-      assertEquals([error.error, error.error_description], members);
-      assertEquals(error.request, "registration");
-    }
-  }
-});
-
-Deno.test("fetchDynamicRegistration() reports an error that is not an error code only in its message", async () => {
-  const rows: [body: unknown, details: string, code?: string][] = [
-    [{ error: 42, error_description: "No" }, "42: No"],
-    [{ error: null }, "null"],
-    [{ error: false }, "false"],
-    [{ error: "" }, ""],
-    [{ error: { code: "x" } }, '{"code":"x"}'],
+    [described("\u001b[2J"), "a_b: \ufffd[2J", "a_b", "[2J"],
+    [described(["No"]), 'a_b: ["No"]', "a_b"],
+    // Outside the characters of RFC 6749, section 5.2, or too long.
+    ...["\u00fc", 'a"b', "a\nb", tooLong]
+      .map((error): Row => [refusal({ error }), error]),
+  ]],
+  ["an error that is no string", FAILED, "unexpected_status", [
+    [refusal({ error: 42, error_description: "No" }), "42: No"],
+    [refusal({ error: null }), "null"],
+    [refusal({ error: false }), "false"],
+    [refusal({ error: "" }), ""],
     [
-      { error: { client_secret: "s3cr3t" } },
+      refusal({ error: { client_secret: "s" } }),
       '{"client_secret":"[redacted]"}',
     ],
-    // Outside the characters of RFC 6749, section 5.2, or too long.
-    [{ error: "\u00fc" }, "\u00fc", "oauth_error"],
-    [{ error: 'a"b' }, 'a"b', "oauth_error"],
-    [{ error: "a\nb" }, "a\nb", "oauth_error"],
-    [{ error: "x".repeat(101) }, "x".repeat(101), "oauth_error"],
-  ];
-  for (const [body, details, code = "unexpected_status"] of rows) {
-    const error = await errorOf(json(body, { status: 400 }));
-    assertEquals(error.message, FAILED + details);
-    assertEquals([String(error.code), error.status], [code, 400]);
-    assertEquals([error.error, error.error_description], [
-      undefined,
-      undefined,
-    ]);
-  }
-});
-
-Deno.test("fetchDynamicRegistration() reports the body of any other failing response", async () => {
-  const most = "x".repeat(1_999);
-  const rows: [body: string, details?: string][] = [
-    ['{"message":"No"}'],
-    ['{"error_description":"No"}'],
-    ['{"client_id":"c1"}'],
-    ["null"],
-    ["[]"],
-    ['"invalid"'],
-    ["<html>No</html>"],
-    [""],
-    ["a\u0007\tb\n", "a\ufffd\tb\n"],
-    [most + "xx", most + "x…"],
-  ];
-  for (const [body, details = body] of rows) {
-    for (const status of [300, 404, 500]) {
-      const error = await errorOf(text(body, status));
-      assertEquals(error.message, FAILED + details);
-      assertEquals([error.code, error.status], ["unexpected_status", status]);
-    }
-  }
-});
-
-Deno.test("fetchDynamicRegistration() rejects a 2xx response without a client_id", async () => {
-  const rows: [respond: Answer, shown: string][] = [
-    ...[null, [], 7, "text", {}, { client_name: "n" }].map((
-      body,
-    ): [Answer, string] => [json(body, { status: 201 }), JSON.stringify(body)]),
+  ]],
+  ["the body of any other failing response", FAILED, "unexpected_status", [
+    ...[
+      ...['{"message":"No"}', '{"error_description":"No"}', "null", "[]", ""],
+      ...['{"client_id":"c1"}', '"invalid"', "<html>No</html>"],
+    ].map((body): Row => [text(body, 404), body]),
+    [text("a\u0007\tb\n", 300), "a\ufffd\tb\n"],
+    [text(most + "xx", 500), `${most}x…`],
+    [brokenStream(400), "Body is broken"],
+    [() => minimal({ status: 500, text: reject }), "Body is broken"],
+    [() => untyped({ ok: false, text: reject }), "Body is broken"],
+  ]],
+  ["a 2xx response without a client_id", INVALID, "invalid_response", [
+    ...[null, [], 7, "text", {}, { error: false }, { error: "" }]
+      .map((body): Row => [refusal(body, 201), JSON.stringify(body)]),
     [
-      json({ client_secret: "s3cr3t", x: 1 }, { status: 201 }),
+      json({ client_secret: "s", x: 1 }),
       '{"client_secret":"[redacted]","x":1}',
     ],
     [text("<html></html>", 201), "<html></html>"],
     [text("", 201), ""],
-  ];
-  for (const [respond, shown] of rows) {
-    const error = await errorOf(respond);
-    assertEquals(error.message, INVALID + shown);
-    assertEquals([error.code, error.status], ["invalid_response", 201]);
-  }
-});
+    [() => minimal({ json: () => Promise.resolve(undefined) }), "undefined"],
+  ]],
+  ["an error response with status 200", INVALID, "oauth_error", [
+    [
+      json({ error: "a_b", error_description: "No" }),
+      '{"error":"a_b","error_description":"No"}',
+      "a_b",
+      "No",
+    ],
+    [json({ error: tooLong }), `{"error":"${tooLong}"}`],
+  ]],
+  ["why a 2xx response could not be read", INVALID, "network_error", [
+    [brokenStream(201), "Body is broken"],
+    [() => minimal({ json: reject }), "Body is broken"],
+    [() => untyped({ ok: true, json: reject }), "Body is broken"],
+    [() => minimal({ json: () => Promise.reject("cut off") }), "cut off"],
+  ]],
+  ["a redirect", FAILED, "redirect_refused", [
+    [redirect("/elsewhere", 307), "Moved"],
+  ]],
+];
 
-Deno.test("fetchDynamicRegistration() words a body of undefined as such", async () => {
-  const json = () => Promise.resolve(undefined);
-  const error = await errorOf(() => minimal({ json }));
-  assertEquals(error.message, `${INVALID}undefined`);
-  assertEquals(error.code, "invalid_response");
-});
-
-Deno.test("fetchDynamicRegistration() reports an error response with status 200", async () => {
-  const body = { error: "invalid_redirect_uri", error_description: "No" };
-  const error = await errorOf(json(body));
-  assertEquals(error.message, INVALID + JSON.stringify(body));
-  assertEquals([error.code, error.status], ["oauth_error", 200]);
-  assertEquals([error.error, error.error_description], [
-    "invalid_redirect_uri",
-    "No",
-  ]);
-  for (const malformed of ['a"b', "\u00fc", "x".repeat(101)]) {
-    const { code, error } = await errorOf(json({ error: malformed }));
-    assertEquals([code, error], ["oauth_error", undefined]);
-  }
-  for (const body of [{ error: false }, { error: "" }, { error: { a: 1 } }]) {
-    const { code, error } = await errorOf(json(body));
-    assertEquals([code, error], ["invalid_response", undefined]);
-  }
-});
-
-Deno.test("fetchDynamicRegistration() reports why a body could not be read", async () => {
-  const broken = new Error("Body is broken");
-  const reject = () => Promise.reject(broken);
-  const brokenStream = (status: number) => () =>
-    new Response(
-      new ReadableStream({ pull: (controller) => controller.error(broken) }),
-      { status },
-    );
-  const rows: [respond: Answer, start: string, code: string][] = [
-    [() => minimal({ status: 200, json: reject }), INVALID, "network_error"],
-    [() => minimal({ status: 500, text: reject }), FAILED, "unexpected_status"],
-    [() => untyped({ ok: true, json: reject }), INVALID, "network_error"],
-    [() => untyped({ ok: false, text: reject }), FAILED, "unexpected_status"],
-    [brokenStream(201), INVALID, "network_error"],
-    [brokenStream(400), FAILED, "unexpected_status"],
-  ];
-  for (const [respond, start, code] of rows) {
-    const error = await errorOf(respond);
-    assertEquals(error.message, start + "Body is broken");
-    assertEquals(String(error.code), code);
-    assertStrictEquals(error.cause, broken);
-  }
-  const thrown = await errorOf(() =>
-    minimal({ json: () => Promise.reject("broken off") })
-  );
-  assertEquals(thrown.message, INVALID + "broken off");
-  assertEquals(thrown.cause, "broken off");
-});
+for (const [what, start, code, rows] of ROWS) {
+  Deno.test(`fetchDynamicRegistration() reports ${what}`, async () => {
+    for (const [respond, details, ...members] of rows) {
+      const error = await errorOf(respond);
+      assertEquals(error.message, start + details);
+      assertEquals(String(error.code), code, details);
+      const [name, description] = members;
+      assertEquals([error.error, error.error_description], [name, description]);
+      if (details === broken.message) assertStrictEquals(error.cause, broken);
+    }
+  });
+}
 
 Deno.test("fetchDynamicRegistration() reports a body that is too large", async () => {
-  const problem =
-    `Response of ${REGISTRATION_ENDPOINT} is larger than 10 bytes`;
-  const rows: [status: number, start: string, code: string][] = [
-    [201, INVALID, "response_too_large"],
-    [400, FAILED, "unexpected_status"],
-  ];
-  for (const [status, start, code] of rows) {
+  for (
+    const [status, start, code] of [
+      [201, INVALID, "response_too_large"],
+      [400, FAILED, "unexpected_status"],
+    ] as const
+  ) {
     const respond = text('{"client_id":"c1"}', status);
     const error = await errorOf(respond, { maxBytes: 10 });
-    assertEquals(error.message, start + problem);
-    assertEquals(String(error.code), code);
+    const problem = " is larger than 10 bytes";
+    const url = REGISTRATION_ENDPOINT;
+    assertEquals(error.message, `${start}Response of ${url}${problem}`);
+    assertEquals(error.code, code);
     assertInstanceOf(error.cause, OAuthClientError);
     assertEquals(error.cause.code, "response_too_large");
-  }
-});
-
-Deno.test("fetchDynamicRegistration() follows no redirect", async () => {
-  for (const status of [301, 302, 303, 307, 308]) {
-    for (const location of ["https://evil.example/register", "/elsewhere"]) {
-      const error = await errorOf(redirect(location, status));
-      assertEquals([error.code, error.status], ["redirect_refused", status]);
-      assertEquals(error.message, `${FAILED}Moved`);
-      assertInstanceOf(error.cause, OAuthClientError);
-      assertEquals(
-        error.cause.message,
-        `Request to ${REGISTRATION_ENDPOINT} was redirected, which a POST ` +
-          "does not follow",
-      );
-    }
   }
 });
 
@@ -245,19 +179,17 @@ Deno.test("fetchDynamicRegistration() keeps sent secrets out of its errors", asy
   };
   const echo = `Got ${secret} and a-signed-statement`;
   const reject = () => Promise.reject(new Error(echo));
-  const body = { error: "invalid_request", error_description: echo };
-  const rows: [respond: Answer, message: string][] = [
+  const rows: [respond: Answer, start: string, end?: string][] = [
     [text(echo, 400), FAILED],
-    [json(body, { status: 400 }), `${FAILED}invalid_request: `],
+    [refusal({ error: "a_b", error_description: echo }), `${FAILED}a_b: `],
     [text(echo, 200), INVALID],
+    [json({ echo }), `${INVALID}{"echo":"`, '"}'],
     [() => minimal({ json: reject }), INVALID],
     [() => minimal({ status: 400, text: reject }), FAILED],
   ];
-  for (const [respond, start] of rows) {
+  for (const [respond, start, end = ""] of rows) {
     const error = await errorOf(respond, options);
-    assertEquals(error.message, `${start}Got [redacted] and [redacted]`);
+    assertEquals(error.message, `${start}Got [redacted] and [redacted]${end}`);
     assertEquals(error.error_description, undefined);
   }
-  const { message } = await errorOf(json({ echo }), options);
-  assertEquals(message, `${INVALID}{"echo":"Got [redacted] and [redacted]"}`);
 });
