@@ -31,34 +31,26 @@ async function authenticated(client: IClientAuthentication, form: string) {
 Deno.test("publicClient() adds client_id to the body and nothing else", async () => {
   const client = publicClient("c 1&");
   assertEquals([client.clientId, client.method], ["c 1&", "none"]);
-  for (const form of ["a=b", "a=b&client_id=other"]) {
-    const { body, headers } = await authenticated(client, form);
-    assertEquals(body.toString(), "a=b&client_id=c+1%26");
-    assertEquals(headers, {});
-  }
+  const { body, headers } = await authenticated(client, "a=b");
+  assertEquals(body.toString(), "a=b&client_id=c+1%26");
+  assertEquals(headers, {});
 });
 
 Deno.test("clientSecretPost() adds client_id and client_secret to the body", async () => {
   const client = clientSecretPost("c1", "s&=+ \u00fc");
   assertEquals([client.clientId, client.method], ["c1", "client_secret_post"]);
-  for (const form of ["a=b", "a=b&client_id=x&client_secret=y"]) {
-    const { body, headers } = await authenticated(client, form);
-    assertEquals(
-      body.toString(),
-      "a=b&client_id=c1&client_secret=s%26%3D%2B+%C3%BC",
-    );
-    assertEquals(headers, {});
-  }
+  const { body, headers } = await authenticated(client, "a=b");
+  const secret = "client_secret=s%26%3D%2B+%C3%BC";
+  assertEquals(body.toString(), `a=b&client_id=c1&${secret}`);
+  assertEquals(headers, {});
 });
 
 Deno.test("clientSecretBasic() adds the Authorization header and nothing to the body", async () => {
   const client = clientSecretBasic("c1", "s1");
   assertEquals([client.clientId, client.method], ["c1", "client_secret_basic"]);
-  for (const form of ["a=b", "client_id=c1&a=b&client_secret=x"]) {
-    const { body, headers } = await authenticated(client, form);
-    assertEquals(body.toString(), "a=b");
-    assertEquals(headers, { Authorization: "Basic YzE6czE=" });
-  }
+  const { body, headers } = await authenticated(client, "a=b");
+  assertEquals(body.toString(), "a=b");
+  assertEquals(headers, { Authorization: "Basic YzE6czE=" });
 });
 
 /** Returns the decoded credentials of the header. */
@@ -201,34 +193,23 @@ Deno.test("every client authentication rejects options that are not an object", 
 });
 
 Deno.test("every client authentication replaces the credentials of another method", async () => {
-  const form = [
-    "client_id",
-    "client_secret",
-    "client_assertion",
-    "client_assertion_type",
-  ].map((name) => `${name}=other&${name}=twice`).join("&");
+  const names = "id secret assertion assertion_type".split(" ");
+  const form = names.map((name) => `client_${name}=other&client_${name}=twice`);
   for (const [create, parameters] of METHODS) {
     const client = create("c1");
-    const { body } = await authenticated(client, `a=b&${form}`);
-    assertEquals(
-      [...body.keys()].sort(),
-      ["a", ...parameters].sort(),
-      client.method,
-    );
+    const { body } = await authenticated(client, `a=b&${form.join("&")}`);
+    const keys = [...body.keys()].sort();
+    assertEquals(keys, ["a", ...parameters].sort(), client.method);
     assert(!/other|twice/.test(body.toString()), body.toString());
   }
 });
 
-Deno.test("every client authentication has the issuer that it is bound to", () => {
+Deno.test("every client authentication has its issuer as a member, and its secret in none", () => {
   const issuer = "https://as.example";
   for (const [create] of METHODS) {
-    assertEquals(create("c1", { issuer }).issuer, issuer);
-  }
-});
-
-Deno.test("every client authentication keeps its secret out of its members", () => {
-  for (const [create] of METHODS) {
-    const members = JSON.stringify(create("c1"));
+    const client = create("c1", { issuer });
+    assertEquals(client.issuer, issuer);
+    const members = JSON.stringify(client);
     assert(!members.includes(SECRET), members);
     assert(!members.includes(btoa(`c1:${SECRET}`)), members);
   }
