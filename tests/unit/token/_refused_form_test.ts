@@ -29,11 +29,10 @@ const ENCODING =
   " (servers differ in whether they decode such Basic credentials: see " +
   "formEncode of clientSecretBasic)";
 
-const AUTHORIZATION = {
-  redirectUri: "http://127.0.0.1:8123/callback",
-  state: "state-of-the-user",
-  codeChallenge: "c".repeat(43),
-};
+const SIGNING = clientAssertion("c1", () => "jwt-of-the-user", { issuer: AS });
+const basic = (id: string, secret: string, formEncode: boolean) =>
+  clientSecretBasic(id, secret, { issuer: AS, formEncode });
+const ENCODED = basic("c1", "s3cret/+ %", true);
 
 type Send = (
   client: IClientAuthentication,
@@ -49,10 +48,12 @@ const REQUESTS: Record<string, Send> = {
     return fetchToken(CODE_SERVER, form, { client, fetch });
   },
   par: (client, resource, fetch) =>
-    pushAuthorizationRequest(CODE_SERVER, { ...AUTHORIZATION, resource }, {
-      client,
-      fetch,
-    }),
+    pushAuthorizationRequest(CODE_SERVER, {
+      redirectUri: "http://127.0.0.1:8123/callback",
+      state: "state-of-the-user",
+      codeChallenge: "c".repeat(43),
+      resource,
+    }, { client, fetch }),
   device: (client, resource, fetch) =>
     fetchDeviceAuthorization(CODE_SERVER, { client, resource, fetch }),
 };
@@ -90,7 +91,6 @@ for (const [path, send] of Object.entries(REQUESTS)) {
       [refusal("invalid_target", 503), ""],
       [refusal(undefined, 429), ""],
       [refusal(undefined, 500), ""],
-      [refusal("invalid_grant"), ""],
       [refusal("invalid_request"), ""],
     ];
     for (const [index, [answer, hint]] of rows.entries()) {
@@ -100,40 +100,24 @@ for (const [path, send] of Object.entries(REQUESTS)) {
     }
   });
 
-  Deno.test(`a request to the ${path} endpoint whose assertion is refused names the options`, async () => {
-    const getJwt = () => "assertion-of-the-user";
-    const client = clientAssertion("c1", getJwt, { issuer: AS });
-    const rows: [answer: Answer, hint: string, client?: typeof client][] = [
-      [refusal("invalid_client", 401), ASSERTION],
-      [refusal("invalid_client"), ASSERTION],
-      [refusal("invalid_client", 503), ""],
-      [refusal("invalid_grant"), ""],
+  Deno.test(`a request to the ${path} endpoint whose client is refused names its options`, async () => {
+    const rows: [Answer, hint: string, IClientAuthentication][] = [
+      [refusal("invalid_client", 401), ASSERTION, SIGNING],
+      [refusal("invalid_client", 503), "", SIGNING],
+      [refusal("invalid_grant"), "", SIGNING],
       [refusal("invalid_client", 401), "", PUBLIC],
-    ];
-    for (const [index, [answer, hint, one = client]] of rows.entries()) {
-      const row = [index, await hintOf(path, send, answer, one)];
-      assertEquals(row, [index, hint]);
-    }
-  });
-
-  Deno.test(`a request to the ${path} endpoint whose Basic credentials are refused names the option where the encoding changes them`, async () => {
-    const issuer = AS;
-    const basic = (id: string, secret: string, formEncode: boolean) =>
-      clientSecretBasic(id, secret, { issuer, formEncode });
-    const encoded = basic("c1", "s3cret/+ %", true);
-    const rows: [answer: Answer, hint: string, IClientAuthentication][] = [
-      [refusal("invalid_client", 401), ENCODING, encoded],
-      [refusal("unauthorized_client"), ENCODING, encoded],
-      [text("", 401), ENCODING, encoded],
-      [text("", 403), ENCODING, encoded],
+      [refusal("invalid_client", 401), ENCODING, ENCODED],
+      [refusal("unauthorized_client"), ENCODING, ENCODED],
+      [text("", 401), ENCODING, ENCODED],
+      [text("", 403), ENCODING, ENCODED],
       [refusal("invalid_client"), ENCODING, basic("c/1", "s3cret", true)],
       [refusal("invalid_client"), ENCODING, basic("c1", "s3cret:1", false)],
       [refusal("invalid_client"), ENCODING, basic("c1", "s3crét", true)],
       // Not about the client, or temporary.
-      [text("<html>", 403), "", encoded],
-      [text("", 404), "", encoded],
-      [refusal("invalid_grant"), "", encoded],
-      [refusal("invalid_client", 503), "", encoded],
+      [text("<html>", 403), "", ENCODED],
+      [text("", 404), "", ENCODED],
+      [refusal("invalid_grant"), "", ENCODED],
+      [refusal("invalid_client", 503), "", ENCODED],
       // The same in both forms, or not Basic.
       [refusal("invalid_client"), "", basic("c-1.x_*", "s3cret", true)],
       [refusal("invalid_client"), "", clientSecretPost("c1", "s3cret/+")],
@@ -146,24 +130,14 @@ for (const [path, send] of Object.entries(REQUESTS)) {
 }
 
 Deno.test("a refused request names all options that may help", async () => {
-  const client = clientSecretBasic("c1", "s3cret/1", {
-    issuer: AS,
-    formEncode: true,
-  });
-  const hint = await hintOf(
-    "token",
-    REQUESTS.token!,
-    text("", 401),
-    client,
-    MCP,
-  );
+  const { token } = REQUESTS;
+  const hint = await hintOf("token", token!, text("", 401), ENCODED, MCP);
   assertEquals(hint, RESOURCE + ENCODING);
 });
 
 Deno.test("a refused revocation names the options of the client", async () => {
-  const client = clientAssertion("c1", () => "j1", { issuer: AS });
   const send: Send = (client, _resource, fetch) =>
     revokeToken(CODE_SERVER, "token-of-the-user", { client, fetch });
   const answer = refusal("invalid_client", 401);
-  assertEquals(await hintOf("revoke", send, answer, client), ASSERTION);
+  assertEquals(await hintOf("revoke", send, answer, SIGNING), ASSERTION);
 });

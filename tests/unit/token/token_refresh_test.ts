@@ -50,16 +50,20 @@ Deno.test("refreshToken() keeps what the response leaves out, and nothing else",
     expires_at: 5,
     id_token: "old",
   };
-  const rows: [
+  type Row = [
     members: Record<string, unknown>,
     scopes: string[] | undefined,
     refreshToken: string,
     scope: string,
-  ][] = [
+  ];
+  const rows: Row[] = [
+    ...[null, 7, ""].map((one): Row => [
+      { refresh_token: one, scope: one },
+      undefined,
+      "r1",
+      "read write",
+    ]),
     [{}, undefined, "r1", "read write"],
-    [{ refresh_token: null, scope: null }, undefined, "r1", "read write"],
-    [{ refresh_token: 7, scope: 7 }, undefined, "r1", "read write"],
-    [{ refresh_token: "", scope: "" }, undefined, "r1", "read write"],
     [{ refresh_token: "r2" }, undefined, "r2", "read write"],
     [{ refresh_token: "r2", scope: "list" }, undefined, "r2", "list"],
     // RFC 6749, section 5.1: without a scope the requested one is granted.
@@ -103,15 +107,14 @@ Deno.test("refreshToken() keeps the authorization details that the response leav
 
 Deno.test("refreshToken() keeps refresh_expires_at with the refresh token that it is of", async () => {
   const old = { refresh_token: "r1", refresh_expires_at: 500 };
-  for (
-    const [members, expected] of [
-      [{}, 500],
-      [{ refresh_token: "r1" }, 500],
-      [{ refresh_token: "r2" }, undefined],
-      [{ refresh_token_expires_in: 900 }, 900],
-      [{ refresh_token: "r2", refresh_expires_in: 900 }, 900],
-    ] as const
-  ) {
+  const rows: [members: Record<string, unknown>, expected?: number][] = [
+    [{}, 500],
+    [{ refresh_token: "r1" }, 500],
+    [{ refresh_token: "r2" }],
+    [{ refresh_token_expires_in: 900 }, 900],
+    [{ refresh_token: "r2", refresh_expires_in: 900 }, 900],
+  ];
+  for (const [members, expected] of rows) {
     const answer = json({ access_token: "new", ...members });
     const { fresh } = await refresh(answer, old);
     assertEquals(fresh.refresh_expires_at, expected, JSON.stringify(members));
@@ -151,21 +154,24 @@ Deno.test("refreshToken() says in its errors that a refresh was refused, fetchTo
 });
 
 Deno.test("refreshToken() rejects invalid arguments before any request", async () => {
-  const token = { refresh_token: "r1" };
-  const rows: [args: unknown[], name: string][] = [
-    ...[{}, { refresh_token: "" }, { refresh_token: 7 }].map(
-      (token): typeof rows[0] => [[SERVER, token, {}], "refreshToken"],
-    ),
-    [[SERVER, token, "x"], "options"],
+  const rows: [name: string, token: unknown, options?: unknown][] = [
+    ["refreshToken", {}],
+    ["refreshToken", { refresh_token: "" }],
+    ["refreshToken", { refresh_token: 7 }],
+    ["options", { refresh_token: "r1" }, "x"],
   ];
   using stubbed = stubFetch({});
   using _global = stub(globalThis, "fetch", stubbed.globalFetch);
-  for (const [args, name] of rows) {
-    await assertInvalidArgument(() => untyped(refreshToken)(...args), name);
+  for (const [name, ...args] of rows) {
+    const call = () => untyped(refreshToken)(SERVER, ...args);
+    await assertInvalidArgument(call, name);
   }
 });
 
-/** An access token that is a JWT with this expiry. */
+const expiring = (exp: unknown) => ({ access_token: unverifiedJwt({ exp }) });
+const readJwt = { readJwt: true };
+
+/** Tokens at the time of 900 s. */
 const TOKENS: [
   token: Record<string, unknown>,
   options: Parameters<typeof isTokenExpired>[1],
@@ -182,21 +188,15 @@ const TOKENS: [
   [{ expires_at: "0" }, {}, false],
   [{ expires_at: NaN }, {}, false],
   [{ expires_in: 0 }, {}, false],
-  [{ access_token: unverifiedJwt({ exp: 0 }) }, {}, false],
-  [{ access_token: unverifiedJwt({ exp: 930 }) }, { readJwt: true }, true],
-  [{ access_token: unverifiedJwt({ exp: 931 }) }, { readJwt: true }, false],
-  [{ access_token: unverifiedJwt({ exp: "0" }) }, { readJwt: true }, false],
-  [{ access_token: "opaque" }, { readJwt: true }, false],
+  [expiring(0), {}, false],
+  [expiring(930), readJwt, true],
+  [expiring(931), readJwt, false],
+  [expiring("0"), readJwt, false],
+  [{ access_token: "opaque" }, readJwt, false],
   // The claim is used only without a number in `expires_at`.
-  [{ access_token: unverifiedJwt({ exp: 0 }), expires_at: null }, {
-    readJwt: true,
-  }, true],
-  [{ access_token: unverifiedJwt({ exp: 0 }), expires_at: 1000 }, {
-    readJwt: true,
-  }, false],
-  [{ access_token: unverifiedJwt({ exp: 1000 }), expires_at: 0 }, {
-    readJwt: true,
-  }, true],
+  [{ ...expiring(0), expires_at: null }, readJwt, true],
+  [{ ...expiring(0), expires_at: 1000 }, readJwt, false],
+  [{ ...expiring(1000), expires_at: 0 }, readJwt, true],
 ];
 
 for (const [n, [token, options, expired]] of TOKENS.entries()) {

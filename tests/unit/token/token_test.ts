@@ -39,7 +39,9 @@ const token = (members: Record<string, unknown> = {}) => ({
 /** The form of a request for which a token need not be an access token. */
 const EXCHANGE = new URLSearchParams({ grant_type: GRANT_TYPE_TOKEN_EXCHANGE });
 
-const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
+type Expiry = [expires_in: unknown, expected: number | undefined];
+const ignored = (value: unknown): Expiry => [value, undefined];
+const EXPIRIES: Expiry[] = [
   [3600, 3600],
   ["3600", 3600],
   [0, 0],
@@ -49,34 +51,20 @@ const EXPIRIES: [expires_in: unknown, expected: number | undefined][] = [
   ["-1", 0],
   ["-0", 0],
   [1.5, 1.5],
-  ["", undefined],
-  ["1h", undefined],
-  ["1e3", undefined],
-  ["1e400", undefined],
-  ["  5", undefined],
-  ["9".repeat(400), undefined],
-  [{ seconds: 3600 }, undefined],
-  [[3600], undefined],
-  [true, undefined],
-  [null, undefined],
-  [undefined, undefined],
+  ...["", "1h", "1e3", "1e400", "  5", "9".repeat(400)].map(ignored),
+  ...[{ seconds: 3600 }, [3600], true, null, undefined].map(ignored),
 ];
 
 for (const [expires_in, expected] of EXPIRIES) {
   const shown = JSON.stringify(expires_in)?.slice(0, 20);
   Deno.test(`fetchToken() reads expires_in ${shown}`, async () => {
     // The server's own `expires_at` has no standard, and is dropped.
-    for (const expires_at of [undefined, 5, "2020-01-01", null]) {
-      assertEquals(
-        await tokenOf(json({ access_token: "t", expires_in, expires_at })),
-        token(
-          expected === undefined ? {} : {
-            expires_in: expected,
-            expires_at: Math.floor(1000.9 + expected),
-          },
-        ),
-      );
-    }
+    const answer = json({ access_token: "t", expires_in, expires_at: 5 });
+    const expires_at = Math.floor(1000.9 + (expected ?? 0));
+    const read = expected === undefined
+      ? {}
+      : { expires_in: expected, expires_at };
+    assertEquals(await tokenOf(answer), token(read));
   });
 }
 
@@ -118,46 +106,33 @@ Deno.test("fetchToken() sets expires_at when the response arrives", async () => 
   }
 });
 
-const TYPES: [token_type: unknown, expected: string][] = [
-  ["bearer", "bearer"],
-  ["BEARER", "BEARER"],
+Deno.test("fetchToken() keeps token_type, or takes Bearer where there is none", async () => {
   // LinkedIn sends none.
-  ["", "Bearer"],
-  [null, "Bearer"],
-  [7, "Bearer"],
-  [undefined, "Bearer"],
-];
-
-for (const [token_type, expected] of TYPES) {
-  Deno.test(`fetchToken() reads token_type ${JSON.stringify(token_type)}`, async () => {
+  for (const token_type of ["bearer", "BEARER", "", null, 7, undefined]) {
     const answer = json({ access_token: "t", token_type });
+    const expected = typeof token_type === "string" && token_type || "Bearer";
     assertEquals(await tokenOf(answer), token({ token_type: expected }));
-  });
-}
+  }
+});
 
 Deno.test("fetchToken() uses no token of a type that it does not support", async () => {
-  for (
-    const [members, message] of [
-      [{ token_type: "mac" }, "expected Bearer, got mac"],
-      [{ token_type: "user" }, "expected Bearer, got user"],
-      [{ token_type: "s3cret-or-not" }, "expected Bearer, got another one"],
-      [{ token_type: "DPoP" }, "expected Bearer, got DPoP (set dpop)"],
-      [{ token_type: "N_A" }, "expected Bearer, got N_A"],
-      [
-        { token_type: "N_A", issued_token_type: TOKEN_TYPE_ACCESS_TOKEN },
-        "expected Bearer, got N_A",
-      ],
-      // It would become the access token of a session.
-      [
-        { token_type: "N_A", issued_token_type: "urn:other" },
-        "expected Bearer, got N_A",
-      ],
-    ] as const
-  ) {
-    const answer = json({ access_token: "t0ken", ...members });
-    const error = await tokenErrorOf(answer);
+  const rows: [type: string, shown: string, issued_token_type?: string][] = [
+    ["mac", "mac"],
+    ["s3cret-or-not", "another one"],
+    ["DPoP", "DPoP (set dpop)"],
+    ["N_A", "N_A"],
+    ["N_A", "N_A", TOKEN_TYPE_ACCESS_TOKEN],
+    // It would become the access token of a session.
+    ["N_A", "N_A", "urn:other"],
+  ];
+  for (const [token_type, shown, issued_token_type] of rows) {
+    const members = { token_type, issued_token_type };
+    const error = await tokenErrorOf(
+      json({ access_token: "t0ken", ...members }),
+    );
     assertEquals([error.code, error.url], ["invalid_response", TOKEN_ENDPOINT]);
-    assert(error.message.endsWith(message), error.message);
+    const end = `expected Bearer, got ${shown}`;
+    assert(error.message.endsWith(end), error.message);
   }
   const members = { token_type: "n_a", issued_token_type: "urn:other" };
   const answer = json({ access_token: "\u00fc", ...members });
@@ -168,75 +143,66 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
 });
 
 Deno.test("fetchToken() uses no token that a header field cannot hold", async () => {
-  for (
-    const char of [
-      " ",
-      "\t",
-      "\n",
-      "\r\nX-Admin: 1",
-      "\0",
-      "\x7f",
-      "ü",
-      "\u2028",
-    ]
-  ) {
-    for (
-      const access_token of [
-        `t0ken${char}t0ken`,
-        `${char}t0ken`,
-        `t0ken${char}`,
-      ]
-    ) {
-      const error = await tokenErrorOf(json({ access_token }));
-      assertEquals(error.code, "invalid_response");
-      assert(
-        error.message.endsWith("an access_token that no header field can hold"),
-      );
-      assertFalse(error.message.includes("t0ken"));
-    }
+  const chars = [
+    " ",
+    "\t",
+    "\n",
+    "\r\nX-Admin: 1",
+    "\0",
+    "\x7f",
+    "ü",
+    "\u2028",
+  ];
+  const tokens = chars.flatMap((char) => [
+    ...[`t0ken${char}t0ken`, `${char}t0ken`, `t0ken${char}`],
+  ]);
+  for (const access_token of tokens) {
+    const { code, message } = await tokenErrorOf(json({ access_token }));
+    assertEquals(code, "invalid_response");
+    assert(message.endsWith("an access_token that no header field can hold"));
+    assertFalse(message.includes("t0ken"));
   }
 });
 
-const OK: [name: string, answer: Answer, members?: Record<string, unknown>][] =
+type Accepted = [
+  name: string,
+  answer: Answer,
+  members?: Record<string, unknown>,
+];
+const OK: Accepted[] = [
+  ["status 201", json({ access_token: "t" }, { status: 201 })],
+  ["JSON of another media type", typed('{"access_token":"t"}', "text/html")],
+  ["JSON without media type", typed('{"access_token":"t"}', "")],
   [
-    ["status 201", json({ access_token: "t" }, { status: 201 })],
-    ["JSON of another media type", typed('{"access_token":"t"}', "text/html")],
-    ["JSON without media type", typed('{"access_token":"t"}', "")],
-    [
-      "a form, as GitHub sends it",
-      typed("access_token=t&scope=a%2Cb+c&expires_in=60", FORM),
-      { scope: "a,b c", expires_in: 60, expires_at: 1060 },
-    ],
-    [
-      "a form with a charset",
-      typed("access_token=t", `${FORM}; charset=utf-8`),
-    ],
-    ["a form in capitals", typed("access_token=t", FORM.toUpperCase())],
-    [
-      "members that are null, and further members",
-      json({
-        access_token: "t",
-        refresh_token: null,
-        scope: null,
-        ok: true,
-        team: { id: "T1", none: null },
-      }),
-      { ok: true, team: { id: "T1", none: null } },
-    ],
-    [
-      "refresh_token, scope and id_token of another type",
-      json({ access_token: "t", refresh_token: 7, scope: ["a"], id_token: {} }),
-    ],
-    [
-      "a minimal response",
-      () => minimal({ json: () => Promise.resolve({ access_token: "t" }) }),
-    ],
-    // An error is a non-empty string (RFC 6749, section 5.2).
-    ["an empty error", json({ access_token: "t", error: "" }), { error: "" }],
-    ["an error false", json({ access_token: "t", error: false }), {
-      error: false,
-    }],
-  ];
+    "a form, as GitHub sends it",
+    typed("access_token=t&scope=a%2Cb+c&expires_in=60", FORM),
+    { scope: "a,b c", expires_in: 60, expires_at: 1060 },
+  ],
+  [
+    "a form in capitals, with a charset",
+    typed("access_token=t", `${FORM.toUpperCase()}; charset=utf-8`),
+  ],
+  [
+    "members that are null, and further members",
+    json({ access_token: "t", scope: null, team: { id: "T1", none: null } }),
+    { team: { id: "T1", none: null } },
+  ],
+  [
+    "refresh_token, scope and id_token of another type",
+    json({ access_token: "t", refresh_token: 7, scope: ["a"], id_token: {} }),
+  ],
+  [
+    "a minimal response",
+    () => minimal({ json: () => Promise.resolve({ access_token: "t" }) }),
+  ],
+  // An error is a non-empty string (RFC 6749, section 5.2).
+  ["an empty error", json({ access_token: "t", error: "" }), { error: "" }],
+  [
+    "an error false",
+    json({ access_token: "t", error: false }),
+    { error: false },
+  ],
+];
 
 for (const [name, answer, members] of OK) {
   Deno.test(`fetchToken() accepts ${name}`, async () => {
@@ -246,12 +212,8 @@ for (const [name, answer, members] of OK) {
 
 Deno.test("fetchToken() keeps __proto__ as a member like any other", async () => {
   const body = '{"access_token":"t","__proto__":{"token_type":"evil"}}';
-  for (
-    const answer of [
-      text(body, 200),
-      typed("access_token=t&__proto__=evil", FORM),
-    ]
-  ) {
+  const form = typed("access_token=t&__proto__=evil", FORM);
+  for (const answer of [text(body, 200), form]) {
     const found = await tokenOf(answer);
     assertStrictEquals(Object.getPrototypeOf(found), Object.prototype);
     assertEquals(found.token_type, "Bearer");
@@ -326,7 +288,7 @@ Deno.test("fetchToken() fails on an error at any status, even beside a token", a
     more: [1],
     nothing: null,
   };
-  for (const status of [200, 201, 400, 401, 403, 500, 503]) {
+  for (const status of [200, 400, 401, 503]) {
     const body = { ...members, access_token: "t" };
     const error = await tokenErrorOf(json(body, { status }));
     const { nothing: _, ...rest } = members;
@@ -380,25 +342,23 @@ Deno.test("fetchToken() keeps members of another type in errorResponse only", as
 Deno.test("fetchToken() fails on a status other than 2xx without an error", async () => {
   const answers: [Answer, status: number][] = [
     [json({ access_token: "t" }, { status: 300 }), 300],
-    [json({ access_token: "t" }, { status: 401 }), 401],
-    [json({ error: "" }, { status: 400 }), 400],
-    ...[null, true, 0, 1, [], [1], {}, { type: "x" }]
-      .map((
-        error,
-      ): [Answer, number] => [json({ error }, { status: 400 }), 400]),
+    ...["", null, true, 0, 1, [], [1], {}, { type: "x" }]
+      .map((error) => json({ error }, { status: 400 }))
+      .map((answer): typeof answers[0] => [answer, 400]),
     [text("Fault 17", 500), 500],
   ];
   for (const [answer, status] of answers) {
     const error = await tokenErrorOf(answer);
-    assertEquals(
-      [error.code, error.url, error.status],
-      ["unexpected_status", TOKEN_ENDPOINT, status],
-    );
+    assertEquals({ ...error }, {
+      name: "OAuthClientError",
+      code: "unexpected_status",
+      url: TOKEN_ENDPOINT,
+      status,
+    });
     assertEquals(
       error.message,
       `The token request to ${TOKEN_ENDPOINT} failed: expected status 2xx, got ${status}`,
     );
-    assertFalse("errorResponse" in error);
   }
 });
 
@@ -422,7 +382,6 @@ Deno.test("fetchToken() requires a token that is bound to the DPoP key", async (
     ["N_A", ""],
     ["Bearer"],
     ["Bearer", `${urn}:id-jag`],
-    ["user"],
     ["DPoPs"],
     [],
   ];
