@@ -72,21 +72,18 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
   }
 });
 
-const complete = `${AS}/activate?user_code=WDJB-MJHT`;
+const complete = {
+  verification_uri_complete: `${AS}/activate?user_code=WDJB-MJHT`,
+};
 const MEMBERS: [members: object, expected: object][] = [
   [{}, {}],
   [{ interval: 7 }, { interval: 7 }],
   [{ interval: 0 }, { interval: 0 }],
-  [{ interval: "7", expires_in: "60" }, {
-    interval: 7,
-    expires_in: 60,
-    expires_at: 1060,
-  }],
+  [{ interval: "7" }, { interval: 7 }],
+  [{ expires_in: "60" }, { expires_in: 60, expires_at: 1060 }],
   [{ interval: null }, {}],
   [{ interval: "soon" }, {}],
-  [{ verification_uri_complete: complete }, {
-    verification_uri_complete: complete,
-  }],
+  [complete, complete],
   [{ verification_uri_complete: null }, {}],
   [{ verification_uri: undefined, verification_url: `${AS}/u` }, {
     verification_uri: `${AS}/u`,
@@ -111,27 +108,25 @@ for (const [members, expected] of MEMBERS) {
 Deno.test("fetchDeviceAuthorization() fails without a usable required member", async () => {
   const answers = [
     text("<html>", 200),
-    text("", 200),
     json([DEVICE_AUTHORIZATION]),
+    ...Object.keys(DEVICE_AUTHORIZATION).flatMap((name) =>
+      [undefined, null, "", 0, -1, true, [], [1], {}]
+        .map((value) => responseWith({ [name]: value }))
+    ),
+    responseWith({ expires_in: "x" }),
+    // Control and bidi characters would change what a terminal shows.
+    ...["\u001b[2J", "\u0007", "\u202e", "\u2066", "\n"]
+      .map((char) => responseWith({ user_code: `WDJB${char}MJHT` })),
   ];
-  for (const name of Object.keys(DEVICE_AUTHORIZATION)) {
-    for (const value of [undefined, null, "", 0, -1, true, [], [1], {}]) {
-      answers.push(responseWith({ [name]: value }));
-    }
-  }
-  answers.push(responseWith({ expires_in: "x" }));
-  // Control and bidi characters would change what a terminal shows.
-  for (const char of ["\u001b[2J", "\u0007", "\u202e", "\u2066", "\n"]) {
-    answers.push(responseWith({ user_code: `WDJB${char}MJHT` }));
-  }
   for (const answer of answers) {
     const { result } = await start(answer);
     assertInstanceOf(result, OAuthClientError);
-    assertEquals(
-      [result.code, result.url],
-      ["invalid_response", DEVICE_AUTHORIZATION_ENDPOINT],
-    );
-    assertNotMatch(result.message, /d1|WDJB/);
+    const { code, url, message } = result;
+    assertEquals([code, url], [
+      "invalid_response",
+      DEVICE_AUTHORIZATION_ENDPOINT,
+    ]);
+    assertNotMatch(message, /d1|WDJB/);
   }
 });
 
@@ -148,11 +143,9 @@ Deno.test("fetchDeviceAuthorization() refuses an unsafe URL for the user", async
       const { verification_uri: _, ...rest } = DEVICE_AUTHORIZATION;
       const base = name === "verification_url" ? rest : DEVICE_AUTHORIZATION;
       const { result } = await start(json({ ...base, [name]: url }));
-      assertInstanceOf(result, OAuthClientError);
-      assertEquals(
-        [result.code, result.url, result.status],
-        ["url_refused", DEVICE_AUTHORIZATION_ENDPOINT, 200],
-      );
+      const shown = [result.code, result.url, result.status];
+      const endpoint = DEVICE_AUTHORIZATION_ENDPOINT;
+      assertEquals(shown, ["url_refused", endpoint, 200]);
       assertNotMatch(result.message, /s3cret/);
     }
   }
@@ -163,21 +156,13 @@ Deno.test("fetchDeviceAuthorization() refuses an unsafe URL for the user", async
 });
 
 Deno.test("fetchDeviceAuthorization() reports failures of the request", async () => {
-  const error = "unauthorized_client";
-  const rows: [Answer, code: string, message: string][] = [
-    [json({ error }, { status: 400 }), "oauth_error", `400 ${error}`],
-    [text("", 503), "unexpected_status", "expected status 2xx, got 503"],
-  ];
-  for (const [answer, code, message] of rows) {
-    const { result } = await start(answer);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(String(result.code), code);
-    assertEquals(
-      result.message,
-      `The device authorization request to ${DEVICE_AUTHORIZATION_ENDPOINT} ` +
-        `failed: ${message}`,
-    );
-  }
+  const error = json({ error: "slow_down" }, { status: 400 });
+  const { result: refused } = await start(error);
+  assertEquals([refused.code, refused.message], [
+    "oauth_error",
+    `The device authorization request to ${DEVICE_AUTHORIZATION_ENDPOINT} ` +
+    "failed: 400 slow_down",
+  ]);
   const moved = await start(redirect("/moved"));
   assertEquals(moved.result.code, "redirect_refused");
   const { answer, signal, reason } = aborted();
@@ -188,18 +173,11 @@ Deno.test("fetchDeviceAuthorization() reports failures of the request", async ()
 Deno.test("fetchDeviceAuthorization() makes no request at a server without the endpoint, or with another issuer's client", async () => {
   const { device_authorization_endpoint: _, ...server } = SERVER;
   const none = await start(json({}), {}, server);
+  assertEquals([none.result.code, none.requests], ["unsupported", []]);
+  assertMatch(none.result.message, /has no device_authorization_endpoint$/);
   const client = clientSecretPost("c1", "s", { issuer: "https://o.example" });
   const other = await start(json({}), { client });
-  for (
-    const [{ result, requests }, code] of [[none, "unsupported"], [
-      other,
-      "issuer_mismatch",
-    ]] as const
-  ) {
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals([String(result.code), requests], [code, []]);
-  }
-  assertMatch(none.result.message, /has no device_authorization_endpoint$/);
+  assertEquals([other.result.code, other.requests], ["issuer_mismatch", []]);
 });
 
 Deno.test("fetchDeviceAuthorization() rejects invalid arguments before any request", async () => {
@@ -207,13 +185,9 @@ Deno.test("fetchDeviceAuthorization() rejects invalid arguments before any reque
     // Without a client the request would have no client_id.
     [{ client: undefined }, "options.client"],
     [{ client: null }, "options.client"],
-    [{ scopes: "a b" }, "scopes"],
     [{ scopes: ["a b"] }, "scopes"],
     [{ resource: 7 }, "resource"],
-    [{ parameters: { x: 7 } }, "parameters"],
     [{ parameters: { client_id: "c2" } }, "parameters"],
-    [{ parameters: { scope: "b" } }, "parameters"],
-    [{ parameters: new URLSearchParams("x=1") }, "parameters"],
   ];
   for (const [options, name] of rows) {
     const { result, requests } = await start(json({}), untyped(options));

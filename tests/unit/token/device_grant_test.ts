@@ -29,15 +29,18 @@ import {
 const lost = failing(new TypeError("Cable cut"));
 const unreadable = () => minimal({});
 
-const WAITS: [name: string, Answer[], interval: unknown, waits: number[]][] = [
-  ["5 seconds by default", [pending, done], undefined, [5, 5]],
+type Wait = [name: string, Answer[], interval: unknown, waits: number[]];
+const temporary = [500, 502, 503, 504, 429].map((status) => text("", status));
+const WAITS: Wait[] = [
   ["the interval of the server", [pending, pending, done], 2, [2, 2, 2]],
   ["a fractional interval", [pending, done], 0.5, [0.5, 0.5]],
   ["at least a tenth of a second", [pending, done], 1e-9, [0.1, 0.1]],
-  ["5 seconds for an interval of zero", [pending, done], 0, [5, 5]],
-  ["5 seconds for a negative one", [slowDown, done], -7, [5, 10]],
-  ["5 seconds for a string", [pending, slowDown, done], "3", [5, 5, 10]],
-  ["5 seconds for NaN", [pending, done], NaN, [5, 5]],
+  ...[undefined, 0, -7, "3", NaN].map((interval): Wait => [
+    `5 seconds for an interval of ${interval}`,
+    [pending, slowDown, done],
+    interval,
+    [5, 5, 10],
+  ]),
   [
     "5 seconds more after each slow_down, for good",
     [slowDown, pending, slowDown, pending, pending, done],
@@ -45,22 +48,17 @@ const WAITS: [name: string, Answer[], interval: unknown, waits: number[]][] = [
     [3, 8, 8, 13, 13, 13],
   ],
   [
-    "twice as long after each lost connection",
-    [lost, lost, unreadable, done],
-    5,
-    [5, 10, 20, 40],
-  ],
-  [
-    "at most 60 seconds after lost connections",
-    [lost, lost, lost, lost, lost, done],
+    "twice as long after each lost connection, at most 60 seconds",
+    [lost, lost, unreadable, lost, lost, done],
     5,
     [5, 10, 20, 40, 60, 60],
   ],
-  ["an interval of more than 60 seconds", [lost, pending, done], 90, [
+  [
+    "an interval of more than 60 seconds",
+    [lost, pending, done],
     90,
-    90,
-    90,
-  ]],
+    [90, 90, 90],
+  ],
   [
     "the interval again after a successful poll",
     [lost, lost, pending, lost, done],
@@ -75,7 +73,7 @@ const WAITS: [name: string, Answer[], interval: unknown, waits: number[]][] = [
   ],
   [
     "twice as long after 500, 502, 503, 504 and 429",
-    [...[500, 502, 503, 504, 429].map((status) => text("", status)), done],
+    [...temporary, done],
     1,
     [1, 2, 4, 8, 16, 32],
   ],
@@ -102,13 +100,9 @@ for (const [name, answers, interval, expected] of WAITS) {
 }
 
 Deno.test("pollDeviceToken() continues while the user has not finished, at any status", async () => {
-  for (const status of [200, 400, 401, 403, 428, 429, 500, 503]) {
-    for (
-      const [error, wait] of [["authorization_pending", 7], [
-        "slow_down",
-        12,
-      ]] as const
-    ) {
+  const waiting = { authorization_pending: 7, slow_down: 12 };
+  for (const status of [200, 401, 403, 428, 429, 503]) {
+    for (const [error, wait] of Object.entries(waiting)) {
       const answers = [refusal(error, status), done];
       const { result, waits, progress } = await poll(answers, { interval: 7 });
       assertEquals(result.access_token, "t");
@@ -119,25 +113,19 @@ Deno.test("pollDeviceToken() continues while the user has not finished, at any s
 });
 
 Deno.test("pollDeviceToken() ends on any other error", async () => {
-  // Those of RFC 8628 count at any status.
-  const about: [error: string, statuses: number[]][] = [
-    ["access_denied", [200, 400, 401, 429, 500, 503]],
-    ["invalid_grant", [200, 400, 401]],
-    ["invalid_client", [200, 400, 401]],
-  ];
-  const rows: [Answer, code: string, error?: string][] = [
-    ...about.flatMap(([error, statuses]) =>
-      statuses.map((status): typeof rows[0] => [
-        refusal(error, status),
-        "oauth_error",
-        error,
-      ])
-    ),
-    ...[400, 429, 503].map((status): typeof rows[0] => [
-      refusal("expired_token", status),
-      "expired",
-      "expired_token",
-    ]),
+  type Row = [Answer, code: string, error?: string];
+  const refused = (error: string, ...statuses: number[]) =>
+    statuses.map((status): Row => [
+      refusal(error, status),
+      error === "expired_token" ? "expired" : "oauth_error",
+      error,
+    ]);
+  const rows: Row[] = [
+    // Those of RFC 8628 count at any status.
+    ...refused("access_denied", 200, 400, 429, 503),
+    ...refused("expired_token", 400, 429, 503),
+    ...refused("invalid_grant", 200, 400, 401),
+    ...refused("invalid_client", 401),
     [refusal("x\u0007"), "oauth_error"],
     [text("", 400), "unexpected_status"],
     [text("", 404), "unexpected_status"],
@@ -200,36 +188,25 @@ Deno.test("pollDeviceToken() sends the device code each time", async () => {
 });
 
 Deno.test("pollDeviceToken() calls onPending after every poll without a token", async () => {
+  const first = { polls: 1, intervalSeconds: 5, remainingSeconds: 595 };
   const { progress } = await poll([pending, slowDown, lost, done]);
-  const [first, second, third, ...more] = progress;
-  assertEquals(first, {
-    polls: 1,
-    intervalSeconds: 5,
-    remainingSeconds: 595,
-  });
-  assertEquals(second, {
-    polls: 2,
-    intervalSeconds: 10,
-    remainingSeconds: 590,
-  });
-  const { error, ...rest } = third!;
-  assertEquals(rest, { polls: 3, intervalSeconds: 20, remainingSeconds: 580 });
-  assertEquals([error?.code, more], ["network_error", []]);
+  const errors = progress.map(({ error }) => error?.code);
+  assertEquals(errors, [undefined, undefined, "network_error"]);
+  assertEquals(progress.map(({ error: _, ...rest }) => rest), [
+    first,
+    { polls: 2, intervalSeconds: 10, remainingSeconds: 590 },
+    { polls: 3, intervalSeconds: 20, remainingSeconds: 580 },
+  ]);
   const last = await poll([pending], { expires_at: 5.5 });
-  assertEquals(last.progress, [{
-    polls: 1,
-    intervalSeconds: 5,
-    remainingSeconds: 0,
-  }]);
+  assertEquals(last.progress, [{ ...first, remainingSeconds: 0 }]);
 });
 
 Deno.test("pollDeviceToken() ends with what onPending throws", async () => {
   const failure = new Error("Window closed");
-  const { result, waits } = await poll([pending], {}, {
-    onPending: () => {
-      throw failure;
-    },
-  });
+  const onPending = () => {
+    throw failure;
+  };
+  const { result, waits } = await poll([pending], {}, { onPending });
   assertStrictEquals(result, failure);
   assertEquals(waits, [5]);
 });
@@ -298,16 +275,19 @@ Deno.test("pollDeviceToken() waits with a timer that an abort clears", async () 
 });
 
 Deno.test("pollDeviceToken() rejects invalid arguments before any delay", async () => {
-  const rows: [name: string, ...wrong: unknown[]][] = [
-    ["device_code", "", undefined, 7],
-    ["expires_at", undefined, null, NaN, Infinity, "600"],
+  const rows: [members: Record<string, unknown>, name: string][] = [
+    ...["", undefined, 7].map((device_code): typeof rows[0] => [
+      { device_code },
+      "device_code",
+    ]),
+    ...[undefined, null, Infinity, "600"].map((expires_at): typeof rows[0] => [
+      { expires_at },
+      "authorization.expires_at",
+    ]),
   ];
-  for (const [name, ...values] of rows) {
-    for (const value of values) {
-      const { result, waits } = await poll([], { [name]: value });
-      const shown = name === "expires_at" ? `authorization.${name}` : name;
-      await assertInvalidArgument(() => Promise.reject(result), shown);
-      assertEquals(waits, []);
-    }
+  for (const [members, name] of rows) {
+    const { result, waits } = await poll([], members);
+    await assertInvalidArgument(() => Promise.reject(result), name);
+    assertEquals(waits, []);
   }
 });
