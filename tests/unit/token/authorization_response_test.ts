@@ -48,18 +48,9 @@ Deno.test("parseAuthorizationResponse() reads a URL, its query, or a Request", (
   }
 });
 
-// Anything but absent or false announces `iss`, the string "true" as well.
-const SUPPORT: [supported: unknown, isAnnounced: boolean][] = [
-  [true, true],
-  ["true", true],
-  ["false", true],
-  [1, true],
-  [false, false],
-  [null, false],
-  [undefined, false],
-];
-
-for (const [supported, isAnnounced] of SUPPORT) {
+for (const supported of [true, "true", "false", 1, false, null, undefined]) {
+  // Anything but absent or false announces `iss`, the string "true" as well.
+  const isAnnounced = Boolean(supported);
   Deno.test(`parseAuthorizationResponse() applies RFC 9207, section 2.4, support ${JSON.stringify(supported)}`, () => {
     const members = {
       authorization_response_iss_parameter_supported: supported,
@@ -77,10 +68,9 @@ for (const [supported, isAnnounced] of SUPPORT) {
         assertEquals(errorOf(query, members).code, "issuer_mismatch");
       }
     }
-    const query = "code=c0de&state=st-1";
-    const good = [`${query}&iss=${AS}`, ...(isAnnounced ? [] : [query])];
-    for (const text of good) {
-      const { code } = parseAuthorizationResponse(text, expected(members));
+    for (const iss of isAnnounced ? [`&iss=${AS}`] : [`&iss=${AS}`, ""]) {
+      const query = `code=c0de&state=st-1${iss}`;
+      const { code } = parseAuthorizationResponse(query, expected(members));
       assertEquals(code, "c0de");
     }
   });
@@ -101,64 +91,40 @@ Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without
     [`https://idp.example/${code}`, `another issuer${hint}`],
     [undefined, "missing"],
   ];
-  const serverMetadata = {
-    issuer: AS,
-    authorization_response_iss_parameter_supported: true,
-  };
+  const announced = { authorization_response_iss_parameter_supported: true };
   for (const [iss, problem] of rows) {
-    const query = new URLSearchParams({
-      state,
-      code,
-      ...(iss !== undefined && { iss }),
-    });
+    const query = new URLSearchParams({ state, code });
+    if (iss !== undefined) query.set("iss", iss);
     assertThrowsCode(
-      () => parseAuthorizationResponse(query, { state, serverMetadata }),
+      () =>
+        parseAuthorizationResponse(query, { ...expected(announced), state }),
       "issuer_mismatch",
       `Authorization response is not from ${AS}: its iss is ${problem}`,
     );
   }
 });
 
-Deno.test("parseAuthorizationResponse() names the option after invalid_target, where a resource was sent", () => {
-  const hint =
+Deno.test("parseAuthorizationResponse() names the option that may help", () => {
+  const resource = "https://api.example";
+  const noResource =
     " (for a server that rejects the parameter resource, set resource: false)";
-  for (
-    const [error, resource, end] of [
-      ["invalid_target", "https://api.example", hint],
-      ["invalid_target", false, ""],
-      ["invalid_target", undefined, ""],
-      ["invalid_scope", "https://api.example", ""],
-    ] as const
-  ) {
-    const { message } = assertThrowsCode(
-      () =>
-        parseAuthorizationResponse(
-          `state=st-1&error=${error}`,
-          { ...expected(), resource },
-        ),
-      "oauth_error",
-    );
-    assertEquals(message, `Authorization at ${AS} failed: ${error}${end}`);
-  }
-});
-
-Deno.test("parseAuthorizationResponse() names the option after access_denied or invalid_scope, where no scope was requested", () => {
-  const hint =
+  const noScope =
     " (the request had no scope; for a server that requires one, set scopes)";
-  const rows: [error: string, scopes: string[] | undefined, end: string][] = [
-    ["access_denied", [], hint],
-    ["invalid_scope", [], hint],
-    ["access_denied", ["a"], ""],
-    ["access_denied", undefined, ""],
-    ["server_error", [], ""],
+  const rows: [error: string, requested: object, end: string][] = [
+    ["invalid_target", { resource }, noResource],
+    ["invalid_target", { resource: false }, ""],
+    ["invalid_target", {}, ""],
+    ["invalid_scope", { resource }, ""],
+    ["access_denied", { scopes: [] }, noScope],
+    ["invalid_scope", { scopes: [] }, noScope],
+    ["access_denied", { scopes: ["a"] }, ""],
+    ["access_denied", {}, ""],
+    ["server_error", { scopes: [] }, ""],
   ];
-  for (const [error, scopes, end] of rows) {
+  for (const [error, requested, end] of rows) {
+    const query = `state=st-1&error=${error}`;
     const { message } = assertThrowsCode(
-      () =>
-        parseAuthorizationResponse(
-          `state=st-1&error=${error}`,
-          { ...expected(), scopes },
-        ),
+      () => parseAuthorizationResponse(query, { ...expected(), ...requested }),
       "oauth_error",
     );
     assertEquals(message, `Authorization at ${AS} failed: ${error}${end}`);
@@ -231,27 +197,19 @@ Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https
 });
 
 Deno.test("parseAuthorizationResponse() rejects invalid arguments", () => {
-  const query = "code=c0de&state=st-1&iss=undefined";
-  const rows: [callback: unknown, given: unknown, name: string][] = [
-    ...[undefined, null, 7, {}, { url: 7 }].map(
-      (one): typeof rows[0] => [one, expected(), "callback"],
-    ),
-    ...[undefined, null, "", 1].map((state): typeof rows[0] => [
-      "code=c0de&state=",
-      { ...expected(), state },
-      "expected.state",
-    ]),
-    ...[undefined, null, "", 7].map((issuer): typeof rows[0] => [
-      query,
-      expected({ issuer }),
-      "serverMetadata.issuer",
-    ]),
-  ];
-  for (const [callback, given, name] of rows) {
+  const rejects = (name: string, callback: unknown, given: unknown) =>
     assertThrowsCode(
       () => parseAuthorizationResponse(untyped(callback), untyped(given)),
       "invalid_argument",
       `${name} must be`,
     );
+  for (const callback of [undefined, null, 7, {}, { url: 7 }]) {
+    rejects("callback", callback, expected());
+  }
+  const query = "code=c0de&state=";
+  for (const wrong of [undefined, null, "", 7]) {
+    rejects("expected.state", query, { ...expected(), state: wrong });
+    const given = expected({ issuer: wrong });
+    rejects("serverMetadata.issuer", `${query}st-1&iss=undefined`, given);
   }
 });

@@ -1,11 +1,10 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   clientSecretBasic,
   createDpop,
   getClaimsFromJWT,
   type IAuthorizationParameters,
   type IPushAuthorizationRequestOptions,
-  OAuthClientError,
   privateKeyJwt,
   publicClient,
   pushAuthorizationRequest,
@@ -14,12 +13,12 @@ import {
   AS,
   assertInvalidArgument,
   createSigningKeys,
+  REDIRECT_URI,
 } from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
   stubFetch,
-  text,
   untyped,
 } from "../../support/stub_fetch.ts";
 
@@ -35,14 +34,14 @@ const METADATA: PushedAuthorizationMetadata = {
   code_challenge_methods_supported: ["S256"],
 };
 const PARAMETERS: IAuthorizationParameters = {
-  redirectUri: "http://127.0.0.1:8123/callback",
+  redirectUri: REDIRECT_URI,
   state: "s1",
   codeChallenge: "x1",
 };
 const SENT = {
   response_type: "code",
   client_id: "c1",
-  redirect_uri: "http://127.0.0.1:8123/callback",
+  redirect_uri: REDIRECT_URI,
   state: "s1",
   code_challenge: "x1",
   code_challenge_method: "S256",
@@ -54,47 +53,46 @@ function formOf(body: string | undefined): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(body));
 }
 
-/** Pushes a request and returns the result or the error, and what was sent. */
+/** Pushes a request; the result, or the error and its members, and what was sent. */
 async function push(
   answer: Answer,
   options: Partial<IPushAuthorizationRequestOptions> = {},
   parameters: Partial<IAuthorizationParameters> = {},
-  metadata: Partial<PushedAuthorizationMetadata> = {},
+  metadata: Record<string, unknown> = {},
 ) {
   using stubbed = stubFetch({ [PAR]: answer });
   const { fetch, requests } = stubbed;
   const result = await pushAuthorizationRequest(
-    { ...METADATA, ...metadata },
+    untyped({ ...METADATA, ...metadata }),
     { ...PARAMETERS, ...parameters },
     { client: CLIENT, fetch, now: () => 1_000_500, ...options },
-  ).then((pushed) => ({ pushed }), (error: OAuthClientError) => ({ error }));
-  return { requests, ...result };
+  ).catch((error) => untyped(error));
+  const forms = requests.map(({ body }) => formOf(body));
+  return { result, requests, forms };
 }
 
 Deno.test("pushAuthorizationRequest() returns the reference and the URL for the browser", async () => {
   for (const status of [201, 200]) {
-    const made = await push(json(PUSHED, { status }));
-    assert("pushed" in made);
-    const { url, ...rest } = made.pushed;
-    assertEquals(rest, { requestUri: "urn:r:1", expires_at: 1_090 });
-    assertEquals(
-      url.href,
-      `${AS}/authorize?client_id=c1&request_uri=urn%3Ar%3A1&tenant=t1`,
-    );
-    const [request] = made.requests;
-    assertEquals([request!.url, request!.method], [PAR, "POST"]);
-    assertEquals(formOf(request!.body), SENT);
+    const { result, requests, forms } = await push(json(PUSHED, { status }));
+    const query = "client_id=c1&request_uri=urn%3Ar%3A1&tenant=t1";
+    assertEquals({ ...result, url: result.url.href }, {
+      requestUri: "urn:r:1",
+      expires_at: 1_090,
+      url: `${AS}/authorize?${query}`,
+    });
+    assertEquals(requests.map(({ method }) => method), ["POST"]);
+    assertEquals(forms, [SENT]);
   }
 });
 
 Deno.test("pushAuthorizationRequest() sends every parameter of an authorization request", async () => {
-  const { requests } = await push(json(PUSHED), {}, {
+  const { forms } = await push(json(PUSHED), {}, {
     scopes: ["read", "write"],
     resource: new URL("https://api.example/mcp"),
     authorizationDetails: [{ type: "payment", amount: { value: "1 \u20ac" } }],
     parameters: { prompt: "consent", empty: "" },
   });
-  assertEquals(formOf(requests[0]!.body), {
+  assertEquals(forms[0], {
     ...SENT,
     scope: "read write",
     resource: "https://api.example/mcp",
@@ -108,15 +106,13 @@ Deno.test("pushAuthorizationRequest() authenticates the client and sends client_
     client: clientSecretBasic("c1", "s3cret"),
   });
   assertEquals(basic.requests[0]!.headers.Authorization, "Basic YzE6czNjcmV0");
-  assertEquals(formOf(basic.requests[0]!.body), SENT);
+  assertEquals(basic.forms, [SENT]);
 
   const { privateKey } = await createSigningKeys();
   const signed = await push(json(PUSHED), {
     client: privateKeyJwt("c1", privateKey, { issuer: AS }),
   });
-  const { client_assertion, client_assertion_type, ...rest } = formOf(
-    signed.requests[0]!.body,
-  );
+  const { client_assertion, client_assertion_type, ...rest } = signed.forms[0]!;
   assertEquals(getClaimsFromJWT(client_assertion!).aud, AS);
   assert(client_assertion_type);
   assertEquals(rest, SENT);
@@ -125,73 +121,48 @@ Deno.test("pushAuthorizationRequest() authenticates the client and sends client_
 Deno.test("pushAuthorizationRequest() binds the code to the DPoP key, and repeats a request that needs a nonce", async () => {
   const dpop = await createDpop();
   let count = 0;
-  const { requests, ...made } = await push((request) => {
+  const { requests, forms } = await push((request) => {
     const headers = { "DPoP-Nonce": "n1" };
     return ++count === 1
       ? json({ error: "use_dpop_nonce" }, { status: 400, headers })(request)
       : json(PUSHED, { status: 201, headers })(request);
   }, { dpop });
-  assert("pushed" in made);
-  assertEquals(requests.length, 2);
+  const sent = { ...SENT, dpop_jkt: dpop.thumbprint };
+  assertEquals(forms, [sent, sent]);
   const [first, second] = requests.map(({ headers }) =>
     getClaimsFromJWT(headers.DPoP!)
   );
   assertEquals([first!.nonce, second!.nonce], [undefined, "n1"]);
   assertEquals([second!.htm, second!.htu], ["POST", PAR]);
-  for (const { body } of requests) {
-    assertEquals(formOf(body), { ...SENT, dpop_jkt: dpop.thumbprint });
-  }
 });
 
 Deno.test("pushAuthorizationRequest() reports the error of the server without what was sent", async () => {
-  const made = await push(
-    json({
-      error: "invalid_request",
-      error_description: "Not allowed: http://127.0.0.1:8123/callback",
-      note: "s3cret-of-c1",
-    }, { status: 400 }),
-    { client: clientSecretBasic("c1", "s3cret-of-c1") },
-  );
-  assert("error" in made);
-  const { code, error, status, url, message } = made.error;
-  assertEquals([code, error, status, url], [
-    "oauth_error",
-    "invalid_request",
-    400,
-    PAR,
-  ]);
+  const body = {
+    error: "invalid_request",
+    error_description: `Not allowed: ${REDIRECT_URI}`,
+    note: "s3cret-of-c1",
+  };
+  const client = clientSecretBasic("c1", "s3cret-of-c1");
+  const { result } = await push(json(body, { status: 400 }), { client });
+  const { code, error, status, url, message } = result;
+  const members = [code, error, status, url];
+  assertEquals(members, ["oauth_error", "invalid_request", 400, PAR]);
   assertEquals(
     message,
     `The pushed authorization request to ${PAR} failed: 400 invalid_request: ` +
-      "Not allowed: http://127.0.0.1:8123/callback",
+      `Not allowed: ${REDIRECT_URI}`,
   );
-  assert(!JSON.stringify(made.error).includes("s3cret-of-c1"));
-});
-
-Deno.test("pushAuthorizationRequest() names the expected status", async () => {
-  const made = await push(text("Busy", 503));
-  assert("error" in made);
-  assertEquals(
-    made.error.message,
-    `The pushed authorization request to ${PAR} failed: expected status 2xx, got 503`,
-  );
+  assert(!JSON.stringify(result).includes("s3cret-of-c1"));
 });
 
 Deno.test("pushAuthorizationRequest() fails on a response without a usable reference", async () => {
-  for (
-    const body of [
-      {},
-      { request_uri: "urn:r:1" },
-      { expires_in: 90 },
-      { request_uri: "", expires_in: 90 },
-      { request_uri: 7, expires_in: 90 },
-      { request_uri: "urn:r:1", expires_in: 0 },
-      { request_uri: "urn:r:1", expires_in: "soon" },
-    ]
-  ) {
-    const made = await push(json(body, { status: 201 }));
-    assert("error" in made);
-    assertEquals([made.error.code, made.error.message], [
+  const wrong = [
+    ...[undefined, "", 7].map((request_uri) => ({ request_uri })),
+    ...[undefined, 0, "soon"].map((expires_in) => ({ expires_in })),
+  ];
+  for (const members of wrong) {
+    const { result } = await push(json({ ...PUSHED, ...members }));
+    assertEquals([result.code, result.message], [
       "invalid_response",
       `Pushed authorization response of ${PAR} has no usable request_uri or ` +
       "expires_in",
@@ -201,39 +172,32 @@ Deno.test("pushAuthorizationRequest() fails on a response without a usable refer
 
 Deno.test("pushAuthorizationRequest() makes no request that it cannot use", async () => {
   const dpop = await createDpop();
-  const rows: [
+  const PAR_ENDPOINT = "pushed_authorization_request_endpoint";
+  const noPkce = { code_challenge_methods_supported: undefined };
+  const other = publicClient("c1", { issuer: "https://other.example" });
+  type Row = [
     code: string,
-    options: Partial<IPushAuthorizationRequestOptions>,
-    parameters: Partial<IAuthorizationParameters>,
     metadata: Record<string, unknown>,
-  ][] = [
-    ["unsupported", {}, {}, { authorization_endpoint: undefined }],
-    ["unsupported", {}, {}, {
-      pushed_authorization_request_endpoint: undefined,
-    }],
-    ["unsupported", {}, {}, { code_challenge_methods_supported: undefined }],
-    ["url_refused", {}, {}, {
-      pushed_authorization_request_endpoint: "http://as.example/par",
-    }],
-    [
-      "issuer_mismatch",
-      { client: publicClient("c1", { issuer: "https://other.example" }) },
-      {},
-      {},
-    ],
-    ["invalid_argument", { client: untyped({}) }, {}, {}],
-    ["invalid_argument", {}, { state: "" }, {}],
-    ["invalid_argument", { dpop }, { parameters: { dpop_jkt: "x" } }, {}],
+    options?: Partial<IPushAuthorizationRequestOptions>,
+    parameters?: Partial<IAuthorizationParameters>,
   ];
-  for (const [code, options, parameters, metadata] of rows) {
+  const rows: Row[] = [
+    ["unsupported", { authorization_endpoint: undefined }],
+    ["unsupported", { [PAR_ENDPOINT]: undefined }],
+    ["unsupported", noPkce],
+    ["url_refused", { [PAR_ENDPOINT]: "http://as.example/par" }],
+    ["issuer_mismatch", {}, { client: other }],
+    ["invalid_argument", {}, { client: untyped({}) }],
+    ["invalid_argument", {}, {}, { state: "" }],
+    ["invalid_argument", {}, { dpop }, { parameters: { dpop_jkt: "x" } }],
+  ];
+  for (const [code, metadata, options, parameters] of rows) {
     const made = await push(json(PUSHED), options, parameters, metadata);
-    assert("error" in made);
-    assertEquals([made.error.code, made.requests.length], [code, 0]);
+    assertEquals([made.result.code, made.requests], [code, []]);
   }
-  const { pushed } = await push(json(PUSHED), { assumePkce: true }, {}, {
-    code_challenge_methods_supported: untyped(undefined),
-  }) as { pushed?: unknown };
-  assert(pushed);
+  const assumePkce = true;
+  const { result } = await push(json(PUSHED), { assumePkce }, {}, noPkce);
+  assertEquals(result.requestUri, PUSHED.request_uri);
 });
 
 Deno.test("pushAuthorizationRequest() names its purpose to allowUrl, and ends with the caller's signal", async () => {
@@ -244,9 +208,7 @@ Deno.test("pushAuthorizationRequest() names its purpose to allowUrl, and ends wi
   assertEquals(purposes, ["pushed_authorization"]);
   const reason = new Error("enough");
   const made = await push(json(PUSHED), { signal: AbortSignal.abort(reason) });
-  assert("error" in made);
-  assertEquals<unknown>(made.error, reason);
-  assertEquals(made.requests.length, 0);
+  assertEquals([made.result, made.requests], [reason, []]);
 });
 
 Deno.test("pushAuthorizationRequest() names the argument that is wrong", async () => {
@@ -255,9 +217,8 @@ Deno.test("pushAuthorizationRequest() names the argument that is wrong", async (
     () => pushAuthorizationRequest(untyped(null), PARAMETERS, options),
     "serverMetadata",
   );
-  await assertRejects(
+  await assertInvalidArgument(
     () => pushAuthorizationRequest(METADATA, PARAMETERS, untyped(undefined)),
-    OAuthClientError,
-    "options must be an object",
+    "options",
   );
 });
