@@ -6,32 +6,14 @@ import {
   clientSecretBasic,
   clientSecretPost,
   createDpop,
-  fetchDeviceAuthorization,
-  fetchToken,
   getClaimsFromJWT,
   type IFetchTokenOptions,
   type IKnownClient,
   OAuthClientError,
-  pollDeviceToken,
-  pushAuthorizationRequest,
-  revokeToken,
 } from "../../../mod.ts";
-import {
-  AS,
-  CODE_SERVER,
-  DEVICE_AUTHORIZATION,
-  DEVICE_AUTHORIZATION_ENDPOINT,
-  REDIRECT_URI,
-  TOKEN_ENDPOINT,
-} from "../../support/fixtures.ts";
+import { AS, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
 import { GRANTED, requestToken } from "../../support/request_token.ts";
-import {
-  type Answer,
-  json,
-  minimal,
-  stubFetch,
-  text,
-} from "../../support/stub_fetch.ts";
+import { type Answer, json, minimal, text } from "../../support/stub_fetch.ts";
 
 const SECRET = "s3cret/+ %";
 const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
@@ -192,61 +174,5 @@ Deno.test("fetchToken() repeats for the nonce and for the credentials, in either
     const options = { client: basic(), dpop: await createDpop() };
     const { credentials, error } = await sent(answer, options);
     assertEquals([credentials, error], [expected, undefined]);
-  }
-});
-
-/** Every endpoint that authenticates the client, and a request to it. */
-const ENDPOINTS: [
-  url: string,
-  response: unknown,
-  request: (options: { client: Client; fetch: typeof fetch }) => unknown,
-][] = [
-  [
-    TOKEN_ENDPOINT,
-    { access_token: "t" },
-    (options) => fetchToken(CODE_SERVER, new URLSearchParams(), options),
-  ],
-  [
-    TOKEN_ENDPOINT,
-    { access_token: "t" },
-    (options) =>
-      pollDeviceToken(
-        CODE_SERVER,
-        { ...DEVICE_AUTHORIZATION, expires_at: 600 },
-        { ...options, now: () => 0, delay: () => Promise.resolve() },
-      ),
-  ],
-  [
-    DEVICE_AUTHORIZATION_ENDPOINT,
-    DEVICE_AUTHORIZATION,
-    (options) => fetchDeviceAuthorization(CODE_SERVER, options),
-  ],
-  [
-    `${AS}/par`,
-    { request_uri: "urn:r:1", expires_in: 60 },
-    (options) =>
-      pushAuthorizationRequest(CODE_SERVER, {
-        redirectUri: REDIRECT_URI,
-        state: "s",
-        codeChallenge: "c",
-      }, options),
-  ],
-  [`${AS}/revoke`, {}, (options) => revokeToken(CODE_SERVER, "t0ken", options)],
-];
-
-Deno.test("every endpoint that authenticates the client is sent credentials unencoded after a refusal", async () => {
-  for (const [url, response, request] of ENDPOINTS) {
-    for (const client of [basic(), { ...JSON_CLIENT }]) {
-      using stub = stubFetch({ [url]: literal(json(response)) });
-      for (const expected of [BOTH, [UNENCODED]]) {
-        stub.requests.length = 0;
-        await request({ client, fetch: stub.globalFetch });
-        assertEquals(
-          stub.requests.map(({ headers }) => headers.Authorization),
-          expected,
-          url,
-        );
-      }
-    }
   }
 });
