@@ -88,18 +88,6 @@ Deno.test("createProof() contains the URL without query and fragment", async () 
   }
 });
 
-Deno.test("createProof() hashes the access token as in RFC 9449, section 7.1", async () => {
-  const dpop = await createDpop();
-  const accessToken = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU";
-  const request = { method: "GET", url: URL_1, accessToken };
-  const proof = await dpop.createProof(request);
-  assertEquals(
-    decodeJwt(proof).ath,
-    "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo",
-  );
-  assertFalse(atob(proof.split(".")[1]!).includes(accessToken));
-});
-
 Deno.test("createProof() sets iat from the clock, in whole seconds", async () => {
   let time = 1_700_000_000_999;
   const dpop = await createDpop({ now: () => time });
@@ -130,13 +118,15 @@ Deno.test("createHeaders() returns the proof, and the access token if there is o
     assertEquals(Object.keys(bare), ["DPoP"]);
     assertFalse("ath" in decodeJwt(bare.DPoP!));
   }
-  const accessToken = "t0ken";
+  // The example of RFC 9449, section 7.1.
+  const accessToken = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU";
+  const hash = "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo";
   const headers = await dpop.createHeaders({ ...request, accessToken });
-  assertEquals(headers.Authorization, "DPoP t0ken");
-  assertEquals(Object.keys(headers), ["DPoP", "Authorization"]);
-  const { payload } = await jwtVerify(headers.DPoP!, EmbeddedJWK);
-  assertEquals(payload.ath, "tGwJZ3NDJh8LQ5pHJCIiXjojDJwJTWqxZ2LiA2tZcFM");
-  assertEquals(new Headers(headers).get("dpop"), headers.DPoP);
+  const DPoP = headers.DPoP!;
+  assertEquals(headers, { DPoP, Authorization: `DPoP ${accessToken}` });
+  const { payload } = await jwtVerify(DPoP, EmbeddedJWK);
+  assertEquals(payload.ath, hash);
+  assertFalse(JSON.stringify(payload).includes(accessToken));
 });
 
 Deno.test("noteResponse() stores the last nonce of each origin", async () => {
