@@ -76,7 +76,6 @@ Deno.test("fetchDynamicRegistration() joins the scopes", async () => {
     [undefined, undefined],
     [[], ""],
     [[""], ""],
-    [["read"], "read"],
     [["write", "read", "write"], "write read write"],
     [["read", "", "a b"], "read  a b"],
   ];
@@ -110,7 +109,6 @@ Deno.test("fetchDynamicRegistration() sends the URLs and the metadata of the cal
   const further = { client_uri, application_type: "web", scope: "x", y: [1] };
   type Row = [options: IFetchDynamicRegistrationOptions, changes: object];
   const rows: Row[] = [
-    [{}, {}],
     [{ clientUri: undefined, redirectUris: undefined }, {}],
     [{ clientUri: client_uri }, { client_uri }],
     [{ clientUri: new URL(client_uri) }, { client_uri }],
@@ -131,8 +129,7 @@ Deno.test("fetchDynamicRegistration() sends the URLs and the metadata of the cal
 Deno.test("fetchDynamicRegistration() sends the header fields of the caller and no others", async () => {
   const json = { "Content-Type": "application/json" };
   type Headers = Record<string, string>;
-  const rows: [headers: Headers | undefined, sent: Headers][] = [
-    [undefined, json],
+  const rows: [headers: Headers, sent: Headers][] = [
     [{ Authorization: "Bearer t" }, { ...json, Authorization: "Bearer t" }],
     [{ "content-type": "a/b" }, { "Content-Type": "a/b" }],
   ];
