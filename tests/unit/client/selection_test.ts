@@ -5,7 +5,11 @@ import {
   type ISelectClientOptions,
   selectClient,
 } from "../../../mod.ts";
-import { AS, assertThrowsCode } from "../../support/fixtures.ts";
+import {
+  AS,
+  assertThrowsCode,
+  REGISTRATION_ENDPOINT,
+} from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const DOCUMENT = "https://my-client.example/oauth/client.json";
@@ -24,39 +28,30 @@ const known = (issuer: string, client_id = "c1"): IKnownClient => ({
 });
 
 const SUPPORTS = { client_id_metadata_document_supported: true };
-const REGISTERS = { registration_endpoint: "https://as.example/register" };
+const REGISTERS = { registration_endpoint: REGISTRATION_ENDPOINT };
+const BOTH = { ...SUPPORTS, ...REGISTERS };
 const WITH_DOCUMENT = { clientMetadataUrl: DOCUMENT };
 const WITH_CLIENT = { knownClients: [known(AS)] };
 
 Deno.test("selectClient() prefers a known client, then the document, then registration", () => {
-  const rows: [
-    Partial<IAuthorizationServerMetadata>,
-    ISelectClientOptions,
-    string,
-  ][] = [
+  type Metadata = Partial<IAuthorizationServerMetadata>;
+  const rows: [Metadata, ISelectClientOptions, kind: string][] = [
     [{}, {}, "ask_user"],
     [REGISTERS, {}, "register"],
     [SUPPORTS, {}, "ask_user"],
-    [{ ...SUPPORTS, ...REGISTERS }, {}, "register"],
+    [BOTH, {}, "register"],
     [{}, WITH_DOCUMENT, "ask_user"],
     [REGISTERS, WITH_DOCUMENT, "register"],
     [SUPPORTS, WITH_DOCUMENT, "client_metadata_document"],
-    [{ ...SUPPORTS, ...REGISTERS }, WITH_DOCUMENT, "client_metadata_document"],
+    [BOTH, WITH_DOCUMENT, "client_metadata_document"],
     [{}, WITH_CLIENT, "known_client"],
-    [
-      { ...SUPPORTS, ...REGISTERS },
-      { ...WITH_CLIENT, ...WITH_DOCUMENT },
-      "known_client",
-    ],
+    [BOTH, { ...WITH_CLIENT, ...WITH_DOCUMENT }, "known_client"],
     [REGISTERS, { knownClients: [] }, "register"],
     [{ registration_endpoint: "" }, {}, "ask_user"],
   ];
   for (const [members, options, kind] of rows) {
-    assertEquals(
-      selectClient(server(members), options).kind,
-      kind,
-      JSON.stringify([members, options]),
-    );
+    const selection = selectClient(server(members), options);
+    assertEquals(selection.kind, kind, JSON.stringify([members, options]));
   }
 });
 

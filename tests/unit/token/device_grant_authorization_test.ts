@@ -97,11 +97,8 @@ const MEMBERS: [members: object, expected: object][] = [
 for (const [members, expected] of MEMBERS) {
   Deno.test(`fetchDeviceAuthorization() reads ${JSON.stringify(members)}`, async () => {
     const { result } = await start(responseWith({ ...members }));
-    assertEquals(result, {
-      ...DEVICE_AUTHORIZATION,
-      expires_at: 1600,
-      ...expected,
-    });
+    const usual = { ...DEVICE_AUTHORIZATION, expires_at: 1600 };
+    assertEquals(result, { ...usual, ...expected });
   });
 }
 
@@ -122,10 +119,8 @@ Deno.test("fetchDeviceAuthorization() fails without a usable required member", a
     const { result } = await start(answer);
     assertInstanceOf(result, OAuthClientError);
     const { code, url, message } = result;
-    assertEquals([code, url], [
-      "invalid_response",
-      DEVICE_AUTHORIZATION_ENDPOINT,
-    ]);
+    const endpoint = DEVICE_AUTHORIZATION_ENDPOINT;
+    assertEquals([code, url], ["invalid_response", endpoint]);
     assertNotMatch(message, /d1|WDJB/);
   }
 });

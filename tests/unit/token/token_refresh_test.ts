@@ -50,19 +50,15 @@ Deno.test("refreshToken() keeps what the response leaves out, and nothing else",
     expires_at: 5,
     id_token: "old",
   };
-  type Row = [
+  const rows: [
     members: Record<string, unknown>,
     scopes: string[] | undefined,
     refreshToken: string,
     scope: string,
-  ];
-  const rows: Row[] = [
-    ...[null, 7, ""].map((one): Row => [
-      { refresh_token: one, scope: one },
-      undefined,
-      "r1",
-      "read write",
-    ]),
+  ][] = [
+    [{ refresh_token: 7, scope: null }, undefined, "r1", "read write"],
+    [{ refresh_token: null, scope: 7 }, undefined, "r1", "read write"],
+    [{ refresh_token: "", scope: "" }, undefined, "r1", "read write"],
     [{}, undefined, "r1", "read write"],
     [{ refresh_token: "r2" }, undefined, "r2", "read write"],
     [{ refresh_token: "r2", scope: "list" }, undefined, "r2", "list"],
@@ -78,9 +74,8 @@ Deno.test("refreshToken() keeps what the response leaves out, and nothing else",
     const expected = { access_token: "new", token_type: "Bearer" };
     assertEquals(fresh, { ...expected, refresh_token, scope });
   }
-  const { fresh } = await refresh(json({ access_token: "new" }), {
-    refresh_token: "r1",
-  });
+  const answer = json({ access_token: "new" });
+  const { fresh } = await refresh(answer, { refresh_token: "r1" });
   assertFalse("scope" in fresh);
 });
 
