@@ -40,12 +40,12 @@ const TOKEN_TYPE_SAML2 = "urn:ietf:params:oauth:token-type:saml2";
 
 /** A JWT that is not signed, as a library would not sign it. */
 function unsigned(
-  claims: Record<string, unknown> | string,
+  claims: Record<string, unknown>,
   header: Record<string, unknown> = {},
 ): string {
-  const payload = typeof claims === "string"
-    ? claims
-    : JSON.stringify({ ...ID_JAG_CLAIMS, ...claims });
+  // JSON can have a number that is infinite.
+  const payload = JSON.stringify({ ...ID_JAG_CLAIMS, ...claims })
+    .replace('"INFINITE"', "1e400");
   const head = JSON.stringify({ alg: "none", typ: TYP, ...header });
   return `${btoa(head)}.${btoa(payload)}.`;
 }
@@ -153,11 +153,6 @@ Deno.test("fetchIdJag() accepts every ID-JAG that matches the request", async ()
 /** ID-JAGs with each of these values of a claim. */
 const claiming = (name: string, ...values: unknown[]): Row[] =>
   values.map((value) => [unsigned({ [name]: value })]);
-const infinite = (name: string): Row => [
-  unsigned(
-    JSON.stringify({ ...ID_JAG_CLAIMS, [name]: 0.5 }).replace("0.5", "1e400"),
-  ),
-];
 
 const REFUSED: Record<string, Row[]> = {
   "it is not a JWT": ["opaque", "a.b", "a.b.c", "\u20ac.e30.e30", `${GOOD}.x`]
@@ -176,14 +171,8 @@ const REFUSED: Record<string, Row[]> = {
   "claim sub": claiming("sub", undefined, "", 7, null, ["x"]),
   "claim jti": claiming("jti", undefined, "", 7, null, ["x"]),
   "claim client_id": claiming("client_id", undefined, "", 7, null, ["x"]),
-  "claim iat": [
-    ...claiming("iat", undefined, "9999", null, {}),
-    infinite("iat"),
-  ],
-  "claim exp": [
-    ...claiming("exp", undefined, "9999", null, {}),
-    infinite("exp"),
-  ],
+  "claim iat": claiming("iat", undefined, "9999", null, {}, "INFINITE"),
+  "claim exp": claiming("exp", undefined, "9999", null, {}, "INFINITE"),
   "its iss": claiming("iss", "https://evil.example", `${IDP}/t`),
   "its aud": claiming(
     "aud",

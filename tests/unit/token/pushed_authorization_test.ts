@@ -1,18 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
 import {
+  clientAssertion,
   clientSecretBasic,
   createDpop,
   getClaimsFromJWT,
   type IAuthorizationParameters,
   type IPushAuthorizationRequestOptions,
-  privateKeyJwt,
   publicClient,
   pushAuthorizationRequest,
 } from "../../../mod.ts";
 import {
   AS,
   assertInvalidArgument,
-  createSigningKeys,
   REDIRECT_URI,
 } from "../../support/fixtures.ts";
 import {
@@ -102,20 +101,16 @@ Deno.test("pushAuthorizationRequest() sends every parameter of an authorization 
 });
 
 Deno.test("pushAuthorizationRequest() authenticates the client and sends client_id with every method", async () => {
-  const basic = await push(json(PUSHED), {
-    client: clientSecretBasic("c1", "s3cret"),
-  });
+  const client = clientSecretBasic("c1", "s3cret");
+  const basic = await push(json(PUSHED), { client });
   assertEquals(basic.requests[0]!.headers.Authorization, "Basic YzE6czNjcmV0");
   assertEquals(basic.forms, [SENT]);
 
-  const { privateKey } = await createSigningKeys();
-  const signed = await push(json(PUSHED), {
-    client: privateKeyJwt("c1", privateKey, { issuer: AS }),
-  });
+  const signing = clientAssertion("c1", ({ issuer }) => `jwt for ${issuer}`);
+  const signed = await push(json(PUSHED), { client: signing });
   const { client_assertion, client_assertion_type, ...rest } = signed.forms[0]!;
-  assertEquals(getClaimsFromJWT(client_assertion!).aud, AS);
   assert(client_assertion_type);
-  assertEquals(rest, SENT);
+  assertEquals([client_assertion, rest], [`jwt for ${AS}`, SENT]);
 });
 
 Deno.test("pushAuthorizationRequest() binds the code to the DPoP key, and repeats a request that needs a nonce", async () => {
