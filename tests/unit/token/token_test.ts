@@ -43,7 +43,7 @@ async function refuses(
 ): Promise<void> {
   const { code, url, message } = await tokenErrorOf(...request);
   assertEquals([code, url], ["invalid_response", TOKEN_ENDPOINT]);
-  assert(message.includes(problem), message);
+  assert(message.endsWith(problem), message);
   assertFalse(message.includes("t0ken"));
 }
 
@@ -373,19 +373,19 @@ Deno.test("fetchToken() requires a token that is bound to the DPoP key", async (
     const exchanged = await tokenOf(answer, { dpop }, EXCHANGE);
     assertEquals(exchanged.token_type, "N_A");
   }
-  const rows: [token_type?: string, issued_token_type?: string][] = [
-    ["N_A"],
-    ["N_A", `${urn}:access_token`],
-    ["N_A", ""],
+  const rows: [shown: string, type?: string, issued_token_type?: string][] = [
+    ["N_A", "N_A"],
+    ["N_A", "N_A", `${urn}:access_token`],
+    ["N_A", "N_A", ""],
+    ["Bearer", "Bearer"],
+    ["Bearer", "Bearer", `${urn}:id-jag`],
+    ["DPoPs", "DPoPs"],
     ["Bearer"],
-    ["Bearer", `${urn}:id-jag`],
-    ["DPoPs"],
-    [],
   ];
-  for (const [token_type, issued_token_type] of rows) {
+  for (const [shown, token_type, issued_token_type] of rows) {
     const members = { token_type, issued_token_type };
     const answer = json({ access_token: "t0ken", ...members });
-    await refuses("expected DPoP, got ", answer, { dpop }, EXCHANGE);
+    await refuses(`expected DPoP, got ${shown}`, answer, { dpop }, EXCHANGE);
   }
 });
 
