@@ -1,18 +1,11 @@
 /** APIs that publish no metadata, and their servers, with every request counted. */
-import {
-  assertEquals,
-  assertNotEquals,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   codeFlow,
   createAuthorizedFetch,
   type IAuthorizedFetch,
   type IAuthorizedFetchOptions,
   type ICodeFlowOptions,
-  memoryStore,
-  OAuthClientError,
 } from "../../mod.ts";
 import type { IService, IServiceOptions } from "../servers/apis/_hosts.ts";
 import {
@@ -26,15 +19,12 @@ import {
   ENTRA,
   ENTRA_API,
   ENTRA_APP,
-  ENTRA_TENANT,
   startEntra,
 } from "../servers/apis/entra.ts";
 import {
   GITHUB,
   GITHUB_API,
   GITHUB_APP,
-  GITHUB_ARCHIVES,
-  GITHUB_UPLOADS,
   startGitHub,
 } from "../servers/apis/github.ts";
 import {
@@ -45,7 +35,6 @@ import {
   GOOGLE_APIS,
   GOOGLE_DESKTOP_CLIENT,
   GOOGLE_TOKENS,
-  GOOGLE_WEB_CLIENT,
   startGoogle,
 } from "../servers/apis/google.ts";
 import { statusOf } from "../support/stub_fetch.ts";
@@ -161,124 +150,6 @@ Deno.test("createAuthorizedFetch() keeps a session of GitHub alive, and signs in
   assertEquals(refresh_expires_at - expires_at, 15_811_200 - 28_800);
 });
 
-Deno.test("createAuthorizedFetch() with tokenRequired signs in to GitHub before it responds with 200 or 404", async () => {
-  await using world = await start(startGitHub);
-  const { service, fetchFor } = world;
-  const shown = `${GITHUB_API}/users/octocat/repos`;
-  const rows: [url: string, status: number, text: string][] = [
-    [shown, 200, '["public"]'],
-    [PRIVATE, 404, "Not Found"],
-  ];
-  const options = { ...GITHUB_OPTIONS, tokenRequired: undefined };
-  const api = fetchFor(GITHUB_API, GITHUB_FLOW, options);
-  const nobody = fetchFor(GITHUB_API, GITHUB_FLOW, {
-    ...GITHUB_OPTIONS,
-    authorize: undefined,
-  });
-  for (const fetch of [api, nobody]) {
-    for (const [url, status, text] of rows) {
-      const response = await within(LIMIT_MS, fetch(url, { headers: AGENT }));
-      assertEquals(response.status, status);
-      assertStringIncludes(await response.text(), text);
-      assertEquals(service.take(), [`GET ${url}`]);
-    }
-  }
-  const required = fetchFor(GITHUB_API, GITHUB_FLOW, GITHUB_OPTIONS);
-  const responses = [shown, PRIVATE, shown].map((url) =>
-    required(url, { headers: AGENT })
-  );
-  const texts = await within(
-    LIMIT_MS,
-    Promise.all(responses.map(async (response) => (await response).text())),
-  );
-  assertEquals(texts[0], '["public","private"]');
-  const [visit, token, ...calls] = service.take();
-  assertEquals([visit, token], [GITHUB_VISIT, GITHUB_TOKEN]);
-  assertEquals(
-    calls.sort(),
-    [PRIVATE, shown, shown].map((url) => `GET ${url}`),
-  );
-});
-
-Deno.test("createAuthorizedFetch() sends GitHub's token to its uploads, and not to its archives", async () => {
-  await using world = await start(startGitHub);
-  const { service, fetchFor } = world;
-  const api = fetchFor(GITHUB_API, GITHUB_FLOW, {
-    ...GITHUB_OPTIONS,
-    alsoFor: [GITHUB_UPLOADS],
-  });
-  await within(LIMIT_MS, api.authorize());
-  service.take();
-  const assets = `${GITHUB_UPLOADS}/repos/octocat/private/releases/1/assets`;
-  const init = { method: "POST", body: "asset", headers: AGENT };
-  assertEquals(await statusOf(api(assets, init)), 200);
-  assertEquals(service.take(), [`POST ${assets}`]);
-  const tarball = `${PRIVATE}/tarball`;
-  assertEquals(await call(service, api, tarball), [
-    200,
-    `GET ${tarball}`,
-    `GET ${GITHUB_ARCHIVES}/octocat/private`,
-  ]);
-  const bearers = service.received.slice(-3)
-    .map(({ bearer }) => bearer !== undefined);
-  assertEquals(bearers, [true, true, false]);
-});
-
-Deno.test("createAuthorizedFetch() sends its userAgent to GitHub's token endpoint, and that of the caller to the API", async () => {
-  await using world = await start(startGitHub);
-  const { service, fetchFor } = world;
-  const options = { ...GITHUB_OPTIONS, userAgent: undefined };
-  const without = fetchFor(GITHUB_API, GITHUB_FLOW, options);
-  const error = await assertRejects(
-    () => within(LIMIT_MS, without(PRIVATE, { headers: AGENT })),
-    OAuthClientError,
-  );
-  assertEquals([error.code, error.status], ["unexpected_status", 403]);
-  service.take();
-  const api = fetchFor(GITHUB_API, GITHUB_FLOW, GITHUB_OPTIONS);
-  assertEquals(await statusOf(api(PRIVATE)), 403);
-  assertEquals(service.take(), [GITHUB_VISIT, GITHUB_TOKEN, `GET ${PRIVATE}`]);
-  assertEquals(await call(service, api, PRIVATE), [200, `GET ${PRIVATE}`]);
-});
-
-Deno.test("createAuthorizedFetch() without authorize refreshes a session of GitHub, and returns its 401 in the end", async () => {
-  await using world = await start(startGitHub);
-  const { service, pass, fetchFor } = world;
-  const store = memoryStore();
-  const options = { ...GITHUB_OPTIONS, store };
-  await within(
-    LIMIT_MS,
-    fetchFor(GITHUB_API, GITHUB_FLOW, options).authorize(),
-  );
-  service.take();
-  const events: unknown[] = [];
-  const api = fetchFor(GITHUB_API, GITHUB_FLOW, {
-    ...options,
-    authorize: undefined,
-    onEvent: ({ type }) => events.push(type),
-  });
-  const user = `${GITHUB_API}/user`;
-  pass(8);
-  assertEquals(await call(service, api, user), [
-    200,
-    GITHUB_TOKEN,
-    `GET ${user}`,
-  ]);
-  assertEquals(events.splice(0), ["request", "refreshed", "request"]);
-  pass(8);
-  service.revoke();
-  assertEquals(await call(service, api, user), [
-    401,
-    GITHUB_TOKEN,
-    `GET ${user}`,
-  ]);
-  assertEquals(events.splice(0), ["request", "session_dropped", "request"]);
-  // Nothing is left that a request could change.
-  assertEquals(await call(service, api, user), [401, `GET ${user}`]);
-  const error = await assertRejects(() => api.authorize(), OAuthClientError);
-  assertEquals(error.code, "unsupported");
-});
-
 const GOOGLE_FLOW = {
   redirectUri: "http://127.0.0.1:4000/callback",
   client: {
@@ -316,107 +187,6 @@ Deno.test("createAuthorizedFetch() keeps a session of Google alive, and signs in
   });
   const { service } = world;
   assertEquals(await call(service, api, PROFILE), [200, `GET ${PROFILE}`]);
-});
-
-Deno.test("createAuthorizedFetch() sends Google's token to one host without alsoFor, and requests the scope that the other one requires", async () => {
-  await using world = await start(startGoogle);
-  const { service, fetchFor } = world;
-  const flow = { ...GOOGLE_FLOW, scopes: [DRIVE_SCOPE] };
-  const options = { authorizationServer: GOOGLE_ACCOUNTS, tokenRequired: true };
-  const resource = `${GOOGLE_APIS}/drive/v3`;
-  const one = fetchFor(resource, flow, options);
-  await within(LIMIT_MS, one.authorize());
-  service.take();
-  assertEquals(await call(service, one, PROFILE), [401, `GET ${PROFILE}`]);
-
-  const both = fetchFor(resource, flow, { ...options, alsoFor: [GMAIL] });
-  assertEquals((await call(service, both, FILES))[0], 200);
-  assertEquals(await call(service, both, PROFILE), [
-    200,
-    `GET ${PROFILE}`,
-    ...GOOGLE_METADATA,
-    GOOGLE_VISIT,
-    GOOGLE_TOKEN,
-    `GET ${PROFILE}`,
-  ]);
-  const scopes = service.visits.map(({ searchParams }) =>
-    searchParams.get("scope")
-  );
-  const merged = `${DRIVE_SCOPE} ${GMAIL_SCOPE}`;
-  assertEquals(scopes, [DRIVE_SCOPE, DRIVE_SCOPE, merged]);
-});
-
-Deno.test("createAuthorizedFetch().finish() completes the sign-in of a web server with Google, which has to request offline access", async () => {
-  await using world = await start(startGoogle);
-  const { service, pass, fetchFor } = world;
-  const { id, secret, redirectUri } = GOOGLE_WEB_CLIENT;
-  const client = {
-    ...GOOGLE_FLOW.client,
-    client_id: id,
-    client_secret: secret,
-  };
-  const rows: [parameters: Record<string, string>, hasRefreshToken: boolean][] =
-    [
-      [{}, false],
-      // The user has agreed before, so that there is no consent page.
-      [{ access_type: "offline" }, false],
-      [{ access_type: "offline", prompt: "consent" }, true],
-    ];
-  for (const [parameters, hasRefreshToken] of rows) {
-    let url: URL | undefined;
-    let kept = "";
-    const away = new Response(null, { status: 302 });
-    const api = fetchFor(`${GOOGLE_APIS}/drive/v3`, { redirectUri }, {
-      authorizationServer: GOOGLE_ACCOUNTS,
-      tokenRequired: true,
-      authorize: codeFlow({
-        ...{ ...GOOGLE_FLOW, client, parameters, redirectUri },
-        visit: (to, { pending }) => {
-          [url, kept] = [to, JSON.stringify(pending)];
-          return Promise.reject(away);
-        },
-      }),
-    });
-    const left = await within(LIMIT_MS, api(FILES)).catch((it) => it);
-    assertEquals(left, away);
-    const callback = await service.visit(url!);
-    service.take();
-    const finished = api.finish(new Request(callback), JSON.parse(kept));
-    const { token } = await within(LIMIT_MS, finished);
-    assertEquals(token.refresh_token !== undefined, hasRefreshToken);
-    assertEquals(await call(service, api, FILES), [
-      200,
-      GOOGLE_TOKEN,
-      `GET ${FILES}`,
-    ]);
-    pass(1);
-    if (!hasRefreshToken) continue;
-    assertEquals(await call(service, api, FILES), [
-      200,
-      GOOGLE_TOKEN,
-      `GET ${FILES}`,
-    ]);
-  }
-});
-
-Deno.test("createAuthorizedFetch().authorize() with fresh signs in at Google anew, with the same client", async () => {
-  await using world = await start(startGoogle);
-  const { service, fetchFor } = world;
-  const parameters = { prompt: "select_account" };
-  const api = fetchFor(FILES, { ...GOOGLE_FLOW, parameters }, {
-    authorizationServer: GOOGLE_ACCOUNTS,
-  });
-  const first = await within(LIMIT_MS, api.authorize());
-  service.take();
-  assertEquals(await within(LIMIT_MS, api.authorize()), first);
-  assertEquals(service.take(), []);
-  const second = await within(LIMIT_MS, api.authorize({ fresh: true }));
-  assertEquals(service.take(), [
-    ...GOOGLE_METADATA,
-    GOOGLE_VISIT,
-    GOOGLE_TOKEN,
-  ]);
-  assertNotEquals(second.token.access_token, first.token.access_token);
 });
 
 const ENTRA_ENDPOINTS = `${ENTRA}/organizations/oauth2/v2.0`;
@@ -471,54 +241,6 @@ Deno.test("createAuthorizedFetch() accepts the template that Entra publishes as 
   });
 });
 
-Deno.test("createAuthorizedFetch() signs in to Entra each hour without refreshScope, and not at all with a resource", async () => {
-  await using world = await start(startEntra);
-  const { service, pass, fetchFor } = world;
-  const issuer = `${ENTRA}/${ENTRA_TENANT}/v2.0`;
-  const endpoints = `${ENTRA}/${ENTRA_TENANT}/oauth2/v2.0`;
-  const serverMetadata = {
-    issuer,
-    authorization_endpoint: `${endpoints}/authorize`,
-    token_endpoint: `${endpoints}/token`,
-  };
-  const client = { issuer, client_id: ENTRA_APP.id };
-  const flow = { ...ENTRA_FLOW, client, refreshScope: undefined };
-  const api = fetchFor(ENTRA_API, flow, { serverMetadata });
-  assertEquals((await call(service, api, ORDERS))[0], 200);
-  pass(2);
-  assertEquals((await call(service, api, ORDERS))[0], 200);
-  assertEquals(service.visits.length, 2);
-
-  const withResource = { ...flow, resource: undefined };
-  const refused = fetchFor(ENTRA_API, withResource, { serverMetadata });
-  await assertRejects(
-    () => within(LIMIT_MS, refused.authorize()),
-    Error,
-    "AADSTS9010010",
-  );
-  assertEquals(service.visits.length, 3);
-});
-
-Deno.test("createAuthorizedFetch() checks the ID token of a tenant of Entra, and of its refreshes", async () => {
-  await using world = await start(startEntra);
-  const { service, pass, fetchFor } = world;
-  const issuer = `${ENTRA}/${ENTRA_TENANT}/v2.0`;
-  const client = { issuer, client_id: ENTRA_APP.id };
-  const scopes = ["openid", ...ENTRA_FLOW.scopes];
-  const api = fetchFor(
-    ENTRA_API,
-    { ...ENTRA_FLOW, client, scopes, assumePkce: true },
-    { authorizationServer: issuer },
-  );
-  assertEquals((await call(service, api, ORDERS))[0], 200);
-  const first = await api.session();
-  pass(2);
-  assertEquals((await call(service, api, ORDERS))[0], 200);
-  const second = await api.session();
-  assertNotEquals(second?.token.id_token, first?.token.id_token);
-  assertEquals(service.visits.length, 1);
-});
-
 const COGNITO_FLOW = {
   redirectUri: COGNITO_CLIENT.redirectUri,
   client: {
@@ -549,16 +271,4 @@ Deno.test("createAuthorizedFetch() keeps a session of Cognito alive, and signs i
     refresh: [token],
     ended: [token, ...metadata, visit, token],
   });
-});
-
-Deno.test("createAuthorizedFetch() signs in once and returns the 401 where Cognito's API requires the ID token and bearer is not set", async () => {
-  await using world = await start(startCognito);
-  const { service, fetchFor } = world;
-  const api = fetchFor(
-    `${COGNITO_API}/prod`,
-    { ...COGNITO_FLOW, scopes: ["openid"] },
-    { authorizationServer: COGNITO_ISSUER },
-  );
-  assertEquals((await call(service, api, USERS))[0], 401);
-  assertEquals(service.visits.length, 1);
 });

@@ -1,15 +1,8 @@
 /** The first ten operations, without the strict functions, at real servers. */
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertMatch,
-  assertRejects,
-} from "@std/assert";
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
   AuthorizationDeviceCodeErrorType,
   AuthorizationErrorType,
-  AuthorizationRegistrationErrorType,
   buildIdJagExchangeBody,
   buildResourceRedemptionBody,
   DEFAULT_REDIRECT_URIS,
@@ -25,12 +18,12 @@ import {
   parseWWWAuthenticateHeader,
   scopesMatch,
 } from "../../mod.ts";
-import { REGISTRATION_GRANT_TYPES } from "../../lib/core/constants.ts";
 import { DEVICE_GRANT, statusFor } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
 import { startMcpSdkServer } from "../servers/mcp_sdk_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
+import { REGISTRATION_GRANT_TYPES } from "../../lib/core/constants.ts";
 
 /** Posts a form; returns the status and the JSON of the response. */
 async function post(
@@ -132,25 +125,6 @@ Deno.test("a client of the literal functions gets a code from an MCP SDK server"
   const callback = new URL(response.headers.get("Location") ?? url);
   const parameters = Object.fromEntries(callback.searchParams);
   assert(isAuthorizationAuthorizeResponse(parameters));
-});
-
-Deno.test("a client of the literal functions reports why a registration failed", async () => {
-  await using server = await startAuthorizationServer();
-  const { metadata } = await fetchAuthorizationServerMetadata(server.issuer);
-  const redirectUris = ["http://client.example/callback"];
-  const options = { redirectUris };
-  const failure = await assertRejects(
-    () => fetchDynamicRegistration(metadata, "My client", undefined, options),
-    OAuthClientError,
-  );
-  const error = AuthorizationRegistrationErrorType.InvalidRedirectUri;
-  const { error_description } = failure;
-  assertEquals([failure.code, failure.error], ["oauth_error", error]);
-  assertMatch(error_description ?? "", /loopback/);
-  assertEquals(
-    failure.message,
-    `Registration to ${server.issuer}/reg failed: ${error}: ${error_description}`,
-  );
 });
 
 Deno.test("a client of the literal functions gets from an ID token to a 200", async () => {

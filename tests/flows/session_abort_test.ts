@@ -1,18 +1,18 @@
 /** Callers that leave a renewal, over real sockets. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   type Authorize,
   createAuthorizedFetch,
   type IAuthorizeRequest,
   type ISession,
   memoryStore,
-  OAuthClientError,
 } from "../../mod.ts";
 import {
   hold,
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 
@@ -326,11 +326,10 @@ for (
         return { ...session, ...changes } as ISession;
       },
     });
-    const error = await assertRejects(
+    await assertRejectsCode(
       () => within(LIMIT_MS, api(servers.resource)),
-      OAuthClientError,
+      code,
     );
-    assertEquals(error.code, code);
     assertEquals(await api.session(), undefined);
     assertEquals(servers.calls.map((call) => call.authorization), [null]);
   });

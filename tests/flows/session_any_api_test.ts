@@ -1,5 +1,5 @@
 /** Options of the authorized fetch for APIs that publish no metadata. */
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   deviceFlow,
   type IAuthorizeRequest,
@@ -7,7 +7,14 @@ import {
   memoryStore,
   OAuthClientError,
 } from "../../mod.ts";
-import { AS, MCP, OAUTH, PRM } from "../support/fixtures.ts";
+import {
+  AS,
+  assertRejectsCode,
+  assertThrowsCode,
+  MCP,
+  OAUTH,
+  PRM,
+} from "../support/fixtures.ts";
 import {
   type IReceived,
   redirection,
@@ -63,8 +70,7 @@ Deno.test("createAuthorizedFetch() with serverMetadata uses no session of anothe
   });
   await api(MCP);
   assertEquals(authorizations(received), [null]);
-  const error = await assertRejects(() => api.save(SESSION), OAuthClientError);
-  assertEquals(error.code, "issuer_mismatch");
+  await assertRejectsCode(() => api.save(SESSION), "issuer_mismatch");
   assertEquals((await api.authorize()).issuer, "https://b.example");
 });
 
@@ -82,11 +88,7 @@ Deno.test("createAuthorizedFetch() checks the endpoints of serverMetadata before
     ] as const
   ) {
     const serverMetadata = { issuer: AS, ...members };
-    const error = assertThrows(
-      () => resourceFetch(undefined, { serverMetadata }),
-      OAuthClientError,
-    );
-    assertEquals(error.code, code);
+    assertThrowsCode(() => resourceFetch(undefined, { serverMetadata }), code);
   }
 });
 
@@ -193,11 +195,10 @@ Deno.test("renew() accepts a response of alsoFor, and no other", async () => {
     Object.defineProperty(new Response(null, { status: 401 }), "url", {
       value: url,
     });
-  const error = await assertRejects(
+  await assertRejectsCode(
     () => api.renew(refused("https://files.example/")),
-    OAuthClientError,
+    "invalid_argument",
   );
-  assertEquals(error.code, "invalid_argument");
   assert(await api.renew(refused(`${FILES}/a`)));
 });
 
@@ -270,8 +271,7 @@ Deno.test("createAuthorizedFetch() with bearer id_token sends the ID token until
 
 Deno.test("createAuthorizedFetch() with bearer id_token refuses a session without one, and dpop", async () => {
   const { api } = resourceFetch(undefined, { bearer: "id_token" });
-  const error = await assertRejects(() => api.save(SESSION), OAuthClientError);
-  assertEquals(error.code, "invalid_argument");
+  await assertRejectsCode(() => api.save(SESSION), "invalid_argument");
   // Without exp it is used until it is refused.
   const id_token = "opaque";
   const token = { ...SESSION.token, id_token, expires_at: 1 };

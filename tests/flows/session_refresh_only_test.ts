@@ -1,7 +1,7 @@
 /** A fetch without `authorize`: sessions of others are used and refreshed. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
-import { AS, MCP } from "../support/fixtures.ts";
+import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 
 const TOKEN = `${AS}/token`;
@@ -147,8 +147,7 @@ Deno.test("authorize() and renew() without authorize reject with unsupported if 
       () => api.renew(response),
     ]
   ) {
-    const error = await assertRejects(call, OAuthClientError);
-    assertEquals(error.code, "unsupported");
+    const error = await assertRejectsCode(call, "unsupported");
     assertEquals(
       error.message,
       `No session for ${MCP}: save one, or set authorize to have the user sign in`,

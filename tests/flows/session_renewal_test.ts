@@ -679,27 +679,6 @@ Deno.test("createAuthorizedFetch() serves calls that require five different scop
   assertEquals(servers.visits.length, 5);
 });
 
-Deno.test("createAuthorizedFetch() throws an error of authorize also while the token is still valid", async () => {
-  await using servers = await startSessionServers();
-  let isWilling = true;
-  const flow = servers.flow();
-  const refusal = new Error("not now");
-  const { api, clock } = await signedIn(servers, {
-    authorize: (request: Parameters<typeof flow>[0]) =>
-      isWilling ? flow(request) : Promise.reject(refusal),
-  });
-  isWilling = false;
-  servers.server = ({ path }) =>
-    path === "/token"
-      ? Response.json({ error: "invalid_grant" }, { status: 400 })
-      : undefined;
-  clock.now += 3_580_000;
-  assertEquals(
-    await assertRejects(() => within(LIMIT_MS, api(servers.resource))),
-    refusal,
-  );
-});
-
 Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a refresh is refused for another reason", async () => {
   await using servers = await startSessionServers();
   const { api, session } = await signedIn(servers);

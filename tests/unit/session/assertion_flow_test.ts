@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import {
   adviceFor,
   assertionFlow,
@@ -10,7 +10,12 @@ import {
   OAuthClientError,
   publicClient,
 } from "../../../mod.ts";
-import { AS, MCP, metadataOf } from "../../support/fixtures.ts";
+import {
+  AS,
+  assertThrowsCode,
+  MCP,
+  metadataOf,
+} from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
@@ -223,10 +228,6 @@ Deno.test("assertionFlow() refuses options of the wrong type when it is created"
       { client: "workload", getAssertion },
     ]
   ) {
-    const error = assertThrows(
-      () => assertionFlow(untyped(wrong)),
-      OAuthClientError,
-    );
-    assertEquals(error.code, "invalid_argument");
+    assertThrowsCode(() => assertionFlow(untyped(wrong)), "invalid_argument");
   }
 });

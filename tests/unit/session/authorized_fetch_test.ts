@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import {
   clientSecretBasic,
   createAuthorizedFetch,
@@ -9,10 +9,15 @@ import {
   OAuthClientError,
   publicClient,
 } from "../../../mod.ts";
-import { AS, MCP } from "../../support/fixtures.ts";
-import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import {
+  AS,
+  assertRejectsCode,
+  assertThrowsCode,
+  MCP,
+} from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { turn } from "../../support/within.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 
 const SESSION: ISession = {
   ...RESOURCE_SESSION,
@@ -295,11 +300,7 @@ Deno.test("createAuthorizedFetch().save() refuses a session that does not fit", 
       [undefined, "invalid_argument"],
     ] as const
   ) {
-    const error = await assertRejects(
-      () => api.save(untyped(session)),
-      OAuthClientError,
-    );
-    assertEquals(error.code, code);
+    await assertRejectsCode(() => api.save(untyped(session)), code);
   }
   assertEquals(await api.session(), undefined);
   await api.save(SESSION);
@@ -371,12 +372,11 @@ Deno.test("createAuthorizedFetch().renew() uses no challenge of another server",
       refusalOf(""),
     ]
   ) {
-    const error = await assertRejects(
+    await assertRejectsCode(
       () => api.renew(response),
-      OAuthClientError,
+      "invalid_argument",
       "response must be of the resource",
     );
-    assertEquals(error.code, "invalid_argument");
   }
   assertEquals([calls.length, asked.length], [0, 0]);
 });
@@ -460,11 +460,10 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       [MCP, { authorize, alsoFor: ["/other"] }],
     ] as const
   ) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => createAuthorizedFetch(resource, untyped(options)),
-      OAuthClientError,
+      "invalid_argument",
     );
-    assertEquals(error.code, "invalid_argument");
   }
 });
 
@@ -476,12 +475,11 @@ Deno.test("createAuthorizedFetch() accepts credentials only if they name their i
       untyped("secret"),
     ]
   ) {
-    const error = assertThrows(
+    assertThrowsCode(
       () => create(undefined, { client }),
-      OAuthClientError,
+      "invalid_argument",
       "client must be",
     );
-    assertEquals(error.code, "invalid_argument");
   }
   const { issuer } = SESSION;
   create(undefined, { client: clientSecretBasic("c", "s3cret", { issuer }) });

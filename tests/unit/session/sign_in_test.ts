@@ -8,7 +8,7 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
+import { AS, assertRejectsCode, REDIRECT_URI } from "../../support/fixtures.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 const TOKEN = `${AS}/token`;
@@ -164,11 +164,10 @@ Deno.test("startAuthorization() refuses what must not be requested", async () =>
       [{ redirectUri: "" }, "invalid_argument"],
     ] as const
   ) {
-    const error = await assertRejects(
+    await assertRejectsCode(
       () => startAuthorization(CONTEXT, { ...OPTIONS, ...options }),
-      OAuthClientError,
+      code,
     );
-    assertEquals(error.code, code);
   }
 });
 
