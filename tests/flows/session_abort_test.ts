@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   type Authorize,
   createAuthorizedFetch,
+  type IAuthorizedFetch,
   type IAuthorizeRequest,
   type ISession,
   memoryStore,
@@ -15,6 +16,7 @@ import {
 import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
+import { fetchAt, signedIn } from "./_session_world.ts";
 
 /** A sign-in that waits until the test lets it go on. */
 function waiting(flow: Authorize) {
@@ -160,26 +162,30 @@ Deno.test("createAuthorizedFetch() ends the discovery when the last caller leave
   assertEquals(signals.map((signal) => signal?.aborted), [true]);
 });
 
-Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, and stores its result", async () => {
-  await using servers = await startSessionServers();
-  const store = memoryStore();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-    store,
-  });
-  const { token } = await within(LIMIT_MS, api.authorize());
-  servers.revoke();
-  const refresh = hold(({ path }) => path === "/token");
+/** Leaves a call during its refresh; returns what lets the refresh go on. */
+async function leaveRefresh(
+  servers: ISessionServers,
+  api: IAuthorizedFetch,
+): Promise<() => void> {
+  const refresh = hold(({ body }) => body.includes("refresh_token="));
   servers.server = refresh.handler;
   const controller = new AbortController();
   const call = api(servers.resource, { signal: controller.signal });
   await refresh.received();
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
+  return refresh.release;
+}
+
+Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, and stores its result", async () => {
+  await using servers = await startSessionServers();
+  const { api, store, session: { token } } = await signedIn(servers);
+  servers.revoke();
+  const release = await leaveRefresh(servers, api);
   // The next caller waits for that refresh, and finds what it has stored.
   const next = api(servers.resource);
   await turn();
-  refresh.release();
+  release();
   assertEquals(await statusOf(next), 200);
   assertEquals(servers.grants("refresh_token").length, 1);
   const session = await store.load();
@@ -188,57 +194,32 @@ Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, 
 
 Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails after the last caller left", async () => {
   await using servers = await startSessionServers();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-  });
-  await within(LIMIT_MS, api.authorize());
+  const { api, store } = await signedIn(servers);
   servers.revoke(true);
-  const refresh = hold(({ path }) => path === "/token");
-  servers.server = refresh.handler;
-  const controller = new AbortController();
-  const call = api(servers.resource, { signal: controller.signal });
-  await refresh.received();
-  controller.abort("enough");
-  assertEquals(await rejection(call), "enough");
-  refresh.release();
-  await until(
-    LIMIT_MS,
-    async () => !(await api.session())?.token.access_token,
-  );
+  const release = await leaveRefresh(servers, api);
+  release();
+  await until(LIMIT_MS, async () => !(await store.load())?.token.access_token);
   await turn();
-  assertEquals(servers.visits.length, 1);
+  assertEquals(servers.visits.length, 0);
 });
 
 Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller waits for is under way", async () => {
   await using servers = await startSessionServers();
   const responses = counted(servers.resource);
-  const api = createAuthorizedFetch(servers.resource, {
-    fetch: responses.fetch,
-    authorize: servers.flow(),
-  });
-  await within(LIMIT_MS, api.authorize());
+  const { api } = await signedIn(servers, { fetch: responses.fetch });
   servers.revoke(true);
-  const refresh = hold(({ path, body }) =>
-    path === "/token" && body.includes("refresh_token=")
-  );
-  servers.server = refresh.handler;
-  const controller = new AbortController();
-  const call = api(servers.resource, { signal: controller.signal });
-  await refresh.received();
-  controller.abort("enough");
-  assertEquals(await rejection(call), "enough");
+  const release = await leaveRefresh(servers, api);
   const next = api(servers.resource);
-  await responses.arrived(2);
-  refresh.release();
+  // After those of the sign-in, for the challenge, and of the call.
+  await responses.arrived(3);
+  release();
   assertEquals(await statusOf(next), 200);
-  assertEquals(servers.visits.length, 2);
+  assertEquals(servers.visits.length, 1);
 });
 
 Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has aborted, and makes no request", async () => {
   await using servers = await startSessionServers();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-  });
+  const api = fetchAt(servers);
   const signal = AbortSignal.abort("enough");
   const request = new Request(servers.resource, { signal });
   assertEquals(await rejection(api(servers.resource, { signal })), "enough");
@@ -249,10 +230,7 @@ Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has 
 
 Deno.test("createAuthorizedFetch() passes the signal to the request, also for its body", async () => {
   await using servers = await startSessionServers();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-  });
-  await within(LIMIT_MS, api.authorize());
+  const { api } = await signedIn(servers);
   const arrived = deferred<void>();
   servers.handler = () => {
     arrived.resolve();
@@ -348,8 +326,7 @@ Deno.test("createAuthorizedFetch() ends the wait for the lock when the last call
       return never();
     },
   };
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
+  const api = fetchAt(servers, {
     store,
   });
   const { signal } = controller;
@@ -359,8 +336,7 @@ Deno.test("createAuthorizedFetch() ends the wait for the lock when the last call
 
 Deno.test("createAuthorizedFetch() stops reading the body of a redirected Request when its signal aborts", async () => {
   await using servers = await startSessionServers();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
+  const api = fetchAt(servers, {
     fetch: (input, init) => {
       if (!(input instanceof Request)) return fetch(input, init);
       // The response comes before the body has been sent.

@@ -134,22 +134,27 @@ Deno.test("createAuthorizedFetch() sends the token to the URLs of alsoFor, and b
 });
 
 Deno.test("createAuthorizedFetch() keeps the token in redirects among its URLs, until one leads out", async () => {
-  const hops = [
-    `${FILES}/1`,
-    `${MCP}/2`,
-    "https://out.example/",
-    `${FILES}/3`,
+  // Another origin has no header fields of the caller either.
+  const exits: [exit: string, isOtherOrigin: boolean][] = [
+    ["https://out.example/", true],
+    ["https://api.example/other", true],
+    ["https://files.example/v2", false],
+    [`${FILES}/..%2fx`, false],
   ];
-  const left = [...hops];
-  const { api, received } = resourceFetch(() => {
-    const next = left.shift();
-    return next ? redirection(next) : undefined;
-  }, { alsoFor: [FILES] });
-  await api(MCP, { headers: { "X-Own": "1" } });
-  assertEquals(received.map(({ url }) => url), [MCP, ...hops]);
-  assertEquals(authorizations(received), [BEARER, BEARER, BEARER, null, null]);
-  const own = received.map(({ headers }) => headers.get("X-Own"));
-  assertEquals(own, ["1", "1", "1", null, null]);
+  for (const [exit, isOtherOrigin] of exits) {
+    const hops = [`${MCP}/1`, `${FILES}/2`, exit, `${MCP}/3`];
+    const left = [...hops];
+    const { api, received } = resourceFetch(() => {
+      const next = left.shift();
+      return next ? redirection(next) : undefined;
+    }, { alsoFor: [FILES] });
+    await api(FILES, { headers: { "X-Own": "1" } });
+    assertEquals(received.map(({ url }) => url), [FILES, ...hops]);
+    const sent = [BEARER, BEARER, BEARER, null, null];
+    assertEquals(authorizations(received), sent, exit);
+    const own = received.slice(2).map(({ headers }) => headers.get("X-Own"));
+    assertEquals(own, ["1", isOtherOrigin ? null : "1", null], exit);
+  }
 });
 
 Deno.test("createAuthorizedFetch() sends a POST again where a redirect leads to a URL of alsoFor", async () => {
@@ -163,29 +168,33 @@ Deno.test("createAuthorizedFetch() sends a POST again where a redirect leads to 
 });
 
 Deno.test("createAuthorizedFetch() uses the scope of a challenge of alsoFor, and not its metadata", async () => {
-  const { requests, authorize } = signingIn({
-    ...SESSION,
-    token: { access_token: "t2", token_type: "Bearer" },
-  });
-  const challenge = 'Bearer error="invalid_token", scope="files", ' +
-    'resource_metadata="https://evil.example/doc"';
-  const refused = () =>
-    new Response(null, {
-      status: 401,
-      headers: { "WWW-Authenticate": challenge },
+  for (
+    const [status, error, sent] of [
+      // The request to the token endpoint checks the registration.
+      [401, "invalid_token", [TOKEN, FILES]],
+      [403, "insufficient_scope", [FILES]],
+    ] as const
+  ) {
+    const { requests, authorize } = signingIn({
+      ...SESSION,
+      token: { access_token: "t2", token_type: "Bearer" },
     });
-  const { refresh_token: _, ...token } = SESSION.token;
-  const { api, urls } = resourceFetch(
-    ({ url, headers }) =>
-      url === FILES && headers.get("Authorization") !== "Bearer t2"
-        ? refused()
-        : undefined,
-    { authorize, alsoFor: [FILES], store: memoryStore({ ...SESSION, token }) },
-  );
-  assertEquals((await api(FILES)).status, 200);
-  // The request to the token endpoint checks the registration.
-  assertEquals(urls, [FILES, MCP, `${PRM}/mcp`, OAUTH, TOKEN, FILES]);
-  assertEquals(requests[0]!.requiredScopes, ["read", "files"]);
+    const challenge = `Bearer error="${error}", scope="files", ` +
+      'resource_metadata="https://evil.example/doc"';
+    const headers = { "WWW-Authenticate": challenge };
+    const { refresh_token: _, ...token } = SESSION.token;
+    const store = memoryStore({ ...SESSION, token });
+    const { api, urls } = resourceFetch(
+      (one) =>
+        one.url === FILES && one.headers.get("Authorization") !== "Bearer t2"
+          ? new Response(null, { status, headers })
+          : undefined,
+      { authorize, alsoFor: [FILES], store },
+    );
+    assertEquals((await api(FILES)).status, 200);
+    assertEquals(urls, [FILES, MCP, `${PRM}/mcp`, OAUTH, ...sent]);
+    assertEquals(requests[0]!.requiredScopes, ["read", "files"]);
+  }
 });
 
 Deno.test("renew() accepts a response of alsoFor, and no other", async () => {

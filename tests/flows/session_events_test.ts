@@ -8,11 +8,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { stub } from "@std/testing/mock";
-import {
-  type AuthorizedFetchEvent,
-  createAuthorizedFetch,
-  memoryStore,
-} from "../../mod.ts";
+import { type AuthorizedFetchEvent, memoryStore } from "../../mod.ts";
 import { onEvent as toSpans } from "../examples/opentelemetry.ts";
 import { onEvent as toLog } from "../examples/sign_in_reasons.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
@@ -20,14 +16,14 @@ import { MCP } from "../support/fixtures.ts";
 import { resourceFetch } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
+import { fetchAt } from "./_session_world.ts";
 
 /** A fetch with a list of its events. */
 async function start(onEvent?: (event: AuthorizedFetchEvent) => unknown) {
   const servers = await startSessionServers();
   const events: AuthorizedFetchEvent[] = [];
   let time = Date.now();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
+  const api = fetchAt(servers, {
     now: () => time,
     onEvent(event) {
       events.push(event);

@@ -1,11 +1,6 @@
 /** What servers that people run do, and sessions get along with. */
-import { assertEquals, assertRejects } from "@std/assert";
-import {
-  createAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  memoryStore,
-  OAuthClientError,
-} from "../../mod.ts";
+import { assertEquals } from "@std/assert";
+import { memoryStore } from "../../mod.ts";
 import {
   type ISessionServers,
   startSessionServers,
@@ -13,26 +8,7 @@ import {
 import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred, statusOf, untyped } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-
-function fetchFor(
-  servers: ISessionServers,
-  options: Partial<IAuthorizedFetchOptions> = {},
-) {
-  return createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-    ...options,
-  });
-}
-
-/** A fetch whose user has signed in, and its store and clock. */
-async function signedIn(servers: ISessionServers) {
-  const clock = { now: Date.now() };
-  const store = memoryStore();
-  const api = fetchFor(servers, { store, now: () => clock.now });
-  const session = await within(LIMIT_MS, api.authorize());
-  servers.calls.length = servers.requests.length = servers.visits.length = 0;
-  return { api, store, session, clock };
-}
+import { fetchAt, signedIn, withoutRefresh } from "./_session_world.ts";
 
 const scopeOf = ({ searchParams }: URL) => searchParams.get("scope");
 
@@ -65,7 +41,7 @@ Deno.test("createAuthorizedFetch().authorize() requests the resource without a t
       });
     };
     const asked: string[] = [];
-    const api = fetchFor(servers, {
+    const api = fetchAt(servers, {
       sameOriginHeaders: { x: "1" },
       allowUrl: (url, purpose) => {
         if (purpose === "resource") asked.push(url.href);
@@ -85,11 +61,11 @@ Deno.test("createAuthorizedFetch().authorize() does not wait for the end of a st
   const cancelled = deferred<void>();
   servers.handler = () =>
     new Response(new ReadableStream({ cancel: () => cancelled.resolve() }));
-  await within(LIMIT_MS, fetchFor(servers).authorize());
+  await within(LIMIT_MS, fetchAt(servers).authorize());
   assertEquals(servers.visits.map(scopeOf), ["read"]);
   await within(LIMIT_MS, cancelled.promise);
 
-  const api = fetchFor(servers, {
+  const api = fetchAt(servers, {
     fetch: (input, init) =>
       String(input) === servers.resource
         ? Promise.reject(new TypeError("Cable cut"))
@@ -101,10 +77,10 @@ Deno.test("createAuthorizedFetch().authorize() does not wait for the end of a st
 
 Deno.test("createAuthorizedFetch().authorize() does not request the resource where the caller names the server, or refuses", async () => {
   await using servers = await startSessionServers();
-  const named = fetchFor(servers, { authorizationServer: servers.issuer });
+  const named = fetchAt(servers, { authorizationServer: servers.issuer });
   await within(LIMIT_MS, named.authorize());
   assertEquals(servers.calls.length, 0);
-  const refusing = fetchFor(servers, {
+  const refusing = fetchAt(servers, {
     allowUrl: (_url, purpose) => purpose !== "resource",
   });
   await assertRejectsCode(
@@ -127,61 +103,17 @@ Deno.test("createAuthorizedFetch() requests the scopes of a lost session and of 
 Deno.test("createAuthorizedFetch() counts the scopes of a 401 as required, beside those of the flow", async () => {
   await using servers = await startSessionServers();
   challengeScope(servers, "list");
-  const api = fetchFor(servers, {
+  const api = fetchAt(servers, {
     authorize: servers.flow({ scopes: ["read"] }),
   });
   assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
   assertEquals(servers.visits.map(scopeOf), ["read list"]);
 });
 
-const SERVER_ERROR = { error: "server_error" };
-
-Deno.test("createAuthorizedFetch() signs in where a dead refresh token is a 500, and keeps the session until then", async () => {
-  for (const how of ["refused", "expired"]) {
-    await using servers = await startSessionServers();
-    const { api, store, session, clock } = await signedIn(servers);
-    servers.revoke(true);
-    if (how === "expired") clock.now += 3_600_000;
-    let stored: unknown;
-    servers.server = async ({ path, body }) => {
-      if (path === "/authorize") stored = await store.load();
-      return body.includes("grant_type=refresh_token")
-        ? Response.json(SERVER_ERROR, { status: 500 })
-        : undefined;
-    };
-    assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
-    assertEquals(servers.visits.length, 1, how);
-    assertEquals(stored, { ...session, isUserAway: true });
-  }
-});
-
-Deno.test("createAuthorizedFetch() keeps the session, and asks nobody, after a failure that may be gone later", async () => {
-  const rows: [status: number, body: unknown][] = [
-    [502, SERVER_ERROR],
-    [503, { error: "temporarily_unavailable" }],
-    [504, {}],
-    [429, {}],
-    [500, {}],
-  ];
-  for (const [status, body] of rows) {
-    await using servers = await startSessionServers();
-    const { api, store, session } = await signedIn(servers);
-    servers.revoke();
-    servers.server = ({ path }) =>
-      path === "/token" ? Response.json(body, { status }) : undefined;
-    await assertRejects(
-      () => within(LIMIT_MS, api(servers.resource)),
-      OAuthClientError,
-    );
-    assertEquals([servers.visits.length, await store.load()], [0, session]);
-  }
-});
-
 Deno.test("createAuthorizedFetch() does not send a token that has expired", async () => {
   await using servers = await startSessionServers();
-  const { api, store, session, clock } = await signedIn(servers);
-  const { refresh_token: _, ...token } = session.token;
-  await store.save({ ...session, token });
+  const { api, store, session, clock, bearer } = await signedIn(servers);
+  await store.save(withoutRefresh(session));
   // Without a refresh token, it is used to the end of its lifetime.
   clock.now += 3_590_000;
   assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
@@ -191,14 +123,14 @@ Deno.test("createAuthorizedFetch() does not send a token that has expired", asyn
   assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
   assertEquals(servers.visits.length, 1);
   const sent = servers.calls.map(({ authorization }) => authorization);
-  assertEquals(sent.includes(`Bearer ${token.access_token}`), false);
+  assertEquals(sent.includes(bearer), false);
 });
 
 Deno.test("createAuthorizedFetch() accepts the iss of the issuer that trustedIssuers names for the server", async () => {
   const upstream = "https://upstream.example";
   await using servers = await startSessionServers();
   const signIn = async (trustedIssuers?: Record<string, string>) => {
-    const api = fetchFor(servers, {
+    const api = fetchAt(servers, {
       trustedIssuers,
       authorize: servers.flow({
         visit: async (url) => {
@@ -246,7 +178,7 @@ Deno.test("createAuthorizedFetch().revoke() resolves to whether the server was t
   const failure = new RangeError("mine");
   await using servers = await startSessionServers();
   const { session } = await signedIn(servers);
-  const api = fetchFor(servers, {
+  const api = fetchAt(servers, {
     store: memoryStore(session),
     client: untyped({
       ...{ clientId: "c1", method: "none", issuer: servers.issuer },

@@ -13,6 +13,7 @@ import {
 } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
+import { fetchAt, signedIn, withoutRefresh } from "./_session_world.ts";
 
 const CALLERS = 20;
 
@@ -30,26 +31,9 @@ async function callAll(
   return statuses;
 }
 
-/** A fetch whose user has signed in, and its clock. */
-async function signedIn(servers: ISessionServers, options = {}) {
-  const clock = { now: Date.now() };
-  const store = memoryStore();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-    store,
-    now: () => clock.now,
-    ...options,
-  });
-  const session = await within(LIMIT_MS, api.authorize());
-  servers.calls.length = servers.requests.length = servers.visits.length = 0;
-  return { api, store, clock, session };
-}
-
 Deno.test("createAuthorizedFetch() authorizes once for 20 first calls", async () => {
   await using servers = await startSessionServers();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-  });
+  const api = fetchAt(servers);
   assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
   assertEquals(servers.visits.length, 1);
   assertEquals(servers.received("/register").length, 1);
@@ -168,9 +152,7 @@ Deno.test("createAuthorizedFetch() returns the fourth refusal as it is", async (
 Deno.test("createAuthorizedFetch() returns the 401 of a token fresh from authorize, with its body", async () => {
   await using servers = await startSessionServers();
   servers.handler = () => new Response("never", { status: 401 });
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
-  });
+  const api = fetchAt(servers);
   const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([response.status, await response.text()], [401, "never"]);
   assertEquals([servers.calls.length, servers.visits.length], [2, 1]);
@@ -224,18 +206,6 @@ for (
         assertEquals([error.status, error.retryAfter], [503, 7]),
     },
     {
-      name: "a 429",
-      respond: () => Response.json({ error: "slow_down" }, { status: 429 }),
-      check: (error: OAuthClientError) => assertEquals(error.status, 429),
-    },
-    {
-      name: "a 400 with temporarily_unavailable",
-      respond: () =>
-        Response.json({ error: "temporarily_unavailable" }, { status: 400 }),
-      check: (error: OAuthClientError) =>
-        assertEquals(error.error, "temporarily_unavailable"),
-    },
-    {
       name: "a timeout",
       timeoutMs: 50,
       respond: () => never<Response>(),
@@ -248,8 +218,7 @@ for (
     const { api, store, clock, session } = await signedIn(servers);
     clock.now += 3_600_000;
     // The sign-in above may take longer than the timeout.
-    const hurried = createAuthorizedFetch(servers.resource, {
-      authorize: servers.flow(),
+    const hurried = fetchAt(servers, {
       store,
       now: () => clock.now,
       timeoutMs,
@@ -318,8 +287,7 @@ Deno.test("createAuthorizedFetch() registers anew, once, when the server no long
 Deno.test("createAuthorizedFetch() registers anew before it sends the user to a server that has forgotten the client", async () => {
   await using servers = await startSessionServers();
   const { api, store, session } = await signedIn(servers);
-  const { refresh_token: _, ...token } = session.token;
-  await store.save({ ...session, token });
+  await store.save(withoutRefresh(session));
   servers.revoke(true);
   servers.forgetClients();
   assertEquals(await statusOf(api(servers.resource)), 200);
@@ -390,8 +358,7 @@ for (const [name, end, isMarked] of LOST_VISITS) {
     const { store, session } = await signedIn(servers);
     claimsToKnow(servers);
     servers.revoke();
-    const { refresh_token: _, ...token } = session.token;
-    await store.save({ ...session, token });
+    await store.save(withoutRefresh(session));
     const left = deferred<void>();
     let mark: boolean | undefined;
     const first = createAuthorizedFetch(servers.resource, {
@@ -418,10 +385,7 @@ for (const [name, end, isMarked] of LOST_VISITS) {
     await within(LIMIT_MS, call);
     assertEquals((await store.load())?.isUserAway, isMarked || undefined);
 
-    const second = createAuthorizedFetch(servers.resource, {
-      store,
-      authorize: servers.flow(),
-    });
+    const second = fetchAt(servers, { store });
     assertEquals(await statusOf(second(servers.resource)), 200);
     const count = isMarked ? 1 : 0;
     assertEquals(servers.received("/register").length, count);
@@ -436,8 +400,7 @@ for (const error of ["access_denied", "unauthorized_client"]) {
     const { store, session } = await signedIn(servers);
     claimsToKnow(servers);
     servers.revoke();
-    const { refresh_token: _, ...token } = session.token;
-    await store.save({ ...session, token });
+    await store.save(withoutRefresh(session));
     let pending: IPendingAuthorization | undefined;
     const api = createAuthorizedFetch(servers.resource, {
       store,
@@ -464,10 +427,7 @@ for (const error of ["access_denied", "unauthorized_client"]) {
     await finish({ error, state });
     assertEquals((await store.load())?.isUserAway, isKept ? undefined : true);
 
-    const next = createAuthorizedFetch(servers.resource, {
-      store,
-      authorize: servers.flow(),
-    });
+    const next = fetchAt(servers, { store });
     assertEquals(await statusOf(next(servers.resource)), 200);
     assertEquals(servers.received("/register").length, isKept ? 0 : 1);
   });
@@ -477,8 +437,7 @@ Deno.test("createAuthorizedFetch() never drops or marks a client that the caller
   await using servers = await startSessionServers();
   const { store, session } = await signedIn(servers);
   servers.revoke();
-  const { refresh_token: _, ...token } = session.token;
-  await store.save({ ...session, token });
+  await store.save(withoutRefresh(session));
   for (
     const named of [{ client: session.client }, {
       knownClients: [session.client],
@@ -511,8 +470,7 @@ Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds d
   const { api, store, session } = await signedIn(servers);
   claimsToKnow(servers);
   forgetLate(servers);
-  const { refresh_token: _, ...token } = session.token;
-  await store.save({ ...session, token });
+  await store.save(withoutRefresh(session));
   servers.revoke(true);
   const error = await assertRejects(
     () => within(LIMIT_MS, api(servers.resource)),
@@ -645,8 +603,7 @@ Deno.test("createAuthorizedFetch() renews under the lock of the store, which no 
       }
     },
   };
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: servers.flow(),
+  const api = fetchAt(servers, {
     store,
   });
   const response = await within(LIMIT_MS, api(servers.resource));
@@ -661,8 +618,7 @@ Deno.test("createAuthorizedFetch() shares renewals between fetches of one store"
   const apis = Array.from(
     { length: CALLERS },
     () =>
-      createAuthorizedFetch(servers.resource, {
-        authorize: servers.flow(),
+      fetchAt(servers, {
         store,
       }),
   );
@@ -677,20 +633,4 @@ Deno.test("createAuthorizedFetch() serves calls that require five different scop
   const statuses = await callAll((n) => api(`${servers.resource}/s${n % 5}`));
   assertEquals(statuses, { 200: CALLERS });
   assertEquals(servers.visits.length, 5);
-});
-
-Deno.test("createAuthorizedFetch() keeps the session, and asks the user, when a refresh is refused for another reason", async () => {
-  await using servers = await startSessionServers();
-  const { api, session } = await signedIn(servers);
-  servers.revoke();
-  let stored: ISession | undefined;
-  servers.server = async ({ path, body }) => {
-    if (path === "/authorize") stored = await api.session();
-    return body.includes("grant_type=refresh_token")
-      ? Response.json({ error: "invalid_scope" }, { status: 400 })
-      : undefined;
-  };
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.visits.length, 1);
-  assertEquals(stored, { ...session, isUserAway: true });
 });

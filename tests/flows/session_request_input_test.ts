@@ -7,9 +7,10 @@ import {
 } from "../servers/session_servers.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, within } from "../support/within.ts";
+import { fetchAt } from "./_session_world.ts";
 
 function apiOf(servers: ISessionServers) {
-  return createAuthorizedFetch(servers.resource, { authorize: servers.flow() });
+  return fetchAt(servers);
 }
 
 /** Waits for a response, and returns the JSON in its body. */
@@ -40,8 +41,7 @@ for (const pause of ["begins with a pause", "pauses"]) {
           if (sent === text.length) stream.close();
         },
       });
-      const api = createAuthorizedFetch(servers.resource, {
-        authorize: servers.flow(),
+      const api = fetchAt(servers, {
         async fetch(input, init) {
           const isFirst = input instanceof Request &&
             !input.headers.has("Authorization");

@@ -6,7 +6,6 @@ import {
   type IPendingAuthorization,
   type ISession,
   memoryStore,
-  OAuthClientError,
   refreshSession,
 } from "../../mod.ts";
 import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
@@ -65,19 +64,6 @@ Deno.test("createAuthorizedFetch() repeats a refresh whose response was lost, on
   const gone = refreshing(expiringIn(-1), [nothing, dead]);
   await assertRejects(() => gone.api(MCP), Error, "A user is asked");
   assertEquals((await gone.store.load())?.token.access_token, "");
-});
-
-Deno.test("createAuthorizedFetch() does not repeat a refresh that a server has refused", async () => {
-  for (const status of [408, 429, 503]) {
-    const { api, urls, store } = refreshing(expiringIn(-1), [
-      () => Response.json({ error: "invalid_grant" }, { status }),
-      renewed,
-    ]);
-    const error = await assertRejects(() => api(MCP), OAuthClientError);
-    assertEquals(error.status, status);
-    assertEquals(urls, [TOKEN]);
-    assertEquals(await store.load(), expiringIn(-1));
-  }
 });
 
 Deno.test("createAuthorizedFetch() refreshes an expired session of another process", async () => {
