@@ -2,7 +2,7 @@
  * The OAuth profile of the AT Protocol: pushed requests, DPoP nonces from the first
  * request on, and a client metadata document, from the metadata to a call.
  */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   type Authorize,
   codeFlow,
@@ -77,18 +77,4 @@ Deno.test("createAuthorizedFetch() signs in at an AT Protocol server, and refres
   now += 290_000;
   assertEquals(await (await api(url)).json(), { did: DID });
   assertEquals(servers.requests, ["POST /token 200", `GET ${path} 200`]);
-});
-
-Deno.test("createAuthorizedFetch() stores no session of an account that the caller refuses", async () => {
-  await using servers = startServers();
-  const api = createAuthorizedFetch(servers.resource, {
-    authorize: signInAs("did:plc:other"),
-    dpop: await createDpop(),
-  });
-  await assertRejects(
-    () => api(servers.resource),
-    Error,
-    `Signed in as ${DID}, expected did:plc:other`,
-  );
-  assertEquals(await api.session(), undefined);
 });

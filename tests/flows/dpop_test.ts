@@ -1,14 +1,9 @@
 /** Tokens that are bound to a key (RFC 9449), at oidc-provider and a resource. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  buildClientCredentialsBody,
-  clientSecretBasic,
   createDpop,
-  fetchDeviceAuthorization,
-  fetchToken,
   getClaimsFromJWT,
   OAuthClientError,
-  pollDeviceToken,
   refreshToken,
 } from "../../mod.ts";
 import {
@@ -18,7 +13,6 @@ import {
   startFlowServers,
   statusFor,
 } from "../servers/_flow.ts";
-import { createBrowser } from "../servers/browser.ts";
 
 Deno.test("a client binds the tokens of a code flow to its key, with the nonces of both servers", async () => {
   await using servers = await startFlowServers({ dpopNonce: true }, {
@@ -61,53 +55,4 @@ Deno.test("a client binds the tokens of a code flow to its key, with the nonces 
     OAuthClientError,
   );
   assertEquals(failure.error, "invalid_grant");
-});
-
-Deno.test("a client binds the token of a device flow to its key", async () => {
-  await using servers = await startFlowServers({}, { dpop: true });
-  const { serverMetadata, resource, scopes } = servers.context;
-  const client = await registerPublicClient(servers.context);
-  const dpop = await createDpop();
-  const request = { client, dpop, resource, scopes };
-  const device = await fetchDeviceAuthorization(serverMetadata, request);
-  let polls = 0;
-  const token = await pollDeviceToken(serverMetadata, device, {
-    client,
-    dpop,
-    delay: async () => {
-      if (++polls < 2) return;
-      await createBrowser().activate(device.verification_uri, device.user_code);
-    },
-  });
-  assertEquals([token.token_type, polls], ["DPoP", 2]);
-  const { status } = await callWithProof(dpop, resource, token.access_token);
-  assertEquals(status, 200);
-});
-
-Deno.test("a client binds its own token to a key pair that it has already", async () => {
-  const client_id = "machine";
-  const client_secret = crypto.randomUUID();
-  await using servers = await startFlowServers({
-    dpopNonce: true,
-    clients: [{
-      client_id,
-      client_secret,
-      grant_types: ["client_credentials"],
-      redirect_uris: [],
-      response_types: [],
-      dpop_bound_access_tokens: true,
-    }],
-  }, { dpop: true });
-  const { serverMetadata, resource, scopes, issuer } = servers.context;
-  const keyPair = await crypto.subtle.generateKey(
-    { name: "Ed25519" },
-    false,
-    ["sign", "verify"],
-  ) as CryptoKeyPair;
-  const dpop = await createDpop({ keyPair });
-  const client = clientSecretBasic(client_id, client_secret, { issuer });
-  const body = buildClientCredentialsBody({ resource, scopes });
-  const token = await fetchToken(serverMetadata, body, { client, dpop });
-  const { status } = await callWithProof(dpop, resource, token.access_token);
-  assertEquals(status, 200);
 });

@@ -10,7 +10,6 @@ import {
   fetchDynamicRegistration,
   fetchResourceMetadata,
   getClaimsFromJWT,
-  isAuthorizationAuthorizeResponse,
   isAuthorizationDeviceResponse,
   isAuthorizationErrorResponse,
   isAuthorizationTokenResponse,
@@ -21,7 +20,6 @@ import {
 import { DEVICE_GRANT, statusFor } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
-import { startMcpSdkServer } from "../servers/mcp_sdk_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
 import { REGISTRATION_GRANT_TYPES } from "../../lib/core/constants.ts";
 
@@ -94,37 +92,6 @@ Deno.test("a client of the literal functions gets from a 401 to a pending device
   assert(isAuthorizationErrorResponse(pending));
   const { AuthorizationPending } = AuthorizationDeviceCodeErrorType;
   assertEquals(pending.error, AuthorizationPending);
-});
-
-Deno.test("a client of the literal functions gets a code from an MCP SDK server", async () => {
-  await using server = await startMcpSdkServer({
-    metadataAt: "root",
-    unknownPages: "app",
-  });
-  const found = await fetchResourceMetadata(server.resource, undefined);
-  // The first URL responds with 200 and HTML, as single-page applications do.
-  assertEquals(found.errors.length, 1);
-  const [issuer = ""] = found.metadata.authorization_servers ?? [];
-  const { metadata } = await fetchAuthorizationServerMetadata(issuer);
-  assertEquals(metadata.issuer, `${server.origin}/`);
-  const client = await fetchDynamicRegistration(metadata, "My client", ["a"]);
-  // The SDK does not list the device grant.
-  assertEquals(client.grant_types, ["authorization_code", "refresh_token"]);
-
-  const url = new URL(metadata.authorization_endpoint!);
-  url.search = new URLSearchParams({
-    client_id: client.client_id,
-    redirect_uri: DEFAULT_REDIRECT_URIS[0]!,
-    response_type: "code",
-    code_challenge: "c",
-    code_challenge_method: "S256",
-    state: "s",
-  }).toString();
-  const response = await fetch(url, { redirect: "manual" });
-  await response.body?.cancel();
-  const callback = new URL(response.headers.get("Location") ?? url);
-  const parameters = Object.fromEntries(callback.searchParams);
-  assert(isAuthorizationAuthorizeResponse(parameters));
 });
 
 Deno.test("a client of the literal functions gets from an ID token to a 200", async () => {

@@ -1,29 +1,20 @@
 /** Pushed authorization requests (RFC 9126) and what they carry, at oidc-provider. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { createRemoteJWKSet, exportJWK, jwtVerify } from "jose";
 import {
   checkIdToken,
   codeFlow,
   createAuthorizedFetch,
   createDpop,
-  createPkcePair,
-  createState,
   finishAuthorization,
   getClaimsFromJWT,
   type ICodeFlowOptions,
   isClientKnown,
-  OAuthClientError,
   privateKeyJwt,
-  pushAuthorizationRequest,
   registerClient,
   startAuthorization,
 } from "../../mod.ts";
-import {
-  REDIRECT_URI,
-  registerPublicClient,
-  startFlowServers,
-  statusFor,
-} from "../servers/_flow.ts";
+import { REDIRECT_URI, startFlowServers, statusFor } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { assertRejectsCode, createSigningKeys } from "../support/fixtures.ts";
 
@@ -163,40 +154,6 @@ Deno.test("startAuthorization() and codeFlow() push with the client's own authen
   });
   const { token } = await api.authorize();
   assertEquals(await statusFor(context.resource, token), 200);
-});
-
-Deno.test("pushAuthorizationRequest() reports the error of the server, and returns a URL that works", async () => {
-  await using servers = await startFlowServers();
-  const { serverMetadata } = servers.context;
-  const client = await registerPublicClient(servers.context);
-  const { codeChallenge } = await createPkcePair();
-  const parameters = {
-    redirectUri: REDIRECT_URI,
-    state: createState(),
-    codeChallenge,
-  };
-  const error = await assertRejects(
-    () =>
-      pushAuthorizationRequest(
-        serverMetadata,
-        { ...parameters, redirectUri: "https://other.example/" },
-        { client },
-      ),
-    OAuthClientError,
-  );
-  assertEquals([error.code, error.error, error.status], [
-    "oauth_error",
-    "invalid_request",
-    400,
-  ]);
-  const { url, requestUri } = await pushAuthorizationRequest(
-    serverMetadata,
-    { ...parameters, scopes: ["openid"] },
-    { client },
-  );
-  assertEquals(url.searchParams.get("request_uri"), requestUri);
-  const callback = await createBrowser().authorize(url);
-  assert(callback.searchParams.has("code"), callback.href);
 });
 
 Deno.test("isClientKnown() knows a registered client from one that was deleted", async () => {

@@ -14,6 +14,7 @@ import {
   MCP,
   OAUTH,
   PRM,
+  unverifiedJwt,
 } from "../support/fixtures.ts";
 import {
   type IReceived,
@@ -40,26 +41,6 @@ function signingIn(...sessions: ISession[]) {
   };
   return { requests, authorize };
 }
-
-/** An unsigned ID token. */
-function idToken(claims: Record<string, unknown>): string {
-  const part = (value: unknown) =>
-    btoa(JSON.stringify(value)).replaceAll("=", "");
-  return [part({ alg: "RS256" }), part(claims), "c2ln"].join(".");
-}
-
-Deno.test("createAuthorizedFetch() with serverMetadata requests no metadata, and no challenge", async () => {
-  const serverMetadata = { issuer: AS, token_endpoint: TOKEN };
-  const { requests, authorize } = signingIn();
-  const { api, urls } = resourceFetch(undefined, {
-    authorize,
-    serverMetadata,
-    store: memoryStore(),
-  });
-  await api.authorize();
-  assertEquals(urls, []);
-  assertEquals(requests[0]!.context.serverMetadata.token_endpoint, TOKEN);
-});
 
 Deno.test("createAuthorizedFetch() with serverMetadata uses no session of another issuer", async () => {
   const { authorize } = signingIn({ ...SESSION, issuer: "https://b.example" });
@@ -236,8 +217,8 @@ Deno.test("createAuthorizedFetch() with tokenRequired obtains a session before t
 Deno.test("createAuthorizedFetch() with bearer id_token sends the ID token until its exp", async () => {
   const exp = NOW / 1000 + 300;
   const claims = { iss: AS, aud: "c1", sub: "u", iat: exp - 300, exp };
-  const first = idToken(claims);
-  const second = idToken({ ...claims, iat: exp, exp: exp + 300 });
+  const first = unverifiedJwt(claims);
+  const second = unverifiedJwt({ ...claims, iat: exp, exp: exp + 300 });
   const session = {
     ...SESSION,
     token: { ...SESSION.token, expires_at: exp + 86_400, id_token: first },
@@ -353,7 +334,7 @@ Deno.test("createAuthorizedFetch() sends its userAgent for metadata and to the a
 });
 
 Deno.test("createAuthorizedFetch() with bearer id_token refreshes an expired one whose iat is later", async () => {
-  const expired = idToken({ exp: NOW / 1000 - 1, iat: NOW });
+  const expired = unverifiedJwt({ exp: NOW / 1000 - 1, iat: NOW });
   const token = { ...SESSION.token, id_token: expired };
   const { api, urls } = resourceFetch(() => undefined, {
     ...{ authorize: undefined, bearer: "id_token", now: () => NOW },

@@ -7,7 +7,6 @@ import {
   createAuthorizedFetch,
   createDpop,
   deviceFlow,
-  discoverAuthorization,
   ensureClient,
   finishAuthorization,
   getClaimsFromJWT,
@@ -16,11 +15,7 @@ import {
   revokeToken,
   startAuthorization,
 } from "../../mod.ts";
-import {
-  discoverFrom,
-  REDIRECT_URI,
-  startFlowServers,
-} from "../servers/_flow.ts";
+import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
 import { statusOf } from "../support/stub_fetch.ts";
@@ -140,33 +135,6 @@ for (const dpopNonce of [false, true]) {
   });
 }
 
-Deno.test("createAuthorizedFetch() sends a DPoP request twice at most when the resource changes its nonce", async () => {
-  await using servers = await startFlowServers({}, { dpop: "nonce" });
-  const { protectedResource: { resource, requests } } = servers;
-  const dpop = await createDpop();
-  const { authorize, visits } = userFlow();
-  const api = createAuthorizedFetch(resource, { authorize, dpop });
-  await statusOf(api(resource));
-  // Another client uses the nonce that this one has.
-  await statusOf(fetch(resource));
-  const other = await createDpop();
-  const { access_token } = (await api.session())!.token;
-  for (const _ of [1, 2]) {
-    const headers = await dpop.createHeaders({
-      method: "GET",
-      url: resource,
-      accessToken: access_token,
-    });
-    const response = await fetch(resource, { headers });
-    other.noteResponse(resource, response);
-    await response.body?.cancel();
-  }
-  requests.length = 0;
-  assertEquals(await statusOf(api(resource)), 200);
-  assertEquals(requests, ["GET /mcp", "GET /mcp"]);
-  assertEquals(visits.length, 1);
-});
-
 Deno.test("startAuthorization() and finishAuthorization() work through JSON, with an ID token", async () => {
   await using servers = await startFlowServers();
   const { context, protectedResource: { resource } } = servers;
@@ -257,64 +225,4 @@ Deno.test("clientCredentialsFlow() calls as a service, and only at its own issue
   });
   await assertRejectsCode(() => foreign(resource), "issuer_mismatch");
   assertEquals(server.requests.includes("POST /token"), false);
-});
-
-Deno.test("codeFlow() serves a web server, whose visit throws its redirect", async () => {
-  await using servers = await startFlowServers();
-  const { protectedResource: { resource } } = servers;
-  const context = await discoverFrom(resource);
-  const known = await ensureClient(context.serverMetadata, {
-    clientMetadata,
-    redirectUri: REDIRECT_URI,
-  });
-  const pendings = new Map<string, string>();
-  const store = memoryStore();
-  const serve = async (): Promise<Response> => {
-    const api = createAuthorizedFetch(resource, {
-      store,
-      authorize: codeFlow({
-        knownClients: [known],
-        redirectUri: REDIRECT_URI,
-        visit: (url, { pending }) => {
-          pendings.set(`alice ${pending.state}`, JSON.stringify(pending));
-          throw Response.redirect(url);
-        },
-      }),
-    });
-    try {
-      return await api(resource);
-    } catch (thrown) {
-      assert(thrown instanceof Response);
-      return thrown;
-    }
-  };
-  const redirect = await serve();
-  assertEquals(redirect.status, 302);
-  const callback = await createBrowser().authorize(
-    redirect.headers.get("Location")!,
-  );
-  const state = callback.searchParams.get("state");
-  const pending = JSON.parse(pendings.get(`alice ${state}`)!);
-  const api = createAuthorizedFetch(resource, {
-    store,
-    authorize: () => Promise.reject(new Error("not asked")),
-  });
-  await api.save(await finishAuthorization(callback, pending));
-  assertEquals(await statusOf(serve()), 200);
-});
-
-Deno.test("codeFlow() leaves the resource parameter out for good with resource: false", async () => {
-  await using servers = await startFlowServers();
-  const { protectedResource: { resource }, server } = servers;
-  const { authorize, visits } = userFlow({
-    resource: false,
-    scopes: ["openid"],
-  });
-  const api = createAuthorizedFetch(resource, { authorize });
-  // Without the parameter, oidc-provider issues a token for another audience.
-  assertEquals(await statusOf(api(resource)), 401);
-  assertEquals(visits[0]!.searchParams.get("resource"), null);
-  assertEquals((await api.session())!.omitResource, true);
-  const context = await discoverAuthorization(resource);
-  assertEquals(context.issuer, server.issuer);
 });

@@ -133,12 +133,14 @@ const INVALID: [
     "the user's authentication is older than max_age",
     { max_age: "60" },
   ],
+  [{}, "its claim auth_time is missing or not a number", { max_age: "60" }],
 ];
 
 for (const [name, run] of Object.entries(SIGN_INS)) {
   Deno.test(`${name}() keeps a valid ID token, whoever has requested it`, async () => {
-    for (const wanted of [{}, { scopes: ["openid"] }]) {
-      const { sent, kept } = await signIn(run, wanted, {});
+    const parameters = { max_age: "60" };
+    for (const wanted of [{}, { scopes: ["openid"], parameters }]) {
+      const { sent, kept } = await signIn(run, wanted, { auth_time: NOW - 60 });
       assertEquals(kept, sent);
     }
   });

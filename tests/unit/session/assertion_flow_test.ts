@@ -15,6 +15,7 @@ import {
   assertThrowsCode,
   MCP,
   metadataOf,
+  unverifiedJwt,
 } from "../../support/fixtures.ts";
 import {
   type Answer,
@@ -37,10 +38,7 @@ const REQUEST: IAuthorizeRequest = {
 
 /** The assertion of a platform, which nobody verifies here. */
 function assertionFor(aud: unknown): string {
-  const part = (value: unknown) =>
-    btoa(JSON.stringify(value)).replaceAll("=", "");
-  const claims = { iss: "https://platform.example", sub: "w1", aud };
-  return `${part({ alg: "RS256" })}.${part(claims)}.c2ln`;
+  return unverifiedJwt({ iss: "https://platform.example", sub: "w1", aud });
 }
 
 const ASSERTION = assertionFor(AS);

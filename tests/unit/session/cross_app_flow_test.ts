@@ -26,6 +26,7 @@ import {
   metadataOf,
   NOW,
   signIdJag,
+  unverifiedJwt,
 } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import {
@@ -60,9 +61,7 @@ function contextOf(
 
 /** An ID token of the identity provider, which nobody verifies here. */
 function idToken(exp: number, sub = "u1"): string {
-  const part = (value: unknown) =>
-    btoa(JSON.stringify(value)).replaceAll("=", "");
-  return `${part({ alg: "RS256" })}.${part({ iss: IDP, sub, exp })}.c2ln`;
+  return unverifiedJwt({ iss: IDP, sub, exp });
 }
 
 const VALID = idToken(NOW + 3600);

@@ -7,7 +7,6 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import { encodeBase64Url } from "../../../lib/core/_base64.ts";
 import {
   AS,
   assertInvalidArgument,
@@ -15,6 +14,7 @@ import {
   metadataOf,
   REDIRECT_URI,
   TOKEN_ENDPOINT,
+  unverifiedJwt,
 } from "../../support/fixtures.ts";
 import { json, stubFetch } from "../../support/stub_fetch.ts";
 
@@ -115,40 +115,24 @@ Deno.test("startAuthorization() rejects a dpop_jkt beside dpop, in both ways", a
   }
 });
 
-const CLAIMS = { iss: AS, sub: "u1", aud: "c1", iat: NOW, exp: NOW + 300 };
-
-/** Finishes an authorization whose token response has an ID token. */
-async function finish(
-  claims: Record<string, unknown> | undefined,
-  options: Partial<IStartAuthorizationOptions> = {},
-  secondsLater = 0,
-) {
-  const { pending } = await start({ scopes: ["openid"], ...options });
-  const part = (value: unknown) => encodeBase64Url(JSON.stringify(value));
-  const id_token = claims &&
-    `${part({ alg: "RS256" })}.${
-      part({ ...CLAIMS, nonce: pending.nonce, ...claims })
-    }.c2ln`;
-  using stubbed = stubFetch({
-    [TOKEN_ENDPOINT]: json({
-      access_token: "t",
-      token_type: "Bearer",
-      id_token,
-    }),
-  });
-  return await finishAuthorization(
-    `${REDIRECT_URI}?code=c&state=${pending.state}`,
-    // Plain JSON, which another process may finish.
-    JSON.parse(JSON.stringify(pending)),
-    { fetch: stubbed.fetch, now: () => now() + secondsLater * 1000 },
-  );
-}
-
 Deno.test("finishAuthorization() counts max_age from the request, as a user may take time to consent", async () => {
-  const maxAge = { parameters: { max_age: "0" } };
-  assert(await finish({ auth_time: NOW + 5 }, maxAge, 250));
+  const { pending } = await start({
+    scopes: ["openid"],
+    parameters: { max_age: "0" },
+  });
+  const { nonce, state } = pending;
+  const claims = { iss: AS, sub: "u1", aud: "c1", iat: NOW, exp: NOW + 300 };
+  const finish = async (auth_time: number) => {
+    const id_token = unverifiedJwt({ ...claims, nonce, auth_time });
+    using stubbed = stubFetch({
+      [TOKEN_ENDPOINT]: json({ access_token: "t", id_token }),
+    });
+    const options = { fetch: stubbed.fetch, now: () => now() + 250_000 };
+    return await finishAuthorization(`code=c&state=${state}`, pending, options);
+  };
+  assert(await finish(NOW + 5));
   await assertRejects(
-    () => finish({ auth_time: NOW - 31 }, maxAge, 250),
+    () => finish(NOW - 31),
     OAuthClientError,
     "the user's authentication is older than max_age",
   );
