@@ -12,7 +12,9 @@ import {
   codeFlow,
   createAuthorizedFetch,
   deviceFlow,
+  type IAuthorizationServerMetadata,
   type IAuthorizeRequest,
+  type ICodeFlowOptions,
   type ISession,
   memoryStore,
   OAuthClientError,
@@ -24,66 +26,73 @@ import {
   AS,
   assertRejectsCode,
   assertThrowsCode,
+  DEVICE_AUTHORIZATION,
+  DEVICE_AUTHORIZATION_ENDPOINT,
+  MCP,
+  metadataOf,
   REDIRECT_URI,
+  REGISTRATION_ENDPOINT,
+  TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
-const TOKEN = `${AS}/token`;
-const DEVICE = `${AS}/device`;
-const REGISTER = `${AS}/register`;
+const TOKEN = TOKEN_ENDPOINT;
+const DEVICE = DEVICE_AUTHORIZATION_ENDPOINT;
+const REGISTER = REGISTRATION_ENDPOINT;
 const KNOWN = { issuer: AS, client_id: "known" };
-const CONTEXT: IAuthorizeRequest["context"] = {
-  issuer: AS,
-  resource: "https://api.example/mcp",
-  serverMetadata: {
-    issuer: AS,
-    authorization_endpoint: `${AS}/authorize`,
-    token_endpoint: TOKEN,
-    device_authorization_endpoint: DEVICE,
-    response_types_supported: ["code"],
-    code_challenge_methods_supported: ["S256"],
-    scopes_supported: ["offline_access"],
-  },
-  source: "resource_metadata",
-  attempts: [],
-};
-const CODE = { redirectUri: REDIRECT_URI, visit: consent([]) };
+const CODE = { redirectUri: REDIRECT_URI, visit: user([]) };
+const REGISTERING = { ...CODE, clientMetadata: { client_name: "Test" } };
 /** A secret that could be sent to any server. */
 const UNBOUND = { client_id: "c", client_secret: "s3cret" };
-const REQUEST: IAuthorizeRequest = { context: CONTEXT, scopes: ["read"] };
 const token = json({ access_token: "a1", refresh_token: "r1" });
-const device = json({
-  device_code: "d1",
-  user_code: "WDJB-MJHT",
-  verification_uri: `${AS}/activate`,
-  expires_in: 600,
-});
+const device = json(DEVICE_AUTHORIZATION);
 
-/** A user who consents at once. */
-function consent(visits: URL[]) {
+/** What a discovery found: a server whose metadata has these members as well. */
+function contextOf(
+  members: Partial<IAuthorizationServerMetadata> = {},
+  issuer = AS,
+): IAuthorizeRequest["context"] {
+  const serverMetadata = metadataOf(issuer, {
+    authorization_endpoint: `${issuer}/authorize`,
+    code_challenge_methods_supported: ["S256"],
+    scopes_supported: ["offline_access"],
+    ...members,
+  });
+  const source = "resource_metadata";
+  return { issuer, resource: MCP, serverMetadata, source, attempts: [] };
+}
+
+const CONTEXT = contextOf();
+const REQUEST: IAuthorizeRequest = { context: CONTEXT, scopes: ["read"] };
+
+/** A user who comes back with these parameters at once, from the URLs in `visits`. */
+function user(visits: URL[], back: Record<string, string> = { code: "c0de" }) {
   return (url: URL) => {
     visits.push(url);
     const state = url.searchParams.get("state")!;
-    return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+    return Promise.resolve(new URLSearchParams({ ...back, state }));
   };
 }
 
 /** The URL that a code flow opens. */
 async function visited(
-  options: Partial<Parameters<typeof codeFlow>[0]>,
+  options: Partial<ICodeFlowOptions>,
   request: Partial<IAuthorizeRequest> = {},
 ): Promise<URL> {
   using stub = stubFetch({ [TOKEN]: token });
   const visits: URL[] = [];
   const authorize = codeFlow({
-    knownClients: [KNOWN],
-    redirectUri: REDIRECT_URI,
-    visit: consent(visits),
+    ...{ ...CODE, knownClients: [KNOWN], visit: user(visits) },
     ...options,
   });
   await authorize({ ...REQUEST, ...request, fetch: stub.fetch });
   return visits[0]!;
+}
+
+/** The values of a parameter in the URLs of visits. */
+function valuesOf(visits: URL[], name: string): (string | null)[] {
+  return visits.map(({ searchParams }) => searchParams.get(name));
 }
 
 Deno.test("codeFlow() requests its own scopes and those that the resource requires, or all", async () => {
@@ -103,19 +112,18 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
 });
 
 Deno.test("flows request offline_access where the server lists it, unless told not to", async () => {
-  const scopeOf = async (
-    offlineAccess: boolean | undefined,
-    scopes_supported = ["offline_access"],
-  ) => {
-    const serverMetadata = { ...CONTEXT.serverMetadata, scopes_supported };
-    const context = { ...CONTEXT, serverMetadata };
+  for (
+    const [offlineAccess, listed, expected] of [
+      [undefined, "offline_access", "read offline_access"],
+      [true, "offline_access", "read offline_access"],
+      [false, "offline_access", "read"],
+      [undefined, "read", "read"],
+    ] as const
+  ) {
+    const context = contextOf({ scopes_supported: [listed] });
     const url = await visited({ offlineAccess }, { context });
-    return url.searchParams.get("scope");
-  };
-  assertEquals(await scopeOf(undefined), "read offline_access");
-  assertEquals(await scopeOf(true), "read offline_access");
-  assertEquals(await scopeOf(false), "read");
-  assertEquals(await scopeOf(undefined, ["read"]), "read");
+    assertEquals(url.searchParams.get("scope"), expected);
+  }
 });
 
 Deno.test("codeFlow() uses the registration of an unfinished sign-in again, without a response once", async () => {
@@ -129,79 +137,51 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
     [["unauthorized_client", closed], 2],
   ];
   for (const [outcomes, expected] of rows) {
-    const registered: string[] = [];
+    let registered = 0;
     using stub = stubFetch({
-      [REGISTER]: () => {
-        registered.push(`c${registered.length}`);
-        return Response.json({ client_id: registered.at(-1) });
-      },
+      [REGISTER]: () => Response.json({ client_id: `c${++registered}` }),
     });
-    const used: (string | null)[] = [];
+    const { fetch } = stub;
+    const visits: URL[] = [];
     let outcome: Error | string;
     const authorize = codeFlow({
-      clientMetadata: { client_name: "Test" },
-      redirectUri: REDIRECT_URI,
-      visit: ({ searchParams }) => {
-        used.push(searchParams.get("client_id"));
-        if (typeof outcome !== "string") return Promise.reject(outcome);
-        const state = searchParams.get("state")!;
-        return Promise.resolve(new URLSearchParams({ error: outcome, state }));
+      ...REGISTERING,
+      visit: async (url) => {
+        const response = await user(visits, { error: `${outcome}` })(url);
+        if (outcome === closed) throw outcome;
+        return response;
       },
     });
-    const serverMetadata = {
-      ...CONTEXT.serverMetadata,
-      registration_endpoint: REGISTER,
-    };
-    const context = { ...CONTEXT, serverMetadata };
     for (outcome of outcomes) {
-      await assertRejects(() =>
-        authorize({ ...REQUEST, context, fetch: stub.fetch })
-      );
+      await assertRejects(() => authorize({ ...REQUEST, fetch }));
     }
-    assertEquals(registered.length, expected, outcomes.join());
-    assertEquals(used.at(-1), registered.at(-1));
+    assertEquals(registered, expected, outcomes.join());
+    assertEquals(valuesOf(visits, "client_id").at(-1), `c${registered}`);
   }
 });
 
 Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by server", async () => {
   const issuers = [AS, "https://second.example"];
-  const registered: string[] = [];
-  const register = (issuer: string) => () => {
-    registered.push(issuer);
-    return Response.json({ client_id: issuer, client_secret: issuer });
-  };
-  using stub = stubFetch(Object.fromEntries(
-    issuers.map((issuer) => [`${issuer}/register`, register(issuer)]),
-  ));
-  const used: (string | null)[] = [];
-  const authorize = codeFlow({
-    clientMetadata: { client_name: "Test" },
-    redirectUri: REDIRECT_URI,
-    visit({ searchParams }) {
-      used.push(searchParams.get("client_id"));
-      const state = searchParams.get("state")!;
-      const error = "access_denied";
-      return Promise.resolve(new URLSearchParams({ error, state }));
-    },
-  });
-  const visited = [...issuers, ...issuers];
-  for (const issuer of visited) {
-    const serverMetadata = {
-      ...CONTEXT.serverMetadata,
-      issuer,
-      registration_endpoint: `${issuer}/register`,
-    };
-    const context = { ...CONTEXT, issuer, serverMetadata };
-    await assertRejects(() =>
-      authorize({ ...REQUEST, context, fetch: stub.fetch })
-    );
+  using stub = stubFetch(Object.fromEntries(issuers.map((client_id) => [
+    `${client_id}/register`,
+    json({ client_id, client_secret: "s3cret" }),
+  ])));
+  const { fetch } = stub;
+  const visits: URL[] = [];
+  const visit = user(visits, { error: "access_denied" });
+  const authorize = codeFlow({ ...REGISTERING, visit });
+  const used = [...issuers, ...issuers];
+  for (const issuer of used) {
+    const context = contextOf({}, issuer);
+    await assertRejects(() => authorize({ ...REQUEST, context, fetch }));
   }
-  assertEquals([registered, used], [issuers, visited]);
+  assertEquals(stub.requests.length, 2);
+  assertEquals(valuesOf(visits, "client_id"), used);
 });
 
 /** The prompts of the visits of a sign-in with a session, and its failure. */
 async function prompts(
-  { session, parameters, refusal, offlineAccess }: {
+  { session, refusal = "access_denied", ...options }: {
     session?: Partial<ISession["token"]> & { scopes?: string[] };
     parameters?: Record<string, string>;
     refusal?: string;
@@ -209,20 +189,12 @@ async function prompts(
   },
 ) {
   using stub = stubFetch({
-    [TOKEN]: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+    [TOKEN]: json({ error: "invalid_grant" }, { status: 400 }),
   });
-  const found: (string | null)[] = [];
+  const visits: URL[] = [];
   const authorize = codeFlow({
-    redirectUri: REDIRECT_URI,
-    knownClients: [KNOWN],
-    parameters,
-    offlineAccess,
-    visit: (url) => {
-      found.push(url.searchParams.get("prompt"));
-      const state = url.searchParams.get("state")!;
-      const error = refusal ?? "access_denied";
-      return Promise.resolve(new URLSearchParams({ error, state }));
-    },
+    ...{ ...CODE, ...options, knownClients: [KNOWN] },
+    visit: user(visits, { error: refusal }),
   });
   const { scopes = ["read", "offline_access"], ...members } = session ?? {};
   const failure = await assertRejects(() =>
@@ -235,7 +207,7 @@ async function prompts(
         token: { access_token: "a1", token_type: "Bearer", ...members },
       }),
     }), OAuthClientError);
-  return [found, failure.error];
+  return [valuesOf(visits, "prompt"), failure.error];
 }
 
 Deno.test("codeFlow() requires consent where a session was to have a refresh token and has none, never at first", async () => {
@@ -313,7 +285,7 @@ Deno.test("codeFlow() prefers the caller's client to that of the session, and cr
     token: { access_token: "" },
   };
   const clientOf = async (
-    options: Partial<Parameters<typeof codeFlow>[0]>,
+    options: Partial<ICodeFlowOptions>,
     request: Partial<IAuthorizeRequest>,
   ) => (await visited(options, request)).searchParams.get("client_id");
   const request = { session: untyped(session) };
@@ -324,33 +296,23 @@ Deno.test("codeFlow() prefers the caller's client to that of the session, and cr
 });
 
 Deno.test("codeFlow() registers anew once the client secret of a stored session has expired", async () => {
-  const registration_endpoint = `${AS}/register`;
   using stub = stubFetch({
-    [registration_endpoint]: json({
+    [REGISTER]: json({
       client_id: "c1",
       client_secret: "s3cret",
       client_secret_expires_at: 5_000,
     }, { status: 201 }),
     [TOKEN]: token,
   });
-  const authorize = codeFlow({
-    clientMetadata: { client_name: "Test" },
-    redirectUri: REDIRECT_URI,
-    visit: consent([]),
-  });
-  const { serverMetadata } = CONTEXT;
-  const context = {
-    ...CONTEXT,
-    serverMetadata: { ...serverMetadata, registration_endpoint },
-  };
+  const authorize = codeFlow(REGISTERING);
   let seconds = 1_000;
   const now = () => seconds * 1_000;
-  const request = { ...REQUEST, context, fetch: stub.fetch, now };
+  const request = { ...REQUEST, fetch: stub.fetch, now };
   const stored = JSON.stringify(await authorize(request));
   for (const [later, registrations] of [[2_000, 1], [6_000, 2]] as const) {
     seconds = later;
     await authorize({ ...request, session: JSON.parse(stored) });
-    const { length } = stub.urls.filter((url) => url === registration_endpoint);
+    const { length } = stub.urls.filter((url) => url === REGISTER);
     assertEquals(length, registrations);
   }
 });
@@ -358,7 +320,7 @@ Deno.test("codeFlow() registers anew once the client secret of a stored session 
 Deno.test("codeFlow() does not store the credentials of the caller, but uses them", async () => {
   using stub = stubFetch({ [TOKEN]: token });
   const client = clientSecretBasic("c1", "s3cret", { issuer: AS });
-  const authorize = codeFlow({ redirectUri: REDIRECT_URI, visit: consent([]) });
+  const authorize = codeFlow(CODE);
   const session = await authorize({ ...REQUEST, client, fetch: stub.fetch });
   assertEquals(session.client, {
     issuer: AS,
@@ -440,69 +402,54 @@ Deno.test("createAuthorizedFetch() accepts the key of a client metadata document
   }
 });
 
-Deno.test("codeFlow() does not send the user away with credentials of another issuer", async () => {
-  const visits: URL[] = [];
-  const authorize = codeFlow({
-    redirectUri: REDIRECT_URI,
-    visit: consent(visits),
-  });
-  const client = publicClient("c1", { issuer: "https://other.example" });
-  const error = await assertRejects(
-    () => authorize({ ...REQUEST, client }),
-    OAuthClientError,
-  );
-  assertEquals([error.code, visits.length], ["issuer_mismatch", 0]);
-});
-
-Deno.test("codeFlow() does not send the user away with a client that lacks its secret", async () => {
+Deno.test("codeFlow() does not send the user away with a client of another issuer, or that lacks its secret", async () => {
+  const other = publicClient("c1", { issuer: "https://other.example" });
   const client = {
     ...KNOWN,
     client_secret: "",
     token_endpoint_auth_method: "client_secret_post",
   };
-  for (const options of [{ client }, { knownClients: [client] }]) {
+  const lacking = '"client_secret_post" and without a client_secret';
+  for (
+    const [options, request, code, message] of [
+      [{}, { client: other }, "issuer_mismatch", ""],
+      [{ client }, {}, "unsupported", lacking],
+      [{ knownClients: [client] }, {}, "unsupported", lacking],
+    ] as const
+  ) {
     const visits: URL[] = [];
     const authorize = codeFlow({
-      ...options,
-      redirectUri: REDIRECT_URI,
-      visit: consent(visits),
+      ...{ ...CODE, visit: user(visits) },
+      ...untyped(options),
     });
-    const error = await assertRejects(
-      () => authorize(REQUEST),
-      OAuthClientError,
-      '"client_secret_post" and without a client_secret',
-    );
-    assertEquals([error.code, visits.length], ["unsupported", 0]);
+    const call = () => authorize({ ...REQUEST, ...request });
+    await assertRejectsCode(call, code, message);
+    assertEquals(visits, []);
   }
 });
 
 Deno.test("flows register for all scopes of the server, if they cover those to request", async () => {
-  const registration_endpoint = `${AS}/register`;
+  const all = ["read", "write", "offline_access"];
+  const context = contextOf({ scopes_supported: all });
   for (
     const [scopes, expected] of [
-      [undefined, "read write offline_access"],
-      [["write"], "read write offline_access"],
+      [undefined, all.join(" ")],
+      [["write"], all.join(" ")],
       [["other"], undefined],
     ] as const
   ) {
-    const common = { clientMetadata: { client_name: "Test" }, scopes };
+    const common = { ...REGISTERING, scopes };
     for (
       const authorize of [
-        codeFlow({ ...CODE, ...common }),
+        codeFlow(common),
         deviceFlow({ ...common, show() {}, delay: () => Promise.resolve() }),
       ]
     ) {
       using stub = stubFetch({
-        [registration_endpoint]: json({ client_id: "c1" }),
+        [REGISTER]: json({ client_id: "c1" }),
         [DEVICE]: device,
         [TOKEN]: token,
       });
-      const serverMetadata = {
-        ...CONTEXT.serverMetadata,
-        registration_endpoint,
-        scopes_supported: ["read", "write", "offline_access"],
-      };
-      const context = { ...CONTEXT, serverMetadata };
       await authorize({ ...REQUEST, context, fetch: stub.fetch });
       const { scope } = JSON.parse(stub.requests[0]!.body!);
       assertEquals(scope, expected);
@@ -511,11 +458,9 @@ Deno.test("flows register for all scopes of the server, if they cover those to r
 });
 
 Deno.test("codeFlow() continues without listed PKCE methods if told so", async () => {
-  const { code_challenge_methods_supported: _, ...serverMetadata } =
-    CONTEXT.serverMetadata;
-  const request = { context: { ...CONTEXT, serverMetadata } };
-  await assertRejectsCode(() => visited({}, request), "unsupported");
-  await visited({ assumePkce: true }, request);
+  const context = contextOf({ code_challenge_methods_supported: undefined });
+  await assertRejectsCode(() => visited({}, { context }), "unsupported");
+  await visited({ assumePkce: true }, { context });
 });
 
 Deno.test("codeFlow() does not open a URL after an abort", async () => {
@@ -527,7 +472,7 @@ Deno.test("codeFlow() does not open a URL after an abort", async () => {
       controller.abort("enough");
       return REDIRECT_URI;
     },
-    visit: consent(visits),
+    visit: user(visits),
   });
   const { signal } = controller;
   let reason: unknown;
@@ -632,51 +577,42 @@ Deno.test("clientCredentialsFlow() requests no scopes for users, unless told to"
 
 Deno.test("codeFlow() registers anew where a server refuses to store the request of a client that it has forgotten", async () => {
   const par = `${AS}/par`;
-  const registration = `${AS}/register`;
-  const serverMetadata = {
-    ...CONTEXT.serverMetadata,
-    registration_endpoint: registration,
+  const context = contextOf({
     pushed_authorization_request_endpoint: par,
     require_pushed_authorization_requests: true,
-  };
+  });
   const session = untyped({
     client: { issuer: AS, client_id: "old" },
     scopes: [],
     token: { access_token: "" },
   });
   for (
-    const [refusal, isRepeated] of [
-      [() => new Response(null, { status: 403 }), true],
-      [() => Response.json({ error: "invalid_client" }, { status: 401 }), true],
-      [() => Response.json({ error: "invalid_scope" }, { status: 400 }), false],
-      [
-        () => Response.json({ error: "invalid_client" }, { status: 503 }),
-        false,
-      ],
+    const [status, error, isRepeated] of [
+      [403, undefined, true],
+      [401, "invalid_client", true],
+      [400, "invalid_scope", false],
+      [503, "invalid_client", false],
     ] as const
   ) {
     const ids: (string | null)[] = [];
     using stub = stubFetch({
       [TOKEN]: token,
-      [registration]: json({ client_id: "new" }),
+      [REGISTER]: json({ client_id: "new" }),
       [par]: ({ body }) => {
         const id = new URLSearchParams(body).get("client_id");
         ids.push(id);
-        return id === "old"
-          ? refusal()
-          : Response.json({ request_uri: "urn:r:1", expires_in: 60 });
+        return id !== "old"
+          ? Response.json({ request_uri: "urn:r:1", expires_in: 60 })
+          : error
+          ? Response.json({ error }, { status })
+          : new Response(null, { status });
       },
     });
-    let state = "";
     const authorize = codeFlow({
-      redirectUri: REDIRECT_URI,
-      clientMetadata: { client_name: "x" },
-      visit: (_url, { pending }) => {
-        state = pending.state;
-        return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
-      },
+      ...REGISTERING,
+      visit: (_url, { pending: { state } }) =>
+        Promise.resolve(new URLSearchParams({ code: "c0de", state })),
     });
-    const context = { ...CONTEXT, serverMetadata };
     const { fetch } = stub;
     const outcome = await authorize({ ...REQUEST, context, session, fetch })
       .then(({ client }) => client.client_id, () => "failed");
@@ -707,24 +643,16 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
 
 Deno.test("codeFlow() says whether the redirect URI has to be in the client metadata document", async () => {
   const clientMetadataUrl = "https://app.example/client.json";
-  const accepting = {
-    context: {
-      ...CONTEXT,
-      serverMetadata: {
-        ...CONTEXT.serverMetadata,
-        client_id_metadata_document_supported: true,
-      },
-    },
-  };
+  const context = contextOf({ client_id_metadata_document_supported: true });
   const given: boolean[] = [];
   const redirectUri = ({ isInDocument }: { isInDocument: boolean }) => {
     given.push(isInDocument);
     return REDIRECT_URI;
   };
   const document = { clientMetadataUrl, redirectUri };
-  await visited({ ...document, knownClients: [] }, accepting);
-  await visited({ redirectUri }, accepting);
+  await visited({ ...document, knownClients: [] }, { context });
+  await visited({ redirectUri }, { context });
   await visited(document);
-  await visited({ ...document, client: KNOWN }, accepting);
+  await visited({ ...document, client: KNOWN }, { context });
   assertEquals(given, [true, false, false, false]);
 });
