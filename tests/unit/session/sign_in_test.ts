@@ -5,15 +5,21 @@ import {
   finishAuthorization,
   type IPendingAuthorization,
   type ISession,
+  type IStartAuthorizationOptions,
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import { AS, assertRejectsCode, REDIRECT_URI } from "../../support/fixtures.ts";
+import {
+  AS,
+  assertRejectsCode,
+  MCP,
+  REDIRECT_URI,
+} from "../../support/fixtures.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 const TOKEN = `${AS}/token`;
 const CONTEXT = {
-  resource: "https://api.example/mcp",
+  resource: MCP,
   scopes: ["read"],
   serverMetadata: {
     issuer: AS,
@@ -49,26 +55,20 @@ const callbackFor = ({ state }: IPendingAuthorization) =>
   })}`;
 
 Deno.test("startAuthorization() requires consent where the former session has no refresh token", async () => {
-  const rows: [session: unknown, prompt: string | null, own?: string][] = [
-    [undefined, null],
-    [null, null],
-    [{ scopes: ["offline_access"], token: { access_token: "a" } }, "consent"],
-    [{ scopes: ["read"], token: { access_token: "a" } }, null],
-    [{
-      scopes: ["offline_access"],
-      token: { access_token: "a", refresh_token: "r" },
-    }, null],
-    [
-      { scopes: ["offline_access"], token: { access_token: "a" } },
-      "login",
-      "login",
-    ],
-  ];
-  for (const [session, expected, prompt] of rows) {
+  const scopes = ["offline_access"];
+  const token = { access_token: "a" };
+  for (
+    const [session, prompt, expected] of [
+      [undefined, undefined, null],
+      [null, undefined, null],
+      [{ scopes, token }, undefined, "consent"],
+      [{ scopes, token }, "login", "login"],
+    ] as const
+  ) {
     const { url } = await startAuthorization(CONTEXT, {
       ...OPTIONS,
       session: untyped(session),
-      parameters: prompt ? { prompt } : undefined,
+      parameters: prompt && { prompt },
     });
     assertEquals(url.searchParams.get("prompt"), expected);
   }
@@ -135,15 +135,6 @@ Deno.test("startAuthorization() requests the caller's scopes and parameters", as
   assertEquals(read("dpop_jkt"), dpop.thumbprint);
   assert(pending.nonce);
   assertEquals(read("nonce"), pending.nonce);
-});
-
-Deno.test("startAuthorization() adds offline_access only if the server lists it", async () => {
-  const serverMetadata = { ...CONTEXT.serverMetadata, scopes_supported: [] };
-  const { pending } = await startAuthorization({ ...CONTEXT, serverMetadata }, {
-    ...OPTIONS,
-    offlineAccess: true,
-  });
-  assertEquals(pending.scopes, ["read"]);
 });
 
 Deno.test("startAuthorization() refuses what must not be requested", async () => {
@@ -228,6 +219,25 @@ Deno.test("finishAuthorization() uses the granted scopes if none were requested"
   assertEquals(form.get("resource"), null);
 });
 
+/** Starts an authorization, and finishes it by a refusal; returns the error. */
+async function refused(
+  error: string,
+  options: Partial<IStartAuthorizationOptions>,
+): Promise<OAuthClientError> {
+  const { pending } = await startAuthorization(CONTEXT, {
+    ...OPTIONS,
+    ...options,
+  });
+  const query = new URLSearchParams({ error, state: pending.state, iss: AS });
+  const stored = JSON.parse(JSON.stringify(pending));
+  const failure = await assertRejectsCode(
+    () => finishAuthorization(query, stored),
+    "oauth_error",
+  );
+  assertEquals(failure.error, error);
+  return failure;
+}
+
 Deno.test("finishAuthorization() distinguishes a refused consent from one that could not be requested", async () => {
   for (
     const [prompt, request, action] of [
@@ -236,54 +246,24 @@ Deno.test("finishAuthorization() distinguishes a refused consent from one that c
       ["none", "silent_authorization", "reauthorize"],
     ] as const
   ) {
-    const { pending } = await startAuthorization(CONTEXT, {
-      ...OPTIONS,
-      parameters: prompt && { prompt },
-    });
-    const callback = new URL(callbackFor(pending));
-    callback.searchParams.delete("code");
-    callback.searchParams.set("error", "consent_required");
-    const error = await assertRejects(
-      () => finishAuthorization(callback, JSON.parse(JSON.stringify(pending))),
-      OAuthClientError,
-    );
-    assertEquals([error.error, error.request], ["consent_required", request]);
-    assertEquals(adviceFor(error), { action });
+    const parameters = prompt && { prompt };
+    const error = await refused("consent_required", { parameters });
+    assertEquals([error.request, adviceFor(error)], [request, { action }]);
   }
 });
 
-Deno.test("finishAuthorization() names resource: false after invalid_target, unless it was set", async () => {
-  for (const resource of [undefined, false] as const) {
-    const { pending } = await startAuthorization(CONTEXT, {
-      ...OPTIONS,
-      resource,
-    });
-    const callback = new URL(callbackFor(pending));
-    callback.searchParams.set("error", "invalid_target");
-    const { message } = await assertRejects(
-      () => finishAuthorization(callback, pending),
-      OAuthClientError,
-      "invalid_target",
-    );
-    const isNamed = message.includes("set resource: false");
-    assertEquals(isNamed, resource === undefined);
-  }
-});
-
-Deno.test("finishAuthorization() names scopes after access_denied, where none were requested", async () => {
-  for (const scopes of [[], ["read"]]) {
-    const { pending } = await startAuthorization(CONTEXT, {
-      ...OPTIONS,
-      scopes,
-    });
-    const callback = new URL(callbackFor(pending));
-    callback.searchParams.set("error", "access_denied");
-    const { message } = await assertRejects(
-      () => finishAuthorization(callback, pending),
-      OAuthClientError,
-      "access_denied",
-    );
-    assertEquals(message.includes("set scopes"), scopes.length === 0);
+Deno.test("finishAuthorization() names the option that may help after a refusal, unless it was set", async () => {
+  for (
+    const [error, options, help] of [
+      ["invalid_target", {}, "set resource: false"],
+      ["access_denied", { scopes: [] }, "set scopes"],
+    ] as const
+  ) {
+    const { message } = await refused(error, options);
+    assert(message.includes(help), message);
+    const set = { scopes: ["read"], resource: false as const };
+    const other = await refused(error, set);
+    assertEquals(other.message.includes(help), false, other.message);
   }
 });
 
