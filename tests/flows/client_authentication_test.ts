@@ -1,5 +1,5 @@
 /** The methods of client authentication at oidc-provider. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { exportJWK } from "jose";
 import {
   buildClientCredentialsBody,
@@ -10,12 +10,9 @@ import {
   type IClientAuthentication,
   OAuthClientError,
   privateKeyJwt,
-  registerClient,
 } from "../../mod.ts";
 import {
   type IFlowServers,
-  REDIRECT_URI,
-  signIn,
   startFlowServers,
   statusFor,
 } from "../servers/_flow.ts";
@@ -114,30 +111,3 @@ Deno.test("a client gets a token of its own with private_key_jwt, by each algori
   );
   assertEquals(failure.error, "invalid_client");
 });
-
-for (
-  const method of [
-    undefined,
-    "none",
-    "client_secret_basic",
-    "client_secret_post",
-  ]
-) {
-  Deno.test(`a client registers for ${method ?? "any method"} and authenticates with it`, async () => {
-    await using servers = await startFlowServers();
-    const { serverMetadata, resource } = servers.context;
-    const registration = await registerClient(serverMetadata, {
-      client_name: "Flow test",
-      redirect_uris: [REDIRECT_URI],
-      grant_types: ["authorization_code"],
-      ...method && { token_endpoint_auth_method: method },
-    });
-    const listed = serverMetadata.token_endpoint_auth_methods_supported ?? [];
-    assert(listed.includes(registration.token_endpoint_auth_method ?? ""));
-    if (method) {
-      assertEquals(registration.token_endpoint_auth_method, method);
-    }
-    const token = await signIn(servers.context, { client: registration });
-    assertEquals(await statusFor(resource, token), 200);
-  });
-}

@@ -7,11 +7,9 @@ import {
   createState,
   discoverAuthorization,
   fetchToken,
-  findChallenge,
   getClaimsFromJWT,
   type IAuthorizationContext,
   isTokenExpired,
-  mergeScopes,
   missingScopes,
   parseAuthorizationResponse,
   registerClient,
@@ -20,7 +18,6 @@ import {
 import {
   REDIRECT_URI,
   registerPublicClient,
-  signIn,
   startFlowServers,
   statusFor,
 } from "../servers/_flow.ts";
@@ -91,29 +88,6 @@ Deno.test("a client gets from a 401 to a 200 with registration, PKCE and a code"
   assertEquals(await statusFor(resource, token), 200);
 });
 
-Deno.test("a client steps up from a 403 to a 200 with the missing scope", async () => {
-  await using servers = await startFlowServers({}, {
-    scopes: ["mcp:read", "mcp:write"],
-  });
-  const { context } = servers;
-  const { resource } = context;
-  const client = await registerPublicClient(context);
-  const browser = createBrowser();
-  const first = { client, browser, scopes: ["mcp:read"] };
-  const token = await signIn(context, first);
-  const response = await fetch(resource, {
-    headers: { Authorization: `Bearer ${token.access_token}` },
-  });
-  await response.body?.cancel();
-  assertEquals(response.status, 403);
-  const { error, scope } = findChallenge(response)?.params ?? {};
-  assertEquals(error, "insufficient_scope");
-  assertEquals(missingScopes(scope, token.scope), ["mcp:write"]);
-  const scopes = mergeScopes(token.scope, scope);
-  const wider = await signIn(context, { client, browser, scopes });
-  assertEquals(await statusFor(resource, wider), 200);
-});
-
 /** Returns an authorization request, and what its response must contain. */
 async function prepareRequest(context: IAuthorizationContext) {
   const { serverMetadata, scopes, resource } = context;
@@ -130,18 +104,6 @@ async function prepareRequest(context: IAuthorizationContext) {
   });
   return { url, expected: { state, serverMetadata } };
 }
-
-Deno.test("a client reports that the user denied access", async () => {
-  await using servers = await startFlowServers();
-  const { url, expected } = await prepareRequest(servers.context);
-  const callback = await createBrowser({ deny: true }).authorize(url);
-  const failure = assertThrowsCode(
-    () => parseAuthorizationResponse(callback, expected),
-    "oauth_error",
-  );
-  assertEquals(failure.error, "access_denied");
-  assertEquals(failure.error_description, "End-User aborted interaction");
-});
 
 Deno.test("a client rejects the response of another server (RFC 9207)", async () => {
   await using servers = await startFlowServers();

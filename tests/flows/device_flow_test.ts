@@ -13,7 +13,6 @@ import {
   statusFor,
 } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
-import { assertRejectsCode } from "../support/fixtures.ts";
 
 /** A delay that does not wait, but runs the next action. */
 function createDelay(...actions: (() => Promise<void>)[]) {
@@ -57,23 +56,4 @@ Deno.test("a client gets a token while the user enters a code on another device"
 
   const fresh = await refreshToken(serverMetadata, token, { client });
   assertEquals(await statusFor(resource, fresh), 200);
-});
-
-Deno.test("a client stops polling when the user denies access", async () => {
-  await using servers = await startFlowServers();
-  const { serverMetadata } = servers.context;
-  const client = await registerPublicClient(servers.context);
-  const device = await fetchDeviceAuthorization(serverMetadata, { client });
-  const { waits, delay } = createDelay(nothing, async () => {
-    // This URL contains the code, so that the user has nothing to enter.
-    const complete = device.verification_uri_complete ?? "";
-    const page = await createBrowser({ deny: true }).activate(complete);
-    assertStringIncludes(page, "the interaction was aborted");
-  });
-  const failure = await assertRejectsCode(
-    () => pollDeviceToken(serverMetadata, device, { client, delay }),
-    "oauth_error",
-  );
-  assertEquals(failure.error, "access_denied");
-  assertEquals(waits.length, 2);
 });

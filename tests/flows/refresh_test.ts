@@ -1,11 +1,6 @@
 /** Refreshing a token at oidc-provider, which rotates refresh tokens. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import {
-  getClaimsFromJWT,
-  isTokenExpired,
-  missingScopes,
-  refreshToken,
-} from "../../mod.ts";
+import { isTokenExpired, refreshToken } from "../../mod.ts";
 import {
   registerPublicClient,
   signIn,
@@ -39,18 +34,4 @@ Deno.test("a client refreshes an expired token, and has both refresh tokens revo
     );
     assertEquals([failure.error, failure.status], ["invalid_grant", 400]);
   }
-});
-
-Deno.test("a client narrows the scopes of a token by a refresh", async () => {
-  await using servers = await startFlowServers();
-  const { context } = servers;
-  const { serverMetadata, resource } = context;
-  const client = await registerPublicClient(context);
-  const both = ["mcp:read", "mcp:write"];
-  const token = await signIn(context, { client, scopes: both });
-  const scopes = ["mcp:read"];
-  const options = { client, resource, scopes };
-  const narrow = await refreshToken(serverMetadata, token, options);
-  assertEquals(missingScopes(token.scope, narrow.scope), ["mcp:write"]);
-  assertEquals(getClaimsFromJWT(narrow.access_token).scope, "mcp:read");
 });

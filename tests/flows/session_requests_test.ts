@@ -10,6 +10,8 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { AS, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import { redirection, resourceFetch, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { fetchAt, signedIn } from "./_session_world.ts";
@@ -65,7 +67,7 @@ Deno.test("createAuthorizedFetch() sends the token to the resource and below it 
 Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and their 401 back", async () => {
   await using servers = await startSessionServers();
   const inputs: unknown[][] = [];
-  const api = createAuthorizedFetch("https://api.example/mcp", {
+  const api = createAuthorizedFetch(MCP, {
     authorize: servers.flow(),
     fetch: (...args) => {
       inputs.push(args);
@@ -74,7 +76,7 @@ Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and
   });
   const init = { method: "POST", body: "b", headers: { Authorization: "own" } };
   const request = new Request("https://api.example/other");
-  assertEquals((await api("https://api.example/mcp", init)).status, 401);
+  assertEquals((await api(MCP, init)).status, 401);
   assertEquals((await api(request)).status, 401);
   assertEquals(servers.visits.length, 0);
   assert(inputs[0]![1] === init && inputs[1]![0] === request);
@@ -155,36 +157,22 @@ Deno.test("createAuthorizedFetch() sends no token again after a redirect to anot
 
 Deno.test("createAuthorizedFetch() sends no DPoP proof after a redirect to another origin", async () => {
   const dpop = await createDpop();
-  const resource = "https://api.example/mcp";
-  const issuer = "https://as.example";
-  const sent: boolean[] = [];
-  const api = createAuthorizedFetch(resource, {
-    dpop,
-    authorize: () => Promise.reject(new Error("not called")),
-    store: memoryStore({
-      issuer,
-      resource,
-      serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
-      client: { issuer, client_id: "c1" },
-      token: { access_token: "a1", token_type: "DPoP" },
-      scopes: [],
-      dpopThumbprint: dpop.thumbprint,
-    }),
-    fetch: (input, init) => {
-      // Requests without an end would keep the timer of a limit from firing.
-      assert(sent.length < 10, "too many requests");
-      sent.push(new Headers(init?.headers).has("DPoP"));
-      const location = String(input).startsWith(issuer)
-        ? `${resource}/back`
-        : issuer;
-      return Promise.resolve(
-        String(input).endsWith("/back")
-          ? new Response(null, { status: 401 })
-          : Response.redirect(location, 307),
-      );
+  const { thumbprint: dpopThumbprint } = dpop;
+  const token = { access_token: "a1", token_type: "DPoP" };
+  const { api, received } = resourceFetch(
+    ({ url }) =>
+      url === MCP
+        ? redirection(`${AS}/`)
+        : url === `${AS}/`
+        ? redirection(`${MCP}/back`)
+        : new Response(null, { status: 401 }),
+    {
+      dpop,
+      store: memoryStore({ ...SESSION, token, dpopThumbprint }),
     },
-  });
-  assertEquals((await api(resource)).status, 401);
+  );
+  assertEquals((await api(MCP)).status, 401);
+  const sent = received.map(({ headers }) => headers.has("DPoP"));
   assertEquals(sent, [true, false, false]);
 });
 
@@ -446,44 +434,19 @@ Deno.test("createAuthorizedFetch() keeps an event stream open while other calls 
 
 Deno.test("createAuthorizedFetch() cancels the bodies that it discards", async () => {
   const cancelled: number[] = [];
-  let calls = 0;
-  const endless = () => {
-    const call = ++calls;
-    assert(call < 10, "too many requests");
-    return new ReadableStream<Uint8Array>({
+  const statuses = [401, 307, 200];
+  const { api } = resourceFetch(({ url }) => {
+    if (url === TOKEN_ENDPOINT) return Response.json({ access_token: "t2" });
+    const status = statuses.shift()!;
+    const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(8)),
-      cancel: () => void cancelled.push(call),
+      cancel: () => void cancelled.push(status),
     });
-  };
-  const session = {
-    issuer: "https://as.example",
-    resource: "https://api.example/mcp",
-    serverMetadata: { issuer: "https://as.example" },
-    client: { issuer: "https://as.example", client_id: "c" },
-    scopes: [],
-  };
-  const api = createAuthorizedFetch("https://api.example/mcp", {
-    authorizationServer: "https://as.example",
-    authorize: () =>
-      Promise.resolve({
-        ...session,
-        token: { access_token: "t", token_type: "Bearer" },
-      }),
-    fetch: (url) => {
-      if (String(url).includes("as.example")) {
-        return Promise.resolve(Response.json(session.serverMetadata));
-      }
-      const status = calls === 0 ? 401 : calls === 1 ? 307 : 200;
-      const headers = { Location: "/mcp/" };
-      return Promise.resolve(new Response(endless(), { status, headers }));
-    },
+    return new Response(body, { status, headers: { Location: "/mcp/" } });
   });
-  const spare = new Request("https://api.example/mcp", {
-    method: "POST",
-    body: "b",
-  });
+  const spare = new Request(MCP, { method: "POST", body: "b" });
   const response = await api(spare);
-  assertEquals([response.status, calls], [200, 3]);
-  assertEquals(cancelled, [1, 2]);
+  assertEquals([response.status, statuses], [200, []]);
+  assertEquals(cancelled, [401, 307]);
   await response.body!.cancel();
 });

@@ -322,15 +322,6 @@ Deno.test("ensureClient() uses a known client with another port of a loopback re
   assertEquals(client_id, "next");
 });
 
-Deno.test("ensureClient() prefers a client metadata document to a registration", async () => {
-  const clientMetadataUrl = "https://app.example/client.json";
-  const { client_id } = await ensureClient({
-    ...SERVER,
-    client_id_metadata_document_supported: true,
-  }, { clientMetadata, clientMetadataUrl });
-  assertEquals(client_id, clientMetadataUrl);
-});
-
 Deno.test("ensureClient() fails if there is no client and none can be registered", async () => {
   for (
     const [server, options, code, message] of [
