@@ -105,15 +105,6 @@ Deno.test("createAuthorizedFetch() loses no scope when two calls step up at the 
   assertEquals(scopes.toSorted(), ["admin", "read", "write"]);
 });
 
-Deno.test("createAuthorizedFetch() keeps the scopes of a step-up for the next sign-in", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
-  await statusOf(api(`${servers.resource}/write`));
-  servers.revoke(true);
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.visits[1]!.searchParams.get("scope"), "read write");
-});
-
 Deno.test("createAuthorizedFetch() returns a 403 that names scopes already requested, with its body", async () => {
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);

@@ -129,58 +129,41 @@ Deno.test("ensureClient() registers all scopes of the server, if they cover thos
 });
 
 Deno.test("ensureClient() repeats a registration once in its plain form, if the server refuses its metadata", async () => {
-  const scopes_supported = ["read"];
-  const scopes = ["read"];
-  const refused = (error: string | undefined, status: number) =>
+  const refused = (status: number, error?: string) =>
     error ? json({ error }, { status }) : text("", status);
-  const both = ["authorization_code", "refresh_token"];
-  const code = ["authorization_code"];
+  const invalid = refused(400, "invalid_client_metadata");
+  const all = ["authorization_code", "refresh_token"];
+  const scopes = ["read"];
+  const listed = { scopes_supported: scopes };
+  const listedGrants = { grant_types_supported: all };
+  const grants = { ...clientMetadata, grant_types: all };
+  type Sent = [scope: string | undefined, grant_types: string[]];
+  const scoped: Sent = ["read", all];
+  const full: Sent = [undefined, all];
+  const plain: Sent = [undefined, ["authorization_code"]];
   // What the server lists and says, and what the registrations contain.
-  const rows: [
-    server: object,
-    options: IEnsureClientOptions,
-    refused: Answer,
-    sent: [scope: string | undefined, grant_types: string[]][],
-  ][] = [
+  const rows: [object, IEnsureClientOptions, Answer, sent: Sent[]][] = [
+    [listed, { scopes }, invalid, [scoped, plain]],
     [
-      { scopes_supported },
+      { ...listed, ...listedGrants },
       { scopes },
-      refused("invalid_client_metadata", 400),
-      [["read", both], [undefined, code]],
+      refused(400, "invalid_scope"),
+      [scoped, full],
     ],
     [
-      { scopes_supported, grant_types_supported: both },
+      { grant_types_supported: plain[1] },
       { scopes },
-      refused("invalid_scope", 400),
-      [["read", both], [undefined, both]],
+      refused(400),
+      [full, plain],
     ],
-    [
-      { grant_types_supported: code },
-      { scopes },
-      refused(undefined, 400),
-      [[undefined, both], [undefined, code]],
-    ],
-    [{}, {}, refused("invalid_client_metadata", 422), [
-      [undefined, both],
-      [undefined, code],
-    ]],
+    [{}, {}, refused(422, "invalid_client_metadata"), [full, plain]],
     // The plain form is the same, or would not help.
-    [
-      { grant_types_supported: both },
-      { scopes },
-      refused("invalid_client_metadata", 400),
-      [[undefined, both]],
-    ],
-    [
-      {},
-      { clientMetadata: { ...clientMetadata, grant_types: both } },
-      refused("invalid_client_metadata", 400),
-      [[undefined, both]],
-    ],
-    [{}, {}, refused("access_denied", 403), [[undefined, both]]],
-    [{}, {}, refused(undefined, 401), [[undefined, both]]],
-    [{}, {}, refused("server_error", 500), [[undefined, both]]],
-    [{}, {}, refused(undefined, 429), [[undefined, both]]],
+    [listedGrants, { scopes }, invalid, [full]],
+    [{}, { clientMetadata: grants }, invalid, [full]],
+    [{}, {}, refused(403, "access_denied"), [full]],
+    [{}, {}, refused(401), [full]],
+    [{}, {}, refused(500, "server_error"), [full]],
+    [{}, {}, refused(429), [full]],
   ];
   for (const [server, options, refusal, expected] of rows) {
     for (const isRefusedAgain of [false, true]) {
