@@ -1,6 +1,6 @@
 /**
  * Cross-app access: an identity provider issues an ID-JAG, which another server
- * accepts for a token. Also workloads, which have an assertion of their own.
+ * accepts for a token.
  */
 import { assertEquals } from "@std/assert";
 import { fetchIdJag, getClaimsFromJWT, redeemIdJag } from "../../mod.ts";
