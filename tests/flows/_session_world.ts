@@ -38,3 +38,13 @@ export function withoutRefresh(session: ISession): ISession {
   const { refresh_token: _, ...token } = session.token;
   return { ...session, token };
 }
+
+/** A response of a resource that refuses a request by this challenge. */
+export function refusal(
+  status: number,
+  challenge: string,
+  body?: string,
+): Response {
+  const headers = { "WWW-Authenticate": `Bearer ${challenge}` };
+  return new Response(body, { status, headers });
+}

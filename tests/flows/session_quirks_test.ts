@@ -8,7 +8,12 @@ import {
 import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred, statusOf, untyped } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt, signedIn, withoutRefresh } from "./_session_world.ts";
+import {
+  fetchAt,
+  refusal,
+  signedIn,
+  withoutRefresh,
+} from "./_session_world.ts";
 
 const scopeOf = ({ searchParams }: URL) => searchParams.get("scope");
 
@@ -17,10 +22,7 @@ function challengeScope(servers: ISessionServers, scope: string): void {
   servers.handler = ({ authorization }) =>
     servers.tokens().includes(`${authorization?.slice(7)}`)
       ? undefined
-      : new Response(null, {
-        status: 401,
-        headers: { "WWW-Authenticate": `Bearer scope="${scope}"` },
-      });
+      : refusal(401, `scope="${scope}"`);
 }
 
 Deno.test("createAuthorizedFetch().authorize() requests the resource without a token for its challenge, whatever the status", async () => {

@@ -14,28 +14,25 @@ import {
 } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt, signedIn, withoutRefresh } from "./_session_world.ts";
+import {
+  fetchAt,
+  refusal,
+  signedIn,
+  withoutRefresh,
+} from "./_session_world.ts";
 
 const CALLERS = 20;
 
-/** Makes calls at the same time; returns how many of each status came. */
-async function callAll(
-  call: (n: number) => Promise<Response>,
-): Promise<Record<number, number>> {
-  const statuses: Record<number, number> = {};
-  await Promise.all(
-    Array.from({ length: CALLERS }, async (_, n) => {
-      const status = await statusOf(call(n));
-      statuses[status] = (statuses[status] ?? 0) + 1;
-    }),
-  );
-  return statuses;
+/** Makes calls at the same time, which all succeed. */
+async function succeed(call: (n: number) => Promise<Response>): Promise<void> {
+  const calls = Array.from({ length: CALLERS }, (_, n) => statusOf(call(n)));
+  assertEquals(await Promise.all(calls), Array(CALLERS).fill(200));
 }
 
 Deno.test("createAuthorizedFetch() authorizes once for 20 first calls", async () => {
   await using servers = await startSessionServers();
   const api = fetchAt(servers);
-  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  await succeed(() => api(servers.resource));
   assertEquals(servers.visits.length, 1);
   assertEquals(servers.received("/register").length, 1);
   assertEquals(servers.visits[0]!.searchParams.get("scope"), "read");
@@ -51,7 +48,7 @@ Deno.test("createAuthorizedFetch() refreshes once for 20 calls after expiry, bef
   await using servers = await startSessionServers();
   const { api, clock } = await signedIn(servers);
   clock.now += 3_600_000;
-  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  await succeed(() => api(servers.resource));
   assertEquals(servers.grants("refresh_token").length, 1);
   assertEquals(servers.calls.length, CALLERS);
   assertEquals(servers.visits.length, 0);
@@ -64,7 +61,7 @@ Deno.test("createAuthorizedFetch() refreshes once for 20 calls after a revocatio
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   servers.revoke();
-  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  await succeed(() => api(servers.resource));
   assertEquals(servers.grants("refresh_token").length, 1);
   assertEquals(servers.visits.length, 0);
 });
@@ -73,7 +70,7 @@ Deno.test("createAuthorizedFetch() authorizes once for 20 calls when the refresh
   await using servers = await startSessionServers();
   const { api, session } = await signedIn(servers);
   servers.revoke(true);
-  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  await succeed(() => api(servers.resource));
   assertEquals(servers.grants("refresh_token").length, 1);
   assertEquals(servers.visits.length, 1);
   assertEquals(servers.received("/register").length, 0);
@@ -84,7 +81,7 @@ Deno.test("createAuthorizedFetch() steps up once for 20 calls, with the union of
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   const url = `${servers.resource}/write`;
-  assertEquals(await callAll(() => api(url)), { 200: CALLERS });
+  await succeed(() => api(url));
   assertEquals(servers.visits.length, 1);
   assertEquals(servers.visits[0]!.searchParams.get("scope"), "read write");
   assertEquals(servers.grants("refresh_token").length, 0);
@@ -96,10 +93,7 @@ Deno.test("createAuthorizedFetch() loses no scope when two calls step up at the 
   const { api } = await signedIn(servers, {
     authorize: servers.flow({ scopes: ["read"] }),
   });
-  const statuses = await callAll((n) =>
-    api(`${servers.resource}/${n % 2 ? "write" : "admin"}`)
-  );
-  assertEquals(statuses, { 200: CALLERS });
+  await succeed((n) => api(`${servers.resource}/${n % 2 ? "write" : "admin"}`));
   assertEquals(servers.visits.length, 2);
   const { scopes } = (await api.session())!;
   assertEquals(scopes.toSorted(), ["admin", "read", "write"]);
@@ -109,12 +103,7 @@ Deno.test("createAuthorizedFetch() returns a 403 that names scopes already reque
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   servers.handler = () =>
-    new Response("no", {
-      status: 403,
-      headers: {
-        "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="read"',
-      },
-    });
+    refusal(403, 'error="insufficient_scope", scope="read"', "no");
   const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([response.status, await response.text()], [403, "no"]);
   assertEquals([servers.calls.length, servers.visits.length], [1, 0]);
@@ -124,14 +113,10 @@ Deno.test("createAuthorizedFetch() returns the fourth refusal as it is", async (
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   let calls = 0;
-  servers.handler = () =>
-    new Response(`no ${++calls}`, {
-      status: 403,
-      headers: {
-        "WWW-Authenticate":
-          `Bearer error="insufficient_scope", scope="s${calls}"`,
-      },
-    });
+  servers.handler = () => {
+    const challenge = `error="insufficient_scope", scope="s${++calls}"`;
+    return refusal(403, challenge, `no ${calls}`);
+  };
   const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([response.status, await response.text()], [403, "no 4"]);
   assertEquals([calls, servers.visits.length], [4, 3]);
@@ -166,15 +151,13 @@ Deno.test("createAuthorizedFetch() authorizes when a refreshed token is refused 
 Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and once for the same requirement", async () => {
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
-  const refusal = () =>
-    new Response("sign in again", {
-      status: 401,
-      headers: {
-        "WWW-Authenticate":
-          'Bearer error="insufficient_user_authentication", acr_values="mfa", max_age="60"',
-      },
-    });
-  servers.handler = () => servers.visits.length ? undefined : refusal();
+  const refused = () =>
+    refusal(
+      401,
+      'error="insufficient_user_authentication", acr_values="mfa", max_age="60"',
+      "sign in again",
+    );
+  servers.handler = () => servers.visits.length ? undefined : refused();
   assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.grants("refresh_token").length, 0);
   const { searchParams } = servers.visits[0]!;
@@ -182,7 +165,7 @@ Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and 
   assertEquals(searchParams.get("max_age"), "60");
   assertEquals(searchParams.get("scope"), "read");
 
-  servers.handler = refusal;
+  servers.handler = refused;
   const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals(await response.text(), "sign in again");
   assertEquals(servers.visits.length, 2);
@@ -205,7 +188,7 @@ for (
     const api = fetchAt(servers, { store, now, timeoutMs });
     servers.server = ({ path }) => path === "/token" ? respond() : undefined;
     const errors = new Set<OAuthClientError>();
-    await callAll(() =>
+    await succeed(() =>
       api(servers.resource).catch((error) => {
         errors.add(error);
         return new Response();
@@ -228,7 +211,7 @@ Deno.test("createAuthorizedFetch() registers anew, once, when the server no long
   const { api, session } = await signedIn(servers);
   servers.revoke(true);
   servers.forgetClients();
-  assertEquals(await callAll(() => api(servers.resource)), { 200: CALLERS });
+  await succeed(() => api(servers.resource));
   assertEquals(servers.received("/register").length, 1);
   assertEquals(servers.visits.length, 1);
   const { client } = (await api.session())!;
@@ -523,15 +506,13 @@ Deno.test("createAuthorizedFetch() shares renewals between fetches of one store"
         store,
       }),
   );
-  const statuses = await callAll((n) => apis[n]!(servers.resource));
-  assertEquals(statuses, { 200: CALLERS });
+  await succeed((n) => apis[n]!(servers.resource));
   assertEquals(servers.grants("refresh_token").length, 1);
 });
 
 Deno.test("createAuthorizedFetch() serves calls that require five different scopes at the same time", async () => {
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
-  const statuses = await callAll((n) => api(`${servers.resource}/s${n % 5}`));
-  assertEquals(statuses, { 200: CALLERS });
+  await succeed((n) => api(`${servers.resource}/s${n % 5}`));
   assertEquals(servers.visits.length, 5);
 });
