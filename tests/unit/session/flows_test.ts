@@ -621,6 +621,29 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
   }
 });
 
+Deno.test("codeFlow() and deviceFlow() keep in the session that a refresh sends the scopes", async () => {
+  const common = {
+    client: KNOWN,
+    scopes: ["api://c1/call"],
+    refreshScope: true,
+  };
+  for (
+    const authorize of [
+      codeFlow({ ...CODE, ...common }),
+      deviceFlow({ ...common, show() {}, delay: () => Promise.resolve() }),
+    ]
+  ) {
+    using stub = stubFetch({ [DEVICE]: device, [TOKEN]: token });
+    const { fetch } = stub;
+    const session = await authorize({ ...REQUEST, fetch });
+    assertEquals(session.refreshScope, true);
+    await refreshSession(session, { fetch });
+    const form = new URLSearchParams(stub.requests.at(-1)!.body);
+    assertEquals(form.get("refresh_token"), "r1");
+    assertEquals(form.get("scope"), "api://c1/call offline_access");
+  }
+});
+
 Deno.test("flows refuse options of the wrong type when they are created", () => {
   for (
     const create of [
