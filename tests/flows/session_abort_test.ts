@@ -13,7 +13,6 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { fetchAt, signedIn } from "./_session_world.ts";
@@ -264,54 +263,6 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, to every caller
   assertEquals(await rejection(api(servers.resource)), reason);
   assertEquals(count, 2);
 });
-
-for (
-  const { what, change, code } of [
-    {
-      what: "of another issuer",
-      change: { issuer: "https://other.example" },
-      code: "issuer_mismatch",
-    },
-    {
-      what: "for another resource",
-      change: { resource: "https://other.example/mcp" },
-      code: "identifier_mismatch",
-    },
-    {
-      what: "for a parent of the resource that was discovered",
-      change: (servers: ISessionServers) => ({ resource: servers.origin }),
-      code: "identifier_mismatch",
-    },
-    {
-      what: "that is bound to a key",
-      change: { dpopThumbprint: "other" },
-      code: "invalid_argument",
-    },
-    {
-      what: "without a token",
-      change: { token: {} },
-      code: "invalid_argument",
-    },
-  ]
-) {
-  Deno.test(`createAuthorizedFetch() refuses a session ${what} from authorize`, async () => {
-    await using servers = await startSessionServers();
-    const flow = servers.flow();
-    const api = createAuthorizedFetch(servers.resource, {
-      authorize: async (request) => {
-        const session = await flow(request);
-        const changes = typeof change === "function" ? change(servers) : change;
-        return { ...session, ...changes } as ISession;
-      },
-    });
-    await assertRejectsCode(
-      () => within(LIMIT_MS, api(servers.resource)),
-      code,
-    );
-    assertEquals(await api.session(), undefined);
-    assertEquals(servers.calls.map((call) => call.authorization), [null]);
-  });
-}
 
 Deno.test("createAuthorizedFetch() ends the wait for the lock when the last caller has left", async () => {
   await using servers = await startSessionServers();

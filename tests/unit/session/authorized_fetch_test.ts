@@ -10,10 +10,13 @@ import {
   publicClient,
 } from "../../../mod.ts";
 import {
+  API,
   AS,
   assertRejectsCode,
   assertThrowsCode,
   MCP,
+  OAUTH,
+  PRM,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { turn } from "../../support/within.ts";
@@ -23,12 +26,10 @@ const SESSION: ISession = {
   ...RESOURCE_SESSION,
   token: { access_token: "a1", token_type: "Bearer", refresh_token: "r1" },
 };
+const OTHER = "https://other.example";
 const DOCUMENTS: Record<string, unknown> = {
-  "https://api.example/.well-known/oauth-protected-resource/mcp": {
-    resource: MCP,
-    authorization_servers: [AS],
-  },
-  [`${AS}/.well-known/oauth-authorization-server`]: {
+  [`${PRM}/mcp`]: { resource: MCP, authorization_servers: [AS] },
+  [OAUTH]: {
     ...SESSION.serverMetadata,
     revocation_endpoint: `${AS}/revoke`,
   },
@@ -180,12 +181,14 @@ Deno.test("createAuthorizedFetch() gives authorize what it needs", async () => {
     { timeoutMs: 5000, allowUrl: () => true, allowHttp: true },
   );
   await api(MCP);
-  const { context, signal, fetch, ...rest } = asked[0]!;
+  const { context, signal, fetch, scopes, session, ...rest } = asked[0]!;
   assertEquals(context.resource, MCP);
   assertEquals([signal?.aborted, typeof fetch], [false, "function"]);
-  assertEquals(rest.scopes, []);
-  assertEquals(rest.session, undefined);
-  assertEquals(rest.requiredScopes, undefined);
+  assertEquals([scopes, session, rest.requiredScopes], [
+    [],
+    undefined,
+    undefined,
+  ]);
   assertEquals([rest.timeoutMs, rest.allowHttp], [5000, true]);
 });
 
@@ -211,7 +214,7 @@ Deno.test("createAuthorizedFetch() sends no header fields of its options to the 
 Deno.test("createAuthorizedFetch() gives authorize no session of another issuer", async () => {
   const store = memoryStore({
     ...SESSION,
-    issuer: "https://other.example",
+    issuer: OTHER,
     token: { access_token: "a0", token_type: "Bearer" },
     scopes: ["foreign"],
   });
@@ -224,18 +227,11 @@ Deno.test("createAuthorizedFetch() gives authorize no session of another issuer"
   assertEquals([asked[0]!.session, asked[0]!.scopes], [undefined, []]);
 });
 
-const once = () =>
-  ({
-    method: "POST",
-    body: new Blob(["once"]).stream(),
-    duplex: "half",
-  }) as RequestInit;
-
 for (
-  const [what, error, init, sent] of [
-    ["a 401 with use_dpop_nonce", "use_dpop_nonce", () => ({}), 2],
-    ["a 401 with invalid_dpop_proof", "invalid_dpop_proof", () => ({}), 1],
-    ["the 401 of a stream, which it sends once", "use_dpop_nonce", once, 1],
+  const [what, error, sent, isStream] of [
+    ["a 401 with use_dpop_nonce", "use_dpop_nonce", 2],
+    ["a 401 with invalid_dpop_proof", "invalid_dpop_proof", 1],
+    ["the 401 of a stream, which it sends once", "use_dpop_nonce", 1, true],
   ] as const
 ) {
   Deno.test(`createAuthorizedFetch() returns ${what}, which no token would help`, async () => {
@@ -249,7 +245,10 @@ for (
       () => new Response("no", { status: 401, headers }),
       { dpop, store: memoryStore(bound) },
     );
-    assertEquals(await (await api(MCP, init())).text(), "no");
+    const body = new Blob(["once"]).stream();
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    const response = await api(MCP, isStream ? init : {});
+    assertEquals(await response.text(), "no");
     assertEquals([calls.length, asked.length], [sent, 0]);
   });
 }
@@ -285,22 +284,29 @@ Deno.test("createAuthorizedFetch().authorize() makes sure that there is a sessio
   assertEquals(calls.map((one) => one.authorization), [null]);
 });
 
-Deno.test("createAuthorizedFetch().save() refuses a session that does not fit", async () => {
-  const { api } = create();
-  for (
-    const [session, code] of [
-      [{ ...SESSION, resource: "https://x.example" }, "identifier_mismatch"],
-      [{ ...SESSION, dpopThumbprint: "key" }, "invalid_argument"],
-      [{ ...SESSION, token: undefined }, "invalid_argument"],
-      [undefined, "invalid_argument"],
-    ] as const
-  ) {
-    await assertRejectsCode(() => api.save(untyped(session)), code);
-  }
-  assertEquals(await api.session(), undefined);
-  await api.save(SESSION);
-  assertEquals(await api.session(), SESSION);
-});
+for (
+  const [what, change, code, isSaved] of [
+    ["of no token", { token: undefined }, "invalid_argument"],
+    ["bound to a key", { dpopThumbprint: "key" }, "invalid_argument"],
+    ["for another resource", { resource: OTHER }, "identifier_mismatch"],
+    ["for a parent of it", { resource: API }, "identifier_mismatch", true],
+    ["of another issuer", { issuer: OTHER }, "issuer_mismatch", true],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() refuses a session ${what} from authorize${isSaved ? "" : " and save()"}`, async () => {
+    const session = untyped({ ...SESSION, ...change });
+    const authorize = () => Promise.resolve(session);
+    const { api, calls } = create(undefined, { authorize });
+    await assertRejectsCode(() => api.authorize(), code);
+    assertEquals(await api.session(), undefined);
+    assertEquals(calls.map(({ authorization }) => authorization), [null]);
+    const saved = api.save(session).then(() => true, (error) => error.code);
+    assertEquals(await saved, isSaved ?? code);
+    assertEquals(await api.session(), isSaved && session);
+    const nothing = () => api.save(untyped(undefined));
+    await assertRejectsCode(nothing, "invalid_argument");
+  });
+}
 
 Deno.test("createAuthorizedFetch().revoke() deletes the session before it revokes", async () => {
   const serverMetadata = {
