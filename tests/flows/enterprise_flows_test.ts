@@ -15,6 +15,8 @@ import {
   type ISubjectTokenRequest,
   memoryStore,
   OAuthClientError,
+  publicClient,
+  TOKEN_TYPE_REFRESH_TOKEN,
 } from "../../mod.ts";
 import { createSigner, startCrossApp } from "../servers/cross_app_access.ts";
 import { statusOf } from "../support/stub_fetch.ts";
@@ -136,6 +138,40 @@ Deno.test("an application of an enterprise is denied for good by a policy", asyn
   assertEquals(taken(), [1, 0]);
 });
 
+Deno.test("an application of an enterprise learns which authentication the identity provider requires", async () => {
+  await using servers = await startCrossApp();
+  const { policy, context: { resource } } = servers;
+  policy.acrValues = "urn:mfa";
+  const { api, asked } = await createApplication(servers);
+  const error = await assertRejects(() => api(resource), OAuthClientError);
+  const { acr_values, max_age } = error.errorResponse ?? {};
+  assertEquals([acr_values, max_age], ["urn:mfa", 60]);
+  assertEquals([asked[1]?.acrValues, asked[1]?.maxAge], ["urn:mfa", 60]);
+
+  // The user has signed in so; the identity provider is satisfied.
+  const token = await servers.refreshTokenOf("ada");
+  const { api: next } = await createApplication(servers, {
+    async getSubjectToken({ acrValues, refusedToken = "" }) {
+      if (acrValues === undefined) return await servers.signInAtIdp("ada");
+      delete policy.acrValues;
+      assertEquals(getClaimsFromJWT(refusedToken).sub, "ada");
+      return { token, type: TOKEN_TYPE_REFRESH_TOKEN };
+    },
+  });
+  assertEquals(await statusOf(next(resource)), 200);
+});
+
+Deno.test("an application of an enterprise uses the refresh token of its sign-in", async () => {
+  await using servers = await startCrossApp();
+  const token = await servers.refreshTokenOf("grace");
+  const { api } = await createApplication(servers, {
+    getSubjectToken: () => ({ token, type: TOKEN_TYPE_REFRESH_TOKEN }),
+  });
+  assertEquals(await statusOf(api(servers.context.resource)), 200);
+  const session = await api.session();
+  assertEquals(getClaimsFromJWT(session!.token.access_token).sub, "grace");
+});
+
 Deno.test("an application of an enterprise binds its tokens to a key", async () => {
   await using servers = await startCrossApp({ dpop: true });
   const { context: { resource } } = servers;
@@ -153,8 +189,21 @@ Deno.test("an application of an enterprise binds its tokens to a key", async () 
   assertEquals(take(), [0, 1]);
 });
 
+Deno.test("an application of an enterprise is known by its client metadata document", async () => {
+  const documentUrl = "https://app.example/client.json";
+  await using servers = await startCrossApp({ documentUrl });
+  const { api } = await createApplication(servers, {
+    client: publicClient(documentUrl),
+  });
+  assertEquals(await statusOf(api(servers.context.resource)), 200);
+  assertEquals((await api.session())?.client.client_id, documentUrl);
+});
+
 /** A fetch of a workload, with a clock that a test moves. */
-async function createWorkload(servers: Servers) {
+async function createWorkload(
+  servers: Servers,
+  audience?: string,
+) {
   const { client, trusted, context: { resource } } = servers;
   const platform = await createSigner("https://platform.example");
   trusted.set(platform.issuer, { signer: platform, typ: "JWT" });
@@ -163,8 +212,9 @@ async function createWorkload(servers: Servers) {
   const api = createAuthorizedFetch(resource, {
     authorize: assertionFlow({
       client,
-      getAssertion({ audience: aud }) {
+      getAssertion(request) {
         asked++;
+        const aud = audience ?? request.audience;
         return platform.sign("JWT", { sub: "agent", aud });
       },
     }),
@@ -183,4 +233,18 @@ Deno.test("a workload calls a resource, and is renewed with a new assertion", as
   clock.aheadMs = TOKEN_MS;
   assertEquals(await calls(), [200, 200, 200]);
   assertEquals([takeTokenRequests(server), askedTimes()], [1, 2]);
+});
+
+Deno.test("a workload whose assertion is refused tries nothing else", async () => {
+  await using servers = await startCrossApp();
+  const { context: { resource }, server } = servers;
+  const { api, askedTimes } = await createWorkload(
+    servers,
+    "https://x.example",
+  );
+  server.requests.length = 0;
+  const error = await assertRejects(() => api(resource), OAuthClientError);
+  assertEquals([error.error, error.request], ["invalid_grant", "assertion"]);
+  const posts = server.requests.filter((one) => one.startsWith("POST "));
+  assertEquals([posts.length, askedTimes()], [1, 1]);
 });

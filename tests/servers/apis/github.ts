@@ -28,7 +28,7 @@ import {
 
 export const GITHUB = "https://github.com";
 export const GITHUB_API = "https://api.github.com";
-export const GITHUB_UPLOADS = "https://uploads.github.com";
+const GITHUB_UPLOADS = "https://uploads.github.com";
 export const GITHUB_ARCHIVES = "https://codeload.github.com";
 
 /** The app, as its owner sees it on github.com. */
