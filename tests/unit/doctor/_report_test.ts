@@ -6,7 +6,7 @@ Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => 
   const rows: [ms: number, text: string][] = [
     [0, "0 ms"],
     [999.4, "999 ms"],
-    [999.6, "1.0 s"],
+    [999.5, "1.0 s"],
     [1_000, "1.0 s"],
     [12_345, "12.3 s"],
   ];

@@ -88,7 +88,8 @@ Deno.test("rotate revokes the grant when two stores refresh with one token, and 
 
 Deno.test("lose_response with a rotation signs the user out, but within replaySeconds", async () => {
   for (const replaySeconds of [0, 30]) {
-    const { servers, call, counts } = start({ replaySeconds });
+    const now = () => 1_700_000_000_000;
+    const { servers, call, counts } = start({ replaySeconds, now });
     await call();
     servers.advance(3600);
     servers.failNext("token", "lose_response");
