@@ -284,6 +284,28 @@ Deno.test("createAuthorizedFetch().authorize() makes sure that there is a sessio
   assertEquals(calls.map((one) => one.authorization), [null]);
 });
 
+Deno.test("createAuthorizedFetch().authorize() returns a new session with the token that was refused", async () => {
+  const { api, asked } = create(() => new Response(null, { status: 401 }));
+  assertEquals((await api(MCP)).status, 401);
+  assertEquals(await api.authorize(), SESSION);
+  assertEquals(asked.length, 2);
+});
+
+Deno.test("createAuthorizedFetch() keeps a client whose credentials only its flow has", async () => {
+  const client = {
+    ...SESSION.client,
+    token_endpoint_auth_method: "private_key_jwt",
+  } as const;
+  const { refresh_token: _, ...token } = SESSION.token;
+  const store = memoryStore({ ...SESSION, client, token });
+  const { api, asked } = create(
+    () => new Response(null, { status: 401 }),
+    { store },
+  );
+  await api(MCP);
+  assertEquals(asked.map(({ session }) => session?.client), [client]);
+});
+
 for (
   const [what, change, code, isSaved] of [
     ["of no token", { token: undefined }, "invalid_argument"],
