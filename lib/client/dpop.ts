@@ -90,11 +90,17 @@ async function isPair(
   return await verifies(await signJwt({}, {}, privateKey), publicKey);
 }
 
-/** Returns a method as `fetch` sends it: these six in upper case, others unchanged. */
+/**
+ * Returns a method as the `fetch` of this runtime sends it. Runtimes differ: Node 26
+ * sends `query` in upper case, earlier versions do not.
+ */
 function methodName(method: string): string {
-  return /^(delete|get|head|options|post|put)$/i.test(method)
-    ? method.toUpperCase()
-    : method;
+  try {
+    return new Request("https://a.example", { method }).method;
+  } catch {
+    // No request with this method can be sent.
+    return method;
+  }
 }
 
 /** Stores a nonce; beyond the limit, the origin that responded longest ago is dropped. */
