@@ -247,10 +247,9 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertEquals(count(requests, "POST /token"), before + 1);
   },
 
-  async "the doctor, help and errors without a stack trace"({
-    desk,
-    url,
-  }) {
+  async "the doctor, help and errors without a stack trace"(
+    { desk, url, requests },
+  ) {
     const doctor = await desk.run(["doctor", url]);
     assertEquals(doctor.code, 0, doctor.errors);
     assertStringIncludes(doctor.output, "ready");
@@ -260,15 +259,19 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertMatch(version.output, /^\d+\.\d+\.\d+/);
     const rows: [args: string[], code: number, message: RegExp][] = [
       [["token", url], 3, /A person has to sign in/],
+      [["login", "--no-input", url], 3, /A person has to sign in/],
       [["token", "--client-secret=x", url], 2, /Unknown option/],
       [["login", `http://127.0.0.1:${freePort()}`], 1, /connection refused/],
     ];
+    const before = requests.length;
     for (const [args, code, message] of rows) {
       const run = await desk.run(args);
       assertEquals([run.code, run.output], [code, ""]);
       assertMatch(run.errors, message);
       assert(!/^\s+at /m.test(run.errors), run.errors);
     }
+    // Nothing was registered.
+    assertEquals(requests.slice(before), []);
   },
 };
 

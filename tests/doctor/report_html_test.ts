@@ -72,6 +72,9 @@ Deno.test("reportHtml() shows the verdict, the findings and each request", async
     assertEquals(rows.length, diagnosis.steps.length - 1);
     assertStringIncludes(svg, "200 revoked ×2");
   }
+  for (const token of diagnosis.model.tokens.issued) {
+    assert(!html.includes(token), token);
+  }
 });
 
 Deno.test("reportHtml() shows no query of the target", async () => {

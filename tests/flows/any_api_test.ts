@@ -32,8 +32,8 @@ import {
   GMAIL_SCOPE,
   GOOGLE_ACCOUNTS,
   GOOGLE_APIS,
-  GOOGLE_DESKTOP_CLIENT,
   GOOGLE_TOKENS,
+  GOOGLE_WEB_CLIENT,
   startGoogle,
 } from "../servers/apis/google.ts";
 import { statusOf } from "../support/stub_fetch.ts";
@@ -111,12 +111,13 @@ const ROWS: IRow[] = [
     start: startGoogle,
     resource: `${GOOGLE_APIS}/drive/v3`,
     flow: {
-      redirectUri: "http://127.0.0.1:4000/callback",
+      redirectUri: GOOGLE_WEB_CLIENT.redirectUri,
       client: {
         issuer: GOOGLE_ACCOUNTS,
-        client_id: GOOGLE_DESKTOP_CLIENT.id,
-        client_secret: GOOGLE_DESKTOP_CLIENT.secret,
+        client_id: GOOGLE_WEB_CLIENT.id,
+        client_secret: GOOGLE_WEB_CLIENT.secret,
       },
+      parameters: { access_type: "offline", prompt: "consent" },
       scopes: ["openid", DRIVE_SCOPE, GMAIL_SCOPE],
     },
     options: {

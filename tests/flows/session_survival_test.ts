@@ -57,9 +57,11 @@ Deno.test("createAuthorizedFetch() repeats a refresh whose response was lost, on
   const [first, second] = lost.received;
   assertEquals(first!.body, second!.body);
   // A token that is still valid makes the session worth more than the attempt.
-  const valid = refreshing(expiringIn(20), [nothing, renewed]);
-  assertEquals((await valid.api(MCP)).status, 200);
-  assertEquals(valid.urls, [TOKEN, MCP]);
+  for (const failure of [nothing, () => new Response(null, { status: 503 })]) {
+    const valid = refreshing(expiringIn(20), [failure, renewed]);
+    assertEquals((await valid.api(MCP)).status, 200);
+    assertEquals(valid.urls, [TOKEN, MCP]);
+  }
   const away = refreshing(expiringIn(-1), [nothing, nothing, renewed]);
   await assertRejectsCode(() => away.api(MCP), "network_error");
   assertEquals(away.urls, [TOKEN, TOKEN]);

@@ -2,9 +2,11 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
+  buildClientCredentialsBody,
   clientCredentialsFlow,
   clientSecretPost,
   discoverAuthorizationServer,
+  fetchToken,
   memoryStore,
   parseAuthorizationResponse,
 } from "../../mod.ts";
@@ -17,11 +19,13 @@ import {
 } from "../support/discover.ts";
 import {
   AS,
+  assertRejectsCode,
   assertThrowsCode,
   MCP,
   OAUTH,
   OPENID,
   PRM,
+  SERVER,
   TOKEN_ENDPOINT,
 } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
@@ -127,6 +131,19 @@ Deno.test("discoverAuthorizationServer() accepts another issuer only if trusted 
   assertEquals(await find(), "discovery_failed");
   assertEquals(await find({ [OTHER]: OTHER }), "discovery_failed");
   assertEquals(await find({ [AS]: OTHER }), OTHER);
+});
+
+Deno.test("fetchToken() sends the credentials of a client to its own issuer only", async () => {
+  using server = stubFetch({});
+  const body = buildClientCredentialsBody();
+  for (const issuer of [OTHER, `${AS}//`, "https://AS.example", `${AS}/t`]) {
+    const client = clientSecretPost("c1", "s3cret", { issuer });
+    await assertRejectsCode(
+      () => fetchToken(SERVER, body, { client, fetch: server.fetch }),
+      "issuer_mismatch",
+    );
+  }
+  assertEquals(server.urls, []);
 });
 
 Deno.test("createAuthorizedFetch() signs in at the server of its client, whatever issuer a stored session has", async () => {

@@ -159,6 +159,17 @@ Deno.test("createAuthorizedFetch() repeats no proof, and no token that was refre
   assertHides(error, "discovery_failed", [access_token, proofs[0]!]);
 });
 
+Deno.test("createAuthorizedFetch().renew() repeats no token of the session", async () => {
+  const { api } = resourceFetch(
+    () => new Response(null, { status: 404 }),
+    { store: store() },
+  );
+  const response = challenge(`${OTHER}/${access_token}`);
+  Object.defineProperty(response, "url", { value: MCP });
+  const error = await assertRejects(() => api.renew(response));
+  assertHides(error, "discovery_failed", [access_token]);
+});
+
 Deno.test("createAuthorizedFetch().renew() repeats no token that has been replaced since", async () => {
   const store = memoryStore({ ...SESSION, token });
   const { api } = resourceFetch(({ url, headers }) => {

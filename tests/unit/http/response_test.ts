@@ -158,6 +158,8 @@ Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSO
       `Response of ${POST.url} ${problem}`,
     ]);
     assertStrictEquals(error.cause, cause);
+    // The literal functions pass it on.
+    assertStrictEquals(await getWith(answer()), cause);
   }
 });
 
