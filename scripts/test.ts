@@ -121,7 +121,8 @@ export async function runAllTests(
   options: readonly string[] = [],
 ): Promise<number> {
   const groups = await writeGroups();
-  return await runTests([...options, "--doc", ...DOCUMENTED, ...groups]);
+  const limit = "--preload=tests/support/time_limit.ts";
+  return await runTests([...options, limit, "--doc", ...DOCUMENTED, ...groups]);
 }
 
 if (import.meta.main) {
