@@ -92,7 +92,9 @@ export interface ILoopbackReceiverOptions {
  */
 export interface ILoopbackReceiver {
   /** Starts to listen, and returns the redirect URI. */
-  redirectUri: (request?: IRedirectUriRequest) => Promise<string>;
+  redirectUri: (
+    request?: Pick<IRedirectUriRequest, "isInDocument">,
+  ) => Promise<string>;
   /**
    * Opens the URL in the browser and waits for the authorization response. Returns
    * the redirect URI with the query of the response.

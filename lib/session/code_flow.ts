@@ -47,6 +47,13 @@ export interface ICodeFlowOptions extends IFlowOptions {
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
+   * Refuses an authorization response without `iss` (RFC 9207), also from a server that
+   * does not announce it.
+   *
+   * @default {`authorization_response_iss_parameter_supported` of the server metadata}
+   */
+  requireIss?: boolean | undefined;
+  /**
    * Pushes the authorization request to the server (RFC 9126).
    *
    * @default {`require_pushed_authorization_requests` of the server metadata}
@@ -62,6 +69,12 @@ export interface IRedirectUriRequest {
    * loopback URI.
    */
   isInDocument: boolean;
+  /**
+   * The issuer that the user is sent to. Where you register a client at each server
+   * yourself, a redirect URI for each issuer shows a response that another server has
+   * caused (RFC 9700, section 4.4).
+   */
+  issuer: string;
 }
 
 /** The second argument of {@linkcode ICodeFlowOptions.visit}. */
@@ -128,7 +141,7 @@ function requiresConsent(error: unknown): boolean {
  * ```
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, assumePkce, par } = requireObject(
+  const { redirectUri, visit, assumePkce, requireIss, par } = requireObject(
     "options",
     options,
   );
@@ -149,7 +162,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const isInDocument = !named && acceptsDocuments === true &&
       options.clientMetadataUrl !== undefined;
     const uri = typeof redirectUri === "function"
-      ? await redirectUri({ isInDocument })
+      ? await redirectUri({ isInDocument, issuer })
       : redirectUri;
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };
@@ -168,6 +181,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         resource,
         refreshScope,
         assumePkce,
+        requireIss,
         par,
       });
     const kept = unfinished.get(issuer);

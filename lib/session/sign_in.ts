@@ -51,6 +51,8 @@ export interface IPendingAuthorization {
   issuer: string;
   /** Another issuer that the authorization response may name. */
   responseIssuer?: string;
+  /** Set if a response without `iss` is refused. */
+  requireIss?: true;
   /** Identifier of the resource that the token is for. */
   resource: string;
   /** Set if the `resource` parameter is never sent to the server. */
@@ -123,6 +125,14 @@ export interface IStartAuthorizationOptions
   dpop?: IDpop | undefined;
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
+  /**
+   * Refuses an authorization response without `iss`, also from a server that does not
+   * announce it. For a client whose identifier other servers can know, such as one with
+   * a client metadata document, only `iss` shows which server has issued a code.
+   *
+   * @default {`authorization_response_iss_parameter_supported` of the server metadata}
+   */
+  requireIss?: boolean | undefined;
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
   /**
@@ -258,6 +268,7 @@ export async function startAuthorization(
     ...(context.responseIssuer !== undefined && {
       responseIssuer: context.responseIssuer,
     }),
+    ...(options.requireIss && { requireIss: true }),
     ...(parameters.prompt && { prompt: parameters.prompt }),
     ...(nonce && { nonce }),
     ...(nonce && earliestAuthTime !== undefined && { earliestAuthTime }),
@@ -314,6 +325,8 @@ export async function finishAuthorization(
     state,
     serverMetadata,
     responseIssuer: request.responseIssuer,
+    requireIss: request.requireIss,
+    redirectUri,
     prompt: request.prompt,
     resource: requestedResource(pending),
     scopes: request.scopes,

@@ -6,7 +6,7 @@
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
 import { printableWithout } from "../core/_quote.ts";
-import { parseUrl, quoteUrl } from "../core/_url.ts";
+import { parseUrl, quoteUrl, withoutLoopbackPort } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
@@ -25,6 +25,14 @@ export interface IExpectedAuthorizationResponse {
   >;
   /** Another issuer that the response may name: `responseIssuer` of the discovery. */
   responseIssuer?: string | undefined;
+  /** Refuses a response without `iss`, also if the server does not announce it. */
+  requireIss?: boolean | undefined;
+  /**
+   * The redirect URI of the request. The response has to arrive there: at its path, and
+   * at its origin if the callback is a string or a `URL`, as a proxy may have changed
+   * that of a `Request`. Any port of a loopback URI is the same.
+   */
+  redirectUri?: string | URL | undefined;
   /** The `prompt` of the request, if it had one. */
   prompt?: string | undefined;
   /** The `resource` of the request, if it had one. */
@@ -39,7 +47,8 @@ export interface IExpectedAuthorizationResponse {
  */
 function requireIssuer(
   { iss, state = "", code = "" }: Readonly<Record<string, string>>,
-  { serverMetadata, responseIssuer }: IExpectedAuthorizationResponse,
+  { serverMetadata, responseIssuer, requireIss }:
+    IExpectedAuthorizationResponse,
 ): void {
   const { issuer, ...metadata } = serverMetadata;
   // Servers publish "true" in place of true; only false means unsupported.
@@ -47,7 +56,7 @@ function requireIssuer(
     (metadata.authorization_response_iss_parameter_supported ?? false) !==
       false;
   const isExpected = iss === undefined
-    ? !isAnnounced
+    ? !isAnnounced && !requireIss
     : iss === issuer || iss === responseIssuer;
   if (isExpected) return;
   const shown = printableWithout(secretsOf({ state, code }), iss);
@@ -77,10 +86,11 @@ function hintFor(
     : "";
 }
 
+/** What {@linkcode parseAuthorizationResponse} accepts as an authorization response. */
+type Callback = string | URL | URLSearchParams | Request;
+
 /** Returns the parameters of an authorization response. */
-export function responseParametersOf(
-  source: string | URL | URLSearchParams | Request,
-): URLSearchParams {
+export function responseParametersOf(source: Callback): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
   if (source instanceof URL) return source.searchParams;
   const { url } = Object(source) as { url?: string };
@@ -92,18 +102,61 @@ export function responseParametersOf(
 }
 
 /**
+ * Returns where a response arrived, and where it should have: with the path only, unless
+ * the whole URL is known. Undefined if the callback is only a query.
+ */
+function arrivalOf(
+  source: Callback,
+  redirectUri: string,
+): [actual: string, expected: string] | undefined {
+  const { url } = Object(source) as { url?: string };
+  const text = source instanceof URL ? source.href : url ?? source;
+  if (typeof text !== "string") return undefined;
+  const isPath = text.startsWith("/");
+  const actual = parseUrl(text, isPath ? redirectUri : undefined);
+  const expected = parseUrl(redirectUri);
+  if (!actual || !expected) return undefined;
+  // The origin of a custom scheme is opaque.
+  const whole = ({ protocol, host, pathname }: URL) =>
+    withoutLoopbackPort(`${protocol}//${host}${pathname}`);
+  return isPath || url !== undefined
+    ? [actual.pathname, expected.pathname]
+    : [whole(actual), whole(expected)];
+}
+
+/**
+ * Fails unless the response arrived at the redirect URI: with one for each issuer, that
+ * shows a response that another server has caused (RFC 9700, section 4.4.2.2).
+ */
+function requireArrival(
+  source: Callback,
+  redirectUri: string | URL | undefined,
+): void {
+  if (redirectUri === undefined) return;
+  const [actual, expected] = arrivalOf(source, String(redirectUri)) ?? [];
+  if (actual === expected) return;
+  throw new OAuthClientError(
+    "invalid_authorization_response",
+    `Authorization response arrived at ${quoteUrl(actual)}: expected ` +
+      quoteUrl(expected),
+  );
+}
+
+/**
  * Parses the authorization response: the URL to which the user was redirected.
  *
  * The checks are made in this order: no parameter is repeated; `state` is that of the
- * request; `iss` is the issuer, compared as a string; there is no `error`. If a check
- * fails, the parameters of the response are neither used nor put into the error, except
- * for the `iss` of another issuer.
+ * request; the response arrived at the redirect URI, if that is given; `iss` is the
+ * issuer, compared as a string; there is no `error`. If a check fails, the parameters of
+ * the response are neither used nor put into the error, except for the `iss` of another
+ * issuer.
  *
  * @param callback The URL or its query, or the request that a server received.
  * @param expected What was stored with the authorization request.
  * @returns `code` for the token request, and `state`.
  * @throws {OAuthClientError} `invalid_authorization_response`: a parameter is
- * repeated, `state` differs, or there is neither `code` nor `error`.
+ * repeated, `state` differs, the response arrived elsewhere, or there is neither `code`
+ * nor `error`.
  * `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server or the user
  * refused; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
  * callback has another type.
@@ -142,6 +195,7 @@ export function parseAuthorizationResponse(
   if (state !== expected.state) {
     throw invalid(state ? "has another state" : "has no state");
   }
+  requireArrival(callback, expected.redirectUri);
   requireIssuer(members, expected);
   if (members.error) {
     const details = errorMembers(members, []);

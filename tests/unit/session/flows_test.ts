@@ -111,6 +111,22 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
   }
 });
 
+Deno.test("codeFlow() passes the issuer to redirectUri(), and refuses a response without iss where it is required", async () => {
+  const asked: unknown[] = [];
+  const redirectUri: ICodeFlowOptions["redirectUri"] = (request) => {
+    asked.push(request);
+    return `https://c.example/${new URL(request.issuer).hostname}`;
+  };
+  const url = await visited({ redirectUri });
+  assertEquals(asked, [{ isInDocument: false, issuer: AS }]);
+  const uri = url.searchParams.get("redirect_uri");
+  assertEquals(uri, `https://c.example/${new URL(AS).hostname}`);
+  await assertRejectsCode(
+    () => visited({ requireIss: true }),
+    "issuer_mismatch",
+  );
+});
+
 Deno.test("flows request offline_access where the server lists it, unless told not to", async () => {
   for (
     const [offlineAccess, listed, expected] of [

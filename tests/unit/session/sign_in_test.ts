@@ -288,3 +288,29 @@ Deno.test("finishAuthorization() makes no request for a response of another requ
     assertEquals([error.code, stub.requests.length], [code, 0]);
   }
 });
+
+Deno.test("finishAuthorization() makes no request for a response at another URL, or without a required iss", async () => {
+  using stub = stubFetch({});
+  const serverMetadata = {
+    ...CONTEXT.serverMetadata,
+    authorization_response_iss_parameter_supported: false,
+  };
+  const { pending } = await startAuthorization(
+    { ...CONTEXT, serverMetadata },
+    { ...OPTIONS, requireIss: true },
+  );
+  const { state } = pending;
+  const query = new URLSearchParams({ code: "c", state, iss: AS });
+  const elsewhere = new URL(`/other?${query}`, pending.redirectUri);
+  await assertRejectsCode(
+    () => finishAuthorization(elsewhere, pending, { fetch: stub.fetch }),
+    "invalid_authorization_response",
+  );
+  query.delete("iss");
+  const stored = JSON.parse(JSON.stringify(pending));
+  await assertRejectsCode(
+    () => finishAuthorization(query, stored, { fetch: stub.fetch }),
+    "issuer_mismatch",
+  );
+  assertEquals(stub.requests, []);
+});

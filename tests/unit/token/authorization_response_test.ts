@@ -104,6 +104,63 @@ Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without
   }
 });
 
+Deno.test("parseAuthorizationResponse() refuses a response that arrived elsewhere than at the redirect URI", () => {
+  const url = "https://c.example/callback";
+  const query = "?code=c0de&state=st-1";
+  const rows: [redirectUri: string, callback: string, isRight?: true][] = [
+    [url, url, true],
+    [url, `${url}/other`],
+    [url, "https://other.example/callback"],
+    [url, "http://c.example/callback"],
+    [url, "https://c.example:8443/callback"],
+    [`${url}?tenant=1`, url, true],
+    [url, "/callback", true],
+    [url, "/other"],
+    [url, "", true],
+    ["http://127.0.0.1:33418/a", "http://127.0.0.1:5000/a", true],
+    ["http://127.0.0.1:33418/a", "http://127.0.0.1:5000/b"],
+    ["http://127.0.0.1:33418/a", "http://localhost:33418/a"],
+    ["app.example:/callback", "app.example:/callback", true],
+    ["app.example:/callback", "evil.example:/callback"],
+  ];
+  for (const [redirectUri, callback, isRight] of rows) {
+    const parse = () =>
+      parseAuthorizationResponse(callback + query, {
+        ...expected(),
+        redirectUri,
+      });
+    if (isRight) assertEquals(parse().code, "c0de", callback);
+    else assertThrowsCode(parse, "invalid_authorization_response");
+  }
+  const other = `https://c.example/as-2${query}`;
+  const at = { ...expected(), redirectUri: new URL(url) };
+  assertThrowsCode(
+    () => parseAuthorizationResponse(other, at),
+    "invalid_authorization_response",
+    `Authorization response arrived at https://c.example/as-2: expected ${url}`,
+  );
+  // A proxy may change the origin of a request, but not its path.
+  const internal = new Request(`http://app:3000/callback${query}`);
+  assertEquals(parseAuthorizationResponse(internal, at).code, "c0de");
+  assertThrowsCode(
+    () => parseAuthorizationResponse(new Request(other), at),
+    "invalid_authorization_response",
+    "Authorization response arrived at /as-2: expected /callback",
+  );
+});
+
+Deno.test("parseAuthorizationResponse() refuses a response without iss where it is required", () => {
+  const required = { ...expected(), requireIss: true };
+  const query = "code=c0de&state=st-1";
+  assertThrowsCode(
+    () => parseAuthorizationResponse(query, required),
+    "issuer_mismatch",
+    `Authorization response is not from ${AS}: its iss is missing`,
+  );
+  const withIss = `${query}&iss=${AS}`;
+  assertEquals(parseAuthorizationResponse(withIss, required).code, "c0de");
+});
+
 Deno.test("parseAuthorizationResponse() names the option that may help", () => {
   const resource = "https://api.example";
   const noResource =
