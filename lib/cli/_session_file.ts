@@ -1,7 +1,7 @@
 /** The file of a session: its name, and the members added to the session. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import type { FileStoreKey } from "../native/_file_content.ts";
+import { type FileStoreKey, unusableFile } from "../native/_file_content.ts";
 import { fileStore } from "../native/file_store.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
@@ -66,7 +66,11 @@ export function readingStore(
   return { ...store, load: async () => await store.load() ?? undefined };
 }
 
-/** Returns the store of a session in a file; it keeps the name as well. */
+/**
+ * Returns the store of a session in a file; it keeps the name as well. A file that was
+ * saved under another name is not used: an encrypted one cannot be told apart from
+ * outside, and another program may have exchanged two of them.
+ */
 export function sessionStore(
   path: string,
   { url, account }: ISessionName,
@@ -75,6 +79,17 @@ export function sessionStore(
   const store = readingStore(path, key);
   return {
     ...store,
+    async load() {
+      const kept = await store.load();
+      const isOwn = kept?.url === undefined ||
+        (kept.url === url && kept.account === account);
+      if (isOwn) return kept;
+      throw unusableFile(
+        path,
+        "contains the session of another URL or account",
+        "rename it, or ",
+      );
+    },
     save(session) {
       const kept: IKeptSession | undefined = session && {
         ...session,

@@ -27,11 +27,19 @@ export function signInFinished(session: ISession): AuthorizedFetchEvent {
   return { type: "sign_in_finished", ...commonOf(session), scopes };
 }
 
+/** Removes the queries of URLs, also of those without a scheme or host. */
+function withoutQueries(text: string): string {
+  return text.replace(
+    /\S+/g,
+    (word) => word.includes("/") ? word.replace(/\?.*/s, "") : word,
+  );
+}
+
 /** Returns the event for a session that ended with an error. */
 export function sessionDropped(
   issuer: string,
   { error, code, message: full }: OAuthClientError,
 ): AuthorizedFetchEvent {
-  const message = full.replace(/(\bhttps?:\/\/[^\s?]+)\?\S*/gi, "$1");
+  const message = withoutQueries(full);
   return { type: "session_dropped", issuer, code: error ?? code, message };
 }

@@ -145,6 +145,15 @@ export function createAuthorizedFetch(
   const needFor = new WeakMap<Response, INeed | undefined>();
   let refusedToken: string | undefined;
 
+  /** Reports a request without a token, whose path may contain that of the session. */
+  async function reportUncovered(method: string, url: URL): Promise<void> {
+    if (!onEvent) return;
+    const session = await loadSession(renewal).catch(() => undefined);
+    const event = { method, url: url.origin + url.pathname };
+    const secrets = secretTokens(session);
+    emit(onEvent, { type: "uncovered_request", ...event }, secrets);
+  }
+
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce } = request;
@@ -189,8 +198,7 @@ export function createAuthorizedFetch(
       if (isNear && !hasOwn) {
         const method = init.method ??
           (input instanceof Request ? input.method : "GET");
-        const event = { method, url: url.origin + url.pathname };
-        emit(onEvent, { type: "uncovered_request", ...event });
+        void reportUncovered(method, url);
       }
       return await sending.fetch(input, init);
     }

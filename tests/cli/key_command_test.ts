@@ -51,6 +51,15 @@ test("--key-command encrypts the session, and never mixes", async (desk) => {
   assertEquals(JSON.parse(unread.output).length, 2);
   assertEquals(await Deno.readTextFile(`${desk.home}/runs`), "run\n");
 
+  // The files of two accounts cannot be exchanged.
+  const ofWork = ["--account", "work"];
+  await desk.signIn(["login", ...ofWork, ...withKey, url]);
+  const work = file.replace(".json", "@work.json");
+  await Deno.rename(`${desk.state}/${file}`, `${desk.state}/${work}`);
+  const exchanged = await desk.run(["token", ...ofWork, ...withKey, url]);
+  assertEquals([exchanged.code, exchanged.output], [1, ""]);
+  assertStringIncludes(exchanged.errors, "session of another URL or account");
+
   // A plain session is not used with a key, and stays as it is.
   const plain = ["--account", "plain"];
   await desk.signIn(["login", ...plain, url]);

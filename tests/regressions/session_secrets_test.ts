@@ -336,6 +336,50 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint in an ev
   });
 });
 
+Deno.test("createAuthorizedFetch() reports no query of any URL in an error description", async () => {
+  const { serverMetadata } = SESSION;
+  const texts = [
+    "See wss://h.example/p?key=1 now? Yes",
+    "See //h.example/p?key=1",
+    "(/p?key=1)",
+  ];
+  const shown = ["See wss://h.example/p now? Yes", "See //h.example/p", "(/p"];
+  for (const [index, error_description] of texts.entries()) {
+    const events: AuthorizedFetchEvent[] = [];
+    const { api } = resourceFetch(
+      ({ url }) =>
+        url === MCP
+          ? new Response(null, { status: 401 })
+          : Response.json({ error: "invalid_grant", error_description }, {
+            status: 400,
+          }),
+      {
+        authorize: undefined,
+        store: memoryStore({ ...SESSION, serverMetadata }),
+        onEvent: (event) => events.push(event),
+      },
+    );
+    await statusOf(api(MCP));
+    const dropped = events.find(({ type }) => type === "session_dropped");
+    const message = dropped?.type === "session_dropped" ? dropped.message : "";
+    assert(message.endsWith(`: ${shown[index]}`), message);
+  }
+});
+
+Deno.test("createAuthorizedFetch() reports no token in the path of a request that it does not cover", async () => {
+  const events: AuthorizedFetchEvent[] = [];
+  const { api } = resourceFetch(() => new Response("ok"), {
+    onEvent: (event) => events.push(event),
+  });
+  const { origin } = new URL(MCP);
+  await statusOf(api(`${origin}/other/${access_token}/x`));
+  assertEquals(events, [{
+    type: "uncovered_request",
+    method: "GET",
+    url: `${origin}/other/[redacted]/x`,
+  }]);
+});
+
 Deno.test("createAuthorizedFetch() repeats no access token from an error of a refresh", async () => {
   const { api } = resourceFetch(({ url }) =>
     url === MCP
