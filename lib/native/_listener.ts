@@ -8,8 +8,14 @@ import {
 import type { AddressInfo } from "node:net";
 import { OAuthClientError } from "../core/errors.ts";
 
-// Not `localhost`, which may resolve to another interface (RFC 8252, section 8.3).
-const ADDRESS = "127.0.0.1";
+const IPV4 = "127.0.0.1";
+const IPV6 = "::1";
+
+/** How often another free port is tried, as one may be free on one address only. */
+const ATTEMPTS = 10;
+
+/** The host of a redirect URI. */
+export type LoopbackHost = "127.0.0.1" | "localhost";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,11 +28,15 @@ export interface IListener {
   close(): Promise<void>;
 }
 
-function listenOn(handle: Handler, port: number): Promise<IListener> {
+function listenOn(
+  handle: Handler,
+  port: number,
+  address: string,
+): Promise<IListener> {
   return new Promise((resolve, reject) => {
     const server = createServer(handle);
     server.once("error", reject);
-    server.listen(port, ADDRESS, () => {
+    server.listen(port, address, () => {
       server.unref();
       resolve({
         port: (server.address() as AddressInfo).port,
@@ -41,22 +51,78 @@ function listenOn(handle: Handler, port: number): Promise<IListener> {
   });
 }
 
+/** Checks whether a machine has no such address. */
+function isMissing(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT";
+}
+
+/**
+ * Listens on every address that the browser may use for a host: it decides which of the
+ * two it tries for `localhost`, and another user of the machine could listen on the
+ * other one (RFC 8252, section 8.3).
+ */
+async function listenFor(
+  host: LoopbackHost,
+  handle: Handler,
+  port: number,
+): Promise<IListener> {
+  const first = await listenOn(handle, port, IPV4);
+  if (host !== "localhost") return first;
+  let second: IListener;
+  try {
+    second = await listenOn(handle, first.port, IPV6);
+  } catch (error) {
+    if (isMissing(error)) return first;
+    await first.close();
+    throw error;
+  }
+  return {
+    port: first.port,
+    keepAlive(isNeeded) {
+      first.keepAlive(isNeeded);
+      second.keepAlive(isNeeded);
+    },
+    close: async () => void await Promise.all([first.close(), second.close()]),
+  };
+}
+
+/** Listens on a free port. */
+async function listenAnywhere(
+  host: LoopbackHost,
+  handle: Handler,
+): Promise<IListener> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await listenFor(host, handle, 0);
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** Listens on a port; if it is in use, listens on a free port where that is allowed. */
 export async function listen(
+  host: LoopbackHost,
   handle: Handler,
   port: number,
   mayChange: boolean,
 ): Promise<IListener> {
   try {
-    return await listenOn(handle, port);
+    return port === 0
+      ? await listenAnywhere(host, handle)
+      : await listenFor(host, handle, port);
   } catch (cause) {
-    if (mayChange) return await listenOn(handle, 0);
+    if (mayChange) return await listenAnywhere(host, handle);
     const { code } = cause as { code?: unknown };
-    const reason = code === "EADDRINUSE" ? "it is in use" : String(cause);
+    const reason = code === "EADDRINUSE"
+      ? "it is in use, for example by another sign-in that still waits. End " +
+        "that program"
+      : `${cause}. Allow it`;
     throw new OAuthClientError(
       "network_error",
-      `Cannot listen on port ${port} of ${ADDRESS}: ${reason} (set port to one ` +
-        "that the client is registered with, or that its document lists)",
+      `Cannot listen on port ${port} of ${host}: ${reason}, or set port to one ` +
+        "that the client is registered with, or that its document lists",
       { cause },
     );
   }

@@ -19,7 +19,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import type { IRedirectUriRequest, IVisit } from "../session/code_flow.ts";
 import { openBrowser } from "./_browser.ts";
-import { type IListener, listen } from "./_listener.ts";
+import { type IListener, listen, type LoopbackHost } from "./_listener.ts";
 import { PAGE_HEADERS, renderPage } from "./_page.ts";
 import { onInputLine, queryInLine } from "./_paste.ts";
 
@@ -34,16 +34,18 @@ export interface ILoopbackReceiverOptions {
    * The port, from 1 to 65535; if it is in use, `redirectUri` rejects. 0 selects any
    * free port, for servers that do not compare the port (RFC 8252, section 7.3).
    *
-   * @default {33418, or a free port if that is in use; only 33418 with a client
-   * metadata document, as many servers compare the port with that in the document}
+   * @default {33418, or a free port if that is in use; only 33418 with a client that you
+   * have named or a client metadata document, as many servers compare the port with
+   * that of the registration or the document}
    */
   port?: number | undefined;
   /**
-   * Host name in the redirect URI. The receiver listens on 127.0.0.1 in both cases.
+   * Host name in the redirect URI. For `localhost`, the receiver also listens on `::1`
+   * if the machine has that address, as browsers may use either.
    *
    * @default {"127.0.0.1"}
    */
-  host?: "127.0.0.1" | "localhost" | undefined;
+  host?: LoopbackHost | undefined;
   /**
    * Path of the redirect URI.
    *
@@ -93,7 +95,7 @@ export interface ILoopbackReceiverOptions {
 export interface ILoopbackReceiver {
   /** Starts to listen, and returns the redirect URI. */
   redirectUri: (
-    request?: Pick<IRedirectUriRequest, "isInDocument">,
+    request?: Partial<Pick<IRedirectUriRequest, "isInDocument" | "isNamed">>,
   ) => Promise<string>;
   /**
    * Opens the URL in the browser and waits for the authorization response. Returns
@@ -128,7 +130,7 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * `url_refused` if the URL is not http or https, or `invalid_argument` if `redirectUri`
  * was not called before.
  *
- * Deno needs `--allow-net=127.0.0.1`, and `--allow-run` and `--allow-env` for the
+ * Deno needs `--allow-net=127.0.0.1` (with `[::1]` for `localhost`), and `--allow-run` and `--allow-env` for the
  * command that opens the browser; without the latter two, the URL is only printed.
  *
  * The command receives the URL with its `state` as an argument. Other users of the same
@@ -224,8 +226,10 @@ export function createLoopbackReceiver(
   };
 
   const redirectUri: ILoopbackReceiver["redirectUri"] = async (request) => {
-    const mayChange = port === undefined && !request?.isInDocument;
+    const mayChange = port === undefined && !request?.isInDocument &&
+      !request?.isNamed;
     const starting = listening ??= listen(
+      host,
       handle,
       port ?? DEFAULT_AUTH_FLOW_PORT,
       mayChange,

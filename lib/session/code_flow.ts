@@ -5,6 +5,7 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
@@ -69,6 +70,11 @@ export interface IRedirectUriRequest {
    * loopback URI.
    */
   isInDocument: boolean;
+  /**
+   * Whether you have named the client, as `client` or in `knownClients`: the server may
+   * accept only the redirect URIs that it is registered with.
+   */
+  isNamed: boolean;
   /**
    * The issuer that the user is sent to. Where you register a client at each server
    * yourself, a redirect URI for each issuer shows a response that another server has
@@ -146,7 +152,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     options,
   );
   const { offlineAccess = true, authorizationDetails } = options;
-  const { resource, refreshScope } = options;
+  const { knownClients = [], resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireBoundClient(options.client);
   /** The registrations of sign-ins that have not led to a session, by issuer. */
@@ -159,10 +165,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     if (named) authenticationOf(named, context.serverMetadata);
     const { client_id_metadata_document_supported: acceptsDocuments } =
       context.serverMetadata;
+    const isNamed = named !== undefined ||
+      knownClients.some((known) => isSameIssuer(known.issuer, issuer));
     const isInDocument = !named && acceptsDocuments === true &&
       options.clientMetadataUrl !== undefined;
     const uri = typeof redirectUri === "function"
-      ? await redirectUri({ isInDocument, issuer })
+      ? await redirectUri({ isInDocument, isNamed, issuer })
       : redirectUri;
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };

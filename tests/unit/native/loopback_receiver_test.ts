@@ -1,3 +1,6 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createLoopbackReceiver,
@@ -173,17 +176,20 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
   await assertRejectsCode(
     () => second.redirectUri(),
     "network_error",
-    `Cannot listen on port ${port} of 127.0.0.1: it is in use (set port to one ` +
-      "that the client is registered with, or that its document lists)",
+    `Cannot listen on port ${port} of localhost: it is in use, for example by ` +
+      "another sign-in that still waits. End that program, or set port to one " +
+      "that the client is registered with, or that its document lists",
   );
-  // A document lists the usual port, which the first receiver has, or another test.
-  const listed = createLoopbackReceiver();
-  const inDocument = () => listed.redirectUri({ isInDocument: true });
-  await assertRejectsCode(
-    inDocument,
-    "network_error",
-    "port 33418 of 127.0.0.1: it is in use",
-  );
+  // A document lists the usual port, which the first receiver has, or another test, and
+  // a client that the caller has named may be registered with it.
+  for (const reason of [{ isInDocument: true }, { isNamed: true }]) {
+    const listed = createLoopbackReceiver();
+    await assertRejectsCode(
+      () => listed.redirectUri(reason),
+      "network_error",
+      "port 33418 of 127.0.0.1: it is in use",
+    );
+  }
   await browse(first.redirectUri, "/callback?code=c1&state=s1");
   await first.visit;
   await browse(usual.redirectUri, "/callback?code=c1&state=s1");
@@ -193,6 +199,44 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
   assertEquals(redirectUri, `http://localhost:${port}/`);
   await assertAborted(second, redirectUri);
 });
+
+/** Whether this machine has the address `::1`. */
+const hasIpv6 = Object.values(networkInterfaces()).flat()
+  .some((address) => address?.address === "::1");
+
+Deno.test({
+  name: "createLoopbackReceiver() listens on both addresses of localhost",
+  ignore: !hasIpv6,
+  fn: bothAddresses,
+});
+
+async function bothAddresses() {
+  const options = { host: "localhost", port: 0 } as const;
+  const { visit, redirectUri } = await startVisit(ignore, options);
+  const { port } = new URL(redirectUri);
+  // Taken on either is taken.
+  const other = createLoopbackReceiver({ port: Number(port) });
+  await assertRejectsCode(() => other.redirectUri(), "network_error");
+  for (const address of ["127.0.0.1", "[::1]"]) {
+    const { response } = await browse(`http://${address}:${port}`, "/");
+    assertEquals(response.status, 404);
+  }
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "::1", resolve));
+  const { port: its } = taken.address() as AddressInfo;
+  const both = createLoopbackReceiver({ host: "localhost", port: its });
+  await assertRejectsCode(
+    () => both.redirectUri(),
+    "network_error",
+    `Cannot listen on port ${its} of localhost: it is in use`,
+  );
+  taken.close();
+  await browse(`http://[::1]:${port}`, "/callback?code=c1&state=s1");
+  assertEquals((await visit).searchParams.get("code"), "c1");
+  for (const address of ["127.0.0.1", "[::1]"]) {
+    await assertClosed(`http://${address}:${port}`);
+  }
+}
 
 Deno.test("createLoopbackReceiver() prints the URL before it opens the browser", async () => {
   const opening = "Opening the browser. If no page appears, open this URL:";

@@ -118,7 +118,22 @@ Deno.test("codeFlow() passes the issuer to redirectUri(), and refuses a response
     return `https://c.example/${new URL(request.issuer).hostname}`;
   };
   const url = await visited({ redirectUri });
-  assertEquals(asked, [{ isInDocument: false, issuer: AS }]);
+  const registered = { ...REGISTERING, knownClients: [], redirectUri };
+  await visited({ ...registered, client: publicClient("c") });
+  using stub = stubFetch({
+    [TOKEN]: token,
+    [REGISTER]: json({ client_id: "new" }, { status: 201 }),
+  });
+  const context = contextOf({ registration_endpoint: REGISTER });
+  await codeFlow(registered)({ ...REQUEST, context, fetch: stub.fetch });
+  assertEquals(
+    asked,
+    [true, true, false].map((isNamed) => ({
+      isInDocument: false,
+      isNamed,
+      issuer: AS,
+    })),
+  );
   const uri = url.searchParams.get("redirect_uri");
   assertEquals(uri, `https://c.example/${new URL(AS).hostname}`);
   await assertRejectsCode(
