@@ -3,6 +3,7 @@
  */
 
 import { underSignal } from "../http/_clock.ts";
+import { requireFault } from "./_arguments.ts";
 import {
   createAuthorizationServer,
   ENDPOINT_PATHS,
@@ -212,7 +213,10 @@ export function createNetwork({
     expireAccessTokens: () => server.grants.expireAccessTokens(),
     revoke: () => server.grants.revokeAll(),
     forgetClients: () => clients.clear(),
-    failNext: (endpoint, fault) => void faults.push([endpoint, fault]),
+    failNext(endpoint, fault) {
+      requireFault(endpoint, fault);
+      faults.push([endpoint, fault]);
+    },
   };
   const server = createAuthorizationServer({
     ...{ issuer, resource, scopes, clients, now },

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
+import { requireOptions } from "./_arguments.ts";
 import { createNetwork } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
@@ -18,7 +18,9 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
  * DPoP, PAR, ID tokens and signed client assertions are not supported.
  *
  * @param options How the servers behave; the switches can be changed later.
- * @throws {OAuthClientError} `invalid_argument`: `options` is not an object.
+ * @throws {OAuthClientError} `invalid_argument`: `options` is not an object, or has
+ * an unknown member. Later, `failNext` throws it for an unknown endpoint or fault, and
+ * an unknown switch that is set throws a `TypeError`.
  *
  * @example Test that a lost refresh response costs no sign-in
  * ```ts
@@ -40,5 +42,7 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
 export function createTestServers(
   options: ITestServersOptions = {},
 ): ITestServers {
-  return createNetwork(requireObject("options", options)).servers;
+  const { servers } = createNetwork(requireOptions(options));
+  // A misspelled switch throws a TypeError.
+  return Object.preventExtensions(servers);
 }

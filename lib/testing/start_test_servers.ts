@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { requireObject } from "../core/_arguments.ts";
+import { requireOptions } from "./_arguments.ts";
 import { createNetwork } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
@@ -67,6 +67,7 @@ async function send(
  * rest is as for {@linkcode createTestServers}. They send CORS header fields.
  *
  * @param options How the servers behave; only the path of `resource` is used.
+ * @throws {OAuthClientError} `invalid_argument`, as {@linkcode createTestServers}.
  *
  * @example Give a program the URL of a server that fails once
  * ```ts
@@ -82,8 +83,7 @@ async function send(
 export async function startTestServers(
   options: Omit<ITestServersOptions, "issuer"> = {},
 ): Promise<IRunningTestServers> {
-  const { resource = "https://api.example/mcp", ...rest } = requireObject(
-    "options",
+  const { resource = "https://api.example/mcp", ...rest } = requireOptions(
     options,
   );
   // Imported here, and by a name in parts, so that bundlers for browsers and Workers do
@@ -129,7 +129,6 @@ export async function startTestServers(
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return Object.assign(servers, {
-    close: async () => void await Promise.all([api, auth].map(stop)),
-  });
+  const close = async () => void await Promise.all([api, auth].map(stop));
+  return Object.preventExtensions(Object.assign(servers, { close }));
 }

@@ -12,7 +12,7 @@ import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
 const [url = "https://api.example/mcp"] = process.argv.slice(2);
-const file = `${new URL(url).hostname}.json`;
+const file = `${encodeURIComponent(url)}.json`;
 const api = createAuthorizedFetch(url, {
   store: fileStore(join(homedir(), ".config", "example", file)),
   authorize: codeFlow({

@@ -1,5 +1,5 @@
 /** What the switches do to a program, which is this library where it is not said. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   codeFlow,
   createAuthorizedFetch,
@@ -11,6 +11,7 @@ import {
 import {
   createTestServers,
   type ITestServersOptions,
+  startTestServers,
 } from "../../../lib/testing/mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
@@ -304,4 +305,36 @@ Deno.test("clients, issuer and resource are as given", async () => {
   assertEquals((await api(`${resource}below`)).status, 200);
   assertEquals((await api.session())?.issuer, issuer);
   assertEquals(servers.received("registration"), []);
+});
+
+Deno.test("unknown options, switches, endpoints and faults throw", async () => {
+  const misspelled = { lifetimeSecond: 60 } as ITestServersOptions;
+  for (const create of [createTestServers, startTestServers]) {
+    const error = await assertRejects(
+      async () => await create(misspelled),
+      OAuthClientError,
+      "options.lifetimeSecond must be absent",
+    );
+    assertEquals(error.code, "invalid_argument");
+  }
+  const running = await startTestServers();
+  await running.close();
+  for (const servers of [createTestServers(), running]) {
+    assertThrows(() => Object.assign(servers, misspelled), TypeError);
+    const rows: [endpoint: unknown, fault: unknown, message: string][] = [
+      ["tokens", 503, "endpoint must be one of resource, "],
+      ["constructor", 503, "endpoint must be"],
+      ["token", "nonsense", "fault must be lose_request, "],
+      ["token", 99, "fault must be"],
+      ["token", 600, "fault must be"],
+      ["token", undefined, "fault must be"],
+    ];
+    for (const [endpoint, fault, message] of rows) {
+      assertThrows(
+        () => servers.failNext(endpoint as "token", fault as "hang"),
+        OAuthClientError,
+        message,
+      );
+    }
+  }
 });

@@ -1,0 +1,73 @@
+/** Checks of what a test passes in: a misspelled name must not make it pass. */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import type { TestEndpoint } from "./request.ts";
+import type { ITestServersOptions } from "./servers.ts";
+import type { TestFault } from "./switches.ts";
+
+const OPTIONS: Readonly<Record<keyof ITestServersOptions, true>> = {
+  resource: true,
+  issuer: true,
+  scopes: true,
+  clients: true,
+  now: true,
+  lifetimeSeconds: true,
+  refreshTokens: true,
+  rotate: true,
+  replaySeconds: true,
+  requiredScopes: true,
+  requiredAcr: true,
+  withheldScopes: true,
+  refusedScopes: true,
+  user: true,
+  iss: true,
+  resourceParameter: true,
+  serverMetadata: true,
+  resourceMetadata: true,
+  intercept: true,
+  handle: true,
+};
+
+const ENDPOINTS: Readonly<Record<TestEndpoint, true>> = {
+  resource: true,
+  resource_metadata: true,
+  server_metadata: true,
+  authorization: true,
+  token: true,
+  registration: true,
+  revocation: true,
+  device_authorization: true,
+  unknown: true,
+};
+
+const FAULTS: readonly unknown[] = ["lose_request", "lose_response", "hang"];
+
+const listOf = (names: object) => Object.keys(names).join(", ");
+
+/** Returns the options; fails if one of them is unknown. */
+export function requireOptions<T extends object>(options: T): T {
+  for (const name of Object.keys(requireObject("options", options))) {
+    requireArgument(
+      Object.hasOwn(OPTIONS, name),
+      `options.${name}`,
+      `absent: the options are ${listOf(OPTIONS)}`,
+    );
+  }
+  return options;
+}
+
+/** Fails unless an endpoint can have a fault. */
+export function requireFault(endpoint: TestEndpoint, fault: TestFault): void {
+  requireArgument(
+    Object.hasOwn(ENDPOINTS, endpoint),
+    "endpoint",
+    `one of ${listOf(ENDPOINTS)}`,
+  );
+  const isStatus = Number.isInteger(fault) && Number(fault) >= 200 &&
+    Number(fault) <= 599;
+  requireArgument(
+    FAULTS.includes(fault) || isStatus || fault instanceof Response,
+    "fault",
+    `${FAULTS.join(", ")}, a status from 200 to 599 or a Response`,
+  );
+}
