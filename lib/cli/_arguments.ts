@@ -52,14 +52,15 @@ const OPTIONS = {
   },
   token: { ...SHARED, ...SERVER, "json": FLAG, "min-ttl": TEXT },
   headers: { ...SHARED, ...SERVER, "lines": FLAG, "min-ttl": TEXT },
-  logout: { ...SHARED, "allow-http": FLAG },
+  logout: { ...SHARED, "allow-http": FLAG, "force": FLAG },
   status: { ...SHARED, json: FLAG },
 } as const;
 
 type Options =
   & typeof OPTIONS["login"]
   & typeof OPTIONS["token"]
-  & typeof OPTIONS["headers"];
+  & typeof OPTIONS["headers"]
+  & typeof OPTIONS["logout"];
 
 /** The values of the options; each command has some of them. */
 type Values = {
@@ -92,6 +93,7 @@ export interface IArguments {
   readonly allowHttp: boolean;
   readonly assumePkce: boolean;
   readonly device: boolean;
+  readonly force: boolean;
   readonly fresh: boolean;
   readonly help: boolean;
   readonly json: boolean;
@@ -260,6 +262,7 @@ export function readArguments(
     allowHttp: given["allow-http"] ?? false,
     assumePkce: given["assume-pkce"] ?? false,
     device: given.device ?? false,
+    force: given.force ?? false,
     fresh: given.fresh ?? false,
     help: isHelp,
     json: given.json ?? false,

@@ -1,8 +1,9 @@
 /** The session that a command uses: the kept one, or one that replaces it. */
 
+import { reaches } from "../session/_covered_urls.ts";
 import type { ISession } from "../session/session.ts";
 import type { IHost } from "./_host.ts";
-import { storeOf } from "./_place.ts";
+import { filesOf, type IPlacedSessionStore, storeOf } from "./_place.ts";
 import { isCurrent, type ResourceArguments } from "./_wanted_session.ts";
 
 /** The session of a command. */
@@ -12,20 +13,49 @@ export interface ICurrentSession {
   readonly isKept: boolean;
 }
 
+/** Returns the kept session if it can be used as it is; otherwise a renewed one. */
+async function sessionFrom(
+  store: IPlacedSessionStore,
+  kept: ISession | undefined,
+  given: ResourceArguments,
+  host: IHost,
+): Promise<ICurrentSession> {
+  if (kept && isCurrent(kept, given)) return { session: kept, isKept: true };
+  // All imports above load in a third of the time of this one.
+  const { renewedSession } = await import("./_renewed_session.ts");
+  const session = await renewedSession(given, { store, host });
+  return { session, isKept: false };
+}
+
 /** Returns the session; refreshes it, or has the user sign in, where necessary. */
 export async function currentSession(
   given: ResourceArguments,
   host: IHost,
 ): Promise<ICurrentSession> {
   const store = await storeOf(given, host);
-  const session = await store.load();
-  if (session && isCurrent(session, given)) {
-    return { session, isKept: true };
-  }
-  // All imports above load in a third of the time of this one.
-  const { renewedSession } = await import("./_renewed_session.ts");
-  return {
-    session: await renewedSession(given, { store, host }),
-    isKept: false,
-  };
+  return await sessionFrom(store, await store.load(), given, host);
+}
+
+/**
+ * Returns the session for a URL as `currentSession()` does. If none is kept for this
+ * URL, it is that of the longest resource that covers the URL, as in the library.
+ */
+export async function coveringSession(
+  given: ResourceArguments,
+  host: IHost,
+): Promise<ICurrentSession> {
+  const store = await storeOf(given, host);
+  const kept = await store.load();
+  if (kept) return await sessionFrom(store, kept, given, host);
+  const { sessionCovering, sessionsOf } = await import("./_session_files.ts");
+  const sessions = sessionsOf(await filesOf(given, host));
+  const found = sessionCovering(given.url, given.account, sessions);
+  if (!found) return await sessionFrom(store, undefined, given, host);
+  // It is renewed for the URL that it is kept for.
+  const own = { ...given, url: new URL(found.url) };
+  const other = await storeOf(own, host, found.path);
+  const current = await sessionFrom(other, found.session, own, host);
+  if (reaches(current.session.resource, given.url)) return current;
+  const { personNeeded } = await import("./_person_needed.ts");
+  throw await personNeeded(given, host);
 }

@@ -72,7 +72,8 @@ terminal: elsewhere the exit status is 3.`;
 
 const COMMANDS: Readonly<Record<SessionCommand, string>> = {
   login: `\
-Signs in with the browser, and keeps the session.
+Signs in with the browser, keeps the session, and requests URL once with the
+token: if it is refused, the exit status is 1.
 
   oauth-helper login [options] URL
 
@@ -85,10 +86,12 @@ ${SHARED}
 
 ${SERVER}
 
-A valid session with the scopes of --scope is not replaced. Errors name options
+A valid session with the scopes of --scope is not replaced, unless URL refuses
+its token. Errors name options
 in camelCase: assumePkce is --assume-pkce.`,
   token: `\
-Prints only the access token, refreshed if necessary.
+Prints only the access token, refreshed if necessary. Without a session for URL,
+it is that of the longest resource that has URL below its path.
 
   oauth-helper token [options] URL
 
@@ -103,6 +106,8 @@ ${SERVER}
 ${ASKING}`,
   headers: `\
 Prints the header fields of a request as JSON, for hosts that run a helper.
+Without a session for URL, they are those of the longest resource that has URL
+below its path.
 
   oauth-helper headers [options] URL
 
@@ -116,10 +121,13 @@ ${SERVER}
 
 ${ASKING}`,
   logout: `\
-Revokes the tokens where the server can, and deletes the session.
+Revokes the tokens where the server can, and deletes the session. If the server
+cannot be reached, the session is kept, and the exit status is 1.
 
   oauth-helper logout [options] URL
 
+  --force                 delete the session even if the server cannot be
+                          reached, or the file cannot be read
   --allow-http            accept http URLs that are not on loopback
 ${SHARED}`,
   status: `\

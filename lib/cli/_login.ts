@@ -6,12 +6,23 @@ import { currentSession } from "./_current_session.ts";
 import { ExitCode } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { summaryLines, summaryOf } from "./_summary.ts";
+import { refusalOf } from "./_trial.ts";
 import { requireUrl } from "./_wanted_session.ts";
 
-/** Signs in unless the kept session can be used, and prints the session. */
+/**
+ * Signs in unless the kept session can be used, and prints the session. Fails if the
+ * resource refuses the token.
+ */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const resource = requireUrl(given);
-  const { session, isKept } = await currentSession(resource, host);
+  let { session, isKept } = await currentSession(resource, host);
+  let refusal = await refusalOf(session, resource, host);
+  if (refusal && isKept) {
+    const fresh = { ...resource, fresh: true };
+    ({ session, isKept } = await currentSession(fresh, host));
+    refusal = await refusalOf(session, resource, host);
+  }
+  if (refusal) throw refusal;
   const { account, json, quiet, url } = resource;
   const summary = summaryOf({ url: url.href, account, session });
   if (json) host.print(printableJson(summary));

@@ -1,17 +1,20 @@
 /** Where the session for a resource and an account is kept. */
 
 import { join } from "node:path";
+import { isOAuthClientError } from "../core/errors.ts";
 import type { IArguments } from "./_arguments.ts";
+import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import {
   fileNameOf,
   type IKeptSessionStore,
   sessionStore,
 } from "./_session_file.ts";
+import type { ISessionFile } from "./_session_files.ts";
 import { homeOf, stateDirectory } from "./_state_directory.ts";
 
 /** Returns the directory of all sessions. */
-export async function directoryOf({ platform, env }: IHost): Promise<string> {
+async function directoryOf({ platform, env }: IHost): Promise<string> {
   const home = homeOf(platform, env) ?? (await import("node:os")).homedir();
   return stateDirectory(platform, env, home);
 }
@@ -20,12 +23,77 @@ export async function directoryOf({ platform, env }: IHost): Promise<string> {
  * Returns the key of encrypted sessions, if there is a command for it. The command runs
  * once: it may ask for a password.
  */
-export function keyOf({ keyCommand }: IArguments) {
+function keyOf({ keyCommand }: IArguments) {
   if (keyCommand === undefined) return undefined;
   let key: Promise<Uint8Array> | undefined;
   const read = async () =>
     await (await import("./_key_command.ts")).readKey(keyCommand);
   return () => key ??= read();
+}
+
+/** What moves the directory of the sessions, for a remedy. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  win32: "LOCALAPPDATA",
+  darwin: "HOME",
+};
+
+/**
+ * Runs a function that uses the directory of the sessions; fails with its name if the
+ * file system refuses that.
+ */
+async function inDirectory<T>(
+  directory: string,
+  { platform }: IHost,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const isOfFile = error instanceof Error && !(error instanceof Failure) &&
+      (!isOAuthClientError(error) || error.code === "invalid_argument");
+    if (!isOfFile) throw error;
+    throw new Failure(
+      ExitCode.Failed,
+      `The sessions in ${directory} cannot be used: ${error.message}`,
+      `Set ${
+        VARIABLES[platform] ?? "XDG_STATE_HOME"
+      } to a directory that this ` +
+        "user can write to, or change its permissions.",
+    );
+  }
+}
+
+/** Returns a store whose errors of the file system name the directory. */
+function namingDirectory(
+  store: IKeptSessionStore,
+  directory: string,
+  host: IHost,
+): IKeptSessionStore {
+  const within = <T>(run: () => Promise<T>) =>
+    inDirectory(directory, host, run);
+  return {
+    ...store,
+    load: () => within(store.load),
+    save: (session) => within(() => store.save(session)),
+    async lock(task, signal) {
+      // What the task throws is not an error of the file system.
+      let failure: { error: unknown } | undefined;
+      const result = within(() =>
+        store.lock!(async () => {
+          try {
+            return await task();
+          } catch (error) {
+            failure = { error };
+            throw error;
+          }
+        }, signal)
+      );
+      return await result.catch((error) => {
+        signal?.throwIfAborted();
+        throw failure ? failure.error : error;
+      });
+    },
+  };
 }
 
 /** The store of the session that the arguments name. */
@@ -34,14 +102,31 @@ export interface IPlacedSessionStore extends IKeptSessionStore {
   requireKey(): Promise<void>;
 }
 
+/** Returns the files of all sessions. */
+export async function filesOf(
+  given: IArguments,
+  host: IHost,
+): Promise<ISessionFile[]> {
+  const directory = await directoryOf(host);
+  const { sessionFilesIn } = await import("./_session_files.ts");
+  return await inDirectory(
+    directory,
+    host,
+    () => sessionFilesIn(directory, keyOf(given)),
+  );
+}
+
 /** Returns the store of the session that the arguments name. */
 export async function storeOf(
   given: IArguments & { readonly url: URL },
   host: IHost,
+  file?: string,
 ): Promise<IPlacedSessionStore> {
   const name = { url: given.url.href, account: given.account };
-  const path = join(await directoryOf(host), await fileNameOf(name));
+  const directory = await directoryOf(host);
+  const path = file ?? join(directory, await fileNameOf(name));
   const key = keyOf(given);
   const requireKey = async () => void await key?.();
-  return { ...sessionStore(path, name, key), requireKey };
+  const store = sessionStore(path, name, key);
+  return { ...namingDirectory(store, directory, host), requireKey };
 }

@@ -11,8 +11,8 @@ import {
   type ResourceArguments,
   withMinTtl,
 } from "./_wanted_session.ts";
-import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { personNeeded } from "./_person_needed.ts";
 import type { IPlacedSessionStore } from "./_place.ts";
 import { serverOptionsOf } from "./_server_options.ts";
 
@@ -20,27 +20,6 @@ import { serverOptionsOf } from "./_server_options.ts";
 interface IRenewalPlace {
   readonly store: IPlacedSessionStore;
   readonly host: IHost;
-}
-
-/** Returns text as one word of a shell, which the user may paste into one. */
-function shellWord(text: string): string {
-  return /^[\w.:/@%=,-]+$/.test(text)
-    ? text
-    : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** The error where a person has to sign in. */
-function personNeeded({ url, account }: ResourceArguments): Failure {
-  const options = account === undefined
-    ? ""
-    : ` --account ${shellWord(account)}`;
-  return new Failure(
-    ExitCode.PersonNeeded,
-    `A person has to sign in to ${url.href}`,
-    `Run \`oauth-helper login ${
-      shellWord(url.href)
-    }${options}\` in a terminal.`,
-  );
 }
 
 /** Returns the message to the user about an event, if there is one. */
@@ -118,14 +97,14 @@ export async function renewedSession(
     },
   });
   const unwanted = seen !== undefined && isUnwanted(seen, given);
-  if (unwanted && !mayAsk) throw personNeeded(given);
+  if (unwanted && !mayAsk) throw await personNeeded(given, host);
   let session: ISession;
   try {
     session = await api.authorize({ fresh: unwanted, signal });
   } catch (error) {
     const isMissing = !mayAsk && isOAuthClientError(error) &&
       error.code === "unsupported";
-    throw isMissing ? personNeeded(given) : error;
+    throw isMissing ? await personNeeded(given, host) : error;
   }
   try {
     await requireSaved(session, store);

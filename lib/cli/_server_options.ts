@@ -10,6 +10,9 @@ import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import { VERSION } from "./_version.ts";
 
+/** The `User-Agent` of all requests. */
+export const USER_AGENT = `oauth-helper/${VERSION}`;
+
 /** Reads a file that an option names. */
 async function readOptionFile(option: string, path: string): Promise<string> {
   try {
@@ -77,7 +80,7 @@ export async function serverOptionsOf(
     ? undefined
     : await readServerMetadata(path);
   return {
-    userAgent: `oauth-helper/${VERSION}`,
+    userAgent: USER_AGENT,
     client: await clientOf(given, serverMetadata),
     serverMetadata,
     allowHttp,

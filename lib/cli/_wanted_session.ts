@@ -1,5 +1,6 @@
 /** Whether a command can use the kept session. */
 
+import { isSameIssuer } from "../core/_issuer.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import { reaches } from "../session/_covered_urls.ts";
@@ -30,10 +31,11 @@ export function withMinTtl(session: ISession, minTtlSeconds: number): ISession {
 /** Checks whether a session is not what the user wants now. */
 export function isUnwanted(
   session: ISession,
-  { fresh, scopes, clientId }: IArguments,
+  { fresh, scopes, clientId, issuer }: IArguments,
 ): boolean {
   return fresh || missingScopes(scopes?.join(" "), session.scopes).length > 0 ||
-    (clientId !== undefined && clientId !== session.client.client_id);
+    (clientId !== undefined && clientId !== session.client.client_id) ||
+    (issuer !== undefined && !isSameIssuer(issuer, session.issuer));
 }
 
 /** Checks whether the kept session can be used as it is. */

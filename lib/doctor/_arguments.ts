@@ -38,7 +38,8 @@ none is kept. In Deno, -N is enough; with --allow-run the browser is opened, and
 tokens and no codes.
 
 Exit status: 0 if a client can continue, if need be with the options that the
-verdict names; 1 if it stops whatever its options; 2 for invalid arguments.`;
+verdict names; 1 if it stops whatever its options, or if a file
+cannot be read or written; 2 for invalid arguments.`;
 
 /** The parsed arguments. */
 export interface IArguments {

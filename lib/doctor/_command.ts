@@ -40,6 +40,9 @@ export interface ICommandIo {
   readonly writeFile?: (path: string, text: string) => Promise<void>;
 }
 
+/** A file that cannot be read or written. */
+class FileError extends Error {}
+
 /** Imported only when they are needed, as they import modules of Node. */
 const files = () => import("../native/_text_file.ts");
 const native = () => import("../native/loopback_receiver.ts");
@@ -67,7 +70,7 @@ async function clientOf(
   }
   const read = readFile ?? (await files()).readTextFile;
   const client_secret = await read(clientSecretFile).catch((error) => {
-    throw new UsageError(`Cannot read ${clientSecretFile}: ${error.message}`);
+    throw new FileError(`Cannot read ${clientSecretFile}: ${error.message}`);
   });
   return { issuer: named, client_id: clientId, client_secret };
 }
@@ -130,7 +133,7 @@ async function run(found: IArguments, io: ICommandIo): Promise<number> {
   if (found.html !== undefined) {
     const write = io.writeFile ?? (await files()).writeTextFile;
     await write(found.html, reportHtml(diagnosis)).catch((error) => {
-      throw new UsageError(`Cannot write ${found.html}: ${error.message}`);
+      throw new FileError(`Cannot write ${found.html}: ${error.message}`);
     });
     printError(`The report is in ${printable(found.html)}`);
   }
@@ -152,8 +155,9 @@ export async function runDoctor(
     }
     const isUsage = error instanceof UsageError ||
       (error instanceof OAuthClientError && error.code === "invalid_argument");
-    if (!isUsage) throw error;
+    if (!isUsage && !(error instanceof FileError)) throw error;
     printError(printable((error as Error).message));
+    if (error instanceof FileError) return 1;
     printError("See --help.");
     return 2;
   }

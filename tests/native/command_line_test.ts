@@ -24,6 +24,7 @@ async function createDesk(directory: string) {
   const { server, protectedResource: { resource } } = servers;
   return {
     requests: server.requests,
+    resource,
     async home(name: string): Promise<string> {
       const home = `${directory}/${name}`;
       await Deno.mkdir(`${home}/.config`, { recursive: true });
@@ -67,7 +68,8 @@ Deno.test("command_line.ts has at most 40 lines", () => {
 Deno.test(
   "command_line.ts signs in at the first run only, and refreshes what it keeps, in Deno and Node",
   withDesk(async (desk) => {
-    const { requests } = desk;
+    const { requests, resource } = desk;
+    const name = `${encodeURIComponent(resource)}.json`;
     for (const first of RUNTIMES) {
       const home = await desk.home(first);
       const program = desk.start(first, { home });
@@ -75,7 +77,7 @@ Deno.test(
       const { code, output } = await program.end();
       assertMatch(output, /^200 \{/);
       assertEquals(code, 0);
-      const file = `${home}/.config/example/127.0.0.1.json`;
+      const file = `${home}/.config/example/${name}`;
       const expected: string[] = [];
       for (const second of RUNTIMES) {
         requests.length = 0;

@@ -1,0 +1,53 @@
+/** The error where a person has to sign in, but cannot be asked. */
+
+import { printable } from "../core/_quote.ts";
+import { ExitCode, Failure } from "./_failure.ts";
+import type { IHost } from "./_host.ts";
+import { filesOf } from "./_place.ts";
+import { sessionNearest, sessionsOf } from "./_session_files.ts";
+import type { ResourceArguments } from "./_wanted_session.ts";
+
+/** Returns text as one word of a shell, which the user may paste into one. */
+function shellWord(text: string): string {
+  return /^[\w.:/@%=,-]+$/.test(text)
+    ? text
+    : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Returns a sentence about the nearest session, if there is another one. */
+export async function nearestSession(
+  given: ResourceArguments,
+  host: IHost,
+): Promise<string> {
+  const files = await filesOf(given, host).catch(() => []);
+  const others = sessionsOf(files).filter(({ url, account }) =>
+    url !== given.url.href || account !== given.account
+  );
+  const nearest = sessionNearest(given.url, others);
+  if (!nearest) return "";
+  const { url, account } = nearest;
+  const options = account === undefined
+    ? ""
+    : ` --account ${shellWord(printable(account))}`;
+  return ` The nearest session is that of ${
+    shellWord(printable(url))
+  }${options}.`;
+}
+
+/** Returns the error where a person has to sign in. */
+export async function personNeeded(
+  given: ResourceArguments,
+  host: IHost,
+): Promise<Failure> {
+  const { url, account } = given;
+  const options = account === undefined
+    ? ""
+    : ` --account ${shellWord(account)}`;
+  return new Failure(
+    ExitCode.PersonNeeded,
+    `A person has to sign in to ${url.href}`,
+    `Run \`oauth-helper login ${
+      shellWord(url.href)
+    }${options}\` in a terminal.${await nearestSession(given, host)}`,
+  );
+}

@@ -1,0 +1,100 @@
+/** The session files of a directory, and which of them is for a URL. */
+
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { parseHttpUrl } from "../core/_url.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import type { FileStoreKey } from "../native/_file_content.ts";
+import { isMissing } from "../native/_file_system.ts";
+import { reaches } from "../session/_covered_urls.ts";
+import { Failure } from "./_failure.ts";
+import { type IKeptSession, readingStore } from "./_session_file.ts";
+
+/** A session file; without a session if it cannot be read, as without its key. */
+export interface ISessionFile {
+  readonly path: string;
+  readonly session?: IKeptSession;
+  readonly error?: Error;
+}
+
+/** A session with the URL and the account that it is kept for. */
+export interface IFoundSession {
+  readonly path: string;
+  readonly url: string;
+  readonly account?: string | undefined;
+  readonly session: IKeptSession;
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    const names = await readdir(directory);
+    return names.filter((name) => name.endsWith(".json")).sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Returns the session files of a directory, by name. */
+export async function sessionFilesIn(
+  directory: string,
+  key: FileStoreKey | undefined,
+): Promise<ISessionFile[]> {
+  const files: ISessionFile[] = [];
+  for (const name of await namesIn(directory)) {
+    const path = join(directory, name);
+    try {
+      const session = await readingStore(path, key).load();
+      // Otherwise, another process has just deleted it.
+      if (session) files.push({ path, session });
+    } catch (error) {
+      if (!isOAuthClientError(error) && !(error instanceof Failure)) {
+        throw error;
+      }
+      files.push({ path, error });
+    }
+  }
+  return files;
+}
+
+/** Returns the sessions of files, with what they are kept for. */
+export function sessionsOf(files: readonly ISessionFile[]): IFoundSession[] {
+  return files.flatMap(({ path, session }) => {
+    if (!session) return [];
+    const { url, account, resource } = session;
+    // A user may have edited the file.
+    const name = parseHttpUrl(url)?.href ?? resource;
+    return [{ path, url: name, account, session }];
+  });
+}
+
+/** Returns the session of an account whose resource covers a URL, the longest first. */
+export function sessionCovering(
+  url: URL,
+  account: string | undefined,
+  sessions: readonly IFoundSession[],
+): IFoundSession | undefined {
+  return sessions
+    .filter((one) =>
+      one.account === account && reaches(one.session.resource, url)
+    )
+    .sort((a, b) => b.session.resource.length - a.session.resource.length)[0];
+}
+
+/** Returns how many characters two texts have in common at their start. */
+function commonLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** Returns the session of the same origin, of any account, that is nearest to a URL. */
+export function sessionNearest(
+  url: URL,
+  sessions: readonly IFoundSession[],
+): IFoundSession | undefined {
+  const near = (one: IFoundSession) => commonLength(one.url, url.href);
+  return sessions
+    .filter((one) => parseHttpUrl(one.url)?.origin === url.origin)
+    .sort((a, b) => near(b) - near(a))[0];
+}

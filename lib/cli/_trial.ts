@@ -1,0 +1,69 @@
+/** One request to the resource with the token of a session. */
+
+import { printableWithout } from "../core/_quote.ts";
+import { requireSafeUrl } from "../core/_url.ts";
+import { findChallenges } from "../core/challenge.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import { requestHead } from "../http/_request.ts";
+import { fetchWith, transportOf } from "../http/_transport.ts";
+import { secretTokens } from "../session/_renewal_reason.ts";
+import type { ISession } from "../session/session.ts";
+import { ExitCode, Failure } from "./_failure.ts";
+import type { IHost } from "./_host.ts";
+import type { ResourceArguments } from "./_wanted_session.ts";
+import { USER_AGENT } from "./_server_options.ts";
+
+/** Requests the resource; undefined if there is no response. */
+async function responseTo(
+  session: ISession,
+  { url, allowHttp }: ResourceArguments,
+  signal: AbortSignal,
+) {
+  requireSafeUrl("The URL", url, { allowHttp, allowLoopback: true });
+  const transport = transportOf({
+    fetch: fetchWith(undefined, { userAgent: USER_AGENT }),
+    signal,
+  });
+  const Authorization = `Bearer ${session.token.access_token}`;
+  const headers = { Accept: "*/*", Authorization };
+  const purpose = "resource";
+  try {
+    return await requestHead({ url: url.href, purpose, headers }, transport);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isOAuthClientError(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns why the resource refuses the token of a session: its 401, or a 403 with
+ * `invalid_token`. Another response, or none, does not show that.
+ */
+export async function refusalOf(
+  session: ISession,
+  given: ResourceArguments,
+  host: IHost,
+): Promise<Failure | undefined> {
+  const signal = host.endSignal();
+  const response = await responseTo(session, given, signal);
+  if (!response) return undefined;
+  const { status, headers } = response;
+  const { params } = findChallenges(headers)
+    .find(({ params }) => params.error !== undefined) ?? {};
+  const isRefused = status === 401 ||
+    (status === 403 && params?.error === "invalid_token");
+  if (!isRefused) return undefined;
+  const secrets = secretTokens(session);
+  const reason = [params?.error, params?.error_description]
+    .map((text) => printableWithout(secrets, text))
+    .filter(Boolean).join(": ");
+  const { href } = given.url;
+  return new Failure(
+    ExitCode.Failed,
+    `${href} refuses the token of this sign-in: ${status} ${
+      reason || "without a reason"
+    }`,
+    "The session is kept. `oauth-helper doctor --sign-in URL` says more.",
+  );
+}
