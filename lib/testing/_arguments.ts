@@ -45,7 +45,7 @@ const FAULTS: readonly unknown[] = ["lose_request", "lose_response", "hang"];
 const listOf = (names: object) => Object.keys(names).join(", ");
 
 /** Returns the options; fails if one of them is unknown. */
-export function requireOptions<T extends object>(options: T): T {
+export function optionsOf<T extends object>(options: T): T {
   for (const name of Object.keys(requireObject("options", options))) {
     requireArgument(
       Object.hasOwn(OPTIONS, name),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireOptions } from "./_arguments.ts";
+import { optionsOf } from "./_arguments.ts";
 import { createNetwork } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
@@ -42,7 +42,7 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
 export function createTestServers(
   options: ITestServersOptions = {},
 ): ITestServers {
-  const { servers } = createNetwork(requireOptions(options));
+  const { servers } = createNetwork(optionsOf(options));
   // A misspelled switch throws a TypeError.
   return Object.preventExtensions(servers);
 }

@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { requireOptions } from "./_arguments.ts";
+import { optionsOf } from "./_arguments.ts";
 import { createNetwork } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
@@ -83,7 +83,7 @@ async function send(
 export async function startTestServers(
   options: Omit<ITestServersOptions, "issuer"> = {},
 ): Promise<IRunningTestServers> {
-  const { resource = "https://api.example/mcp", ...rest } = requireOptions(
+  const { resource = "https://api.example/mcp", ...rest } = optionsOf(
     options,
   );
   // Imported here, and by a name in parts, so that bundlers for browsers and Workers do
