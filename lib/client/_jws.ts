@@ -1,6 +1,7 @@
 /** Signing of JWTs (RFC 7515). */
 
 import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
+import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 
@@ -44,7 +45,7 @@ export async function signJwt(
   const { alg, parameters } = algorithmOf(key);
   const input = [{ ...header, alg }, claims]
     .map((part) => encodeBase64Url(JSON.stringify(part))).join(".");
-  const signature = await crypto.subtle.sign(
+  const signature = await subtleCrypto().sign(
     parameters,
     key,
     new TextEncoder().encode(input),
@@ -62,7 +63,7 @@ export async function verifies(
 ): Promise<boolean> {
   const end = jwt.lastIndexOf(".");
   try {
-    return await crypto.subtle.verify(
+    return await subtleCrypto().verify(
       algorithmOf(key).parameters,
       key,
       decodeBase64Url(jwt.slice(end + 1)),

@@ -13,6 +13,7 @@ import {
 } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
+import { subtleCrypto } from "../core/_web_crypto.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt, verifies } from "./_jws.ts";
 
@@ -72,7 +73,7 @@ export interface ICreateDpopOptions {
 
 /** Returns the required members of a public key, in the order of RFC 7638, section 3.3. */
 async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
-  const { crv, e, kty, n, x, y } = await crypto.subtle.exportKey("jwk", key);
+  const { crv, e, kty, n, x, y } = await subtleCrypto().exportKey("jwk", key);
   const members = Object.entries({ crv, e, kty, n, x, y });
   return Object.fromEntries(
     members.filter((member): member is [string, string] => Boolean(member[1])),
@@ -164,7 +165,7 @@ function keepNonce(
 export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
   const { keyPair, now = Date.now } = requireObject("options", options ?? {});
   const { privateKey, publicKey } = keyPair ??
-    await crypto.subtle.generateKey(
+    await subtleCrypto().generateKey(
       { name: "ECDSA", namedCurve: "P-256" },
       false,
       ["sign", "verify"],

@@ -306,9 +306,9 @@ export async function registerClient(
   );
   const client = clientIn(registration, issuer, method, listed);
   if (client) {
-    const { client_id: clientId } = client;
+    const { client_id } = client;
     const { onEvent, secrets } = transport;
-    emit(onEvent, { type: "registered", issuer, clientId }, secrets);
+    emit(onEvent, { type: "registered", issuer, client_id }, secrets);
     return client;
   }
   throw new OAuthClientError(

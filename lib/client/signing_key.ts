@@ -1,6 +1,7 @@
 /** Private keys for signing: a `CryptoKey`, a JWK (RFC 7517), or PKCS #8 in PEM. */
 
 import { requireArgument } from "../core/_arguments.ts";
+import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 
@@ -138,7 +139,7 @@ function importOf(
   key: IPrivateJwk | string,
   alg: string | undefined,
 ): (() => Promise<WebCryptoKey>) | undefined {
-  const { subtle } = crypto;
+  const subtle = subtleCrypto();
   if (typeof key === "string") {
     const der = decodePem(key);
     const parameters = der && pkcs8ParametersOf(der, alg);

@@ -3,6 +3,8 @@
  * lacks the base64 methods of `Uint8Array`.
  */
 
+import { subtleCrypto } from "./_web_crypto.ts";
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 // A byte order mark is kept, so that a JSON parser rejects it.
@@ -50,7 +52,7 @@ export function decodeBase64Url(base64: string): Bytes {
 /** Returns the SHA-256 of a string, encoded by {@linkcode encodeBase64Url}. */
 export async function hashBase64Url(value: string): Promise<string> {
   const bytes = new TextEncoder().encode(value);
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  const digest = await subtleCrypto().digest("SHA-256", bytes);
   return encodeBase64Url(new Uint8Array(digest));
 }
 

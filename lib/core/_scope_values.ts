@@ -17,6 +17,14 @@ export function requireScopes(name: string, value: unknown): string[] {
   );
 }
 
+/** Returns scopes without the values that are secrets, which a server may repeat. */
+export function scopesWithout(
+  secrets: readonly string[],
+  scopes: readonly string[],
+): string[] {
+  return scopes.filter((scope) => !secrets.includes(scope));
+}
+
 /**
  * Reads scopes from a server, a string or a list of strings: splits them at whitespace,
  * and returns each value once. Values that RFC 6749 does not allow are dropped.

@@ -136,7 +136,7 @@ export async function reporting<Outcome extends { readonly status: number }>(
   ) =>
     emit(onEvent, {
       ...{ type: "request", purpose, method, url: origin + pathname, ...end },
-      durationMs: performance.now() - start,
+      durationMs: Math.round(performance.now() - start),
     }, secrets);
   try {
     const outcome = await run();

@@ -13,6 +13,7 @@ export type SignInReason =
   | "no_session"
   | "refused"
   | "expired"
+  | "refresh_failed"
   | "step_up"
   | "fresh";
 
@@ -21,7 +22,7 @@ export type SignInReason =
  * secrets or queries. `type` is one of these:
  *
  * - `request`: a request has ended, to a server or to the resource. `status` is
- *   undefined if there was no response; `code` then says why.
+ *   undefined if there was no response; `code` then says why. `durationMs` is rounded.
  * - `uncovered_request`: a request to the origin of the resource was sent without a
  *   token, as its URL is neither the resource nor below it.
  * - `discovered`: the authorization server was found.
@@ -52,7 +53,7 @@ export type AuthorizedFetchEvent =
     issuer: string;
     source: "resource_metadata" | "option" | "fallback";
   }
-  | { type: "registered"; issuer: string; clientId: string }
+  | { type: "registered"; issuer: string; client_id: string }
   | { type: "sign_in_started"; issuer: string; reason: SignInReason }
   | {
     type: "sign_in_finished";
@@ -68,14 +69,19 @@ export type AuthorizedFetchEvent =
     refresh_expires_at?: number;
   }
   | { type: "session_dropped"; issuer: string; code: string; message: string }
-  | { type: "step_up"; scopes?: string[]; acrValues?: string; maxAge?: number }
+  | {
+    type: "step_up";
+    scopes?: string[];
+    acr_values?: string;
+    max_age?: number;
+  }
   | { type: "waiting"; pid?: number };
 
 /** Receives events. Errors that it throws or rejects with are ignored. */
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;
 
 /** Members with text of a server, which may repeat what the server received. */
-const SERVER_TEXT = /^(issuer|url|clientId|scopes|acrValues|message)$/;
+const SERVER_TEXT = /^(issuer|url|client_id|scopes|acr_values|message)$/;
 
 /**
  * Passes an event to the receiver without values that were sent, and ignores the

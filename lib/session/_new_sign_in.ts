@@ -1,6 +1,7 @@
 /** How a new session is obtained: a challenge, the discovery, and `authorize`. */
 
 import { printableWithout } from "../core/_quote.ts";
+import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
@@ -165,10 +166,11 @@ async function mayReuseClient(
 
 /** Returns why a user is asked to sign in. */
 function reasonOf(
-  { isFresh, isStepUp, isChallenged, refused }: INeed,
+  { isFresh, isStepUp, hasFailedRefresh, isChallenged, refused }: INeed,
 ): SignInReason {
   if (isFresh) return "fresh";
   if (isStepUp) return "step_up";
+  if (hasFailedRefresh) return "refresh_failed";
   if (refused === undefined) return "no_session";
   return isChallenged ? "refused" : "expired";
 }
@@ -199,17 +201,18 @@ export async function signInAnew(
       type: "step_up",
       ...(requiredScopes !== undefined &&
         { scopes: mergeScopes(requiredScopes) }),
-      ...(acrValues !== undefined && { acrValues }),
-      ...(maxAge !== undefined && { maxAge }),
+      ...(acrValues !== undefined && { acr_values: acrValues }),
+      ...(maxAge !== undefined && { max_age: maxAge }),
     }, secrets);
   }
   const context = await discoverFor(need, tokens, renewal, signal);
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
+  const fromChallenge = scopesFrom(context.challenge?.params.scope);
   const challenged = mergeScopes(
     requiredScopes,
     need.challengedScope,
-    context.challenge?.params.scope,
+    scopesWithout(tokens, fromChallenge),
   );
   const all = mergeScopes(earlierScopes, challenged);
   const needed = areRequestable(all)
@@ -229,7 +232,9 @@ export async function signInAnew(
         signal,
         context,
         // Not more scopes than before: the user has agreed to these.
-        scopes: needed.length > 0 ? needed : context.scopes ?? [],
+        scopes: needed.length > 0
+          ? needed
+          : scopesWithout(tokens, context.scopes ?? []),
         requiredScopes: challenged.length > 0 ? needed : undefined,
         requiresIdToken: rules.bearer === "id_token",
         isFresh: need.isFresh,

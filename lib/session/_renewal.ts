@@ -61,6 +61,7 @@ async function renewUnderLock(
   const mayRefresh = (need.mayRefresh || isOther) &&
     stored?.token.refresh_token && hasClient(stored, renewal);
   let rest = stored;
+  let signingIn = need;
   if (mayRefresh) {
     const outcome = await refreshStored(stored, need, renewal);
     if ("session" in outcome) {
@@ -69,12 +70,13 @@ async function renewUnderLock(
       return { session, token, source: "refresh", need };
     }
     rest = outcome.rest;
+    signingIn = { ...need, hasFailedRefresh: true };
   }
   if (!authorize) {
     return { ...unexpired(rest, renewal), source: "store", need };
   }
   const signing = { ...renewal, authorize };
-  const session = await signInAnew(need, rest, stored, signing, signal);
+  const session = await signInAnew(signingIn, rest, stored, signing, signal);
   return {
     session,
     token: bearerOf(session, rules),

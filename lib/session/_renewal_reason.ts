@@ -1,7 +1,9 @@
 /** What a resource requires in a response with status 401 or 403. */
 
+import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
+import type { IAuthenticationChallenge } from "../core/types.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { secretsOf } from "../http/_redact.ts";
 import type { ISession } from "./session.ts";
@@ -23,6 +25,8 @@ export interface INeed {
   readonly isStepUp?: boolean | undefined;
   /** Whether the user has to sign in, even if the session is valid. */
   readonly isFresh?: boolean | undefined;
+  /** Whether a refresh was tried, and the server refused it. */
+  readonly hasFailedRefresh?: boolean | undefined;
   /** Whether a response caused it; otherwise the token is missing or expires. */
   readonly isChallenged?: boolean | undefined;
   /** The header fields of the response of the resource, with its challenges. */
@@ -99,13 +103,19 @@ export function needOf(
   const challenges = findChallenges(headers);
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
+  // A resource may repeat a token in place of a scope.
+  const tokens = secretTokens(used.session, refused);
+  const scopeOf = (challenge: IAuthenticationChallenge | undefined) => {
+    const scope = challenge?.params.scope;
+    return scope && scopesWithout(tokens, scopesFrom(scope)).join(" ");
+  };
   const hasJustSignedIn = source === "authorize";
   const common = {
     refused,
     isChallenged: true,
     ...(isOfResource
       ? { challenge: headers }
-      : { challengedScope: challenges[0]?.params.scope }),
+      : { challengedScope: scopeOf(challenges[0]) }),
   };
   const stepUp = { ...common, mayRefresh: false, isStepUp: true };
   const authentication = find("insufficient_user_authentication");
@@ -118,7 +128,7 @@ export function needOf(
     return isRepeated ? undefined : { ...stepUp, acrValues, maxAge };
   }
   if (status === 403) {
-    const requiredScopes = find("insufficient_scope")?.params.scope;
+    const requiredScopes = scopeOf(find("insufficient_scope"));
     return mayAddScopes(requiredScopes, used)
       ? { ...stepUp, requiredScopes }
       : undefined;

@@ -2,9 +2,11 @@
 
 import {
   optionalFunction,
+  optionalString,
   requireArgument,
   requireHttpUrl,
   requireObject,
+  requireStringMembers,
 } from "../core/_arguments.ts";
 import {
   ENDPOINT_NAMES,
@@ -14,6 +16,7 @@ import {
   urlString,
 } from "../core/_url.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import { fetchWith } from "../http/_transport.ts";
 import type { ISending } from "./_resource_exchange.ts";
@@ -21,7 +24,7 @@ import { sharedStore } from "./_shared_store.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionOptionsOf } from "./session.ts";
-import { memoryStore } from "./store.ts";
+import { type ISessionStore, memoryStore } from "./store.ts";
 
 const DEFAULT_SKEW_SECONDS = 30;
 
@@ -59,6 +62,38 @@ function requireEndpoints(
   }
 }
 
+/** Returns copies: what the caller changes later must not change a fetch. */
+function discoveryOf(
+  { serverMetadata, trustedIssuers, sameOriginHeaders, ...options }:
+    IAuthorizedFetchOptions,
+): IDiscovery {
+  const { authorizationServer } = options;
+  const copy = (name: string, members: unknown) => ({
+    ...requireStringMembers(name, members),
+  });
+  return {
+    authorizationServer: authorizationServer && String(authorizationServer),
+    serverMetadata: serverMetadata && structuredClone(serverMetadata),
+    trustedIssuers: copy("trustedIssuers", trustedIssuers),
+    sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
+    additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
+    resourceMatch: options.resourceMatch,
+    selectAuthorizationServer: options.selectAuthorizationServer,
+    preferredServerMetadataUrl: options.preferredServerMetadataUrl,
+    allowHttp: options.allowHttp,
+  };
+}
+
+/** Fails unless a store has the methods that every store has. */
+function requireStore(store: ISessionStore): void {
+  const { load, save } = requireObject("store", store);
+  requireArgument(
+    typeof load === "function" && typeof save === "function",
+    "store",
+    "an object with the functions load and save",
+  );
+}
+
 /** Checks the options of an authorized fetch. */
 export function settingsOf(
   resource: string | URL,
@@ -72,7 +107,14 @@ export function settingsOf(
   const { alsoFor = [], tokenRequired = false, userAgent, onEvent } = further;
   const { bearer = "access_token", skewSeconds = DEFAULT_SKEW_SECONDS } =
     further;
+  requireStore(store);
   optionalFunction("authorize", authorize);
+  optionalFunction("fetch", given);
+  optionalFunction("allowUrl", allowUrl);
+  optionalFunction("now", now);
+  const isDpop = dpop === undefined || typeof dpop.createHeaders === "function";
+  requireArgument(isDpop, "dpop", "the result of createDpop");
+  optionalString("userAgent", userAgent);
   optionalFunction("onEvent", onEvent);
   requireArgument(
     bearer === "access_token" || (bearer === "id_token" && !dpop),
@@ -96,7 +138,7 @@ export function settingsOf(
     authorize,
     rules: { bearer, skewSeconds, now },
     onEvent,
-    discovery: options,
+    discovery: discoveryOf(options),
     options: {
       ...sessionOptionsOf(options),
       fetch: fetchWith(given, { userAgent, onEvent }),

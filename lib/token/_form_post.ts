@@ -47,16 +47,12 @@ type FormServerMetadata =
   & EndpointMetadata<FormEndpointName>
   & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
-/** A successful response to a form, and its members. */
+/** A form as it was sent, its response, and the members of the body. */
 export interface IFormResponse {
+  readonly request: IRequest;
   readonly response: IResponse;
   /** The members of the body; those that are `null` count as absent. */
   readonly members: Members;
-}
-
-/** A request, its response, and the members of the body. */
-interface IExchange extends IFormResponse {
-  readonly request: IRequest;
 }
 
 /** Reads a body as a form or as JSON. */
@@ -70,7 +66,7 @@ function membersOf(response: IResponse): Members {
 }
 
 /** Checks whether a server has refused the credentials of a client. */
-function isRefused({ response: { status, text }, members }: IExchange) {
+function isRefused({ response: { status, text }, members }: IFormResponse) {
   const error = stringMember(members, "error");
   return error === undefined
     ? (status === 401 || status === 403) && text === ""
@@ -81,7 +77,7 @@ function isRefused({ response: { status, text }, members }: IExchange) {
  * Checks whether a server has accepted the credentials of a client; the request may
  * have failed for another reason, such as a device code that is pending.
  */
-function isAccepted(exchange: IExchange): boolean {
+function isAccepted(exchange: IFormResponse): boolean {
   const { response: { status, ok }, members } = exchange;
   return !isRefused(exchange) && (ok || (status < 500 && "error" in members));
 }
@@ -91,7 +87,7 @@ function isAccepted(exchange: IExchange): boolean {
  * error repeats no value that this or an earlier request has sent.
  */
 function requireSuccess(
-  exchange: IExchange,
+  exchange: IFormResponse,
   requests: readonly IRequest[],
   purpose: RequestPurpose,
   hint: string,
@@ -154,7 +150,7 @@ async function sendForm(
   { url, purpose, serverMetadata, form }: IForm,
   { client, dpop, headers: further }: ISender,
   transport: ITransport,
-): Promise<IExchange> {
+): Promise<IFormResponse> {
   return await underClock(url, transport, async (signal) => {
     const body = new URLSearchParams(form);
     const own: Record<string, string> = { "Content-Type": FORM };

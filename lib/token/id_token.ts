@@ -7,6 +7,7 @@
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { encodeBase64Url } from "../core/_base64.ts";
 import { decodeJwt } from "../core/_jwt.ts";
+import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 
@@ -192,7 +193,7 @@ export async function checkIdToken(
   const hash = hashOf(header.alg);
   if (accessToken !== undefined && at_hash !== undefined && hash) {
     const bytes = new TextEncoder().encode(accessToken);
-    const digest = await crypto.subtle.digest(hash, bytes);
+    const digest = await subtleCrypto().digest(hash, bytes);
     const half = new Uint8Array(digest, 0, digest.byteLength / 2);
     check(
       encodeBase64Url(half) === at_hash,

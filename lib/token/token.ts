@@ -8,11 +8,14 @@ import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { readClaims } from "../core/_jwt.ts";
+import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
+import { secretsOf } from "../http/_redact.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
+import { transportOf } from "../http/_transport.ts";
 import { formOptionsOf, postForm } from "./_form_post.ts";
 import { requestedOf } from "./_form.ts";
 import { problemOf } from "./_usable_token.ts";
@@ -76,6 +79,19 @@ function invalidToken(response: IResponse, problem: string): OAuthClientError {
   return responseError(response, "invalid_response", message);
 }
 
+/** Drops scopes that are secrets: scopes are shown, in events for example. */
+function dropSecretScopes(
+  token: IToken,
+  granted: string,
+  secrets: readonly string[],
+): void {
+  const scopes = scopesFrom(granted);
+  const others = scopesWithout(secrets, scopes);
+  if (others.length === scopes.length) return;
+  if (others.length > 0) token.scope = others.join(" ");
+  else delete token.scope;
+}
+
 /** Requests a token, which need not be an access token. */
 export async function requestToken(
   serverMetadata: Pick<
@@ -85,7 +101,7 @@ export async function requestToken(
   body: URLSearchParams,
   options: IFetchTokenOptions | undefined,
 ): Promise<{ token: IToken; response: IResponse }> {
-  const { members, response } = await postForm(
+  const { members, response, request } = await postForm(
     serverMetadata,
     "token_endpoint",
     body,
@@ -94,7 +110,16 @@ export async function requestToken(
   if (!stringMember(members, "access_token")) {
     throw invalidToken(response, "has no access_token");
   }
-  return { token: toToken(members, options?.now ?? Date.now), response };
+  const token = toToken(members, options?.now ?? Date.now);
+  const { access_token, refresh_token = "", id_token = "" } = token;
+  const received = { access_token, refresh_token, id_token };
+  const secrets = [
+    ...secretsOf(received),
+    ...secretsOf(request.headers, request.body),
+    ...transportOf(options).secrets,
+  ];
+  if (token.scope) dropSecretScopes(token, token.scope, secrets);
+  return { token, response };
 }
 
 /**

@@ -5,7 +5,7 @@ export const onEvent: OnEvent = (event) => {
   if (event.type === "session_dropped") {
     console.error(`The session has ended: ${event.message}`);
   } else if (event.type === "step_up") {
-    console.error("The API requires more:", event.scopes ?? event.acrValues);
+    console.error("The API requires more:", event.scopes ?? event.acr_values);
   } else if (event.type === "sign_in_started") {
     console.error(`Please sign in at ${event.issuer} (${event.reason})`);
   } else if (event.type === "waiting") {

@@ -57,7 +57,7 @@ Deno.test("createAuthorizedFetch() reports the way from a 401 to a token", async
     { type: "discovered", issuer, source: "resource_metadata" },
     { type: "sign_in_started", issuer, reason: "no_session" },
     "POST registration 201",
-    { type: "registered", issuer, clientId: client.client_id },
+    { type: "registered", issuer, client_id: client.client_id },
     "POST token 200",
     {
       type: "sign_in_finished",
@@ -102,7 +102,7 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
       code: "invalid_grant",
       message: `The token request to ${issuer}/token failed: 400 invalid_grant`,
     },
-    { type: "sign_in_started", issuer, reason: "refused" },
+    { type: "sign_in_started", issuer, reason: "refresh_failed" },
   ]);
 
   await statusOf(api(`${resource}/write`));
@@ -276,7 +276,7 @@ Deno.test("sign_in_reasons.ts prints why a user is asked again", async () => {
     `Please sign in at ${issuer} (no_session)`,
     `The session has ended: The token request to ${issuer}/token failed: ` +
     "400 invalid_grant: The grant is revoked",
-    `Please sign in at ${issuer} (refused)`,
+    `Please sign in at ${issuer} (refresh_failed)`,
     "The API requires more: write",
     `Please sign in at ${issuer} (step_up)`,
   ]);

@@ -302,11 +302,42 @@ for (const [name, respond] of Object.entries(REPEATING)) {
       await statusOf(api(MCP)).catch(() => {});
       const text = JSON.stringify(events);
       assert(!text.includes(encode(access_token)), text);
-      // An error description with a token is left out as a whole.
-      assertEquals(text.includes("[redacted]"), !isRefresh, text);
+      // An error description with a token is left out as a whole, and a scope that is a
+      // token is dropped.
+      const isLeftOut = isRefresh || name.includes("scope");
+      assertEquals(text.includes("[redacted]"), !isLeftOut, text);
     });
   }
 }
+
+Deno.test("createAuthorizedFetch() requests no scope that is a token of the session", async () => {
+  const challenge = `Bearer scope="${access_token} write"`;
+  const asked: (string[] | undefined)[] = [];
+  for (const status of [401, 403]) {
+    const error = status === 403 ? `, error="insufficient_scope"` : "";
+    const { api } = resourceFetch(
+      ({ url }) =>
+        url === MCP
+          ? refusal(status, challenge + error)
+          : url === OAUTH
+          ? Response.json(CODE_SERVER)
+          : undefined,
+      {
+        store: memoryStore({ ...SESSION, token }),
+        authorize({ scopes, requiredScopes }) {
+          asked.push(scopes, requiredScopes);
+          return Promise.reject(new Error("enough"));
+        },
+      },
+    );
+    await api(MCP).catch(() => {});
+  }
+  assertEquals(asked.length, 4);
+  for (const scopes of asked) {
+    assertEquals(scopes?.includes(access_token), false, `${scopes}`);
+    assertEquals(scopes?.includes("write"), true);
+  }
+});
 
 Deno.test("createAuthorizedFetch() reports no query of a token endpoint in an event", async () => {
   const events: AuthorizedFetchEvent[] = [];

@@ -481,6 +481,18 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       [MCP, { authorize, skewSeconds: -1 }],
       [MCP, { authorize, alsoFor: MCP }],
       [MCP, { authorize, alsoFor: ["/other"] }],
+      [MCP, { authorize, store: "session.json" }],
+      [MCP, { authorize, store: { load: authorize } }],
+      [MCP, { authorize, store: null }],
+      [MCP, { authorize, fetch: {} }],
+      [MCP, { authorize, allowUrl: true }],
+      [MCP, { authorize, now: 1 }],
+      [MCP, { authorize, dpop: true }],
+      [MCP, { authorize, dpop: {} }],
+      [MCP, { authorize, userAgent: 1 }],
+      [MCP, { authorize, serverMetadata: "https://as.example" }],
+      [MCP, { authorize, trustedIssuers: ["https://as.example"] }],
+      [MCP, { authorize, additionalHeaders: new Headers({ "X-A": "b" }) }],
     ] as const
   ) {
     assertThrowsCode(
@@ -488,6 +500,26 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       "invalid_argument",
     );
   }
+});
+
+Deno.test("createAuthorizedFetch() copies the options of the discovery", async () => {
+  const asked: string[] = [];
+  const serverMetadata = { ...SESSION.serverMetadata };
+  const sameOriginHeaders: Record<string, string> = { "X-Tenant": "a" };
+  const options = {
+    ...{ serverMetadata, sameOriginHeaders },
+    store: memoryStore(),
+    authorize(request: IAuthorizeRequest) {
+      asked.push(request.context.serverMetadata.token_endpoint ?? "");
+      return Promise.resolve(SESSION);
+    },
+    fetch: () => Promise.resolve(new Response("ok")),
+  };
+  const api = createAuthorizedFetch(MCP, options);
+  serverMetadata.token_endpoint = "https://evil.example/token";
+  options.serverMetadata = { ...serverMetadata };
+  await api.authorize();
+  assertEquals(asked, [SESSION.serverMetadata.token_endpoint]);
 });
 
 Deno.test("createAuthorizedFetch() accepts credentials only if they name their issuer", () => {

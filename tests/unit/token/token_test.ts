@@ -211,6 +211,27 @@ for (const [name, answer, members] of OK) {
   });
 }
 
+Deno.test("fetchToken() drops scopes that are secrets that were sent or received", async () => {
+  const rows: [scope: string, expected: string | undefined][] = [
+    ["read  t0ken-of-the-user", "read"],
+    ["t0ken-of-the-user", undefined],
+    ["r3fresh-of-the-user read", "read"],
+    ["verifier-of-the-user write", "write"],
+    ["read  write", "read  write"],
+    ["t0ken-of-the-user-too", "t0ken-of-the-user-too"],
+  ];
+  for (const [scope, expected] of rows) {
+    const members = {
+      access_token: "t0ken-of-the-user",
+      refresh_token: "r3fresh-of-the-user",
+      scope,
+    };
+    const form = new URLSearchParams({ code_verifier: "verifier-of-the-user" });
+    const { scope: granted } = await tokenOf(json(members), {}, form);
+    assertEquals(granted, expected);
+  }
+});
+
 Deno.test("fetchToken() keeps __proto__ as a member like any other", async () => {
   const body = '{"access_token":"t","__proto__":{"token_type":"evil"}}';
   const form = typed("access_token=t&__proto__=evil", FORM);

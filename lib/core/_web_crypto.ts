@@ -1,0 +1,14 @@
+/** Whether the runtime has the Web Crypto API. */
+
+import { OAuthClientError } from "./errors.ts";
+
+/** Returns the Web Crypto API, which browsers offer in secure contexts only. */
+export function subtleCrypto(): typeof crypto.subtle {
+  const subtle: typeof crypto.subtle | undefined = globalThis.crypto?.subtle;
+  if (subtle) return subtle;
+  throw new OAuthClientError(
+    "unsupported",
+    "The Web Crypto API is missing: a page has it in a secure context only, " +
+      "that is at an https URL, or at http on localhost or 127.0.0.1",
+  );
+}

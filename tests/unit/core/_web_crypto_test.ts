@@ -1,0 +1,20 @@
+import { createDpop, createPkcePair } from "../../../mod.ts";
+import { assertRejectsCode } from "../../support/fixtures.ts";
+
+Deno.test("createPkcePair() and createDpop() name what a page needs without a secure context", async () => {
+  Object.defineProperty(crypto, "subtle", {
+    value: undefined,
+    configurable: true,
+  });
+  try {
+    for (const create of [createPkcePair, createDpop]) {
+      await assertRejectsCode(
+        () => create(),
+        "unsupported",
+        "The Web Crypto API is missing: a page has it in a secure context only",
+      );
+    }
+  } finally {
+    Reflect.deleteProperty(crypto, "subtle");
+  }
+});
