@@ -23,23 +23,28 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --client-metadata URL   URL of your client metadata document
   --issuer URL            issuer that the client is registered with
   --scope "A B"           scopes to request
+  --assume-pkce           use PKCE although the server does not list it
+  --trusted-issuer A=B    accept B as issuer in the metadata of server A;
+                          repeatable
+  --allow-http            accept http URLs, and loopback, at any server
   --aggressive            send the first refresh token twice: a server may then
                           revoke all tokens of the user
 
 Without --register and --sign-in, requests are GET and OPTIONS. Only a URL that
-responds to GET with 404 or 405 receives a POST, without the header fields of
---header: a ping of the Model Context Protocol, which has no effect on a server
-of that protocol.
+responds to GET with 400, 404, 405, 406 or a page receives a POST, without the
+header fields of --header: a ping of the Model Context Protocol, which has no
+effect on a server of that protocol.
 
 A sign-in registers a client unless there is one, calls the URL once with the
 token, refreshes it, and revokes it at the end. No other session is used, and
-none is kept. In Deno, -N is enough; with --allow-run the browser is opened, and
+none is kept. Where it needs --allow-http, or --trusted-issuer for a server with
+endpoints of another origin, it is not tried without that option. In Deno, -N is enough; with --allow-run the browser is opened, and
 --html needs --allow-write. The report has no header fields that were sent, no
 tokens and no codes.
 
 Exit status: 0 if a client can continue, if need be with the options that the
-verdict names; 1 if it stops whatever its options, or if a file
-cannot be read or written; 2 for invalid arguments.`;
+verdict names; 1 if it stops whatever its options, or a file cannot be read or
+written; 2 for invalid arguments.`;
 
 /** The parsed arguments. */
 export interface IArguments {
@@ -49,6 +54,9 @@ export interface IArguments {
   signIn: boolean;
   device: boolean;
   aggressive: boolean;
+  assumePkce: boolean;
+  allowHttp: boolean;
+  trustedIssuers: Record<string, string>;
   html?: string;
   userAgent?: string;
   timeoutMs?: number;
@@ -88,6 +96,15 @@ function readUrl(argument: string): URL {
   return url;
 }
 
+/** Reads `issuer=issuer`, where both may have further equals signs. */
+function readIssuers(value: string): [named: string, claimed: string] {
+  const [, named, claimed] = /^(https?:\S+?)=(https?:\S+)$/.exec(value) ?? [];
+  if (named === undefined || claimed === undefined) {
+    throw new UsageError("--trusted-issuer requires NAMED_URL=CLAIMED_URL");
+  }
+  return [named, claimed];
+}
+
 /** How an option is read that has no value. */
 const FLAGS: Readonly<Record<string, (found: IArguments) => unknown>> = {
   "--help": (found) => found.help = true,
@@ -97,6 +114,8 @@ const FLAGS: Readonly<Record<string, (found: IArguments) => unknown>> = {
   "--sign-in": (found) => found.signIn = true,
   "--device": (found) => found.signIn = found.device = true,
   "--aggressive": (found) => found.aggressive = true,
+  "--assume-pkce": (found) => found.assumePkce = true,
+  "--allow-http": (found) => found.allowHttp = true,
 };
 
 /** How an option is read that has a value. */
@@ -113,6 +132,10 @@ const VALUES: Readonly<
   "--issuer": (found, value) => found.issuer = readUrl(value),
   "--scope": (found, value) =>
     found.scopes = value.split(" ").filter((scope) => scope !== ""),
+  "--trusted-issuer": (found, value) => {
+    const [named, claimed] = readIssuers(value);
+    found.trustedIssuers[named] = claimed;
+  },
   "--header": (found, value) => {
     const [field, text] = readHeader(value);
     found.headers[field] = text;
@@ -149,6 +172,9 @@ export function readArguments(args: readonly string[]): IArguments {
     signIn: false,
     device: false,
     aggressive: false,
+    assumePkce: false,
+    allowHttp: false,
+    trustedIssuers: {},
     headers: {},
   };
   // `deno task` keeps the `--` that npm removes.

@@ -38,14 +38,29 @@ export interface ICommandIo {
   /** Replaces the file system. */
   readonly readFile?: (path: string) => Promise<string>;
   readonly writeFile?: (path: string, text: string) => Promise<void>;
+  readonly requireWritable?: (path: string) => Promise<void>;
 }
-
-/** A file that cannot be read or written. */
-class FileError extends Error {}
 
 /** Imported only when they are needed, as they import modules of Node. */
 const files = () => import("../native/_text_file.ts");
 const native = () => import("../native/loopback_receiver.ts");
+
+/** A file that cannot be read or written. */
+class FileError extends Error {}
+
+/** Awaits what is done with a file; says in an error what and which. */
+async function using<T>(
+  verb: string,
+  path: string,
+  task: Promise<T>,
+): Promise<T> {
+  try {
+    return await task;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new FileError(`Cannot ${verb} ${path}: ${message}`);
+  }
+}
 
 async function createReceiver(
   { createReceiver: create, printError, progress }: ICommandIo,
@@ -69,9 +84,11 @@ async function clientOf(
     return publicClient(clientId, { issuer: named });
   }
   const read = readFile ?? (await files()).readTextFile;
-  const client_secret = await read(clientSecretFile).catch((error) => {
-    throw new FileError(`Cannot read ${clientSecretFile}: ${error.message}`);
-  });
+  const client_secret = await using(
+    "read",
+    clientSecretFile,
+    read(clientSecretFile),
+  );
   return { issuer: named, client_id: clientId, client_secret };
 }
 
@@ -109,6 +126,12 @@ async function run(found: IArguments, io: ICommandIo): Promise<number> {
     print(HELP);
     return 0;
   }
+  const { html } = found;
+  if (html !== undefined) {
+    // Before anything is requested: a diagnosis may register a client and ask a user.
+    const check = io.requireWritable ?? (await files()).requireWritable;
+    await using("write", html, check(html));
+  }
   const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
     const line = printable(`${method} ${url}`);
     if (name === "registration") {
@@ -126,16 +149,17 @@ async function run(found: IArguments, io: ICommandIo): Promise<number> {
     signal,
     onRequest,
     userAgent: found.userAgent,
+    assumePkce: found.assumePkce,
+    allowHttp: found.allowHttp,
+    trustedIssuers: found.trustedIssuers,
     signIn: await signInOf(found, io),
   }).finally(() => progress?.(""));
   if (json) print(JSON.stringify(diagnosis, null, 2));
   else for (const line of reportLines(diagnosis, { colour })) print(line);
-  if (found.html !== undefined) {
+  if (html !== undefined) {
     const write = io.writeFile ?? (await files()).writeTextFile;
-    await write(found.html, reportHtml(diagnosis)).catch((error) => {
-      throw new FileError(`Cannot write ${found.html}: ${error.message}`);
-    });
-    printError(`The report is in ${printable(found.html)}`);
+    await using("write", html, write(html, reportHtml(diagnosis)));
+    printError(`The report is in ${printable(html)}`);
   }
   return ["broken", "unreachable"].includes(diagnosis.verdict) ? 1 : 0;
 }
@@ -153,11 +177,14 @@ export async function runDoctor(
       printError("Interrupted");
       return 130;
     }
+    if (error instanceof FileError) {
+      printError(printable(error.message));
+      return 1;
+    }
     const isUsage = error instanceof UsageError ||
       (error instanceof OAuthClientError && error.code === "invalid_argument");
-    if (!isUsage && !(error instanceof FileError)) throw error;
+    if (!isUsage) throw error;
     printError(printable((error as Error).message));
-    if (error instanceof FileError) return 1;
     printError("See --help.");
     return 2;
   }

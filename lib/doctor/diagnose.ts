@@ -7,6 +7,7 @@
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
 import { transportOf } from "../http/_transport.ts";
 import { isMembers } from "../core/_members.ts";
+import { mayBeChosen } from "./_chosen_options.ts";
 import { clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { AUTHORIZATION_RULES } from "./_rules_authorization.ts";
@@ -144,7 +145,9 @@ async function withSignIn(
   { facts: first, signIn }: ISurveyResult,
   prognosis: IPrognosis,
 ): Promise<IPrognosis> {
-  if (!first.options.signIn || prognosis.errors.length > 0) return prognosis;
+  const { signIn: wanted } = first.options;
+  if (!wanted || prognosis.errors.length > 0) return prognosis;
+  if (!mayBeChosen(first.options, prognosis.facts)) return prognosis;
   const record = await signIn(prognosis.facts, prognosis.options);
   if (!record) return prognosis;
   const further = {
@@ -190,8 +193,11 @@ async function withSignIn(
  * A target that is not a resource is diagnosed as an authorization server if its own
  * well-known URLs have the metadata of one.
  *
- * With `options.signIn`, a user signs in by the library's own flow, with the options that
- * the verdict names. The token is used for a call, a refresh and a second refresh that has
+ * With `options.signIn`, a user signs in by the library's own flow. `assumePkce`,
+ * `resource` and `dpop` are then set where the verdict names them; `trustedIssuers` only
+ * if all endpoints are on the origin of the claimed issuer, and `signIn.client` is not
+ * that of another one; `allowHttp` never. The caller can set these two; without them,
+ * the sign-in is not tried. The token is used for a call, a refresh and a second refresh that has
  * to fail, and revoked: also if `signal` aborts. The call is the request that was made
  * without the token; a server of the Model Context Protocol that requires a session for it
  * receives `initialize` as well. A client that was registered stays registered. The result

@@ -1,6 +1,6 @@
 /** Files of a command: a secret that it is given, and a report that it writes. */
 
-import { readFile, writeFile } from "node:fs/promises";
+import { open, readFile, writeFile } from "node:fs/promises";
 
 /** Reads a file as text, without the line break that editors and `echo` add at its end. */
 export async function readTextFile(path: string): Promise<string> {
@@ -10,4 +10,9 @@ export async function readTextFile(path: string): Promise<string> {
 /** Writes a file of text, in place of one that is there. */
 export async function writeTextFile(path: string, text: string): Promise<void> {
   await writeFile(path, text);
+}
+
+/** Fails unless a file can be written; what is in it stays, and a new one is empty. */
+export async function requireWritable(path: string): Promise<void> {
+  await (await open(path, "a")).close();
 }

@@ -98,6 +98,7 @@ Deno.test("runDoctor() writes a report with --html", async () => {
   await using world = startSignInWorld();
   const written: Record<string, string> = {};
   const { status, errors } = await run([world.target, "--html=report.html"], {
+    requireWritable: () => Promise.resolve(),
     writeFile: (path, text) => Promise.resolve(void (written[path] = text)),
   });
   assertEquals([status, Object.keys(written)], [0, ["report.html"]]);
@@ -105,8 +106,7 @@ Deno.test("runDoctor() writes a report with --html", async () => {
   assertEquals(errors, ["The report is in report.html"]);
 });
 
-Deno.test("runDoctor() returns 2 for options that do not fit, and 1 for files that it cannot use", async () => {
-  const fail = () => Promise.reject(new Error("no such file"));
+Deno.test("runDoctor() returns 2 for options that do not fit", async () => {
   await using world = startSignInWorld();
   const rows: [args: string[], message: RegExp][] = [
     [["--aggressive"], /--aggressive requires --sign-in/],
@@ -120,24 +120,49 @@ Deno.test("runDoctor() returns 2 for options that do not fit, and 1 for files th
     ],
     [["--sign-in", "--issuer=https://as.example"], /requires --client-id/],
     [["--sign-in", "--html="], /--html requires a value/],
-    [["--html=x.html"], /Cannot write x\.html: no such file/],
-    [
-      [
-        ...["--sign-in", "--client-id=c", "--issuer=https://as.example"],
-        "--client-secret-file=f",
-      ],
-      /Cannot read f: no such file/,
-    ],
+    [["--trusted-issuer=https://as.example"], /NAMED_URL=CLAIMED_URL/],
   ];
   for (const [args, message] of rows) {
-    const { status, errors } = await run([world.target, ...args], {
-      readFile: fail,
-      writeFile: fail,
-    });
-    const isOfFile = String(message).includes("Cannot");
-    assertEquals(status, isOfFile ? 1 : 2, args.join(" "));
+    const { status, errors } = await run([world.target, ...args]);
+    assertEquals(status, 2, args.join(" "));
     assertMatch(errors[0] ?? "", message);
   }
+});
+
+Deno.test("runDoctor() returns 1 for a file that it cannot use, before any request", async () => {
+  const fail = () => Promise.reject(new Error("no such file"));
+  await using world = startSignInWorld();
+  const secret = ["--client-id=c", "--issuer=https://as.example"];
+  const rows: [args: string[], message: string][] = [
+    [["--html=x.html"], "Cannot write x.html: no such file"],
+    [["--client-secret-file=f", ...secret], "Cannot read f: no such file"],
+  ];
+  for (const [args, message] of rows) {
+    const { status, errors } = await run(
+      [world.target, "--sign-in", ...args],
+      { readFile: fail, requireWritable: fail },
+    );
+    assertEquals([status, errors.at(-1)], [1, message]);
+  }
+  assertEquals(world.requests, []);
+});
+
+Deno.test("runDoctor() passes on the options that a person decides on", async () => {
+  const CLAIMED = "https://as.example/?a=b";
+  await using world = startSignInWorld((model) => {
+    Object.assign(model.serverMetadata, {
+      issuer: CLAIMED,
+      code_challenge_methods_supported: undefined,
+    });
+    members("/as/authorize", { iss: CLAIMED })(model);
+  });
+  const { target, model: { origin } } = world;
+  const { status, text } = await run([
+    ...[target, "--sign-in", "--json", "--allow-http", "--assume-pkce"],
+    ...["--trusted-issuer", `${origin}/as=${CLAIMED}`],
+  ]);
+  const { verdict, signIn }: IDiagnosis = JSON.parse(text);
+  assertEquals([status, verdict, signIn?.callStatus], [0, "ready", 200]);
 });
 
 Deno.test("runDoctor() returns 130 when it is interrupted, with the tokens revoked", async () => {

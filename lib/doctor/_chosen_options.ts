@@ -1,0 +1,42 @@
+/** The options that a diagnosis may choose itself for a sign-in. */
+
+import { isSameIssuer } from "../core/_issuer.ts";
+import { parseUrl } from "../core/_url.ts";
+import type { IFacts } from "./_facts.ts";
+import type { IDiagnoseOptions } from "./diagnosis.ts";
+
+/** Checks whether the caller has named every issuer that was trusted. */
+function areGiven(
+  { trustedIssuers: given = {} }: IDiagnoseOptions,
+  { trustedIssuers: used = {} }: IDiagnoseOptions,
+): boolean {
+  return Object.entries(used).every(([named, claimed]) =>
+    Object.hasOwn(given, named) && given[named] === claimed
+  );
+}
+
+/** Checks whether all endpoints are on the origin of the claimed issuer. */
+function areOfIssuer({ context }: IFacts): boolean {
+  const { issuer, serverMetadata } = context ?? {};
+  const origin = issuer === undefined ? undefined : parseUrl(issuer)?.origin;
+  return Object.entries(serverMetadata ?? {})
+    .filter(([name]) => name.endsWith("_endpoint"))
+    .every(([, url]) => parseUrl(String(url))?.origin === origin);
+}
+
+/**
+ * Checks whether a sign-in may run with the options that a diagnosis has chosen in
+ * addition to those of its caller. Metadata of any server can lead to such an option,
+ * so it must not decide which server receives a secret or a code: http and loopback are
+ * left to the caller, and a claimed issuer is believed only where nothing is sent to
+ * another origin than its own.
+ */
+export function mayBeChosen(given: IDiagnoseOptions, facts: IFacts): boolean {
+  const { allowHttp } = facts.options;
+  if (allowHttp && !given.allowHttp) return false;
+  if (areGiven(given, facts.options)) return true;
+  const { issuer } = given.signIn?.client ?? {};
+  const belongs = issuer === undefined ||
+    isSameIssuer(issuer, facts.context?.issuer ?? "");
+  return belongs && areOfIssuer(facts);
+}

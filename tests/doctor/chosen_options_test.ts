@@ -1,0 +1,151 @@
+/** Options that the doctor proposes itself: a sign-in does not run with all of them. */
+
+import { assert, assertEquals } from "@std/assert";
+import { publicClient } from "../../mod.ts";
+import { diagnose, type IDiagnoseOptions } from "../../lib/doctor/mod.ts";
+import {
+  type ISignInModel,
+  REDIRECT_URI,
+  withSignIn,
+} from "./_sign_in_world.ts";
+import { handle, healthyModel, TARGET } from "./_world.ts";
+
+const EVIL = new URL(TARGET).origin;
+const GOOD = "https://good.example";
+
+const ENDPOINTS = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "revocation_endpoint",
+  "device_authorization_endpoint",
+];
+
+/** Puts endpoints at an origin. */
+const moved =
+  (origin: string, names: readonly string[] = ENDPOINTS) =>
+  ({ serverMetadata }: ISignInModel) => {
+    for (const name of names) {
+      const { pathname } = new URL(String(serverMetadata[name]));
+      serverMetadata[name] = origin + pathname;
+    }
+  };
+
+const SECRET = {
+  issuer: `${GOOD}/as`,
+  client_id: "c1",
+  client_secret: "s3cret-of-good",
+};
+
+/** Signs in at a server that is not on loopback; returns what was sent to it. */
+async function signInAt(
+  change: (model: ISignInModel) => void,
+  { signIn, ...options }: IDiagnoseOptions = {},
+) {
+  const model = withSignIn(healthyModel(EVIL));
+  change(model);
+  const sent: string[] = [];
+  let visits = 0;
+  const answer = async (url: string, init?: RequestInit) => {
+    sent.push([init?.method ?? "GET", url, init?.body ?? ""].join(" "));
+    return await handle(model, new Request(url, init));
+  };
+  const diagnosis = await diagnose(TARGET, {
+    fetch: (url, init) => answer(url, init as RequestInit),
+    ...options,
+    signIn: {
+      redirectUri: REDIRECT_URI,
+      async visit(url: URL) {
+        visits++;
+        return (await answer(url.href)).headers.get("Location") ?? "";
+      },
+      ...signIn,
+    } as IDiagnoseOptions["signIn"],
+  });
+  const posts = sent.filter((line) => line.startsWith("POST"));
+  return { diagnosis, sent, posts, visits };
+}
+
+const claimed = (model: ISignInModel) => {
+  model.serverMetadata.issuer = `${GOOD}/as`;
+  model.changes["/as/authorize"] = (members) => members.iss = `${GOOD}/as`;
+};
+
+Deno.test("diagnose() signs in at no claimed issuer whose endpoints are elsewhere", async () => {
+  const device = {
+    visit: undefined,
+    show: () => Promise.reject(new Error("Unexpected code")),
+    delay: () => Promise.resolve(),
+  } as never;
+  const rows: [name: string, change: typeof claimed, options?: object][] = [
+    ["a secret", claimed, { client: SECRET }],
+    ["a secret, and no visit", claimed, {
+      ...device as object,
+      client: SECRET,
+    }],
+    ["the code of another server", (model) => {
+      claimed(model);
+      moved(GOOD, ["authorization_endpoint"])(model);
+    }, { client: publicClient("c1", { issuer: `${GOOD}/as` }) }],
+    ["a registration at the other server", (model) => {
+      claimed(model);
+      moved(GOOD, ENDPOINTS.filter((name) => name !== "revocation_endpoint"))(
+        model,
+      );
+    }],
+    ["a client of the server that was named", (model) => {
+      claimed(model);
+      moved(GOOD)(model);
+    }, { client: { ...SECRET, issuer: `${EVIL}/as` } }],
+  ];
+  for (const [name, change, signIn] of rows) {
+    const { diagnosis, posts, visits } = await signInAt(change, {
+      signIn: signIn as never,
+    });
+    assertEquals([posts, visits, diagnosis.signIn], [[], 0, undefined], name);
+    assertEquals(diagnosis.verdict, "needs_option", name);
+    assert(diagnosis.notTried?.includes("token_endpoint"), name);
+  }
+});
+
+Deno.test("diagnose() signs in by metadata that a resource republishes", async () => {
+  const rows: [name: string, signIn?: object][] = [
+    ["a registration"],
+    ["a client of the claimed issuer", { client: SECRET }],
+    ["a client of no issuer", { client: publicClient("c1") }],
+  ];
+  for (const [name, signIn] of rows) {
+    const { diagnosis, posts } = await signInAt((model) => {
+      claimed(model);
+      moved(GOOD)(model);
+    }, { signIn: signIn as never });
+    assertEquals(diagnosis.signIn?.callStatus, 200, name);
+    assertEquals(diagnosis.verdict, "needs_option", name);
+    for (const line of posts) assert(line.startsWith(`POST ${GOOD}/`), line);
+  }
+});
+
+Deno.test("diagnose() sends nothing over http or to loopback that the caller did not allow", async () => {
+  for (const origin of ["http://127.0.0.1:6379", "http://api.example"]) {
+    for (const name of ENDPOINTS) {
+      const { diagnosis, sent, posts, visits } = await signInAt(
+        moved(origin, [name]),
+      );
+      assertEquals([posts, visits], [[], 0], `${origin} ${name}`);
+      assert(!sent.some((line) => line.includes(` ${origin}/`)), `${sent}`);
+      assertEquals(diagnosis.signIn, undefined);
+    }
+  }
+});
+
+Deno.test("diagnose() signs in with the options of its caller", async () => {
+  const { diagnosis: trusted } = await signInAt(claimed, {
+    trustedIssuers: { [`${EVIL}/as`]: `${GOOD}/as` },
+  });
+  assertEquals([trusted.verdict, trusted.signIn?.callStatus], ["ready", 200]);
+  const { diagnosis: http } = await signInAt(
+    moved("http://api.example", ["token_endpoint"]),
+    { allowHttp: true },
+  );
+  assertEquals([http.verdict, http.signIn?.callStatus], ["ready", 200]);
+});
