@@ -38,9 +38,11 @@ effect on a server of that protocol.
 A sign-in registers a client unless there is one, calls the URL once with the
 token, refreshes it, and revokes it at the end. No other session is used, and
 none is kept. Where it needs --allow-http, or --trusted-issuer for a server with
-endpoints of another origin, it is not tried without that option. In Deno, -N is enough; with --allow-run the browser is opened, and
---html needs --allow-write. The report has no header fields that were sent, no
-tokens and no codes.
+endpoints of another origin, it is not tried without that option.
+
+In Deno, -N is enough; with --allow-run the browser is opened, and --html needs
+--allow-write. The report has no header fields that were sent, no tokens and no
+codes.
 
 Exit status: 0 if a client can continue, if need be with the options that the
 verdict names; 1 if it stops whatever its options, or a file cannot be read or

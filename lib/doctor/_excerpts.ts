@@ -163,9 +163,10 @@ export function excerptOf(
   const members = document && membersOf(document);
   const { received } = publicPartsOf(exchange);
   const json = received ?? members;
-  const names = SHOWN[id] ?? Object.entries(json ?? {})
-    .filter(([, value]) => received || FOUND[id]?.(value))
-    .map(([name]) => name);
+  const names = (received && id === "dpop_required" ? undefined : SHOWN[id]) ??
+    Object.entries(json ?? {})
+      .filter(([, value]) => received || FOUND[id]?.(value))
+      .map(([name]) => name);
   const body = json
     ? names.length > 0 ? jsonOf(json, names) : undefined
     : shownText(exchange.text ?? "", MAX_BODY);

@@ -26,10 +26,11 @@ async function readDocument<Metadata>(
   name: Extract<DiagnosisStepName, RequestPurpose>,
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
-  const { recorder, transport } = survey;
+  const { recorder, transport, isReplay } = survey;
   const { url } = candidate;
-  const isUsed = recorder.find(name, url) !== undefined;
-  if (!isUsed && !recorder.isAlive(url)) return undefined;
+  const earlier = recorder.find(name, url);
+  if (!earlier && !recorder.isAlive(url)) return undefined;
+  const isUsed = earlier !== undefined && (isReplay || !earlier.isExtra);
   let json: unknown;
   const check = (document: unknown, finalUrl: string) => {
     json = document;

@@ -14,9 +14,12 @@ import type { DiagnosisStepName, IDiagnosisRequest } from "./diagnosis.ts";
 /** A request and its response. */
 export interface IExchange {
   readonly name: DiagnosisStepName;
-  readonly isExtra: boolean;
+  /** Whether only the diagnosis has requested it so far. */
+  isExtra: boolean;
   readonly method: string;
   readonly url: string;
+  /** When it was sent, in milliseconds since the Unix epoch. */
+  readonly at: number;
   /** Milliseconds until the response was read; undefined while it is under way. */
   ms?: number;
   /** The response, which can be read any number of times. */
@@ -169,7 +172,11 @@ export class Recorder {
       const name = nameOf();
       const { replays } = this.#options;
       const earlier = repeats || replays ? this.find(name, url) : undefined;
-      if (earlier) return await earlier.repeat();
+      if (earlier) {
+        // Discovery requests what the diagnosis has read before.
+        if (!isExtra && !replays) earlier.isExtra = false;
+        return await earlier.repeat();
+      }
       if (replays) throw new TypeError("The URL was not requested");
       const request = { name, isExtra, method: method || init.method, url };
       return await this.#record(
@@ -192,6 +199,7 @@ export class Recorder {
     } as const;
     const exchange: IExchange = {
       ...request,
+      at: start,
       isExtra: false,
       sent: { headers: {}, body: search.slice(1) },
       // A missing authorization response does not mean that the host has failed.
@@ -221,6 +229,7 @@ export class Recorder {
     const { headers, body } = init;
     const exchange: IExchange = {
       ...request,
+      at: start,
       sent: { headers, ...(body !== undefined && { body }) },
       isFailed: true,
       repeat: () => Promise.resolve().then(() => result()),

@@ -100,7 +100,8 @@ export function findDocument<Document extends AnyDocument>(
     const severity = severityAt(facts, document);
     return message ? [{ message, severity, document }] : [];
   });
-  const worst = found.find(({ severity }) => severity === "error") ?? found[0];
+  const worst = found.find(({ severity }) => severity === "error") ??
+    found.find(({ document }) => document.isUsed) ?? found[0];
   if (!worst) return undefined;
   const more = found.length - 1;
   return {

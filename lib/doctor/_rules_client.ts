@@ -9,8 +9,10 @@ import {
   list,
   membersOf,
   ODD_SCOPES,
+  sentence,
 } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
+import { needsDpop } from "./_sign_in_failure.ts";
 
 const MANY_SCOPES = 30;
 
@@ -42,7 +44,17 @@ export const CLIENT_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 2; RFC 9449, section 7",
     operator: "Nothing, if all clients support DPoP.",
     client: "With this library: `dpop: await createDpop()`.",
-    find({ resource, resourceDocuments, challenges, target }) {
+    find({ resource, resourceDocuments, challenges, target, signIn }) {
+      const { failure } = signIn ?? {};
+      if (failure && needsDpop(signIn)) {
+        return {
+          message: "The authorization server requires DPoP: " +
+            `${sentence(failure.error)}`,
+          at: failure.step,
+          severity: "error",
+          options: [{ name: "dpop" }],
+        };
+      }
       const isPublished = resource?.dpop_bound_access_tokens_required === true;
       const isOnly = challenges.length > 0 &&
         challenges.every(({ scheme }) => /^dpop$/i.test(scheme));

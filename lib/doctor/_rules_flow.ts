@@ -289,15 +289,26 @@ export const FLOW_RULES: readonly IRule[] = [
     standard: "RFC 9207, section 2",
     operator:
       "Send `iss`, and publish `authorization_response_iss_parameter_supported`.",
-    client: "With several servers: a redirect URI of its own for each.",
-    find: inServer((server) =>
-      hasCodeFlow(server) &&
-      [undefined, false].includes(
+    client:
+      "With several servers: a redirect URI of its own for each, with the " +
+      "`issuer` that `redirectUri` receives. `requireIss: true` refuses a " +
+      "response without `iss`. A client metadata document has no other defence " +
+      "against a mix-up.",
+    find: inServer((server, { signIn }) => {
+      const isPromised = ![undefined, false].includes(
         server.authorization_response_iss_parameter_supported as undefined,
-      ) &&
-      "The metadata does not promise that authorization responses name their " +
-        "issuer."
-    ),
+      );
+      if (!hasCodeFlow(server) || isPromised) return undefined;
+      const { callback } = signIn ?? {};
+      const isSent = callback ? callback.has("iss") : undefined;
+      return "The metadata does not promise that authorization responses name " +
+        "their issuer" +
+        (isSent === undefined
+          ? "."
+          : isSent
+          ? ", although this one does."
+          : ", and this one does not.");
+    }),
   },
   {
     id: "pushed_requests_required",

@@ -1,17 +1,36 @@
 /** Findings about the response of the resource, and about missing responses. */
 
-import { isLoopback } from "../core/_url.ts";
+import { isLoopback, parseUrl } from "../core/_url.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import {
   allDocuments,
   type AnyDocument,
   type IFacts,
+  isAssumed,
   isOpen,
   isPublished,
   severityAt,
   shown,
 } from "./_facts.ts";
+import type { IExchange } from "./_recorder.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
+import { describeSeconds } from "./_sign_in_words.ts";
+
+/** How far a clock may be off; many servers accept no more for DPoP proofs. */
+const MAX_SKEW_MS = 30_000;
+
+/**
+ * Returns how far the clock of a host is ahead, by the response that agrees best: a
+ * cache may have kept another one.
+ */
+function skewOf(exchanges: readonly IExchange[]): number {
+  const all = exchanges.flatMap(({ at, ms = 0, response }) => {
+    const date = Date.parse(response?.headers?.get("Date") ?? "");
+    if (Number.isNaN(date)) return [];
+    return date > at + ms ? [date - at - ms] : [Math.min(0, date + 999 - at)];
+  });
+  return all.sort((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
+}
 
 /** A URL where a request failed. */
 interface IFailure {
@@ -68,6 +87,27 @@ function findFailure(
 function statusUnlessOpen(facts: IFacts): number | undefined {
   const { probe, isServer } = facts;
   return isServer || isOpen(facts) ? undefined : probe.response?.status;
+}
+
+/** Checks whether metadata of exactly this resource is published. */
+function isKnown({ resourceDocuments, target }: IFacts): boolean {
+  const pathOf = (path: string) => path.replace(/\/$/, "");
+  return resourceDocuments.some(({ metadata }) =>
+    metadata !== undefined &&
+    pathOf(parseUrl(metadata.resource)?.pathname ?? "") ===
+      pathOf(target.pathname)
+  );
+}
+
+/** The option of a client that receives no 401. */
+const TOKEN_REQUIRED = [{ name: "tokenRequired", value: true }] as const;
+
+const BEFORE =
+  "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
+
+/** Checks whether a client knows where to obtain a token. */
+function hasServer(facts: IFacts): boolean {
+  return facts.context !== undefined && !isAssumed(facts);
 }
 
 /** The findings about the response of the resource. */
@@ -151,6 +191,27 @@ export const REACH_RULES: readonly IRule[] = [
       ),
   },
   {
+    id: "clock_differs",
+    standard: "RFC 9110, section 6.6.1; RFC 9449, section 11.1",
+    operator: "Synchronize the clock of the server.",
+    client: "Synchronize the clock of this machine. DPoP proofs, client " +
+      "assertions and ID tokens are refused otherwise.",
+    find({ exchanges }) {
+      const hostOf = ({ url }: IExchange) => parseUrl(url)?.host;
+      const skewAt = (one: IExchange) =>
+        skewOf(exchanges.filter((other) => hostOf(other) === hostOf(one)));
+      const at = exchanges.find((one) => Math.abs(skewAt(one)) > MAX_SKEW_MS);
+      const skew = at ? skewAt(at) : 0;
+      return at && {
+        message: `The clock of ${shown(hostOf(at))} is ${
+          describeSeconds(Math.abs(skew) / 1_000)
+        } ${skew > 0 ? "ahead of" : "behind"} that of this machine.`,
+        url: at.url,
+        at,
+      };
+    },
+  },
+  {
     id: "timeout",
     standard: "RFC 9110, section 15.5.9",
     operator: "Send a complete response at once, also without a token.",
@@ -172,7 +233,7 @@ export const REACH_RULES: readonly IRule[] = [
       "responds.",
     find(facts) {
       const status = statusUnlessOpen(facts);
-      return status === 404 || status === 410
+      return (status === 404 && !isKnown(facts)) || status === 410
         ? {
           message: `There is no resource at this URL: status ${status}.`,
           url: facts.target.href,
@@ -203,19 +264,21 @@ export const REACH_RULES: readonly IRule[] = [
     id: "no_401",
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
-    client:
-      "With this library: `authorize()` before the first call, as no 401 " +
-      "starts the sign-in.",
+    client: BEFORE,
     find(facts) {
-      const status = statusUnlessOpen(facts);
-      const isOther = status !== undefined && status >= 400 &&
-        ![401, 404, 410].includes(status);
+      const status = statusUnlessOpen(facts) ?? 0;
+      const isOther = status >= 400 && ![401, 404, 410].includes(status) ||
+        (status === 404 && isKnown(facts));
+      // Other statuses are about the request rather than about its token.
+      const isForbidden = status === 404 ||
+        (status === 403 && hasServer(facts));
       return isOther
         ? {
           message:
             `The status without a token is ${status}, where clients wait for 401.`,
           url: facts.target.href,
           severity: status >= 500 ? "error" : "warning",
+          ...(isForbidden && { options: [...TOKEN_REQUIRED] }),
         }
         : undefined;
     },
@@ -225,15 +288,14 @@ export const REACH_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 9728, section 5",
     operator: "Respond with 401 where a token is required.",
-    client:
-      "With this library: `authorize()` before the first call, as no 401 " +
-      "starts the sign-in.",
+    client: BEFORE,
     find: (facts) =>
       isOpen(facts) && isPublished(facts)
         ? {
           message: "The resource responds without a token, although it " +
             "publishes metadata.",
           url: facts.target.href,
+          ...(hasServer(facts) && { options: [...TOKEN_REQUIRED] }),
         }
         : undefined,
   },

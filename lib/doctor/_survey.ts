@@ -35,9 +35,18 @@ import { register } from "./_registration.ts";
 import { seal } from "./_seal.ts";
 import { signIn } from "./_sign_in.ts";
 
-/** Checks whether nothing accepts the method of a request at its URL. */
-function isMissing({ response }: IProbe): boolean {
-  return [404, 405].includes(response?.status ?? 0);
+/** The statuses of a GET that say nothing about a POST. */
+const UNDECIDED = [400, 404, 405, 406];
+
+/**
+ * Checks whether a response without a challenge leaves open what a POST would receive.
+ * A page is what a person sees who opens the URL of an MCP server.
+ */
+function isUndecided({ response }: IProbe): boolean {
+  const { status = 0, ok = false, headers } = response ?? {};
+  if (headers?.get("WWW-Authenticate")) return false;
+  return UNDECIDED.includes(status) ||
+    (ok && /\bhtml\b/i.test(headers?.get("Content-Type") ?? ""));
 }
 
 /** Requests the resource without a token. */
@@ -55,8 +64,7 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
   });
   // An MCP server need not accept GET: it then responds with 405, or as its framework
   // does to an unknown route. Many require a token for POST only.
-  const { headers } = first.response ?? {};
-  if (!isMissing(first) || headers?.get("WWW-Authenticate")) return first;
+  if (!isUndecided(first)) return first;
   const second = await probe(survey, purpose, fetchAs(true), {
     url,
     // Without the caller's header fields: with credentials, a POST could have an
@@ -65,7 +73,12 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
     body: PING,
     method: "POST",
   });
-  return second.response && !isMissing(second) ? second : first;
+  const { response } = second;
+  if (!response || isUndecided(second)) return first;
+  // Any other response to the POST than to a person's GET may be that of a form.
+  const isAnswer = response.ok || response.status === 401 ||
+    !first.response?.ok;
+  return isAnswer ? second : first;
 }
 
 /** Runs the library's own discovery, with a record of its requests. */

@@ -102,7 +102,8 @@ export function verdictOf(
       ["network_error", "timeout"].includes(probe.error.code);
     return isSilent ? "unreachable" : "broken";
   }
-  if (isOpen(facts)) return "open";
+  const { length } = options.filter(({ name }) => name === "tokenRequired");
+  if (isOpen(facts) && length === 0) return "open";
   if (options.length === 0) return "ready";
   return options.every(({ name }) => name === "client")
     ? "needs_client"
@@ -110,7 +111,7 @@ export function verdictOf(
 }
 
 /** Writes an option as in a program. */
-function wordsOf({ name, value }: IDiagnosisOption): string {
+export function describeOption({ name, value }: IDiagnosisOption): string {
   if (value === undefined) return `\`${name}\``;
   const text = isMembers(value)
     ? `{ ${
@@ -137,20 +138,25 @@ function outlook(
 ): string {
   const { context, registration, target } = facts;
   const issuer = shown(context?.issuer);
-  const words = options.filter(({ name }) => name !== "client").map(wordsOf);
+  const words = options.filter(({ name }) => name !== "client").map(
+    describeOption,
+  );
   if (words.length < options.length) {
     words.push(`a \`client\` that the operator of ${issuer} has registered`);
   }
+  const { method } = facts.probe;
+  const open = context && !isAssumed(facts)
+    ? `This ${method} requires no token. Other requests may: ${
+      shown(target.host)
+    } names ${issuer}.`
+    : `This ${method} requires no token; other requests may.`;
   switch (verdict) {
     case "open":
-      return context && !isAssumed(facts)
-        ? `This request requires no token. Others may: ${
-          shown(target.host)
-        } names ${issuer}.`
-        : "No token is required at this URL.";
+      return open;
     case "needs_client":
     case "needs_option":
-      return `This library continues with ${joined(words)}.`;
+      return (isOpen(facts) ? `${open} ` : "") +
+        `This library continues with ${joined(words)}.`;
   }
   if (facts.signIn?.session) return "";
   if (registration?.client) return `A client is registered at ${issuer}.`;

@@ -8,7 +8,7 @@ import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
 import { transportOf } from "../http/_transport.ts";
 import { isMembers } from "../core/_members.ts";
 import { mayBeChosen } from "./_chosen_options.ts";
-import { clientKindOf, type IFacts } from "./_facts.ts";
+import { allDocuments, clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { AUTHORIZATION_RULES } from "./_rules_authorization.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
@@ -71,6 +71,27 @@ function findingsOf(facts: IFacts): IFinding[] {
   const rank = ({ severity, options }: IFinding) =>
     severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
   return all.sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Returns findings of a server that a client can use: what is wrong at a URL that no
+ * client requests is worth knowing there, and no more.
+ */
+function softened(
+  facts: IFacts,
+  findings: readonly IFinding[],
+): IFinding[] {
+  const unused = new Set(
+    allDocuments(facts).filter(({ isUsed }) => !isUsed).map(({ url }) => url),
+  );
+  const [before, after] = [[], []] as [IFinding[], IFinding[]];
+  for (const finding of findings) {
+    const isSoft = finding.severity === "warning" &&
+      unused.has(finding.url ?? "");
+    if (isSoft) after.push({ ...finding, severity: "info" });
+    else (finding.severity === "info" ? after : before).push(finding);
+  }
+  return [...before, ...after];
 }
 
 function contextOf(facts: IFacts): IDiagnosisContext | undefined {
@@ -174,9 +195,9 @@ async function withSignIn(
  *
  * In addition to the requests of discovery, it requests the remaining well-known URLs,
  * and makes preflight requests as a web page does. If the resource responds to `GET`
- * with 404 or 405 and no challenge, it receives one `POST` without `options.headers`: a
- * `ping` of the Model Context Protocol, which has no effect on a server of that
- * protocol. Without `options.register` and `options.signIn`, all other requests are `GET`
+ * with 400, 404, 405, 406 or a page, and without a challenge, it receives one `POST`
+ * without `options.headers`: a `ping` of the Model Context Protocol, which has no effect
+ * on a server of that protocol. Without `options.register` and `options.signIn`, all other requests are `GET`
  * and `OPTIONS`.
  * A diagnosis takes a few times `timeoutMs` at most, as it makes no further request to a
  * host that has not responded.
@@ -288,7 +309,9 @@ export async function diagnose(
       signIn: describeSignIn(facts.signIn, facts.registration !== undefined),
     }),
     steps: stepsOf({ ...survey.facts, registration: facts.registration }),
-    findings: [...findings],
+    findings: errors.length === 0
+      ? softened(survey.facts, findings)
+      : [...findings],
   };
   return seal(diagnosis, secrets);
 }

@@ -16,7 +16,7 @@ export const DiagnosisVerdict = {
   NeedsClient: "needs_client",
   /** A client of this library stops unless it sets {@linkcode IDiagnosis.options}. */
   NeedsOption: "needs_option",
-  /** The resource does not require a token at this URL. */
+  /** The request without a token is accepted; others may require one. */
   Open: "open",
   /** There is no response from the resource. */
   Unreachable: "unreachable",
@@ -56,6 +56,8 @@ export const DiagnosisOptionName = {
   Dpop: "dpop",
   /** Of the flows: whether the `resource` parameter is sent. */
   Resource: "resource",
+  /** Of `createAuthorizedFetch`: a token before the first request, as no 401 follows. */
+  TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may have. */
   TrustedIssuers: "trustedIssuers",
 } as const;

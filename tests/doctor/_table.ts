@@ -98,8 +98,17 @@ const PARTS: Record<string, Rows> = {
       "warning named_metadata_missing",
       metadataAt("/m"),
     ],
-    "404 at the resource": ["error target_not_found", status(404)],
-    "403 in place of 401": ["warning no_401", status(403)],
+    "404 in place of 401": [
+      "warning no_401",
+      status(404),
+      "needs_option tokenRequired",
+    ],
+    "410 at the resource": ["error target_not_found", status(410)],
+    "403 in place of 401": [
+      "warning no_401",
+      status(403),
+      "needs_option tokenRequired",
+    ],
     "a redirect to a login page": [
       "warning target_redirected",
       status(302, { Location: "https://login.example/" }),
@@ -312,7 +321,7 @@ const ALONE: Rows = {
   "200 without a token, and metadata (Hugging Face)": [
     "info token_optional",
     status(200),
-    "open",
+    "needs_option tokenRequired",
   ],
   "200 without a token, and no metadata": [
     "",
@@ -337,7 +346,7 @@ const ALONE: Rows = {
       handlers["GET /mcp"] = () =>
         new Response(new ReadableStream(), { headers });
     },
-    "open",
+    "needs_option tokenRequired",
   ],
   "401 for POST only": ["info challenge_for_post_only", getStatus(405)],
   "401 for POST only, and 404 for GET (Express)": [
@@ -347,11 +356,16 @@ const ALONE: Rows = {
   "200 for POST, and 404 for GET": [
     "info token_optional",
     all(status(200), getStatus(404)),
-    "open",
+    "needs_option tokenRequired",
   ],
   "404 for GET, and 405 for POST": [
-    "error target_not_found",
+    "warning no_401",
     all(status(405), getStatus(404)),
+    "needs_option tokenRequired",
+  ],
+  "404 for GET and POST, and metadata of the origin alone": [
+    "error target_not_found, info resource_is_parent",
+    all(status(404), asRoot, removed(RESOURCE_PATH)),
   ],
   "a challenge of DPoP alone": [
     "info dpop_required",
@@ -393,7 +407,7 @@ const ALONE: Rows = {
     all(asRoot, metadataAt(ROOT_PATH), removed(RESOURCE_PATH)),
   ],
   "metadata at the URL of the challenge alone": [
-    "warning not_at_well_known_url",
+    "info not_at_well_known_url",
     all(
       metadataAt("/meta"),
       documents((model) => ({ "/meta": served(model.resourceMetadata) })),
@@ -401,7 +415,7 @@ const ALONE: Rows = {
     ),
   ],
   "documents of one resource that disagree": [
-    "warning resource_documents_disagree",
+    "info resource_documents_disagree",
     all(
       metadataAt("/meta"),
       documents(({ origin, resourceMetadata }) => ({
@@ -463,6 +477,10 @@ const ALONE: Rows = {
       inPlace(PAGE, HTML),
       documents((model) => ({ [OPENID_PATH]: served(model.serverMetadata) })),
     ),
+  ],
+  "HTML at a well-known URL that no client requests": [
+    "info html_instead_of_json",
+    documents(() => ({ [OPENID_PATH]: served(PAGE, HTML) })),
   ],
   "HTML in place of the metadata of the server": [
     "error html_instead_of_json",
@@ -558,7 +576,7 @@ const ALONE: Rows = {
     })),
   ],
   "documents of one issuer that disagree on PKCE (GitHub)": [
-    "warning server_documents_disagree",
+    "info server_documents_disagree",
     documents(({ serverMetadata }) => ({
       [APPENDED_PATH]: served({
         ...serverMetadata,

@@ -1,6 +1,6 @@
 /** Servers that cannot be reached, or only over https, and the options. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import {
@@ -10,6 +10,7 @@ import {
   metadataAt,
   only,
   resource,
+  responding,
   server,
 } from "./_changes.ts";
 import {
@@ -92,7 +93,7 @@ Deno.test("diagnose() warns of http if it is allowed", async () => {
 });
 
 Deno.test("diagnose() finds slow responses", async () => {
-  let time = 0;
+  let time = Date.now();
   const { ids, findings } = await diagnosed(undefined, {
     now: () => time += 4_000,
   });
@@ -147,12 +148,14 @@ Deno.test("diagnose() uses a named authorization server", async () => {
   assertEquals([idsOf(diagnosis), diagnosis.context?.source], [[], "option"]);
 });
 
-Deno.test("diagnose() sends a POST without the caller's header fields, and only after a 404 or 405 without a challenge", async () => {
+Deno.test("diagnose() sends a POST without the caller's header fields, and only where a GET says nothing", async () => {
   const rows: [status: number, fields: HeadersInit, posts: number][] = [
     [200, {}, 0],
-    [400, {}, 0],
+    [200, { "Content-Type": "text/html; charset=utf-8" }, 1],
+    [400, {}, 1],
+    [403, {}, 0],
     [404, {}, 1],
-    [406, {}, 0],
+    [406, {}, 1],
     [405, { "WWW-Authenticate": "Bearer" }, 0],
     [405, {}, 1],
   ];
@@ -171,6 +174,74 @@ Deno.test("diagnose() sends a POST without the caller's header fields, and only 
     await diagnose(world.target, { headers });
     assertEquals(received, Array(posts).fill([null, null]), `${status}`);
   }
+});
+
+Deno.test("diagnose() reads the challenge of a POST, which alone names the metadata", async () => {
+  const html = { "Content-Type": "text/html" };
+  const rows: [status: number, fields?: HeadersInit][] = [
+    [200, html],
+    [400],
+    [404],
+    [405],
+    [406],
+  ];
+  for (const [status, headers = {}] of rows) {
+    const { verdict, ids } = await diagnosed(all(
+      metadataAt("/meta"),
+      responding(() => new Response("", { status, headers }), "GET /mcp"),
+      only(({ resourceMetadata, serverMetadata }) => ({
+        "/meta": served(resourceMetadata),
+        [SERVER_PATH]: served(serverMetadata),
+      })),
+    ));
+    assertEquals([verdict, ids], ["ready", [
+      "info not_at_well_known_url",
+      "info challenge_for_post_only",
+    ]], `${status}`);
+  }
+});
+
+Deno.test("diagnose() concludes from a page and a POST that is refused no more than from the page", async () => {
+  const html = { "Content-Type": "text/html" };
+  const { verdict, summary, steps } = await diagnosed(all(
+    only(),
+    responding(() => new Response("", { headers: html }), "GET /mcp"),
+    responding(() => new Response("", { status: 403 }), "POST /mcp"),
+  ));
+  assertEquals(verdict, "open");
+  assertEquals(summary, "This GET requires no token; other requests may.");
+  assertEquals(steps[1]?.method, "POST");
+});
+
+Deno.test("diagnose() finds a clock that differs", async () => {
+  const rows: [seconds: number, words: string | undefined][] = [
+    [-3_600, "60 minutes behind"],
+    [-40, "behind"],
+    [-20, undefined],
+    [20, undefined],
+    [40, "ahead of"],
+  ];
+  const at = Date.parse("2026-11-23T12:00:00Z");
+  for (const [seconds, words] of rows) {
+    const date = new Date(at + seconds * 1_000).toUTCString();
+    const { findings } = await diagnose(TARGET, {
+      now: () => at,
+      fetch: async (url, init) => {
+        const response = await remote(() => {})(url, init) as Response;
+        response.headers.set("Date", date);
+        return response;
+      },
+    });
+    assertEquals(findings.map(({ id }) => id), words ? ["clock_differs"] : []);
+    assertMatch(findings[0]?.message ?? "", new RegExp(words ?? "^$"));
+  }
+  // A cache returns the `Date` of the response that it has kept.
+  const { ids } = await diagnosed(({ documents }) => {
+    Object.assign(documents[SERVER_PATH]?.headers ?? {}, {
+      Date: new Date(0).toUTCString(),
+    });
+  });
+  assertEquals(ids, []);
 });
 
 Deno.test("diagnose() makes few requests beside those of discovery", async () => {

@@ -193,6 +193,26 @@ const ROWS: Rows = {
       handler("POST /as/par", error(400, "invalid_request")),
     ),
   ],
+  "a pushed request that lacks a DPoP proof (atproto)": [
+    "error dpop_required, info pushed_requests_required",
+    /"error": "invalid_dpop_proof"/,
+    all(
+      server((origin) => ({
+        require_pushed_authorization_requests: true,
+        pushed_authorization_request_endpoint: `${origin}/as/par`,
+      })),
+      handler("POST /as/par", error(400, "invalid_dpop_proof")),
+    ),
+    { verdict: "needs_option dpop" },
+  ],
+  "no iss, which is not promised": [
+    "info iss_not_supported",
+    /authorization_response_iss_parameter_supported" is absent/,
+    all(
+      server({ authorization_response_iss_parameter_supported: undefined }),
+      members("/as/authorize", { iss: undefined }),
+    ),
+  ],
   "a device authorization that is refused": [
     "error device_authorization_failed",
     /"error": "unauthorized_client"/,
