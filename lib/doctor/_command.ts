@@ -12,10 +12,12 @@ import {
   readArguments,
   UsageError,
 } from "./_arguments.ts";
+import { inCommandWords } from "./_command_words.ts";
+import { pageOf } from "./_page.ts";
 import { reportLines } from "./_report.ts";
+import { withoutQuery } from "./_seal.ts";
 import { diagnose } from "./diagnose.ts";
 import type { IDiagnosisRequest } from "./diagnosis.ts";
-import { reportHtml } from "./report_html.ts";
 import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "./sign_in.ts";
 
 /** What a sign-in uses of a loopback receiver. */
@@ -158,7 +160,11 @@ async function run(found: IArguments, io: ICommandIo): Promise<number> {
   else for (const line of reportLines(diagnosis, { colour })) print(line);
   if (html !== undefined) {
     const write = io.writeFile ?? (await files()).writeTextFile;
-    await using("write", html, write(html, reportHtml(diagnosis)));
+    await using(
+      "write",
+      html,
+      write(html, pageOf(withoutQuery(diagnosis), inCommandWords)),
+    );
     printError(`The report is in ${printable(html)}`);
   }
   return ["broken", "unreachable"].includes(diagnosis.verdict) ? 1 : 0;

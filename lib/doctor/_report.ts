@@ -3,6 +3,7 @@
 import { printable } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
 import { describeTime, fit } from "./_html.ts";
+import { commandFor, inCommandWords } from "./_command_words.ts";
 import { joinSteps } from "./_join_steps.ts";
 import { signInRows } from "./_sign_in_words.ts";
 import type {
@@ -93,12 +94,15 @@ export function reportLines(
   const faint = paint("faint");
   const lines = [
     ...wrap(target, ""),
-    ...wrap(`${verdict.replace("_", " ")}: ${summary}`, "").map(
-      paint(verdict),
-    ),
+    ...wrap(`${verdict.replace("_", " ")}: ${inCommandWords(summary)}`, "")
+      .map(paint(verdict)),
   ];
   const named = (name: string, text: string) =>
     wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
+  const command = commandFor(diagnosis);
+  if (command !== undefined) {
+    lines.push("", "To try it:", ...wrap(command, "    ", "  "));
+  }
   if (context) {
     const { issuer, resource, scopes } = context;
     lines.push(
@@ -140,7 +144,7 @@ export function reportLines(
         line,
       ) => line.split("\n")),
       ...named("  Server", operator),
-      ...(client ? named("  Client", client) : []),
+      ...(client ? named("  Client", inCommandWords(client)) : []),
       ...wrap(url ? `${standard}; ${url}` : standard, "    ").map(faint),
     ];
   }

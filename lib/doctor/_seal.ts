@@ -3,7 +3,8 @@
 import { isMembers } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
 import { secretsOf } from "../http/_redact.ts";
-import type { IDiagnoseOptions } from "./diagnosis.ts";
+import { parseUrl } from "../core/_url.ts";
+import type { IDiagnoseOptions, IDiagnosis } from "./diagnosis.ts";
 
 /** Returns the values of the caller's header fields. */
 export function secretsIn(
@@ -23,6 +24,53 @@ function sealText(text: string, secrets: readonly string[]): string {
       /\p{Cf}/gu,
       (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
     );
+}
+
+/** Shorter values, such as a number of a page, would match by accident. */
+const MIN_VALUE_LENGTH = 4;
+
+/** Members whose strings are words of this library, or of a standard. */
+const OWN_WORDS =
+  /^(date|flow|id|isExtra|method|name|revocation|severity|source|standard|verdict)$/;
+
+/** Returns a function that replaces the query of a URL, and its values. */
+function replaceQuery(search: string): (text: string) => string {
+  // Without `=`, the name is all there is.
+  const values = [...new URLSearchParams(search)]
+    .map(([name, value]) => value || name);
+  const form = values.map((value, index) => [`${index}`, value]);
+  // With their encodings, and where a string was cut within a value.
+  const long = secretsOf({}, `${new URLSearchParams(form)}`);
+  const short = values.flatMap((value) => [value, encodeURIComponent(value)])
+    .filter((value) => value.length >= MIN_VALUE_LENGTH);
+  return (text) =>
+    short.reduce(
+      (left, value) => left.replaceAll(value, "…"),
+      sealText(text.replaceAll(search, "?…"), long),
+    );
+}
+
+/**
+ * Hides the query of the target in all strings, where keys of an API may stand, and its
+ * values, which a server may repeat.
+ */
+export function withoutQuery(diagnosis: IDiagnosis): IDiagnosis {
+  const { search = "" } = parseUrl(diagnosis.target) ?? {};
+  if (search === "") return diagnosis;
+  const replace = replaceQuery(search);
+  const hide = <T>(value: T): T => {
+    if (typeof value === "string") return replace(value) as T;
+    if (Array.isArray(value)) return value.map(hide) as T;
+    return isMembers(value)
+      ? Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [
+          replace(name),
+          OWN_WORDS.test(name) ? one : hide(one),
+        ]),
+      ) as T
+      : value;
+  };
+  return hide(diagnosis);
 }
 
 /**

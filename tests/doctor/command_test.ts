@@ -4,6 +4,7 @@ import {
   assert,
   assertEquals,
   assertMatch,
+  assertNotMatch,
   assertStringIncludes,
 } from "@std/assert";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
@@ -111,4 +112,38 @@ Deno.test("runDoctor() says that it registers a client before it does", async ()
     `Registers a client at ${world.model.origin}/as/register`,
     "registered",
   ]);
+});
+
+Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {
+  const fetch = remote(server({
+    issuer: "https://other.example/a",
+    registration_endpoint: undefined,
+    code_challenge_methods_supported: undefined,
+  }));
+  const target = `${TARGET}?a=1&b='2'`;
+  const written: string[] = [];
+  const { text } = await run([target, "--html=x.html"], {
+    fetch,
+    requireWritable: () => Promise.resolve(),
+    writeFile: (_, page) => Promise.resolve(void written.push(page)),
+  });
+  const flat = text.replace(/\s+/g, " ");
+  const options = "--trusted-issuer " +
+    "https://api.example/as=https://other.example/a --assume-pkce";
+  assertStringIncludes(
+    flat,
+    `Not tried: authorization endpoint, token endpoint. To try it: ` +
+      `oauth-helper doctor --sign-in ${options} --client-id ID ` +
+      `'${TARGET}?a=1&b=%272%27'`,
+  );
+  assertStringIncludes(flat, "With `oauth-helper`: `--assume-pkce`, if");
+  assertStringIncludes(flat, "`oauth-helper` continues with `--trusted-issuer");
+  assertNotMatch(text + written[0], /assumePkce|trustedIssuers/);
+  assertStringIncludes(
+    written[0] ?? "",
+    `doctor --sign-in ${options} --client-id ID &#39;${TARGET}?…&#39;`,
+  );
+  const { text: json } = await run([target, "--json"], { fetch });
+  assertStringIncludes(json, "`assumePkce: true`");
+  assertNotMatch(json, /--assume-pkce/);
 });

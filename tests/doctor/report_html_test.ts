@@ -8,6 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { OAuthClientError } from "../../mod.ts";
 import { diagnose, type IDiagnosis, reportHtml } from "../../lib/doctor/mod.ts";
 import { server } from "./_changes.ts";
 import { signedIn } from "./_sign_in_world.ts";
@@ -84,6 +85,25 @@ Deno.test("reportHtml() shows no query of the target", async () => {
   assertStringIncludes(html, `${diagnosis.model.origin}/mcp?…`);
 });
 
+Deno.test("reportHtml() shows no value of the target's query that a server repeats", async () => {
+  const long = "k3y with/spaces&more".repeat(9);
+  const query = new URLSearchParams({ key: long, pin: "k3y4", page: "2" });
+  const values = [long, "k3y4", encodeURIComponent(long), `${query}`];
+  const diagnosis = await diagnosed(
+    ({ resource, resourceMetadata }) => {
+      resource.headers["WWW-Authenticate"] += `, error="${values.join(" ")}"`;
+      resourceMetadata.scopes_supported = [long, "k3y4", "none"];
+      resourceMetadata.resource = `https://x.example/${values[2]}`;
+    },
+    {},
+    `/mcp?${query}&k3y5`,
+  );
+  assertMatch(JSON.stringify(diagnosis), /k3y4/);
+  const html = reportHtml(diagnosis);
+  assertNotMatch(html, /k3y/);
+  assertStringIncludes(html, "RFC 9728, section 2");
+});
+
 Deno.test("reportHtml() escapes everything that servers send", async () => {
   const evil = "\"'><script>alert(1)</script><a href=x>`x`</a>&amp;";
   const diagnosis = await signedIn((model) => {
@@ -102,9 +122,11 @@ Deno.test("reportHtml() escapes everything that servers send", async () => {
   const strange: IDiagnosis = {
     ...diagnosis,
     target: `https://${evil}`,
+    verdict: evil as never,
     findings: diagnosis.findings.map((finding) => ({
       ...finding,
       ...{ id: evil, message: evil, excerpt: evil, url: evil },
+      ...{ severity: evil as never },
     })),
     steps: diagnosis.steps.map((step) => ({
       ...step,
@@ -124,5 +146,10 @@ Deno.test("reportHtml() writes a page for each verdict", async () => {
     verdicts.add(diagnosis.verdict);
   }
   assertEquals(verdicts.size, 4);
-  assertThrows(() => reportHtml(undefined as never), "diagnosis");
+  const error = assertThrows(
+    () => reportHtml(undefined as never),
+    OAuthClientError,
+    "diagnosis",
+  );
+  assertEquals(error.code, "invalid_argument");
 });

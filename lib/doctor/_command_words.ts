@@ -1,0 +1,86 @@
+/** A diagnosis in the words of the program, whose options have other names. */
+
+import { printable } from "../core/_quote.ts";
+import type { IDiagnosis, IDiagnosisOption } from "./diagnosis.ts";
+
+/** What the program accepts in place of an option of the library. */
+const NAMES: Readonly<Record<string, string>> = {
+  allowHttp: "--allow-http",
+  assumePkce: "--assume-pkce",
+  client: "--client-id",
+  clientMetadataUrl: "--client-metadata",
+  parameters: "--param",
+  resource: "--resource",
+  scopes: "--scope",
+  trustedIssuers: "--trusted-issuer",
+};
+
+/** Options of the library whose only value is the presence of the option. */
+const FLAG = /^(allowHttp|assumePkce)(: true)?$/;
+
+/** Returns one argument for a shell. */
+function quoted(argument: string): string {
+  return /^[\w:/.@=-]+$/.test(argument)
+    ? argument
+    : `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
+/** Returns an option as it is written in a program, as one of the command. */
+function spelled(code: string): string | undefined {
+  const [, name = "", value] = /^(\w+)(?:: (.*))?$/s.exec(code) ?? [];
+  if (!Object.hasOwn(NAMES, name)) return undefined;
+  const option = NAMES[name];
+  // The parameter of the protocol, unless it has a value.
+  if (name === "resource" && value === undefined) return undefined;
+  if (value === undefined || FLAG.test(code)) return option;
+  const [, named, claimed] = /^\{ "(.*)": "(.*)" \}$/.exec(value) ?? [];
+  return claimed === undefined
+    ? `${option} ${value}`
+    : `${option} ${quoted(`${named}=${claimed}`)}`;
+}
+
+/** Replaces the options of the library that a sentence names by those of the command. */
+export function inCommandWords(text: string): string {
+  let isChanged = false;
+  const words = text.replace(/`([^`]+)`/g, (whole, code) => {
+    const option = spelled(code);
+    isChanged ||= option !== undefined;
+    return option === undefined ? whole : `\`${option}\``;
+  });
+  return isChanged
+    ? words.replace("With this library", "With `oauth-helper`")
+      .replace("This library continues", "`oauth-helper` continues")
+    : text;
+}
+
+/** Returns the arguments that an option needs, if the command has it. */
+function argumentsOf({ name, value }: IDiagnosisOption): string[] {
+  switch (name) {
+    case "allowHttp":
+    case "assumePkce":
+      return [NAMES[name] ?? ""];
+    case "client":
+      return ["--client-id ID"];
+    case "clientMetadataUrl":
+      return ["--client-metadata URL"];
+    case "trustedIssuers":
+      return Object.entries(Object(value)).map(([named, claimed]) =>
+        `--trusted-issuer ${quoted(`${named}=${claimed}`)}`
+      );
+  }
+  // The doctor sets the others itself, or a sign-in has no use for them.
+  return [];
+}
+
+/** Returns the command that tries what a diagnosis has not tried. */
+export function commandFor(
+  { target, verdict, options = [], notTried = [] }: IDiagnosis,
+): string | undefined {
+  const canSignIn = ["ready", "needs_client", "needs_option"].includes(verdict);
+  if (!canSignIn || notTried.length === 0) return undefined;
+  return printable([
+    "oauth-helper doctor --sign-in",
+    ...options.flatMap(argumentsOf),
+    quoted(target),
+  ].join(" "));
+}
