@@ -3,12 +3,11 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { IFacts } from "./_facts.ts";
-import type { IDiagnoseOptions } from "./diagnosis.ts";
 
 /** Checks whether the caller has named every issuer that was trusted. */
 function areGiven(
-  { trustedIssuers: given = {} }: IDiagnoseOptions,
-  { trustedIssuers: used = {} }: IDiagnoseOptions,
+  { options: { trustedIssuers: given = {} } }: IFacts,
+  { options: { trustedIssuers: used = {} } }: IFacts,
 ): boolean {
   return Object.entries(used).every(([named, claimed]) =>
     Object.hasOwn(given, named) && given[named] === claimed
@@ -31,11 +30,11 @@ function areOfIssuer({ context }: IFacts): boolean {
  * left to the caller, and a claimed issuer is believed only where nothing is sent to
  * another origin than its own.
  */
-export function mayBeChosen(given: IDiagnoseOptions, facts: IFacts): boolean {
-  const { allowHttp } = facts.options;
-  if (allowHttp && !given.allowHttp) return false;
-  if (areGiven(given, facts.options)) return true;
-  const { issuer } = given.signIn?.client ?? {};
+export function mayBeChosen(given: IFacts, facts: IFacts): boolean {
+  const { allowHttp, signIn } = given.options;
+  if (facts.options.allowHttp && !allowHttp) return false;
+  if (areGiven(given, facts)) return true;
+  const { issuer } = signIn?.client ?? {};
   const belongs = issuer === undefined ||
     isSameIssuer(issuer, facts.context?.issuer ?? "");
   return belongs && areOfIssuer(facts);

@@ -168,7 +168,7 @@ async function withSignIn(
 ): Promise<IPrognosis> {
   const { signIn: wanted } = first.options;
   if (!wanted || prognosis.errors.length > 0) return prognosis;
-  if (!mayBeChosen(first.options, prognosis.facts)) return prognosis;
+  if (!mayBeChosen(first, prognosis.facts)) return prognosis;
   const record = await signIn(prognosis.facts, prognosis.options);
   if (!record) return prognosis;
   const further = {
