@@ -35,6 +35,7 @@ const SERVER = {
   "no-input": FLAG,
   "param": TEXTS,
   "redirect-uri": TEXT,
+  "require-iss": FLAG,
   "resource": TEXT,
   "scope": TEXTS,
   "server-metadata": TEXT,
@@ -102,6 +103,7 @@ export interface IArguments {
   readonly omitResource: boolean;
   readonly paste: boolean;
   readonly quiet: boolean;
+  readonly requireIss: boolean;
 }
 
 /** Checks whether this is a command that uses sessions. */
@@ -238,9 +240,12 @@ export function readArguments(
     // It does not select the server.
     throw usageError("--issuer requires --client-id");
   }
-  if (given.device && (given.paste || given["redirect-uri"] !== undefined)) {
+  const ofRedirect = given.paste || given["require-iss"] ||
+    given["redirect-uri"] !== undefined;
+  if (given.device && ofRedirect) {
     throw usageError(
-      "--device has no redirect: leave out --paste and --redirect-uri",
+      "--device has no redirect: leave out --paste, --redirect-uri and " +
+        "--require-iss",
     );
   }
   const scopes = given.scope?.flatMap((value) => value.split(/\s+/))
@@ -271,5 +276,6 @@ export function readArguments(
     omitResource: given.resource === "false",
     paste: given.paste ?? false,
     quiet: given.quiet ?? false,
+    requireIss: given["require-iss"] ?? false,
   };
 }

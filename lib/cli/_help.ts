@@ -55,6 +55,8 @@ const SERVER = `\
   --server-metadata FILE  JSON with issuer, authorization_endpoint and
                           token_endpoint, for an API that publishes no metadata
   --assume-pkce           use PKCE although the server does not list it
+  --require-iss           refuse an authorization response that does not name
+                          its server (RFC 9207)
   --trusted-issuer A=B    accept B as issuer in the metadata of server A;
                           repeatable
   --allow-http            accept http URLs that are not on loopback

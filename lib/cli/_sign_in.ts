@@ -3,6 +3,7 @@
 import type { ILoopbackReceiverOptions } from "../native/loopback_receiver.ts";
 import type { Authorize } from "../session/flow.ts";
 import type { IArguments } from "./_arguments.ts";
+import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 
 /** The name of the client, which users see on the pages of a server. */
@@ -63,9 +64,25 @@ export async function flowOf(
     "../native/loopback_receiver.ts"
   );
   const { codeFlow } = await import("../session/code_flow.ts");
+  const { redirectUri, visit } = createLoopbackReceiver(
+    receiverOptionsOf(given, host),
+  );
   return codeFlow({
     ...common,
-    ...createLoopbackReceiver(receiverOptionsOf(given, host)),
+    async redirectUri(request) {
+      try {
+        return await redirectUri(request);
+      } catch (error) {
+        throw new Failure(
+          ExitCode.Failed,
+          (error as Error).message,
+          "Pass a URI with a free port that the client is registered with: " +
+            "--redirect-uri http://127.0.0.1:PORT/callback",
+        );
+      }
+    },
+    visit,
     assumePkce: given.assumePkce,
+    requireIss: given.requireIss,
   });
 }

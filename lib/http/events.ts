@@ -24,7 +24,8 @@ export type SignInReason =
  * - `request`: a request has ended, to a server or to the resource. `status` is
  *   undefined if there was no response; `code` then says why. `durationMs` is rounded.
  * - `uncovered_request`: a request to the origin of the resource was sent without a
- *   token, as its URL is neither the resource nor below it.
+ *   token, as its URL is neither the resource nor below it. `url` has no path if the
+ *   store could not be read, as the token could be a part of it.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
  * - `sign_in_started`, `sign_in_finished`: a user was asked to sign in; a user has

@@ -130,8 +130,9 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * `url_refused` if the URL is not http or https, or `invalid_argument` if `redirectUri`
  * was not called before.
  *
- * Deno needs `--allow-net=127.0.0.1` (with `[::1]` for `localhost`), and `--allow-run` and `--allow-env` for the
- * command that opens the browser; without the latter two, the URL is only printed.
+ * Deno needs `--allow-net=127.0.0.1` (with `[::1]` for `localhost`), and `--allow-run`
+ * and `--allow-env` for the command that opens the browser; without the latter two, the
+ * URL is only printed.
  *
  * The command receives the URL with its `state` as an argument. Other users of the same
  * machine can read the argument in the list of processes, sign in themselves and send

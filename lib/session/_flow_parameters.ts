@@ -1,14 +1,31 @@
 /** What a flow requests, by its own options and those of the resource. */
 
+import { requireArgument } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
-import { recallNoted } from "../client/authentication_selection.ts";
+import {
+  recallNoted,
+  requireBoundClient,
+} from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
 
 const OPENID = "openid";
+
+/** Fails unless the options that flows with a user share can be used. */
+export function requireFlowOptions(
+  { client, knownClients = [], scopes }: IFlowOptions,
+): void {
+  requireBoundClient(client);
+  requireArgument(
+    Array.isArray(knownClients),
+    "knownClients",
+    "an array of clients",
+  );
+  if (scopes !== undefined) requireScopes("scopes", scopes);
+}
 
 /** Returns the scopes of a flow with those that the resource requires. */
 export function scopesOf(

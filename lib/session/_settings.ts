@@ -112,7 +112,12 @@ export function settingsOf(
   optionalFunction("fetch", given);
   optionalFunction("allowUrl", allowUrl);
   optionalFunction("now", now);
-  const isDpop = dpop === undefined || typeof dpop.createHeaders === "function";
+  optionalFunction(
+    "selectAuthorizationServer",
+    further.selectAuthorizationServer,
+  );
+  const isDpop = dpop === undefined ||
+    typeof dpop?.createHeaders === "function";
   requireArgument(isDpop, "dpop", "the result of createDpop");
   optionalString("userAgent", userAgent);
   optionalFunction("onEvent", onEvent);

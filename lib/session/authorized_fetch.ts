@@ -148,10 +148,14 @@ export function createAuthorizedFetch(
   /** Reports a request without a token, whose path may contain that of the session. */
   async function reportUncovered(method: string, url: URL): Promise<void> {
     if (!onEvent) return;
-    const session = await loadSession(renewal).catch(() => undefined);
-    const event = { method, url: url.origin + url.pathname };
-    const secrets = secretTokens(session);
-    emit(onEvent, { type: "uncovered_request", ...event }, secrets);
+    // Also a session that this fetch cannot use has a token.
+    const session = await store.load().catch(() => null);
+    const path = session === null ? "" : url.pathname;
+    emit(onEvent, {
+      type: "uncovered_request",
+      method,
+      url: url.origin + path,
+    }, secretTokens(session ?? undefined));
   }
 
   /** Sends a request, and again after each renewal that its response requires. */

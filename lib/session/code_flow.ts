@@ -12,7 +12,6 @@ import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import {
   authenticationOf,
   registrationOf,
-  requireBoundClient,
 } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
@@ -21,6 +20,7 @@ import {
   clientOf,
   needsIdToken,
   parametersOf,
+  requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -154,7 +154,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   const { offlineAccess = true, authorizationDetails } = options;
   const { knownClients = [], resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
-  requireBoundClient(options.client);
+  requireArgument(
+    typeof redirectUri === "string" || typeof redirectUri === "function",
+    "redirectUri",
+    "a string or a function",
+  );
+  requireFlowOptions(options);
   /** The registrations of sign-ins that have not led to a session, by issuer. */
   const unfinished = new Map<string, IKnownClient>();
   return carrying(options.client, async (request) => {

@@ -10,10 +10,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { selectScopes } from "../core/scopes.ts";
-import {
-  registrationOf,
-  requireBoundClient,
-} from "../client/authentication_selection.ts";
+import { registrationOf } from "../client/authentication_selection.ts";
 import {
   fetchDeviceAuthorization,
   type IDeviceAuthorization,
@@ -25,6 +22,7 @@ import {
   clientOf,
   needsIdToken,
   parametersOf,
+  requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
@@ -70,7 +68,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);
-  requireBoundClient(options.client);
+  requireFlowOptions(options);
   return carrying(options.client, async (request) => {
     const { resource, serverMetadata } = request.context;
     const given = sessionOptionsOf(request);

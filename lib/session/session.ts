@@ -14,6 +14,8 @@ import {
 } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
+import { secretsOf } from "../http/_redact.ts";
+import { fetchWith } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { revokeToken } from "../token/revocation.ts";
 import { type IToken, refreshToken } from "../token/token.ts";
@@ -162,6 +164,7 @@ export async function refreshSession(
   const { dpop, now, client = session.client } = options ?? {};
   const { serverMetadata, token, scopes, refreshScope, dpopThumbprint } =
     requireObject("session", session);
+  const { access_token, id_token } = token;
   recallNoted(client, session.client);
   // A holder of the former key could not use a token that is bound to another key.
   requireArgument(
@@ -171,11 +174,14 @@ export async function refreshSession(
   );
   const fresh = await refreshToken(serverMetadata, token, {
     ...sessionOptionsOf(options ?? {}),
+    // The server knows these too, and may repeat them.
+    fetch: fetchWith(options?.fetch, {
+      secrets: secretsOf({ access_token, id_token: id_token ?? "" }),
+    }),
     client,
     scopes: refreshScope && scopes,
     resource: requestedResource(session),
   });
-  const { id_token } = token;
   // The sign-in had no valid ID token, so there is none to compare this one with.
   if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {

@@ -287,7 +287,8 @@ export async function startAuthorization(
  * {@linkcode startAuthorization}, the ID token is left out instead.
  *
  * @param callback The URL that the user was redirected to or its query, or the
- * request that a server received.
+ * request that a server received. Its path has to be that of the redirect URI: if a
+ * router or proxy has removed a part, pass the whole URL as a string.
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
  * @param options The same `dpop`, and credentials that `pending` does not contain.
  * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},

@@ -31,9 +31,9 @@ const ENTRIES = [
     exportOf("{ codeFlow, createAuthorizedFetch }") +
     exportOf("{ createLoopbackReceiver, fileStore }", "lib/native/mod.ts"),
     25_000,
-    33_500,
+    34_900,
   ],
-  ["code flow, from 401 to a token", CODE_FLOW, 9_500, 14_500],
+  ["code flow, from 401 to a token", CODE_FLOW, 9_500, 15_150],
   [
     "discoverAuthorization",
     exportOf("{ discoverAuthorization }"),
@@ -50,7 +50,7 @@ const ENTRIES = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     exportOf("{ codeFlow, createAuthorizedFetch, memoryStore }"),
     13_000,
-    27_800,
+    29_250,
   ],
   [
     "the receivers of ./browser",

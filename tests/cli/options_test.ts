@@ -57,6 +57,36 @@ test("--client-id without a secret uses that client, and registers none", async 
   assertEquals(session.client.client_id, "console");
 });
 
+test("--client-id does not move to another port, and names --redirect-uri", async (desk) => {
+  const servers = await startTestServers();
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const redirect = `--redirect-uri=http://127.0.0.1:${port}/callback`;
+  const args = ["login", "--client-id=c1", redirect, servers.resource];
+  const run = await desk.start(args, { isTerminal: true }).end();
+  await servers.close();
+  assertEquals(run.code, 1, run.output);
+  assertMatch(
+    run.output,
+    new RegExp(`port ${port} .* in use[^]*--redirect-uri`),
+  );
+});
+
+test("--require-iss refuses a response that does not name its server", async (desk) => {
+  const servers = await startTestServers({
+    iss: null,
+    serverMetadata: {
+      authorization_response_iss_parameter_supported: undefined,
+    },
+  });
+  const { resource } = servers;
+  const refused = await desk.signIn(["login", "--require-iss", resource]);
+  assertEquals(refused.code, 1);
+  assertStringIncludes(refused.output, "its iss is missing");
+  assertEquals((await desk.signIn(["login", resource])).code, 0);
+  await servers.close();
+});
+
 test("token ends with 3 where the refresh token is no longer valid, and says why", async (desk) => {
   await using servers = await startFlowServers();
   const url = servers.protectedResource.resource;

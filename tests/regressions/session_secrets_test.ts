@@ -5,6 +5,7 @@ import {
   codeFlow,
   createDpop,
   type ISession,
+  type ISessionStore,
   memoryStore,
   OAuthClientError,
 } from "../../mod.ts";
@@ -409,6 +410,25 @@ Deno.test("createAuthorizedFetch() reports no token in the path of a request tha
     method: "GET",
     url: `${origin}/other/[redacted]/x`,
   }]);
+
+  // The path is left out if the token is not known, or is that of another server.
+  const event = { type: "uncovered_request", method: "GET" };
+  const others: [ISessionStore, url: string][] = [
+    [{ ...store(), load: () => Promise.reject(new Error("down")) }, origin],
+    [
+      memoryStore({ ...SESSION, token, dpopThumbprint: "k" }),
+      `${origin}/other/[redacted]/x`,
+    ],
+  ];
+  for (const [store, url] of others) {
+    const seen: AuthorizedFetchEvent[] = [];
+    const { api } = resourceFetch(() => new Response("ok"), {
+      store,
+      onEvent: (event) => seen.push(event),
+    });
+    await statusOf(api(`${origin}/other/${access_token}/x`));
+    assertEquals<unknown>(seen, [{ ...event, url }]);
+  }
 });
 
 Deno.test("createAuthorizedFetch() repeats no access token from an error of a refresh", async () => {

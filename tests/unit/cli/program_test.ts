@@ -56,6 +56,7 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["login", "--client-secret-file=f", url], "requires --client-id"],
     [["token", "--issuer", url, url], "--issuer requires --client-id"],
     [["login", "--device", "--paste", url], "--device has no redirect"],
+    [["login", "--device", "--require-iss", url], "--device has no redirect"],
     [["login", "--redirect-uri=https://a.example/", url], "--redirect-uri"],
     [["login", "--trusted-issuer=a=b", url], "--trusted-issuer requires"],
   ];

@@ -489,6 +489,8 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       [MCP, { authorize, now: 1 }],
       [MCP, { authorize, dpop: true }],
       [MCP, { authorize, dpop: {} }],
+      [MCP, { authorize, dpop: null }],
+      [MCP, { authorize, selectAuthorizationServer: "https://as.example" }],
       [MCP, { authorize, userAgent: 1 }],
       [MCP, { authorize, serverMetadata: "https://as.example" }],
       [MCP, { authorize, trustedIssuers: ["https://as.example"] }],

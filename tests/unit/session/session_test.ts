@@ -61,6 +61,19 @@ Deno.test("refreshSession() keeps what the response leaves out", async () => {
   );
 });
 
+Deno.test("refreshSession() drops scopes that are a token of the session", async () => {
+  const former = { access_token: "former-token", id_token: "former-id-token" };
+  const scope = `read ${former.access_token} ${former.id_token}`;
+  using stub = stubFetch({
+    [TOKEN_ENDPOINT]: json({ access_token: "a2", scope }),
+  });
+  const { token } = await refreshSession(
+    { ...SESSION, token: { ...SESSION.token, ...former } },
+    { fetch: stub.fetch },
+  );
+  assertEquals(token.scope, "read");
+});
+
 Deno.test("refreshSession() leaves the resource out for a session that omits it", async () => {
   using stub = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "a2" }) });
   const session: ISession = { ...SESSION, omitResource: true };
