@@ -114,13 +114,16 @@ export function isTemporary(status = 0): boolean {
 
 /** Returns the action that depends on which request failed, if there is one. */
 function actionByRequest(
-  { request, error, status = 0 }: OAuthClientError,
+  { request, error, status = 0, errorResponse }: OAuthClientError,
 ): AdviceAction | undefined {
   if (!request) return undefined;
-  // glewlwyd responds to a dead refresh token with 400 and no body.
-  const isBare = request === "refresh" && error === undefined &&
-    [400, 401].includes(status);
-  return isBare ? "reauthorize" : actionIn(BY_REQUEST[request], error);
+  if (request !== "refresh" || error !== undefined) {
+    return actionIn(BY_REQUEST[request], error);
+  }
+  if (status !== 400 && status !== 401) return undefined;
+  // glewlwyd responds to a dead refresh token with 400 and no body. A page is that of a
+  // proxy, which has not asked the server.
+  return errorResponse === undefined ? "retry" : "reauthorize";
 }
 
 /**
@@ -130,7 +133,8 @@ function actionByRequest(
  * | -------------------------------------------------------------- | ------------- |
  * | `status` is 408, 425, 429 or 5xx, whatever the `error` is      | `retry`       |
  * | `request` is `refresh`, and `error` is `bad_refresh_token`, `invalid_refresh_token` or `invalid_request` | `reauthorize` |
- * | `request` is `refresh`, and `status` is 400 or 401 without an `error` | `reauthorize` |
+ * | `request` is `refresh`, `status` is 400 or 401, and the body is empty or `{}` | `reauthorize` |
+ * | `request` is `refresh`, `status` is 400 or 401, and the body has no `error` | `retry` |
  * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or `unauthorized_client` | `give_up` |
  * | `request` is `silent_authorization`, and `error` is `consent_required` | `reauthorize` |
  * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`, `invalid_client` or `unauthorized_client` | `give_up` |

@@ -119,7 +119,10 @@ export interface IOAuthClientErrorDetails {
   readonly error_uri?: string | undefined;
   /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfter?: number | undefined;
-  /** Members of the error response, without tokens. */
+  /**
+   * Members of the error response, without tokens; `{}` if a token request was refused
+   * with an empty body or `{}`.
+   */
   readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
   /** Every URL that a discovery requested, in order. */
   readonly attempts?: readonly IDiscoveryAttempt[] | undefined;
@@ -193,7 +196,10 @@ export class OAuthClientError extends Error {
   declare readonly error_uri?: string;
   /** Seconds to wait before a retry, from `Retry-After`. */
   declare readonly retryAfter?: number;
-  /** Members of the error response, without tokens. */
+  /**
+   * Members of the error response, without tokens; `{}` if a token request was refused
+   * with an empty body or `{}`.
+   */
   declare readonly errorResponse?: Readonly<Record<string, unknown>>;
   /** Every URL that a discovery requested, in order. */
   declare readonly attempts?: readonly IDiscoveryAttempt[];

@@ -6,6 +6,7 @@ import { fetchWith } from "../http/_transport.ts";
 import { emit } from "../http/events.ts";
 import { expires } from "./_bearer.ts";
 import { type INeed, secretTokens } from "./_renewal_reason.ts";
+import { revoked } from "./_shared_store.ts";
 import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
@@ -86,7 +87,13 @@ export async function refreshStored(
   { isChallenged = false }: INeed,
   renewal: IRenewal,
 ): Promise<RefreshOutcome> {
-  const { rules, authorize, onEvent, options } = renewal;
+  const { store, rules, authorize, onEvent, options } = renewal;
+  const { deletions } = store;
+  const replace = async (session: ISession | undefined) => {
+    // revoke() waits for a refresh for a second only.
+    if (store.deletions !== deletions) throw revoked();
+    await replaceSession(stored, session, renewal);
+  };
   const { issuer } = stored;
   let session: ISession;
   try {
@@ -99,13 +106,13 @@ export async function refreshStored(
     const isNamed = rest === undefined && options.client !== undefined;
     if (!authorize && (rest === stored || isNamed)) throw error;
     if (rest !== stored) {
-      await replaceSession(stored, rest, renewal);
+      await replace(rest);
       const event = sessionDropped(issuer, error as OAuthClientError);
       emit(onEvent, event, secretTokens(stored));
     }
     return { rest };
   }
-  await replaceSession(stored, session, renewal);
+  await replace(session);
   emit(onEvent, refreshed(session), secretTokens(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);

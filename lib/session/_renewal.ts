@@ -105,8 +105,12 @@ export async function renew(
   for (;;) {
     const { refused, mayRefresh, isStepUp, isFresh, ...further } = need;
     const { requiredScopes, acrValues, maxAge } = further;
+    const { authorize, discovery, rules, options } = renewal;
+    // Only fetches that would renew alike share the result.
     const key = JSON.stringify([
       resource,
+      [authorize, options.dpop, options.client].map((one) => store.idOf(one)),
+      [rules.bearer, discovery.serverMetadata?.issuer],
       [refused, mayRefresh, isStepUp, isFresh],
       [requiredScopes, acrValues, maxAge],
     ]);
@@ -136,13 +140,13 @@ export async function renew(
 export interface IStart {
   /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
-  /** A token that the resource has refused. */
-  readonly refusedToken: string | undefined;
+  /** Checks whether the resource is known to refuse a token. */
+  readonly isRefused: (token: string) => boolean;
 }
 
 /** Returns the session that a call starts with. */
 export async function prepare(
-  { isRequired, refusedToken }: IStart,
+  { isRequired, isRefused }: IStart,
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
@@ -154,7 +158,7 @@ export async function prepare(
   // Without a refresh token, a token is used until it expires.
   const when = mayRefresh || (isRequired && authorize) ? "soon" : "now";
   const isExpiring = session && refused && expires(session, when, rules);
-  const isUseless = isRequired && (!refused || refused === refusedToken);
+  const isUseless = isRequired && (!refused || isRefused(refused));
   const mayRenew = mayRefresh || authorize !== undefined;
   if (mayRenew && (isExpiring || isUseless)) {
     try {

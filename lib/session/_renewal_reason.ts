@@ -127,7 +127,9 @@ export function needOf(
       need?.maxAge === maxAge;
     return isRepeated ? undefined : { ...stepUp, acrValues, maxAge };
   }
-  if (status === 403) {
+  // A 401 by another number.
+  const isRefused = status === 401 || find("invalid_token") !== undefined;
+  if (!isRefused) {
     const requiredScopes = scopeOf(find("insufficient_scope"));
     return mayAddScopes(requiredScopes, used)
       ? { ...stepUp, requiredScopes }

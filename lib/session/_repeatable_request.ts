@@ -33,6 +33,18 @@ export function urlOf(input: string | URL | Request): URL | undefined {
   return parseUrl(text, location?.href);
 }
 
+/**
+ * Returns the members of a request that a redirect does not change. Some runtimes lack
+ * some of them, and do not accept them either.
+ */
+function initOf(request: Request): RequestInit {
+  const { cache, credentials, integrity, keepalive, referrerPolicy } = request;
+  const members = { cache, credentials, integrity, keepalive, referrerPolicy };
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value),
+  );
+}
+
 /** A request of the caller, which may have to be sent again. */
 export class ResourceRequest {
   url: URL;
@@ -176,12 +188,20 @@ export class ResourceRequest {
     } else if (this.isSentOnce) {
       throw this.#redirectError("and its body is a stream");
     }
+    const { method, signal = null } = this;
+    const kept = this.#request && initOf(this.#request);
+    this.#init = { ...kept, ...this.#init, method, signal };
     // The URL of a `Request` cannot be changed.
     this.#request = undefined;
-    const { method, signal = null } = this;
-    this.#init = { ...this.#init, method, signal };
     this.url = target;
     return true;
+  }
+
+  /** Sets `redirected` of a response, as `fetch` does if it follows redirects itself. */
+  mark(response: Response): Response {
+    return this.#redirects === 0
+      ? response
+      : Object.defineProperty(response, "redirected", { value: true });
   }
 
   /** Frees what is left of the caller's `Request`. */

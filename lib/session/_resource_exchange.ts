@@ -60,7 +60,7 @@ export async function exchange(
     const token = isOfApi ? accessToken : undefined;
     const response = await sendOnce(request, token, sending);
     if (!await request.follow(response, redirects)) {
-      return { response, isOfApi };
+      return { response: request.mark(response), isOfApi };
     }
   }
 }

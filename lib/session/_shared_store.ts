@@ -32,6 +32,11 @@ export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "AbortError",
 );
 
+/** Why renewals and sign-ins end when the session is revoked. */
+export function revoked(): DOMException {
+  return new DOMException("The session was revoked", "AbortError");
+}
+
 /** A running task. */
 interface IFlight {
   readonly result: Promise<unknown>;
@@ -76,6 +81,8 @@ function watch<T>(
 export class SharedStore {
   /** How many times the session has been revoked. */
   revocations = 0;
+  /** How many times the revoked session has been deleted. */
+  deletions = 0;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -83,9 +90,19 @@ export class SharedStore {
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
   #isSavingAgain = false;
+  readonly #ids = new WeakMap<object, number>();
+  #lastId = 0;
 
   constructor(store: ISessionStore) {
     this.#store = store;
+  }
+
+  /** Returns a number for an object, which is the same as long as it is used. */
+  idOf(object: object | undefined): number {
+    if (!object) return 0;
+    const id = this.#ids.get(object) ?? ++this.#lastId;
+    this.#ids.set(object, id);
+    return id;
   }
 
   /** Returns the stored session. */

@@ -64,7 +64,8 @@ export async function replaceSession(
 ): Promise<void> {
   // A store that cannot be read is not known to have another session.
   const current = await loadSession(renewal).catch(() => former);
-  if (!current || tokenOf(current) !== tokenOf(former)) throw REPLACED;
+  // Neither is one that reads nothing for a moment, such as a replica.
+  if (current && tokenOf(current) !== tokenOf(former)) throw REPLACED;
   await renewal.store.keep(session);
 }
 

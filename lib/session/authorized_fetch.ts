@@ -8,14 +8,12 @@ import { invalidArgument } from "../core/_arguments.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { discard } from "../http/_response.ts";
 import { emit } from "../http/events.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
 import { unmarkVisit } from "./_new_sign_in.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
-  type INeed,
   type IUsedSession,
   needOf,
   secretTokens,
@@ -26,9 +24,9 @@ import {
   ResourceRequest,
   urlOf,
 } from "./_repeatable_request.ts";
-import { exchange } from "./_resource_exchange.ts";
+import { callsOf } from "./_resource_call.ts";
 import { signInFinished } from "./_session_events.ts";
-import { REPLACED } from "./_shared_store.ts";
+import { REPLACED, revoked } from "./_shared_store.ts";
 import { settingsOf } from "./_settings.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import type {
@@ -39,13 +37,6 @@ import type {
 } from "./authorized_fetch_options.ts";
 import { type ISession, revokeSession, sessionOptionsOf } from "./session.ts";
 import { finishAuthorization, type IPendingAuthorization } from "./sign_in.ts";
-
-const MAX_RENEWALS = 3;
-
-/** Why sign-ins end when the session is revoked. */
-function revoked(): DOMException {
-  return new DOMException("The session was revoked", "AbortError");
-}
 
 /**
  * Creates a `fetch` for a resource that requires a token. When the resource responds
@@ -74,7 +65,7 @@ function revoked(): DOMException {
  *   quarter of its lifetime if that is shorter. If the server cannot be reached, the
  *   token is used while it is valid. Once the token has expired, a refresh without a
  *   response is repeated once, as the response may have been lost.
- * - After a `401`, the token is refreshed; if that is not possible, or does not help,
+ * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is not possible, or does not help,
  *   `authorize` is called. After a `403` with `insufficient_scope`, `authorize` is
  *   called with the scopes of the session and of the challenge; after
  *   `insufficient_user_authentication`, with `acrValues` and `maxAge` (RFC 9470). After
@@ -138,12 +129,11 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  const { renewal, sending, tokenRequired } = settingsOf(resource, options);
+  const settings = settingsOf(resource, options);
+  const { renewal, sending } = settings;
   const { resource: target, store, authorize, rules, onEvent } = renewal;
   const { covered } = sending.redirects;
-  /** The need that each 401 and 403 of the API causes. */
-  const needFor = new WeakMap<Response, INeed | undefined>();
-  let refusedToken: string | undefined;
+  const { call, responses, needFor } = callsOf(settings);
 
   /** Reports a request without a token, whose path may contain that of the session. */
   async function reportUncovered(method: string, url: URL): Promise<void> {
@@ -156,40 +146,6 @@ export function createAuthorizedFetch(
       method,
       url: url.origin + path,
     }, secretTokens(session ?? undefined));
-  }
-
-  /** Sends a request, and again after each renewal that its response requires. */
-  async function call(request: ResourceRequest): Promise<Response> {
-    const { signal, isSentOnce } = request;
-    const { revocations } = store;
-    const start = { isRequired: isSentOnce || tokenRequired, refusedToken };
-    let used = await prepare(start, renewal, signal);
-    for (let renewals = 0;; renewals++) {
-      request.session = used.session;
-      const { token } = used;
-      const { response, isOfApi } = await exchange(request, token, sending);
-      const { status } = response;
-      if (status !== 401 && status !== 403) return response;
-      if (isOfApi && status === 401) refusedToken = token;
-      const isOfResource = reaches(target, request.url);
-      const need = isOfApi ? needOf(response, used, isOfResource) : undefined;
-      const isRevoked = revocations !== store.revocations;
-      needFor.set(response, need);
-      if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
-        return response;
-      }
-      // Before a sign-in, which may take minutes.
-      if (authorize) discard(response);
-      const { secrets } = request;
-      try {
-        used = await renew({ ...need, secrets }, renewal, signal);
-      } catch (error) {
-        discard(response);
-        throw error;
-      }
-      if (!authorize && (used.token ?? token) === token) return response;
-      discard(response);
-    }
   }
 
   const authorizedFetch: ResourceFetch = async (input, init = {}) => {
@@ -216,7 +172,7 @@ export function createAuthorizedFetch(
 
   /** Returns the session of a renewal; fails if it has no usable token. */
   function requireSession({ session, token }: IUsedSession): ISession {
-    if (session && token && token !== refusedToken) return session;
+    if (session && token && !responses.isRefused(token)) return session;
     if (session && authorize) return session;
     const message = `No session for ${quoteUrl(target)}: save one, or set ` +
       "authorize to have the user sign in";
@@ -227,17 +183,35 @@ export function createAuthorizedFetch(
   async function save(
     session: ISession,
     signal: AbortSignal | undefined,
+    revocations: number,
   ): Promise<void> {
     requireUsable(session, renewal);
     signal?.throwIfAborted();
+    const requireKept = () => {
+      if (revocations !== store.revocations) throw revoked();
+    };
+    requireKept();
     store.endTasks(REPLACED);
-    await store.soon(() => store.save(session), signal);
+    const keep = async () => {
+      requireKept();
+      await store.save(session);
+    };
+    await store.soon(keep, signal);
+  }
+
+  /** Revokes the tokens of a session that is not stored, or no longer. */
+  function revokeTokens(session: ISession, signal: AbortSignal | undefined) {
+    return revokeSession(session, {
+      ...sessionOptionsOf(renewal.options),
+      signal,
+    });
   }
 
   return Object.assign(authorizedFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       if (!fresh) {
-        const start = { isRequired: true, refusedToken };
+        const isRefused = (token: string) => responses.isRefused(token);
+        const start = { isRequired: true, isRefused };
         return requireSession(await prepare(start, renewal, signal));
       }
       const session = await underSignal(signal, () => loadSession(renewal));
@@ -280,13 +254,20 @@ export function createAuthorizedFetch(
         await unmarkVisit(pending, error, renewal, signal).catch(() => {});
         throw error;
       }
-      if (revocations !== store.revocations) throw revoked();
-      await save(session, signal);
+      try {
+        await save(session, signal, revocations);
+      } catch (error) {
+        // Otherwise, the tokens would stay valid although the user has signed out.
+        if (revocations !== store.revocations) {
+          await revokeTokens(session, signal).catch(() => {});
+        }
+        throw error;
+      }
       emit(onEvent, signInFinished(session), secretTokens(session));
       return session;
     },
     save: (session: ISession, { signal }: IAuthorizedFetchSignal = {}) =>
-      save(session, signal),
+      save(session, signal, store.revocations),
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
       store.revocations++;
@@ -294,20 +275,15 @@ export function createAuthorizedFetch(
       const remove = async () => {
         const stored = await store.load();
         await store.save(undefined);
+        store.deletions++;
         return stored;
       };
-      const session = await underSignal(
-        signal,
-        () => store.locked(remove, signal),
-      );
+      const session = await store.soon(remove, signal);
       const mayRevoke = session && tokenOf(session) &&
         hasClient(session, renewal);
       if (!mayRevoke) return false;
       try {
-        await revokeSession(session, {
-          ...sessionOptionsOf(renewal.options),
-          signal,
-        });
+        await revokeTokens(session, signal);
         return true;
       } catch (error) {
         signal?.throwIfAborted();

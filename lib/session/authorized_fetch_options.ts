@@ -33,8 +33,9 @@ export interface IAuthorizedFetchOptions extends
    */
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
-   * Whether each call needs a session, for an API that responds with 404 or 200 in
-   * place of `401`.
+   * Whether each call needs a session, for an API that responds with 404, 403 or 200 in
+   * place of `401`. A `403` without a challenge then leads to a refresh, once for each
+   * token, as the server may have lost the token.
    *
    * @default {false}
    */
@@ -152,7 +153,8 @@ export interface IAuthorizedFetch {
    */
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**
-   * Deletes the session, then revokes its tokens. A sign-in that is running for the
+   * Deletes the session, then revokes its tokens. If another process holds the lock for
+   * a second, the session is deleted without the lock. A sign-in that is running for the
    * same store object ends, and the calls that wait for it reject with an `AbortError`.
    * Calls that are running do not lead to another sign-in: if they receive a `401` or
    * `403`, they return it. An abort after the deletion does not restore the session.

@@ -119,7 +119,13 @@ function requireSuccess(
   if (failure && !(ok && purpose === "revocation")) throw failure;
   if (!ok) {
     const message = failed(`expected status 2xx, got ${status}`);
-    throw responseError(response, "unexpected_status", message, { request });
+    const { json } = response;
+    const isEmpty = text?.trim() === "" ||
+      (isMembers(json) && Object.keys(json).length === 0);
+    throw responseError(response, "unexpected_status", message, {
+      request,
+      ...(isEmpty && { errorResponse: {} }),
+    });
   }
 }
 

@@ -13,6 +13,8 @@ const REGISTERS = "registers anew";
 
 const error = (error: string, status = 400) => () =>
   Response.json({ error }, { status });
+const page = (text: string, status: number) => () =>
+  new Response(text, { status });
 const empty = (status: number) => () => new Response(null, { status });
 
 const ROWS: [effect: string, failure: string, respond: () => Response][] = [
@@ -29,6 +31,10 @@ const ROWS: [effect: string, failure: string, respond: () => Response][] = [
   [ASKS, "a 403 of a firewall", () => new Response("no", { status: 403 })],
   [ASKS, "a redirect", () => Response.redirect("https://as.example/", 301)],
   [ASKS, "a page", () => new Response("<html>")],
+  [ENDS, "a 400 and {}", () => Response.json({}, { status: 400 })],
+  [KEEPS, "a 400 of nginx", page("Request Header Or Cookie Too Large", 400)],
+  [KEEPS, "a 401 of a proxy", page("<h1>Sign in", 401)],
+  [KEEPS, "a 400 with other JSON", page(`{"message":"no"}`, 400)],
   [KEEPS, "temporarily_unavailable", error("temporarily_unavailable")],
   [KEEPS, "a 408", empty(408)],
   [KEEPS, "a 425", empty(425)],

@@ -175,7 +175,21 @@ Deno.test("createAuthorizedFetch() keeps the method and the signal of a Request 
     method: "DELETE",
     signal,
   });
-  await api(request);
-  assertEquals(inits[1]!.method, "DELETE");
-  assertEquals(inits[1]!.signal, request.signal);
+  const members = {
+    cache: "no-store",
+    credentials: "include",
+    integrity: "sha256-x",
+    keepalive: true,
+    referrerPolicy: "no-referrer",
+  } as const;
+  for (const [name, value] of Object.entries(members)) {
+    Object.defineProperty(request, name, { value });
+  }
+  const { redirected } = await api(request);
+  assertEquals(redirected, true);
+  const second = inits[1]!;
+  assertEquals(second.method, "DELETE");
+  assertEquals(second.signal, request.signal);
+  assertEquals({ ...second, ...members }, second);
+  assertEquals((await api("https://api.example/mcp")).redirected, false);
 });

@@ -153,16 +153,17 @@ Deno.test("createAuthorizedFetch().revoke() ends a finish() that is running", as
   const store = memoryStore();
   const asked = deferred<void>();
   const response = deferred<Response>();
-  const { api } = resourceFetch(({ url }) => {
+  const { api, received } = resourceFetch(({ url }) => {
     if (url !== TOKEN) return undefined;
     asked.resolve();
     return response.promise;
   }, { store });
+  const revocation_endpoint = `${AS}/revoke`;
   const pending = {
     ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
     codeVerifier: "v".repeat(43),
     redirectUri: "https://app.example/callback",
-    serverMetadata: SESSION.serverMetadata,
+    serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint },
     client: SESSION.client,
   };
   const callback = "https://app.example/callback?code=c1&state=s1";
@@ -176,4 +177,60 @@ Deno.test("createAuthorizedFetch().revoke() ends a finish() that is running", as
   response.resolve(Response.json({ access_token: "t2" }));
   assertEquals((await within(LIMIT_MS, finished)).name, "AbortError");
   assertEquals(await store.load(), undefined);
+  // The server has issued a token by then.
+  const revocation = received.find(({ url }) => url === revocation_endpoint);
+  assertEquals(new URLSearchParams(revocation?.body).get("token"), "t2");
+});
+
+Deno.test("createAuthorizedFetch().revoke() deletes the session although another process holds the lock", async () => {
+  const inner = memoryStore(SESSION);
+  const lock = (_: unknown, signal?: AbortSignal) =>
+    new Promise<never>((_, reject) =>
+      signal?.addEventListener("abort", () => reject(signal.reason))
+    );
+  const { api } = resourceFetch(undefined, { store: { ...inner, lock } });
+  await within(LIMIT_MS, api.revoke());
+  assertEquals(await inner.load(), undefined);
+});
+
+Deno.test("createAuthorizedFetch() stores a refreshed session although the store reads nothing before it is saved", async () => {
+  const inner = memoryStore(SESSION);
+  let isBlind = false;
+  const store = {
+    ...inner,
+    load: () => isBlind ? Promise.resolve(undefined) : inner.load(),
+  };
+  const { api, received } = resourceFetch(({ url, headers }) => {
+    if (url === TOKEN) {
+      isBlind = true;
+      return Response.json({ access_token: "t2", refresh_token: "r2" });
+    }
+    return headers.get("Authorization") === "Bearer t2"
+      ? undefined
+      : new Response(null, { status: 401 });
+  }, { store });
+  await statusOf(api(MCP));
+  assertEquals((await inner.load())?.token.refresh_token, "r2");
+  isBlind = false;
+  assertEquals(await statusOf(api(MCP)), 200);
+  assertEquals(received.filter(({ url }) => url === TOKEN).length, 1);
+});
+
+Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh", async () => {
+  const inner = memoryStore(SESSION);
+  const asked = deferred<void>();
+  const response = deferred<Response>();
+  const { api } = resourceFetch(({ url }) => {
+    if (url === MCP) return new Response(null, { status: 401 });
+    if (url !== TOKEN) return undefined;
+    asked.resolve();
+    return response.promise;
+  }, { store: inner });
+  const call = assertRejects(() => api(MCP), DOMException, "was revoked");
+  await within(LIMIT_MS, asked.promise);
+  // It waits for the refresh for a second only.
+  await within(LIMIT_MS, api.revoke());
+  response.resolve(Response.json({ access_token: "t2", refresh_token: "r2" }));
+  await within(LIMIT_MS, call);
+  assertEquals(await inner.load(), undefined);
 });

@@ -75,8 +75,8 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
     ["refresh", "bad_refresh_token", 200, "reauthorize"],
     ["refresh", "invalid_refresh_token", 401, "reauthorize"],
     ["refresh", "invalid_request", 400, "reauthorize"],
-    ["refresh", undefined, 400, "reauthorize"],
-    ["refresh", undefined, 401, "reauthorize"],
+    ["refresh", undefined, 400, "retry"],
+    ["refresh", undefined, 401, "retry"],
     ["refresh", undefined, 403, "give_up"],
     ["refresh", undefined, 404, "give_up"],
     ["refresh", "invalid_scope", 400, "give_up"],
@@ -107,6 +107,18 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
     const code = error ? "oauth_error" : "unexpected_status";
     const row = `${request} ${error} ${status}`;
     assertEquals(actionOf(code, { request, error, status }), action, row);
+  }
+  // With an empty body, or `{}`.
+  const bare = { request: "refresh", errorResponse: {} } as const;
+  for (
+    const [status, action] of [
+      [400, "reauthorize"],
+      [401, "reauthorize"],
+      [403, "give_up"],
+      [503, "retry"],
+    ] as const
+  ) {
+    assertEquals(actionOf("unexpected_status", { ...bare, status }), action);
   }
 });
 

@@ -1,0 +1,67 @@
+/** Where the resource has refused the token in use, and whether it accepts it. */
+
+import { findChallenges } from "../core/challenge.ts";
+
+/** Checks whether a resource refuses the token of a request. */
+export function refusesToken(
+  { status, headers }: Pick<Response, "status" | "headers">,
+): boolean {
+  // Some resources respond with 403 in place of 401 (RFC 6750, section 3.1).
+  return status === 401 || (status === 403 && findChallenges(headers)
+    .some(({ params }) => params.error === "invalid_token"));
+}
+
+/** Returns a URL without its query. */
+function placeOf({ origin, pathname }: URL): string {
+  return origin + pathname;
+}
+
+/**
+ * The responses to one token. A URL that refuses a token which was just obtained, and
+ * which other URLs accept, does so for another reason: a new token would not help.
+ */
+export class TokenResponses {
+  #token: string | undefined;
+  /** Whether any URL has accepted the token. */
+  #isAccepted = false;
+  /** Whether any URL has accepted the token since it was last refused. */
+  #isAcceptedSince = false;
+  readonly #refusing = new Set<string>();
+  /** The URLs that have refused it when it had just been obtained. */
+  readonly #refusingFresh = new Set<string>();
+
+  /** Notes a response to a request with a token. */
+  note(token: string, url: URL, response: Response, isFresh: boolean): void {
+    if (token !== this.#token) {
+      this.#token = token;
+      this.#isAccepted = this.#isAcceptedSince = false;
+      this.#refusing.clear();
+      this.#refusingFresh.clear();
+    }
+    const place = placeOf(url);
+    if (!refusesToken(response)) {
+      this.#refusing.delete(place);
+      this.#refusingFresh.delete(place);
+      this.#isAccepted ||= response.ok;
+      this.#isAcceptedSince ||= response.ok;
+    } else if (!this.isRefusedThere(token, url)) {
+      this.#refusing.add(place);
+      if (isFresh) this.#refusingFresh.add(place);
+      this.#isAcceptedSince = false;
+    }
+  }
+
+  /** Checks whether a token is known to be refused, at a URL or anywhere. */
+  isRefused(token: string, url?: URL): boolean {
+    if (token !== this.#token || this.#isAcceptedSince) return false;
+    return url
+      ? this.#refusing.has(placeOf(url)) && !this.isRefusedThere(token, url)
+      : this.#refusing.size > 0;
+  }
+
+  /** Checks whether a URL refuses a token that is valid. */
+  isRefusedThere(token: string | undefined, url: URL): boolean {
+    return token === this.#token && this.#isAccepted &&
+      this.#refusingFresh.has(placeOf(url));
+  }
+}

@@ -1,0 +1,89 @@
+/** A call of the resource, and the renewals that its responses require. */
+
+import { discard } from "../http/_response.ts";
+import { reaches } from "./_covered_urls.ts";
+import { refusesToken, TokenResponses } from "./_refused_token.ts";
+import { prepare, renew } from "./_renewal.ts";
+import { type INeed, type IUsedSession, needOf } from "./_renewal_reason.ts";
+import type { ResourceRequest } from "./_repeatable_request.ts";
+import { exchange } from "./_resource_exchange.ts";
+import type { ISettings } from "./_settings.ts";
+
+const MAX_RENEWALS = 3;
+
+/** Returns the function that makes the calls of a fetch, and what it has noted. */
+export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
+  const { resource: target, store } = renewal;
+  /** The need that each 401 and 403 of the API causes. */
+  const needFor = new WeakMap<Response, INeed | undefined>();
+  const responses = new TokenResponses();
+  /** The token of a refresh after a 403 without a challenge. */
+  let exemptToken: string | undefined;
+
+  /**
+   * Checks whether a 403 without a challenge may mean that the server has lost the
+   * token, as with decorators of django-oauth-toolkit: once for each token, and not for
+   * the token of the refresh that it leads to.
+   */
+  function mayBeRefused(
+    { status, headers }: Response,
+    { token, session, source }: IUsedSession,
+  ): boolean {
+    return status === 403 && !headers.has("WWW-Authenticate") &&
+      source === "store" && token !== undefined && token !== exemptToken &&
+      session?.token.refresh_token !== undefined;
+  }
+
+  /** Sends a request, and again after each renewal that its response requires. */
+  async function call(request: ResourceRequest): Promise<Response> {
+    const { signal, isSentOnce } = request;
+    const { revocations } = store;
+    const isRequired = isSentOnce || tokenRequired;
+    const isRefused = (token: string) =>
+      responses.isRefused(token, request.url);
+    const start = { isRequired, isRefused };
+    let used = await prepare(start, renewal, signal);
+    for (let renewals = 0;; renewals++) {
+      request.session = used.session;
+      const { token } = used;
+      const { response, isOfApi } = await exchange(request, token, sending);
+      const { status } = response;
+      const { url } = request;
+      const isRefusedAgain = responses.isRefusedThere(token, url);
+      const isFresh = used.source !== "store";
+      if (isOfApi && token) responses.note(token, url, response, isFresh);
+      if (status !== 401 && status !== 403) return response;
+      const isBare = tokenRequired && isOfApi && mayBeRefused(response, used);
+      const isOfResource = reaches(target, url);
+      const need = !isOfApi || (isRefusedAgain && refusesToken(response))
+        ? undefined
+        : isBare
+        ? { refused: token, mayRefresh: true }
+        : needOf(response, used, isOfResource);
+      const isRevoked = revocations !== store.revocations;
+      needFor.set(response, need);
+      if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
+        return response;
+      }
+      // A 403 may mean what it says, so the user is not asked.
+      const renewing = isBare ? { ...renewal, authorize: undefined } : renewal;
+      // Before a sign-in, which may take minutes.
+      if (renewing.authorize) discard(response);
+      const { secrets } = request;
+      try {
+        used = await renew({ ...need, secrets }, renewing, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (isBare) return response;
+        discard(response);
+        throw error;
+      }
+      if (isBare) exemptToken = used.token;
+      const isSame = (used.token ?? token) === token;
+      if (!renewing.authorize && isSame) return response;
+      discard(response);
+    }
+  }
+
+  return { call, responses, needFor };
+}

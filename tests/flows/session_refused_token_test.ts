@@ -1,0 +1,139 @@
+/** Which responses of an API say that a token is no longer valid. */
+import { assertEquals } from "@std/assert";
+import {
+  createAuthorizedFetch,
+  type ISession,
+  memoryStore,
+} from "../../mod.ts";
+import { assertRejectsCode, MCP } from "../support/fixtures.ts";
+import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
+import { statusOf } from "../support/stub_fetch.ts";
+import { refusal, withoutRefresh } from "./_session_world.ts";
+
+const TOKEN = SESSION.serverMetadata.token_endpoint;
+const BEARER = `Bearer ${SESSION.token.access_token}`;
+
+const withToken = (access_token: string): ISession => {
+  const session = withoutRefresh(SESSION);
+  return { ...session, token: { ...session.token, access_token } };
+};
+
+/** A fetch for which each sign-in brings another token; `visits` counts them. */
+function signingIn(respond: Respond, isRefreshable = false) {
+  const state = { visits: 0 };
+  const { api, received } = resourceFetch(respond, {
+    tokenRequired: true,
+    store: memoryStore(isRefreshable ? SESSION : undefined),
+    authorize: () => Promise.resolve(withToken(`t${++state.visits}`)),
+  });
+  return { api, state, received };
+}
+
+Deno.test("createAuthorizedFetch() asks the user once for a URL that refuses each token, while others accept it", async () => {
+  const { api, state } = signingIn(({ url }) =>
+    url.endsWith("/admin") ? new Response(null, { status: 401 }) : undefined
+  );
+  const statuses: number[] = [];
+  for (const path of ["/a", "/admin", "/a", "/admin", "/admin", "/a"]) {
+    statuses.push(await statusOf(api(MCP + path)));
+  }
+  assertEquals(statuses, [200, 401, 200, 401, 401, 200]);
+  // The first sign-in, and one as the token could have been revoked.
+  assertEquals(state.visits, 2);
+  await api.authorize();
+  assertEquals(state.visits, 2);
+});
+
+Deno.test("createAuthorizedFetch() asks the user for another token once all URLs refuse it", async () => {
+  let valid = "";
+  const { api, state } = signingIn(({ url, headers }) => {
+    const isValid = url !== MCP || headers.get("Authorization") === valid;
+    return isValid ? undefined : new Response(null, { status: 401 });
+  });
+  assertEquals(await statusOf(api(MCP)), 401);
+  assertEquals(state.visits, 1);
+  // A stream can be sent once only, so the token is renewed before the call.
+  valid = "Bearer t2";
+  const body = new Blob(["x"]).stream();
+  const init = { method: "POST", body, duplex: "half" } as RequestInit;
+  assertEquals(await statusOf(api(MCP, init)), 200);
+  assertEquals(state.visits, 2);
+});
+
+Deno.test("createAuthorizedFetch() renews a token after a 403 with invalid_token", async () => {
+  for (const error of ["invalid_token", "insufficient_scope"]) {
+    const { api, received } = resourceFetch(({ url, headers }) =>
+      url === TOKEN
+        ? Response.json({ access_token: "t2", refresh_token: "r2" })
+        : headers.get("Authorization") === "Bearer t2"
+        ? undefined
+        : refusal(403, `error="${error}"`)
+    );
+    const isRenewed = error === "invalid_token";
+    assertEquals(await statusOf(api(MCP)), isRenewed ? 200 : 403);
+    const refreshes = received.filter(({ url }) => url === TOKEN);
+    assertEquals(refreshes.length, isRenewed ? 1 : 0);
+  }
+});
+
+Deno.test("createAuthorizedFetch() with tokenRequired refreshes once for a token that gets a 403 without a challenge", async () => {
+  let valid = "Bearer t2";
+  let refreshes = 0;
+  const { api, state } = signingIn(({ url, headers }) => {
+    if (url === TOKEN) {
+      const access_token = `t${2 + refreshes++}`;
+      return Response.json({ access_token, refresh_token: "r2" });
+    }
+    return headers.get("Authorization") === valid
+      ? undefined
+      : new Response(null, { status: 403 });
+  }, true);
+  // The server has lost the token.
+  assertEquals(await statusOf(api(MCP)), 200);
+  assertEquals([refreshes, state.visits], [1, 0]);
+  // It is a real 403 this time: the token that the refresh brought is not renewed.
+  valid = "";
+  for (const _ of [1, 2, 3]) assertEquals(await statusOf(api(MCP)), 403);
+  assertEquals([refreshes, state.visits], [1, 0]);
+});
+
+Deno.test("createAuthorizedFetch() returns a 403 without a challenge if a refresh does not help, or may not be made", async () => {
+  const forbidden: Respond = ({ url }) =>
+    url === TOKEN
+      ? new Response(null, { status: 503 })
+      : new Response("no", { status: 403 });
+  const { api, state, received } = signingIn(forbidden, true);
+  const response = await api(MCP);
+  assertEquals([response.status, await response.text()], [403, "no"]);
+  assertEquals(state.visits, 0);
+  assertEquals(received.filter(({ url }) => url === TOKEN).length, 1);
+
+  const plain = resourceFetch(forbidden);
+  assertEquals(await statusOf(plain.api(MCP)), 403);
+  assertEquals(plain.received.length, 1);
+  assertEquals(plain.received[0]?.headers.get("Authorization"), BEARER);
+});
+
+Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no authorize", async () => {
+  const dead = { ...SESSION, token: { ...SESSION.token, access_token: "" } };
+  const options = {
+    store: memoryStore(dead),
+    serverMetadata: SESSION.serverMetadata,
+    fetch: () =>
+      Promise.resolve(
+        Response.json({ error: "invalid_grant" }, { status: 400 }),
+      ),
+  };
+  const refreshing = createAuthorizedFetch(MCP, options);
+  const asking = createAuthorizedFetch(MCP, {
+    ...options,
+    authorize: () => Promise.resolve(withToken("t9")),
+  });
+  const refused = assertRejectsCode(
+    () => refreshing.authorize(),
+    "unsupported",
+  );
+  const session = await asking.authorize();
+  assertEquals(session.token, withToken("t9").token);
+  await refused;
+});
