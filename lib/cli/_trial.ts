@@ -6,6 +6,7 @@ import { findChallenges } from "../core/challenge.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { requestHead } from "../http/_request.ts";
 import { fetchWith, transportOf } from "../http/_transport.ts";
+import { refusesToken } from "../session/_refused_token.ts";
 import { secretTokens } from "../session/_renewal_reason.ts";
 import type { ISession } from "../session/session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
@@ -47,13 +48,10 @@ export async function refusalOf(
 ): Promise<Failure | undefined> {
   const signal = host.endSignal();
   const response = await responseTo(session, given, signal);
-  if (!response) return undefined;
+  if (!response || !refusesToken(response)) return undefined;
   const { status, headers } = response;
   const { params } = findChallenges(headers)
     .find(({ params }) => params.error !== undefined) ?? {};
-  const isRefused = status === 401 ||
-    (status === 403 && params?.error === "invalid_token");
-  if (!isRefused) return undefined;
   const secrets = secretTokens(session);
   const reason = [params?.error, params?.error_description]
     .map((text) => printableWithout(secrets, text))

@@ -34,6 +34,8 @@ export type SignInReason =
  * - `session_dropped`: the tokens of a session, or the whole session, were deleted
  *   after an error; `code` is the error code of the server, or else of the library, and
  *   `message` the message of the error.
+ * - `token_refused`: the resource has refused a token that was just obtained or
+ *   refreshed; `error` and `error_description` are those of its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
  * - `waiting`: another process or tab has held the lock of the store for a second;
  *   `pid` is that process, if the store knows it.
@@ -71,6 +73,14 @@ export type AuthorizedFetchEvent =
   }
   | { type: "session_dropped"; issuer: string; code: string; message: string }
   | {
+    type: "token_refused";
+    method: string;
+    url: string;
+    status: number;
+    error?: string;
+    error_description?: string;
+  }
+  | {
     type: "step_up";
     scopes?: string[];
     acr_values?: string;
@@ -82,7 +92,8 @@ export type AuthorizedFetchEvent =
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;
 
 /** Members with text of a server, which may repeat what the server received. */
-const SERVER_TEXT = /^(issuer|url|client_id|scopes|acr_values|message)$/;
+const SERVER_TEXT =
+  /^(issuer|url|client_id|scopes|acr_values|message|error|error_description)$/;
 
 /**
  * Passes an event to the receiver without values that were sent, and ignores the

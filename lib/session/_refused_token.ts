@@ -1,10 +1,10 @@
 /** Where the resource has refused the token in use, and whether it accepts it. */
 
-import { findChallenges } from "../core/challenge.ts";
+import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 
 /** Checks whether a resource refuses the token of a request. */
 export function refusesToken(
-  { status, headers }: Pick<Response, "status" | "headers">,
+  { status, headers }: { status: number; headers: IChallengeHeaders },
 ): boolean {
   // Some resources respond with 403 in place of 401 (RFC 6750, section 3.1).
   return status === 401 || (status === 403 && findChallenges(headers)

@@ -1,19 +1,26 @@
 /** A call of the resource, and the renewals that its responses require. */
 
 import { discard } from "../http/_response.ts";
+import { emit } from "../http/events.ts";
 import { reaches } from "./_covered_urls.ts";
 import { refusesToken, TokenResponses } from "./_refused_token.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type INeed, type IUsedSession, needOf } from "./_renewal_reason.ts";
+import {
+  type INeed,
+  type IUsedSession,
+  needOf,
+  secretTokens,
+} from "./_renewal_reason.ts";
 import type { ResourceRequest } from "./_repeatable_request.ts";
 import { exchange } from "./_resource_exchange.ts";
+import { tokenRefused } from "./_session_events.ts";
 import type { ISettings } from "./_settings.ts";
 
 const MAX_RENEWALS = 3;
 
 /** Returns the function that makes the calls of a fetch, and what it has noted. */
 export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
-  const { resource: target, store } = renewal;
+  const { resource: target, store, onEvent } = renewal;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
   const responses = new TokenResponses();
@@ -53,6 +60,10 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const isFresh = used.source !== "store";
       if (isOfApi && token) responses.note(token, url, response, isFresh);
       if (status !== 401 && status !== 403) return response;
+      if (isOfApi && isFresh && token && refusesToken(response)) {
+        const secrets = [...request.secrets, ...secretTokens(used.session)];
+        emit(onEvent, tokenRefused(request.method, url, response), secrets);
+      }
       const isBare = tokenRequired && isOfApi && mayBeRefused(response, used);
       const isOfResource = reaches(target, url);
       const need = !isOfApi || (isRefusedAgain && refusesToken(response))

@@ -1,6 +1,7 @@
 /** Events about a session, without its tokens. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
+import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import type { ISession } from "./session.ts";
@@ -42,4 +43,20 @@ export function sessionDropped(
 ): AuthorizedFetchEvent {
   const message = withoutQueries(full);
   return { type: "session_dropped", issuer, code: error ?? code, message };
+}
+
+/** Returns the event of a fresh token that the resource has refused. */
+export function tokenRefused(
+  method: string,
+  { origin, pathname }: URL,
+  { status, headers }: Pick<Response, "status" | "headers">,
+): AuthorizedFetchEvent {
+  const { error, error_description } = findChallenges(headers)
+    .find(({ params }) => params.error !== undefined)?.params ?? {};
+  return {
+    ...{ type: "token_refused", method, url: origin + pathname, status },
+    ...(error !== undefined && { error }),
+    ...(error_description !== undefined &&
+      { error_description: withoutQueries(error_description) }),
+  };
 }

@@ -20,8 +20,8 @@ const api = createAuthorizedFetch(url, {
     clientMetadata: { client_name: "Example" },
   }),
   onEvent(event) {
-    if (event.type !== "waiting") return;
-    console.error(`Another process (pid ${event.pid}) is signing in`);
+    if (event.type === "waiting") console.error(`Waiting for pid ${event.pid}`);
+    if (event.type === "token_refused") console.error(event);
   },
 });
 

@@ -8,7 +8,13 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { stub } from "@std/testing/mock";
-import { type AuthorizedFetchEvent, memoryStore } from "../../mod.ts";
+import {
+  type AuthorizedFetchEvent,
+  codeFlow,
+  createAuthorizedFetch,
+  memoryStore,
+} from "../../mod.ts";
+import { createTestServers } from "../../lib/testing/mod.ts";
 import { onEvent as toSpans } from "../examples/opentelemetry.ts";
 import { onEvent as toLog } from "../examples/sign_in_reasons.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
@@ -280,4 +286,54 @@ Deno.test("sign_in_reasons.ts prints why a user is asked again", async () => {
     "The API requires more: write",
     `Please sign in at ${issuer} (step_up)`,
   ]);
+});
+
+Deno.test("createAuthorizedFetch() reports why a fresh token is refused", async () => {
+  const servers = createTestServers();
+  const { resource, fetch, receiver } = servers;
+  const refused: AuthorizedFetchEvent[] = [];
+  const authorize = codeFlow(receiver);
+  const onEvent = (event: AuthorizedFetchEvent) =>
+    event.type === "token_refused" && refused.push(event);
+  const open = () =>
+    createAuthorizedFetch(resource, { fetch, authorize, onEvent });
+  const url = `${resource}/x`;
+  const common = { type: "token_refused", method: "PUT", url };
+  const rows: [
+    status: number,
+    challenge: (token: string) => string,
+    event: object | undefined,
+  ][] = [
+    [
+      401,
+      () =>
+        'Bearer error="invalid_token", error_description="see /why?q=secret"',
+      { error: "invalid_token", error_description: "see /why" },
+    ],
+    [401, () => "Basic", {}],
+    [
+      401,
+      (token) => `Bearer error="invalid_token", error_description="${token}"`,
+      { error: "invalid_token", error_description: "[redacted]" },
+    ],
+    [403, () => 'Bearer error="invalid_token"', { error: "invalid_token" }],
+    [403, () => 'Bearer error="other"', undefined],
+  ];
+  for (const [status, challenge, expected] of rows) {
+    servers.intercept = ({ endpoint, headers }) => {
+      const [, token] = headers.get("Authorization")?.split(" ") ?? [];
+      return endpoint === "resource" && token
+        ? new Response(null, {
+          status,
+          headers: { "WWW-Authenticate": challenge(token) },
+        })
+        : undefined;
+    };
+    const response = await open()(`${url}?q=secret`, { method: "PUT" });
+    assertEquals(response.status, status);
+    assertEquals(
+      refused.splice(0),
+      (expected ? [{ ...common, status, ...expected }] : []) as typeof refused,
+    );
+  }
 });

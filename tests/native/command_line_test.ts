@@ -1,6 +1,7 @@
 /** The example of a command-line program, as its users run it. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { startTestServers } from "../../lib/testing/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { bundledPrograms } from "../support/bundled_programs.ts";
@@ -30,13 +31,17 @@ async function createDesk(directory: string) {
       await Deno.mkdir(`${home}/.config`, { recursive: true });
       return home;
     },
-    start(runtime: typeof RUNTIMES[number], given: IStart): IRunning {
+    start(
+      runtime: typeof RUNTIMES[number],
+      given: IStart,
+      url = resource,
+    ): IRunning {
       const { home } = given;
       const [command, ...args] = programs[runtime];
       const inHome = args.map((word) => word.replace("$HOME", home));
       // Without the command that opens a browser.
       const env = { PATH: home, NO_COLOR: "1" };
-      return start([command, ...inHome, resource], [], { ...given, env });
+      return start([command, ...inHome, url], [], { ...given, env });
     },
     [Symbol.asyncDispose]: servers[Symbol.asyncDispose],
   };
@@ -148,7 +153,7 @@ Deno.test(
     const others = RUNTIMES.map((runtime) => desk.start(runtime, { home }));
     for (const other of others) {
       const [, pid] = await other.find(
-        /^Another process \(pid (\d+)\) is signing in\n/,
+        /^Waiting for pid (\d+)\n/,
       );
       assertEquals(Number(pid), first.pid);
     }
@@ -157,6 +162,31 @@ Deno.test(
       const { code, output } = await program.end();
       assertMatch(output, /^200 \{/);
       assertEquals(code, 0);
+    }
+  }),
+);
+
+Deno.test(
+  "command_line.ts prints why the API refuses a new token, in Deno and Node",
+  withDesk(async (desk) => {
+    const servers = await startTestServers();
+    await using _ = { [Symbol.asyncDispose]: servers.close };
+    const challenge =
+      'Bearer error="invalid_token", error_description="expired"';
+    servers.intercept = ({ endpoint, headers }) =>
+      endpoint === "resource" && headers.has("Authorization")
+        ? new Response("no", {
+          status: 401,
+          headers: { "WWW-Authenticate": challenge },
+        })
+        : undefined;
+    for (const runtime of RUNTIMES) {
+      const home = await desk.home(runtime);
+      const program = desk.start(runtime, { home }, servers.resource);
+      await signIn(program);
+      const { output, errors } = await program.end();
+      assertMatch(output, /^401 no\n/);
+      assertMatch(errors, /error_description: ["']expired["']/);
     }
   }),
 );
