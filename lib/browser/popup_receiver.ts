@@ -9,6 +9,7 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
+import { describeMs } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import type { IVisit } from "../session/code_flow.ts";
@@ -196,7 +197,8 @@ export function createPopupReceiver(
           listen(page, "pagehide", () => reject(closed("The page was left"))),
         );
         const expire = () => {
-          const message = `No authorization response within ${timeoutMs} ms`;
+          const message = "The user has not signed in within " +
+            describeMs(timeoutMs);
           reject(new OAuthClientError("timeout", message));
         };
         const timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));

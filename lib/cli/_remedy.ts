@@ -1,10 +1,12 @@
 /** What the user can do about an error of the library. */
 
-import { adviceFor } from "../core/advice.ts";
+import { adviceFor, isTemporary } from "../core/advice.ts";
 import {
   isOAuthClientError,
+  type OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
+import { isMismatch } from "../discovery/_search.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 
 /** The remedies for a code, for every command. */
@@ -26,10 +28,39 @@ const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
   url_refused: "Use https; --allow-http accepts http.",
 };
 
+const OTHER_ISSUER =
+  "Where both are known to be one server, pass --trusted-issuer NAMED=CLAIMED, the " +
+  "expected issuer first. `oauth-helper doctor URL` says what the operator can mend.";
+
+const UNREGISTERED =
+  "The server does not register this client. Pass one from its console: --client-id, " +
+  "--client-secret-file, --issuer. `oauth-helper doctor URL` says more.";
+
 /** For messages that name options of the library. */
 const NOTE =
   "An option that the message names in camelCase, such as assumePkce, is " +
   "--assume-pkce here.";
+
+/** Returns the remedies that depend on more than the code of an error. */
+function specialRemedyOf(
+  { code, url, request, attempts = [], status = 0, cause }: OAuthClientError,
+  retryAfter: number | undefined,
+): string | undefined {
+  // Those of the authorization server; metadata of another resource is the cause.
+  const last = attempts.slice(attempts.findLastIndex((one) => !one.error) + 1);
+  if (last.some(isMismatch) && cause === undefined) return OTHER_ISSUER;
+  // Without a URL, it is the user who has taken too long.
+  if (code === "timeout" && url === undefined) {
+    return "Run the command again, and sign in sooner.";
+  }
+  if (retryAfter !== undefined) return `Try again in ${retryAfter} s.`;
+  if (status >= 500) {
+    return "The server has failed: try again later, or report it to the operator.";
+  }
+  return request === "registration" && !isTemporary(status)
+    ? UNREGISTERED
+    : undefined;
+}
 
 /** Returns an error as the program prints it, with a remedy for the user. */
 export function explain(error: unknown): Failure {
@@ -39,11 +70,8 @@ export function explain(error: unknown): Failure {
   const { code } = error;
   if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
   const { action, retryAfter } = adviceFor(error);
-  const later = retryAfter === undefined
-    ? "Check the URL and the network, or try again later."
-    : `Try again in ${retryAfter} s.`;
   const byAction = {
-    retry: later,
+    retry: "Check the URL and the network, or try again later.",
     reauthorize: "Run `oauth-helper login URL --fresh`.",
     reregister: "Run `oauth-helper login URL --fresh`.",
     ask_user: "Run the command again to be asked again.",
@@ -52,6 +80,7 @@ export function explain(error: unknown): Failure {
   return new Failure(
     ExitCode.Failed,
     message,
-    action === "retry" ? later : REMEDIES[code] ?? byAction[action],
+    specialRemedyOf(error, retryAfter) ??
+      (action !== "retry" && REMEDIES[code] || byAction[action]),
   );
 }

@@ -141,3 +141,28 @@ export function describeThrown(
     reason,
   };
 }
+
+const REASON_WORDS: Readonly<
+  Record<OAuthClientErrorReason, readonly [before: string, after: string]>
+> = {
+  host_not_found: ["The host name of ", " is unknown"],
+  connection_refused: ["Nothing listens at ", ""],
+  certificate: ["The certificate of ", " is not accepted"],
+  certificate_expired: ["The certificate of ", " has expired"],
+};
+
+/** Returns why a host has not responded, as a sentence without its full stop. */
+export function describeReason(
+  reason: OAuthClientErrorReason,
+  host: string,
+): string {
+  return REASON_WORDS[reason].join(host);
+}
+
+/** Formats a duration in the largest unit that fits, such as `5 minutes`. */
+export function describeMs(ms: number): string {
+  const units = [["minute", 60_000], ["second", 1_000]] as const;
+  const [unit, size] = units.find(([, size]) => ms % size === 0) ?? ["ms", 1];
+  const count = ms / size;
+  return `${count} ${unit}${unit === "ms" || count === 1 ? "" : "s"}`;
+}

@@ -1,7 +1,12 @@
 /** Requests one URL after another until one returns usable metadata. */
 
-import { quote } from "../core/_quote.ts";
-import { type IUrlRules, quoteUrl, requireSafeUrl } from "../core/_url.ts";
+import { describeReason, quote } from "../core/_quote.ts";
+import {
+  type IUrlRules,
+  parseUrl,
+  quoteUrl,
+  requireSafeUrl,
+} from "../core/_url.ts";
 import {
   type IDiscoveryAttempt,
   OAuthClientError,
@@ -167,6 +172,21 @@ export function toDiscoveryResult<Metadata>(
   );
 }
 
+/** Returns what is the same for attempts without a response of one host. */
+function keyOf({ error }: IDiscoveryAttempt): string | undefined {
+  if (!(error instanceof OAuthClientError)) return undefined;
+  const { code, reason, url = "" } = error;
+  return code === "network_error"
+    ? `${parseUrl(url)?.host} ${reason}`
+    : undefined;
+}
+
+/** Returns the message of an error, or why there was no response. */
+function wordsOfError({ reason, url = "", message }: OAuthClientError): string {
+  const { host } = parseUrl(url) ?? {};
+  return reason && host ? describeReason(reason, host) : message;
+}
+
 /** Returns the outcome of an attempt in a few words, without the body of a response. */
 function summaryOf({ url, error }: IDiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
@@ -180,17 +200,55 @@ function summaryOf({ url, error }: IDiscoveryAttempt): string {
       // These messages quote the body.
       return `${url} (${reason ?? code})`;
   }
-  return `${url} (${reason ?? error.message})`;
+  return `${url} (${reason ?? wordsOfError(error)})`;
 }
 
-/** Returns the error of a strict discovery, with the outcome of every attempt. */
+/** Checks whether metadata has another identifier than expected. */
+export function isMismatch({ error }: IDiscoveryAttempt): boolean {
+  return error instanceof OAuthClientError &&
+    error.code === "identifier_mismatch";
+}
+
+/**
+ * Returns the error of a strict discovery, with the outcome of every attempt: once, if
+ * several have failed alike.
+ */
 export function discoveryError(
   problem: string,
   attempts: readonly IDiscoveryAttempt[],
   cause?: unknown,
 ): OAuthClientError {
-  const tried = attempts.filter(({ error }) => error).map(summaryOf);
-  const message = `${problem}. Tried: ${tried.join(", ") || "nothing"}`;
+  const failed = attempts.filter(({ error }) => error);
+  const outcomes = new Map<unknown, IDiscoveryAttempt>();
+  for (const attempt of failed) {
+    const key = keyOf(attempt) ?? attempt;
+    if (!outcomes.has(key)) outcomes.set(key, attempt);
+  }
+  const tried = [...outcomes.values()].map(summaryOf).join(", ") || "nothing";
+  const [{ error } = {}] = failed;
+  const isAlike = failed.length > 1 && outcomes.size === 1 &&
+    error instanceof OAuthClientError;
+  const message = `${problem}. ` +
+    (isAlike ? wordsOfError(error) : `Tried: ${tried}`);
   const details = { attempts, cause };
+  return new OAuthClientError("discovery_failed", quote(message), details);
+}
+
+/**
+ * Returns the error of a search for the metadata of an authorization server. Metadata of
+ * another issuer is the problem, and is not repeated for each URL.
+ */
+export function serverError(
+  problem: string,
+  attempts: readonly IDiscoveryAttempt[],
+  ofServer: readonly IDiscoveryAttempt[],
+): OAuthClientError {
+  const { error } = ofServer.find(isMismatch) ?? {};
+  if (!error) return discoveryError(problem, attempts);
+  const tried = ofServer.map((attempt) =>
+    isMismatch(attempt) ? `${attempt.url} (another issuer)` : summaryOf(attempt)
+  );
+  const message = `${error.message}. Tried: ${tried.join(", ")}`;
+  const details = { attempts };
   return new OAuthClientError("discovery_failed", quote(message), details);
 }

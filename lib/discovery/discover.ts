@@ -26,7 +26,7 @@ import { secretsOf } from "../http/_redact.ts";
 import { type ITransport, transportOf } from "../http/_transport.ts";
 import { emit } from "../http/events.ts";
 import { identifierOf } from "./_identifiers.ts";
-import { discoveryError } from "./_search.ts";
+import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
 import {
@@ -305,9 +305,10 @@ export async function discover(
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
-    throw discoveryError(
+    throw serverError(
       `No metadata of the authorization server ${shown} for ${target.href}`,
       attempts,
+      server.attempts,
     );
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);

@@ -10,7 +10,7 @@ import type { IDiscoveryAttempt } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { discoveryError } from "./_search.ts";
+import { serverError } from "./_search.ts";
 import { searchServer } from "./_strict_search.ts";
 
 /** Options of {@linkcode discoverAuthorizationServer}. */
@@ -100,8 +100,9 @@ export async function discoverAuthorizationServer(
     additionalHeaders,
   }, transport);
   if (!metadata || url === undefined) {
-    throw discoveryError(
+    throw serverError(
       `No metadata of the authorization server ${quoteUrl(String(issuer))}`,
+      attempts,
       attempts,
     );
   }

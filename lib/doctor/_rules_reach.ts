@@ -1,5 +1,6 @@
 /** Findings about the response of the resource, and about missing responses. */
 
+import { describeReason } from "../core/_quote.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import {
@@ -137,7 +138,7 @@ export const REACH_RULES: readonly IRule[] = [
       findFailure(
         facts,
         ({ reason }) => reason === "host_not_found",
-        (host) => `The host name of ${host} is unknown.`,
+        (host) => `${describeReason("host_not_found", host)}.`,
       ),
   },
   {
@@ -149,7 +150,7 @@ export const REACH_RULES: readonly IRule[] = [
       findFailure(
         facts,
         ({ reason }) => reason === "connection_refused",
-        (host) => `Nothing listens at ${host}.`,
+        (host) => `${describeReason("connection_refused", host)}.`,
       ),
   },
   {
@@ -163,7 +164,7 @@ export const REACH_RULES: readonly IRule[] = [
       findFailure(
         facts,
         ({ reason }) => reason === "certificate",
-        (host) => `The certificate of ${host} is not accepted.`,
+        (host) => `${describeReason("certificate", host)}.`,
       ),
   },
   {
@@ -175,7 +176,7 @@ export const REACH_RULES: readonly IRule[] = [
       findFailure(
         facts,
         ({ reason }) => reason === "certificate_expired",
-        (host) => `The certificate of ${host} has expired.`,
+        (host) => `${describeReason("certificate_expired", host)}.`,
       ),
   },
   {

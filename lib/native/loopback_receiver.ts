@@ -13,6 +13,7 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
+import { describeMs } from "../core/_quote.ts";
 import { isWebUrl, parseUrl, quoteUrl } from "../core/_url.ts";
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -281,7 +282,8 @@ export function createLoopbackReceiver(
     const receive = () =>
       new Promise<string>((resolve, reject) => {
         const expire = () => {
-          const message = `No authorization response within ${timeoutMs} ms`;
+          const message = "The user has not signed in within " +
+            describeMs(timeoutMs);
           reject(new OAuthClientError("timeout", message));
         };
         const timer = setTimeout(expire, waitMs);

@@ -261,7 +261,7 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
       [["token", url], 3, /A person has to sign in/],
       [["login", "--no-input", url], 3, /A person has to sign in/],
       [["token", "--client-secret=x", url], 2, /Unknown option/],
-      [["login", `http://127.0.0.1:${freePort()}`], 1, /connection refused/],
+      [["login", `http://127.0.0.1:${freePort()}`], 1, /Nothing listens at/],
     ];
     const before = requests.length;
     for (const [args, code, message] of rows) {

@@ -1,6 +1,11 @@
 /** Metadata of another issuer must not be used (RFC 8414, section 3.3). */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   buildClientCredentialsBody,
   clientCredentialsFlow,
@@ -113,10 +118,17 @@ for (const [named, issuer, trustedIssuers] of REFUSED) {
       : "identifier_mismatch";
     assertEquals(new Set(ofServer), new Set([expected]));
     if (Array.isArray(issuer)) return;
+    const [start = "", list = ""] = error.message.split(". Tried: ");
+    assertMatch(
+      start,
+      /^The issuer of the authorization server metadata from /,
+    );
     assertStringIncludes(
-      error.message,
+      start,
       `is "${issuer}", expected "${named}" (set trustedIssuers to allow it)`,
     );
+    // Not once more for each URL.
+    assertMatch(list, /^\S+ \(another issuer\)(, \S+ \(another issuer\))+$/);
   });
 }
 

@@ -15,6 +15,47 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
       /in 7 s/,
     ],
     [new OAuthClientError("discovery_failed", "m"), 1, /--server-metadata/],
+    [
+      new OAuthClientError("discovery_failed", "m", {
+        attempts: [{
+          url: "https://as.example",
+          error: new OAuthClientError("identifier_mismatch", "m"),
+        }],
+      }),
+      1,
+      /^(?!.*--server-metadata).*--trusted-issuer/,
+    ],
+    [
+      new OAuthClientError("discovery_failed", "m", {
+        attempts: [{
+          url: "https://as.example",
+          error: new OAuthClientError("identifier_mismatch", "m"),
+        }],
+        cause: new OAuthClientError("identifier_mismatch", "m"),
+      }),
+      1,
+      /^(?!.*--trusted-issuer).*--server-metadata/,
+    ],
+    [new OAuthClientError("timeout", "m"), 1, /again, and sign in sooner/],
+    [
+      new OAuthClientError("timeout", "m", { url: "https://as.example" }),
+      1,
+      /network/,
+    ],
+    [
+      new OAuthClientError("unexpected_status", "m", { status: 500 }),
+      1,
+      /^(?!.*network).*the operator/,
+    ],
+    ...([
+      ["oauth_error", 400, /--client-id/],
+      ["unexpected_status", 403, /--client-id/],
+      ["unexpected_status", 500, /^(?!.*--client-id)/],
+    ] as const).map(([code, status, remedy]): [unknown, number, RegExp] => [
+      new OAuthClientError(code, "m", { status, request: "registration" }),
+      1,
+      remedy,
+    ]),
     [new OAuthClientError("unsupported", "m"), 1, /--client-id/],
     [new OAuthClientError("invalid_session", "m"), 1, /--key-command/],
     [new OAuthClientError("url_refused", "m"), 1, /--allow-http/],

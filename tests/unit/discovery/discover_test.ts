@@ -1,7 +1,9 @@
 import {
+  assert,
   assertEquals,
   assertFalse,
   assertInstanceOf,
+  assertMatch,
   assertNotMatch,
   assertStrictEquals,
   assertStringIncludes,
@@ -509,5 +511,49 @@ Deno.test("discoverAuthorization() refuses a known server beside a named one, or
       () => discoverAuthorization(MCP, { serverMetadata: { issuer } }),
       "serverMetadata.issuer",
     );
+  }
+});
+
+Deno.test("discoverAuthorization() says once why all attempts failed, and lists them", async () => {
+  const notFound = (host: string) =>
+    failing(
+      new TypeError("fetch failed", {
+        cause: Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), {
+          code: "ENOTFOUND",
+        }),
+      }),
+    );
+  const cut = failing(new TypeError("Cable cut"));
+  const { host } = new URL(AS);
+  const of = (answer: Answer) => ({ [OAUTH]: answer, [OPENID]: answer });
+  const ofApi = (answer: Answer) => ({
+    [API_OAUTH]: answer,
+    [API_OPENID]: answer,
+  });
+  const known = { [`${PRM}/mcp`]: prm() };
+  const rows: [routes: Record<string, Answer>, end: RegExp][] = [
+    [
+      { ...known, ...of(notFound(host)) },
+      /for https:\S+\. The host name of as\.example is unknown$/,
+    ],
+    [
+      { ...known, ...of(cut) },
+      /\. Request to https:\/\/as\.example\/\S+ failed: TypeError: Cable cut$/,
+    ],
+    [
+      { [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...ofApi(notFound("x")) },
+      /Tried: \S+ \(404\), \S+ \(404\), \S+ \(The host name of \S+ is unknown\)$/,
+    ],
+    [
+      { ...known, [OAUTH]: MISSING, [OPENID]: notFound(host) },
+      /Tried: \S+ \(404\), \S+ \(The host name of as\.example is unknown\)$/,
+    ],
+  ];
+  for (const [routes, end] of rows) {
+    const { error, attempts } = await undiscovered(routes);
+    assertMatch(error.message, end);
+    assert(error.message.length < 400, error.message);
+    // Each URL has its own error.
+    assert(attempts.filter(({ error }) => error).length >= 2);
   }
 });

@@ -313,7 +313,7 @@ Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is
   await assertRejectsCode(
     () => late.visit,
     "timeout",
-    "No authorization response within 20 ms",
+    "The user has not signed in within 20 ms",
   );
   await assertClosed(late.redirectUri);
 });
