@@ -1,18 +1,31 @@
 /**
  * Loaded before the tests: gives each of them a time limit, so that one that hangs fails
- * with its name. `deno test` has no option for it.
+ * with its name. `deno test` has no option for it. As Deno then takes this file for the
+ * place of each test, the place is added to the name.
  */
 
 /** Long, as the machine may be busy: no test takes more than a few seconds. */
 const TIMEOUT_MS = 60_000;
 
+/** Returns the file and line of the test that is defined, such as `tests/a_test.ts:3`. */
+function placeOfTest(): string | undefined {
+  return /\/(tests\/[^\s()]+_test\.ts:\d+):\d+/.exec(new Error().stack ?? "")
+    ?.[1];
+}
+
 const limited = new Proxy(Deno.test, {
   apply: (test, self, given: (string | object)[]) => {
     const members = given.map((one) => {
       if (typeof one === "string") return { name: one };
-      return typeof one === "function" ? { fn: one } : one;
+      return typeof one === "function" ? { fn: one, name: one.name } : one;
     });
-    const definition = Object.assign({ timeout: TIMEOUT_MS }, ...members);
+    // The name of a function counts only where there is no other.
+    const definition = Object.assign(
+      { timeout: TIMEOUT_MS },
+      ...members.reverse(),
+    );
+    const place = placeOfTest();
+    if (place) definition.name += ` (${place})`;
     return Reflect.apply(test, self, [definition]);
   },
 });
