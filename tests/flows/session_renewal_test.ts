@@ -171,6 +171,29 @@ Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and 
   assertEquals(servers.visits.length, 2);
 });
 
+Deno.test("createAuthorizedFetch() steps up by RFC 9470 again for each other requirement of one call", async () => {
+  const rows: [required: string[], visits: number][] = [
+    // Nothing but the need of a sign-in, which the stored session has not met.
+    [[""], 1],
+    [["", ""], 1],
+    [[', acr_values="mfa"', ', acr_values="phr"'], 2],
+    [[', max_age="60"', ', max_age="0"'], 2],
+    [[', acr_values="mfa"', ', acr_values="mfa", max_age="60"'], 2],
+  ];
+  for (const [required, visits] of rows) {
+    await using servers = await startSessionServers();
+    const { api } = await signedIn(servers);
+    servers.handler = () => {
+      const parameters = required[servers.visits.length];
+      return parameters === undefined
+        ? undefined
+        : refusal(401, `error="insufficient_user_authentication"${parameters}`);
+    };
+    await statusOf(api(servers.resource));
+    assertEquals(servers.visits.length, visits, required.join(" then"));
+  }
+});
+
 const overloaded = () =>
   new Response(null, { status: 503, headers: { "Retry-After": "7" } });
 
@@ -202,7 +225,9 @@ for (
     assertEquals(servers.visits.length, 0);
     assertEquals(await store.load(), session);
     servers.server = () => undefined;
-    assertEquals(await statusOf(api(servers.resource)), 200);
+    // Without the short limit, which is for the call that fails.
+    const again = timeoutMs ? fetchAt(servers, { store, now }) : api;
+    assertEquals(await statusOf(again(servers.resource)), 200);
   });
 }
 
@@ -358,6 +383,12 @@ for (const error of ["access_denied", "unauthorized_client"]) {
       );
     await finish("another");
     assertEquals(await isUserAway(), true);
+    // Of a client that the session in the store is not of, as it was replaced.
+    const { client } = pending!;
+    pending!.client = { ...client, client_id: "another" };
+    await finish(pending!.state);
+    assertEquals(await isUserAway(), true);
+    pending!.client = client;
     await finish(pending!.state);
     assertEquals(await isUserAway(), isKept ? undefined : true);
     assertEquals(await registrations(), isKept ? 0 : 1);

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import {
+  assertionFlow,
   type Authorize,
   type Client,
   clientCredentialsFlow,
@@ -25,6 +26,7 @@ import {
   MCP,
   REDIRECT_URI,
   TOKEN_ENDPOINT,
+  unverifiedJwt,
 } from "../../support/fixtures.ts";
 import { type Answer, json, stubFetch } from "../../support/stub_fetch.ts";
 
@@ -84,6 +86,14 @@ const FLOWS: [name: string, create: (client: Client) => Authorize][] = [
       deviceFlow({ client, show() {}, delay: () => Promise.resolve() }),
   ],
   ["clientCredentialsFlow()", (client) => clientCredentialsFlow({ client })],
+  [
+    "assertionFlow()",
+    (client) =>
+      assertionFlow({
+        client,
+        getAssertion: () => unverifiedJwt({ iss: "https://p.example" }),
+      }),
+  ],
 ];
 
 /** A session as another process finds it in a store. */

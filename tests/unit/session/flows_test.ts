@@ -159,6 +159,8 @@ Deno.test("flows request offline_access where the server lists it, unless told n
 
 Deno.test("codeFlow() uses the registration of an unfinished sign-in again, without a response once", async () => {
   const closed = new Error("The page was left");
+  const timeout = new OAuthClientError("timeout", "No response");
+  const succeeds = "";
   const rows: [outcomes: (Error | string)[], registrations: number][] = [
     [[closed], 1],
     [[closed, closed], 1],
@@ -166,11 +168,16 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
     [["access_denied", "access_denied", "access_denied", closed], 1],
     [["access_denied", closed, closed], 2],
     [["unauthorized_client", closed], 2],
+    // An error of the library alone says as little about the client.
+    [[timeout, timeout, timeout], 2],
+    // The session keeps the registration.
+    [[closed, succeeds, closed], 2],
   ];
   for (const [outcomes, expected] of rows) {
     let registered = 0;
     using stub = stubFetch({
       [REGISTER]: () => Response.json({ client_id: `c${++registered}` }),
+      [TOKEN]: token,
     });
     const { fetch } = stub;
     const visits: URL[] = [];
@@ -178,13 +185,18 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
     const authorize = codeFlow({
       ...REGISTERING,
       visit: async (url) => {
-        const response = await user(visits, { error: `${outcome}` })(url);
-        if (outcome === closed) throw outcome;
-        return response;
+        if (outcome instanceof Error) {
+          visits.push(url);
+          throw outcome;
+        }
+        const back = outcome === succeeds ? undefined : { error: outcome };
+        return await user(visits, back)(url);
       },
     });
     for (outcome of outcomes) {
-      await assertRejects(() => authorize({ ...REQUEST, fetch }));
+      const result = () => authorize({ ...REQUEST, fetch });
+      if (outcome === succeeds) await result();
+      else await assertRejects(result);
     }
     assertEquals(registered, expected, outcomes.join());
     assertEquals(valuesOf(visits, "client_id").at(-1), `c${registered}`);
