@@ -1,11 +1,12 @@
 /** What the hosted workflows may do. They cannot be run here. */
-import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { parse } from "yaml";
 
 interface IJob {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly environment?: string;
   readonly needs?: string;
+  readonly if?: string;
   readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
 }
 
@@ -83,6 +84,13 @@ Deno.test("workflows use actions that run on Node 24, by a version or a commit",
   }
 });
 
-Deno.test("test.yml also runs on a schedule", () => {
-  assert("schedule" in read("test.yml").on);
+Deno.test("test.yml also runs on a schedule, with the tests in another order each time", () => {
+  const { on, jobs } = read("test.yml");
+  assert("schedule" in on);
+  const { if: condition = "", steps } = jobs.shuffle!;
+  assertMatch(condition, /'schedule'/);
+  assertMatch(
+    steps.at(-1)?.run ?? "",
+    /task test --shuffle=\$\{\{ github.run_number \}\}$/,
+  );
 });

@@ -56,24 +56,26 @@ Deno.test("visit() accepts messages of its own origin only", async () => {
   assertEquals(confirmed, [[taken, "https://app.example"]]);
 });
 
-const controller = new AbortController();
-
 const ENDS: [
   how: string,
   options: { timeoutMs?: number },
-  end: (page: ReturnType<typeof fakeWindow>) => void,
+  end: (
+    page: ReturnType<typeof fakeWindow>,
+    controller: AbortController,
+  ) => void,
 ][] = [
   ["popup_closed", {}, (page) => page.fire("pagehide")],
   ["timeout", { timeoutMs: 1 }, () => {}],
-  ["abort", {}, () => controller.abort({ code: "abort" })],
+  ["abort", {}, (_, controller) => controller.abort({ code: "abort" })],
 ];
 
 for (const [how, options, end] of ENDS) {
   Deno.test(`visit() that ends with ${how} closes the popup`, async () => {
     using page = fakeWindow(PAGE);
+    const controller = new AbortController();
     const { signal } = controller;
     const visit = create(options).visit(URL_OF_SERVER, { pending, signal });
-    end(page);
+    end(page, controller);
     assertEquals(await within(LIMIT_MS, codeOf(visit)), how);
     assertEquals(page.popups.map(({ closed }) => closed), [true]);
     assertEquals(page.listeners, 0);

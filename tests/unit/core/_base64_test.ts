@@ -10,6 +10,15 @@ import {
   encodeBase64Url,
 } from "../../../lib/core/_base64.ts";
 
+/**
+ * Strings of all characters but lone surrogates. The strings of fast-check with
+ * `unit: "binary"` are these too, and need a table that takes seconds to build.
+ */
+const anyText = fc.array(
+  fc.nat(0x10ffff).filter((point) => point < 0xd800 || point > 0xdfff),
+  { maxLength: 20 },
+).map((points) => String.fromCodePoint(...points));
+
 Deno.test("encodeBase64Url() encodes random bytes and strings as @std/encoding does", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (array) => {
     const bytes = new Uint8Array(array);
@@ -19,7 +28,7 @@ Deno.test("encodeBase64Url() encodes random bytes and strings as @std/encoding d
     assertEquals(stdDecode(encoded), bytes);
     assertEquals(decodeBase64Url(encoded), bytes);
   }));
-  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
+  fc.assert(fc.property(anyText, (text) => {
     assertEquals(encodeBase64Url(text), stdEncode(text));
     assertEquals(decodeBase64String(encodeBase64Url(text)), text);
   }));
