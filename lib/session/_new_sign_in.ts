@@ -12,6 +12,7 @@ import { fetchWith, type ITransport, transportOf } from "../http/_transport.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import { emit, type SignInReason } from "../http/events.ts";
 import { isClientKnown } from "../token/client_check.ts";
+import { requireDpop } from "./_dpop_need.ts";
 import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
 import {
   type IRenewal,
@@ -64,6 +65,7 @@ async function discoverFor(
     { ...discovery, challenge, offlineAccess: undefined },
     transport,
   );
+  requireDpop(context, options.dpop, challenge);
   // Otherwise, the token would be in every message that names the server.
   const repeats = Object.values(context.serverMetadata).some((value) =>
     typeof value === "string" && printableWithout(tokens, value) === undefined

@@ -103,7 +103,8 @@ import { finishAuthorization, type IPendingAuthorization } from "./sign_in.ts";
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or `client`
  * has credentials and no `issuer`. `url_refused`: the resource, or an endpoint of
  * `serverMetadata`, is neither https nor http on loopback. `unsupported`:
- * `serverMetadata` has no `token_endpoint`. In a call, `issuer_mismatch` and
+ * `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the resource
+ * requires DPoP, and `dpop` is not set; `issuer_mismatch` and
  * `identifier_mismatch`: `authorize` returned a session for another server or resource;
  * `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.

@@ -26,6 +26,7 @@ import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
 import { fetchToken } from "../token/token.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
+import { requireDpop } from "./_dpop_need.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
@@ -146,7 +147,7 @@ export interface IStartAuthorizationOptions
 /** The part of a discovery that {@linkcode startAuthorization} uses. */
 export type AuthorizationStart =
   & Pick<IAuthorizationContext, "resource" | "serverMetadata">
-  & Partial<Pick<IAuthorizationContext, "scopes" | "responseIssuer">>;
+  & Partial<Omit<IAuthorizationContext, "attempts">>;
 
 /**
  * Starts the code flow: returns the URL to send the user to, and the data to keep until
@@ -162,7 +163,8 @@ export type AuthorizationStart =
  * @param options The client, the redirect URI, and what to request.
  * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and as
  * {@linkcode pushAuthorizationRequest} if the request is pushed. `issuer_mismatch`: the
- * client is registered with another issuer.
+ * client is registered with another issuer. `unsupported`: the metadata of the resource
+ * requires DPoP, and `dpop` is not set.
  * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9126; RFC 9396; RFC 9449,
  * section 10.
  *
@@ -197,6 +199,7 @@ export async function startAuthorization(
     "options",
     options,
   );
+  requireDpop(context, dpop);
   const registration = registrationOf(
     requireObject("options.client", client),
     serverMetadata.issuer,

@@ -14,6 +14,9 @@ import type { IResponse } from "../http/_response.ts";
 export const RESOURCE_HINT =
   "for a server that rejects the parameter resource, set resource: false";
 
+/** What helps where a server requires a proof. */
+const DPOP_HINT = "the server requires DPoP: set dpop";
+
 /** The grant types by which an assertion is exchanged for a token. */
 const ASSERTION_GRANTS: readonly string[] = [
   GRANT_TYPE_JWT_BEARER,
@@ -55,6 +58,11 @@ export function hintFor(
     [
       form.has("resource") && (isBare || error === "invalid_target"),
       RESOURCE_HINT,
+    ],
+    [
+      /^(invalid_dpop_proof|use_dpop_nonce)$/.test(error ?? "") &&
+      requests.every(({ headers }) => headers.DPoP === undefined),
+      DPOP_HINT,
     ],
     [
       form.has("client_assertion") && error === "invalid_client",

@@ -2,8 +2,20 @@
  * The OAuth profile of the AT Protocol: pushed requests, DPoP nonces from the first
  * request on, and a client metadata document, from the metadata to a call.
  */
-import { assertEquals } from "@std/assert";
-import { codeFlow, createAuthorizedFetch, createDpop } from "../../mod.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  createDpop,
+  discoverAuthorization,
+  type IDpop,
+  OAuthClientError,
+  startAuthorization,
+} from "../../mod.ts";
+import {
+  createTestServers,
+  type ITestServersOptions,
+} from "../../lib/testing/mod.ts";
 import { startAtprotoServers } from "../servers/atproto_servers.ts";
 
 const CLIENT_ID = "https://app.example/client-metadata.json";
@@ -56,4 +68,88 @@ Deno.test("createAuthorizedFetch() signs in at an AT Protocol server, and refres
   now += 290_000;
   assertEquals(await (await api(url)).json(), { did: DID });
   assertEquals(servers.requests, ["POST /token 200", `GET ${path} 200`]);
+});
+
+Deno.test("createAuthorizedFetch() names the option dpop at an AT Protocol server, before the user leaves", async () => {
+  await using servers = startAtprotoServers({
+    clientDocuments: { [CLIENT_ID]: { redirect_uris: [REDIRECT_URI] } },
+    did: DID,
+  });
+  const api = createAuthorizedFetch(servers.resource, {
+    authorize: codeFlow({
+      clientMetadataUrl: CLIENT_ID,
+      redirectUri: REDIRECT_URI,
+      scopes: ["atproto"],
+      visit: () => Promise.reject(new Error("A user is asked")),
+    }),
+  });
+  await assertRejects(() => api.authorize(), OAuthClientError, "set dpop");
+  // Without the challenge, the server refuses the pushed request.
+  const context = await discoverAuthorization(servers.resource);
+  const client = { issuer: context.issuer, client_id: CLIENT_ID };
+  await assertRejects(
+    () =>
+      startAuthorization(context, {
+        client: { ...client, token_endpoint_auth_method: "none" },
+        redirectUri: REDIRECT_URI,
+        scopes: ["atproto"],
+      }),
+    OAuthClientError,
+    "(the server requires DPoP: set dpop)",
+  );
+});
+
+Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the resource requires it", async () => {
+  const metadata = { dpop_bound_access_tokens_required: true };
+  const challenge = { status: 401, headers: { "WWW-Authenticate": "DPoP" } };
+  const both = { status: 401, headers: { "WWW-Authenticate": "DPoP, Bearer" } };
+  const rows: [options: Partial<ITestServersOptions>, isRequired: boolean][] = [
+    [{ resourceMetadata: metadata }, true],
+    [
+      { resourceMetadata: { dpop_bound_access_tokens_required: "true" } },
+      false,
+    ],
+    ...[challenge, both].map((init): [ITestServersOptions, boolean] => [{
+      intercept: ({ endpoint, headers }) =>
+        endpoint === "resource" && !headers.has("Authorization")
+          ? new Response(null, init)
+          : undefined,
+    }, init === challenge]),
+  ];
+  for (const [options, isRequired] of rows) {
+    const servers = createTestServers(options);
+    const { resource, fetch, receiver } = servers;
+    const authorize = codeFlow(receiver);
+    const api = createAuthorizedFetch(resource, { fetch, authorize });
+    const result = await api(resource).then(({ status }) => status, String);
+    assertEquals(
+      result,
+      isRequired
+        ? `OAuthClientError: The resource ${resource} requires tokens that are ` +
+          "bound to a key by DPoP: set dpop"
+        : 200,
+    );
+    assertEquals(servers.received("registration").length, isRequired ? 0 : 1);
+  }
+  const { resource, issuer } = createTestServers();
+  const context = {
+    resource,
+    resourceMetadata: { resource, ...metadata },
+    serverMetadata: {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      response_types_supported: ["code"],
+    },
+  };
+  const client = { issuer, client_id: "c" };
+  const start = (dpop?: IDpop) =>
+    startAuthorization(context, {
+      client,
+      redirectUri: REDIRECT_URI,
+      assumePkce: true,
+      dpop,
+    });
+  await assertRejects(() => start(), OAuthClientError, "set dpop");
+  const { url } = await start(await createDpop());
+  assertEquals(url.searchParams.has("dpop_jkt"), true);
 });
