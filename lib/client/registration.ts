@@ -16,12 +16,7 @@ import {
   stringsIn,
   withoutNulls,
 } from "../core/_members.ts";
-import {
-  quoteUrl,
-  requireEndpoint,
-  requireSafeUrl,
-  urlString,
-} from "../core/_url.ts";
+import { requireEndpoint, requireSafeUrl, urlString } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -34,9 +29,9 @@ import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
+import { contextOf, type IContext, report } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { transportOf } from "../http/_transport.ts";
-import { emit } from "../http/events.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { postRegistration } from "./_registration_post.ts";
 import {
@@ -125,7 +120,7 @@ export async function fetchDynamicRegistration(
       "Server does not support dynamic registration",
     );
   }
-  const transport = transportOf(options);
+  const context = contextOf(options);
   const {
     clientUri = DEFAULT_CLIENT_URI,
     redirectUris = DEFAULT_REDIRECT_URIS,
@@ -148,10 +143,10 @@ export async function fetchDynamicRegistration(
   const url = requireString("registration_endpoint", registration_endpoint);
   requireSafeUrl("The registration_endpoint", url, { allowHttp: true });
   return await postRegistration(
+    context,
     url,
     mergeHeaders({ "Content-Type": "application/json" }, headers),
     metadata,
-    transport,
   );
 }
 
@@ -160,6 +155,14 @@ export interface IRegisterClientOptions extends IRequestOptions {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }
+
+/** Metadata of a server that registers clients. */
+type RegistrationServer = Pick<
+  IAuthorizationServerMetadata,
+  | "issuer"
+  | "registration_endpoint"
+  | "token_endpoint_auth_methods_supported"
+>;
 
 /** Returns `web` if every redirect URI is https, else `native`. */
 function applicationTypeOf(redirectUris: readonly string[] = []): string {
@@ -271,23 +274,28 @@ function clientIn(
  * ```
  */
 export async function registerClient(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    | "issuer"
-    | "registration_endpoint"
-    | "token_endpoint_auth_methods_supported"
-  >,
+  serverMetadata: RegistrationServer,
   request: IAuthorizationDynamicClientRegistrationRequest,
   options?: IRegisterClientOptions,
 ): Promise<IKnownClient> {
-  const transport = transportOf(options);
-  const { allowHttp, headers } = options ?? {};
+  const context = contextOf(options);
+  const { headers } = options ?? {};
+  return await registerWith(context, serverMetadata, request, headers);
+}
+
+/** Registers a client. See {@linkcode registerClient}. */
+export async function registerWith(
+  context: IContext,
+  serverMetadata: RegistrationServer,
+  request: IAuthorizationDynamicClientRegistrationRequest,
+  headers: IRequestOptions["headers"],
+): Promise<IKnownClient> {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
   const url = requireEndpoint(
     serverMetadata,
     "registration_endpoint",
-    allowHttp,
+    context.allowHttp,
   );
   const listed = stringsIn(token_endpoint_auth_methods_supported);
   const method = request.token_endpoint_auth_method ?? authMethodFor(listed);
@@ -299,22 +307,22 @@ export async function registerClient(
   };
   const json = "application/json";
   const registration = await postRegistration(
+    context,
     url,
     mergeHeaders({ Accept: json, "Content-Type": json }, headers),
     metadata,
-    transport,
   );
   const client = clientIn(registration, issuer, method, listed);
   if (client) {
     const { client_id } = client;
-    const { onEvent, secrets } = transport;
-    emit(onEvent, { type: "registered", issuer, client_id }, secrets);
+    report(context, { type: "registered", issuer, client_id });
     return client;
   }
-  throw new OAuthClientError(
+  throw errorOf(
+    context,
     "invalid_response",
-    `Registration at ${quoteUrl(url)} returned no client_id that is a ` +
-      "non-empty string",
+    words`Registration at ${{ url }} returned no client_id that is a \
+non-empty string`,
     { url },
   );
 }

@@ -79,14 +79,18 @@ export function printableWithout(
   return isSecret ? undefined : clean;
 }
 
-/** Quotes a value as JSON, without the credentials of a registration. */
-export function quoteJson(value: unknown): string {
+/** Quotes a value as JSON, without secrets and the credentials of a registration. */
+export function quoteJson(
+  value: unknown,
+  secrets: readonly string[] = [],
+): string {
   try {
     return quote(
       JSON.stringify(
         value,
         (name, member) => CREDENTIAL_MEMBER.test(name) ? "[redacted]" : member,
       ) ?? "no JSON",
+      secrets,
     );
   } catch {
     // JSON.parse accepts deeper nesting than JSON.stringify.
@@ -126,8 +130,8 @@ const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
 ];
 
 /**
- * Describes an error that `fetch` threw, for a message: the reason first, if known. No
- * other function reads the messages of a runtime.
+ * Describes an error that `fetch` threw, for a message that quotes it: the reason first,
+ * if known. No other function reads the messages of a runtime.
  */
 export function describeThrown(
   thrown: unknown,
@@ -137,7 +141,7 @@ export function describeThrown(
     .filter((part) => part !== undefined).map(String).join(": ");
   const [reason] = REASONS.find(([, pattern]) => pattern.test(text)) ?? [];
   return {
-    text: quote(reason ? `${reason.replaceAll("_", " ")} (${text})` : text),
+    text: reason ? `${reason.replaceAll("_", " ")} (${text})` : text,
     reason,
   };
 }

@@ -37,9 +37,15 @@ export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }
 
-/** Quotes a URL, or anything a server sent in place of one, without credentials. */
-export function quoteUrl(value: unknown): string {
-  if (value instanceof URL) return quoteUrl(value.href);
+/**
+ * Quotes a URL, or anything a server sent in place of one, without credentials and
+ * secrets. The origin of a URL stays: it is no secret, whatever a header field contains.
+ */
+export function quoteUrl(
+  value: unknown,
+  secrets: readonly string[] = [],
+): string {
+  if (value instanceof URL) return quoteUrl(value.href, secrets);
   if (typeof value !== "string") return typeof value;
   // Credentials end at an `@`, which is rare elsewhere in a URL.
   const isClean = !value.includes("@") || parseHttpUrl(value) !== undefined;
@@ -47,7 +53,9 @@ export function quoteUrl(value: unknown): string {
     ? value
     : value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@");
   // A line break could make one line of a log look like two.
-  return quote(text.replace(/[\t\n]/g, " "));
+  const line = text.replace(/[\t\n]/g, " ");
+  const [origin = ""] = /^https?:\/\/[^/?#]*/.exec(line) ?? [];
+  return quote(origin) + quote(line.slice(origin.length), secrets);
 }
 
 /**
@@ -78,40 +86,57 @@ export interface IUrlRules {
   allowLoopback?: boolean | undefined;
 }
 
+/** How much of a URL that is not used stands in a message. */
+const MAX_URL_CHARACTERS = 200;
+
+/** Quotes a URL that is not used. */
+export function quoteRefusedUrl(
+  value: unknown,
+  secrets: readonly string[] = [],
+): string {
+  // Cut after it was cleaned, so that no part of a secret is left.
+  return quoteUrl(value, secrets).slice(0, MAX_URL_CHARACTERS);
+}
+
 /**
- * Fails unless a request, or the user's browser, may be sent to this URL: https,
- * or http on loopback; loopback only where the rules allow it, so that no remote
- * server can direct the client at a service of its own machine. The message has
- * `shown` in place of a URL that may repeat a secret.
+ * Returns what is expected of a URL that a request, or the user's browser, must not be
+ * sent to; undefined if it may be: https, or http on loopback; loopback only where the
+ * rules allow it, so that no remote server can direct the client at a service of its
+ * own machine.
  */
-export function requireSafeUrl(
-  name: string,
+export function urlProblem(
   value: unknown,
   { allowHttp, allowLoopback }: IUrlRules,
-  shown?: string,
-): URL {
-  const refused = (expected: string) => {
-    // At the end, so that `quote()` finds a secret that the cut divides.
-    const got = (shown ?? quoteUrl(value)).slice(0, 200);
-    const message = `${name} is not used: expected ${expected}, got ${got}`;
-    return new OAuthClientError("url_refused", message);
-  };
+): string | undefined {
   // No valid URL contains tabs, line breaks or bidi characters; the URL parser drops or
   // encodes them.
   const isClean = typeof value !== "string" ||
     (!value.includes(" ") && printable(value) === value);
   const url = isClean ? parseHttpUrl(value) : undefined;
-  if (!url) throw refused("an absolute https URL without credentials");
-  if (allowHttp) return url;
+  if (!url) return "an absolute https URL without credentials";
+  if (allowHttp) return undefined;
   if (isLoopback(url)) {
-    if (allowLoopback) return url;
-    throw refused(
-      "a URL that is not on loopback, because the target or issuer is not " +
-        "(set allowHttp to allow it)",
-    );
+    return allowLoopback
+      ? undefined
+      : "a URL that is not on loopback, because " +
+        "the target or issuer is not (set allowHttp to allow it)";
   }
-  if (url.protocol === "https:") return url;
-  throw refused("an https URL (set allowHttp to allow it)");
+  return url.protocol === "https:"
+    ? undefined
+    : "an https URL (set allowHttp to allow it)";
+}
+
+/** Returns a URL; fails unless a request, or the user's browser, may be sent to it. */
+export function requireSafeUrl(
+  name: string,
+  value: unknown,
+  rules: IUrlRules,
+): URL {
+  const expected = urlProblem(value, rules);
+  if (expected === undefined) return new URL(value as string | URL);
+  const message = `${name} is not used: expected ${expected}, got ` +
+    quoteRefusedUrl(value);
+  throw new OAuthClientError("url_refused", message);
 }
 
 /** The members of server metadata with URLs that requests or users are sent to. */

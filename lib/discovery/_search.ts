@@ -1,12 +1,7 @@
 /** Requests one URL after another until one returns usable metadata. */
 
 import { describeReason, quote } from "../core/_quote.ts";
-import {
-  type IUrlRules,
-  parseUrl,
-  quoteUrl,
-  requireSafeUrl,
-} from "../core/_url.ts";
+import { type IUrlRules, parseUrl, quoteUrl, urlProblem } from "../core/_url.ts";
 import {
   type IDiscoveryAttempt,
   OAuthClientError,
@@ -14,27 +9,32 @@ import {
 } from "../core/errors.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
 import { underClock } from "../http/_clock.ts";
-import { secretsOf } from "../http/_redact.ts";
+import { type IContext, secretsIn } from "../http/_context.ts";
+import {
+  errorOf,
+  type IMessage,
+  literal,
+  unusedUrl,
+  words,
+} from "../http/_error.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
-import type { ITransport } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
 /** The result of a check: metadata, or why the document cannot be used. */
 export interface IVerdict<Metadata> {
   readonly metadata?: Metadata;
   readonly code?: OAuthClientErrorCode;
-  readonly problem?: string;
+  readonly problem?: IMessage;
   readonly cause?: unknown;
-  /** Whether the search ends with this document. */
+  /** Whether the search ends with this document, unless there is another URL. */
   readonly isFinal?: boolean;
-  /** The URL of the document to use in place of this one. */
+  /** The only URL that is requested after this document. */
   readonly otherUrl?: string | undefined;
 }
 
-/** A URL where metadata may be, and the check of a document found there. */
+/** How a URL where metadata may be is requested, and a document found there checked. */
 export interface ICandidate<Metadata> {
-  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The rules for a URL that a server has named; other URLs are already checked. */
   readonly rules?: IUrlRules | undefined;
@@ -49,102 +49,106 @@ export interface ISearchResult<Metadata> {
   /** The URL of the metadata, as it was requested. */
   readonly url?: string;
   readonly attempts: IDiscoveryAttempt[];
-  /** The error of the document that ended the search, and the URL to go on with. */
-  readonly ended?: { error: Error; otherUrl: string | undefined };
+  /** The error of the document that ended the search. */
+  readonly ended?: Error;
 }
 
-const wordsOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
+const nameOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
 
 /** Returns the text of a response, or its status text if there is none. */
 async function textOf(
   { url, text, statusText, readText }: IResponse,
-  transport: ITransport,
+  context: IContext,
 ): Promise<string> {
   if (text !== undefined || !readText) return text ?? statusText;
   try {
-    return await underClock(url, transport, readText);
+    return await underClock(url, context, readText);
   } catch {
-    transport.signal?.throwIfAborted();
+    context.signal?.throwIfAborted();
     return statusText; // There is no text(), or it rejects.
   }
 }
 
 /** The error of a response that is not usable metadata. */
 async function attemptError(
+  context: IContext,
   purpose: RequestPurpose,
-  url: string,
   response: IResponse,
   verdict: IVerdict<unknown>,
-  transport: ITransport,
-  secrets: readonly string[],
 ): Promise<OAuthClientError> {
-  const { status, failure, headers } = response;
+  const { url, status, failure } = response;
   // A body that is not JSON shows that no metadata is published.
   const known = failure?.code === "invalid_response" ? undefined : failure;
   const isUnexpected = status !== 200 && known?.code !== "redirect_refused";
   const code = known?.code ?? verdict.code ?? "invalid_metadata";
-  const start = `Failed to fetch ${wordsOf(purpose)} from ${url}: ${status} `;
   return responseError(
-    { url, status, headers },
+    context,
+    response,
     isUnexpected ? "unexpected_status" : code,
-    verdict.problem === undefined
-      ? start + quote(await textOf(response, transport), secrets)
-      : quote(verdict.problem, secrets),
+    verdict.problem ??
+      words`Failed to fetch ${literal(nameOf(purpose))} from ${{
+        url,
+      }}: ${status} ${await textOf(response, context)}`,
     { cause: known ?? verdict.cause },
   );
 }
 
 /**
  * Requests the URLs in order until one returns usable metadata. A timeout ends the
- * search, because the remaining URLs are usually on the same server.
+ * search, because the remaining URLs are usually on the same server. A document may name
+ * one other URL to use in place of all that remain; if there is no metadata either, the
+ * error of the document is the result.
  *
  * @throws {OAuthClientError} `timeout`.
  */
 export async function search<Metadata>(
+  context: IContext,
   purpose: RequestPurpose,
-  candidates: readonly ICandidate<Metadata>[],
-  transport: ITransport,
+  urls: readonly string[],
+  candidateFor: (url: string, index: number) => ICandidate<Metadata>,
 ): Promise<ISearchResult<Metadata>> {
   const attempts: IDiscoveryAttempt[] = [];
-  for (const candidate of candidates) {
-    const { url, headers, rules, check, keepsRejection } = candidate;
-    const secrets = [...transport.secrets, ...secretsOf(headers)];
-    const shown = quote(quoteUrl(url), secrets);
+  const queue = [...urls];
+  let ended: Error | undefined;
+  for (const [index, url] of queue.entries()) {
+    const { headers, rules, check, keepsRejection } = candidateFor(url, index);
     let error: Error;
     let verdict: IVerdict<Metadata> = {};
     try {
-      if (rules) {
-        requireSafeUrl(`The URL of ${wordsOf(purpose)}`, url, rules, shown);
+      const expected = rules && urlProblem(url, rules);
+      if (expected) {
+        const name = `The URL of ${nameOf(purpose)}`;
+        const message = unusedUrl(name, url, expected);
+        throw errorOf(context, "url_refused", message);
       }
-      const response = await request({ url, purpose, headers }, transport);
+      const response = await request({ url, purpose, headers }, context);
       const { status, json, failure, finalUrl } = response;
       if (status === 200 && !failure) verdict = check(json, finalUrl);
-      if (verdict.metadata) {
-        attempts.push({ url: shown });
-        return { metadata: verdict.metadata, url, attempts };
+      const { metadata } = verdict;
+      if (metadata) {
+        attempts.push({ url: quoteUrl(url, secretsIn(context)) });
+        return { metadata, url, attempts };
       }
       const rejection = keepsRejection && response.readText && failure?.cause;
-      error = rejection instanceof Error ? rejection : await attemptError(
-        purpose,
-        shown,
-        response,
-        verdict,
-        transport,
-        secrets,
-      );
+      error = rejection instanceof Error
+        ? rejection
+        : await attemptError(context, purpose, response, verdict);
     } catch (thrown) {
       // An abort ends the search with the caller's own reason.
-      transport.signal?.throwIfAborted();
+      context.signal?.throwIfAborted();
       if (!(thrown instanceof OAuthClientError) || thrown.code === "timeout") {
         throw thrown;
       }
       error = thrown;
     }
-    attempts.push({ url: shown, error });
+    attempts.push({ url: quoteUrl(url, secretsIn(context)), error });
     const { isFinal, otherUrl } = verdict;
-    if (isFinal) return { attempts, ended: { error, otherUrl } };
+    if (!isFinal) continue;
+    queue.length = index + 1;
+    if (!ended && otherUrl && !queue.includes(otherUrl)) queue.push(otherUrl);
+    ended ??= error;
   }
-  return { attempts };
+  return { attempts, ...(ended && { ended }) };
 }
 
 /**
@@ -168,7 +172,7 @@ export function toDiscoveryResult<Metadata>(
   if (errors.length === 1) throw errors[0];
   throw new AggregateError(
     errors,
-    `Failed to fetch ${wordsOf(purpose)} from all attempted URLs`,
+    `Failed to fetch ${nameOf(purpose)} from all attempted URLs`,
   );
 }
 
@@ -214,7 +218,8 @@ export function isMismatch({ error }: IDiscoveryAttempt): boolean {
  * several have failed alike.
  */
 export function discoveryError(
-  problem: string,
+  context: IContext,
+  problem: IMessage,
   attempts: readonly IDiscoveryAttempt[],
   cause?: unknown,
 ): OAuthClientError {
@@ -228,10 +233,10 @@ export function discoveryError(
   const [{ error } = {}] = failed;
   const isAlike = failed.length > 1 && outcomes.size === 1 &&
     error instanceof OAuthClientError;
-  const message = `${problem}. ` +
-    (isAlike ? wordsOfError(error) : `Tried: ${tried}`);
-  const details = { attempts, cause };
-  return new OAuthClientError("discovery_failed", quote(message), details);
+  // The errors of the attempts are clean.
+  const outcome = quote(isAlike ? wordsOfError(error) : `Tried: ${tried}`);
+  const message = words`${problem}. ${literal(outcome)}`;
+  return errorOf(context, "discovery_failed", message, { attempts, cause });
 }
 
 /**
@@ -239,16 +244,17 @@ export function discoveryError(
  * another issuer is the problem, and is not repeated for each URL.
  */
 export function serverError(
-  problem: string,
+  context: IContext,
+  problem: IMessage,
   attempts: readonly IDiscoveryAttempt[],
   ofServer: readonly IDiscoveryAttempt[],
 ): OAuthClientError {
   const { error } = ofServer.find(isMismatch) ?? {};
-  if (!error) return discoveryError(problem, attempts);
+  if (!error) return discoveryError(context, problem, attempts);
   const tried = ofServer.map((attempt) =>
     isMismatch(attempt) ? `${attempt.url} (another issuer)` : summaryOf(attempt)
   );
-  const message = `${error.message}. Tried: ${tried.join(", ")}`;
+  const message = quote(`${error.message}. Tried: ${tried.join(", ")}`);
   const details = { attempts };
-  return new OAuthClientError("discovery_failed", quote(message), details);
+  return errorOf(context, "discovery_failed", literal(message), details);
 }

@@ -9,9 +9,8 @@ import {
   isWebUrl,
   type IUrlRules,
   parseUrl,
-  quoteUrl,
-  requireSafeUrl,
   rulesFor,
+  urlProblem,
 } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
@@ -19,8 +18,9 @@ import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
+import type { IContext } from "../http/_context.ts";
+import { literal, unusedUrl, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { ITransport } from "../http/_transport.ts";
 import { coversTarget, parentUrlOf } from "./_identifiers.ts";
 import {
   type ICandidate,
@@ -98,16 +98,31 @@ function checkResource(
     otherUrl: resourceMatch === "exact"
       ? undefined
       : parentUrlOf(resource, target),
-    problem: `The resource of the metadata from ${quoteUrl(url)} is ` +
-      `"${quoteUrl(resource)}", expected "${target.href}"` +
-      (resourceMatch === "exact"
-        ? ""
-        : " or a parent path that publishes this document at its own " +
-          "well-known URL"),
+    problem: words`The resource of the metadata from ${{ url }} is "${{
+      url: resource,
+    }}", expected "${{ url: target }}"${
+      literal(
+        resourceMatch === "exact"
+          ? ""
+          : " or a parent path that publishes this document at its own " +
+            "well-known URL",
+      )
+    }`,
   };
 }
 
-/** Returns a URL where the metadata of a resource may be, with its check. */
+/** Returns the URLs where the metadata of a resource may be. */
+export function resourceUrls(
+  { target, resourceMetadataUrl }: IResourceSearch,
+): string[] {
+  const [ofPath, ofOrigin] = resourceMetadataUrls(target);
+  // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
+  const urls = [ofPath + target.search, ofOrigin];
+  if (resourceMetadataUrl) urls.unshift(resourceMetadataUrl);
+  return [...new Set(urls)];
+}
+
+/** Returns how the metadata of a resource is requested and checked. */
 export function resourceCandidate(
   url: string,
   options: IResourceSearch,
@@ -115,7 +130,6 @@ export function resourceCandidate(
   const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
   const isSameOrigin = parseUrl(url)?.origin === target.origin;
   return {
-    url,
     headers: mergeHeaders(ACCEPT, isSameOrigin ? sameOriginHeaders : undefined),
     rules: url === resourceMetadataUrl ? rules : undefined,
     check: (document, finalUrl) =>
@@ -123,39 +137,21 @@ export function resourceCandidate(
   };
 }
 
-/** Returns the URLs where the metadata of a resource may be, with their checks. */
-export function resourceCandidates(
-  options: IResourceSearch,
-): ICandidate<IAuthorizationProtectedResourceMetadata>[] {
-  const { target, resourceMetadataUrl } = options;
-  const [ofPath, ofOrigin] = resourceMetadataUrls(target);
-  // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
-  const urls = [ofPath + target.search, ofOrigin];
-  if (resourceMetadataUrl) urls.unshift(resourceMetadataUrl);
-  return [...new Set(urls)].map((url) => resourceCandidate(url, options));
-}
-
 /**
  * Searches for the metadata of a resource; metadata of another resource ends the
  * search. For a document of a parent path, the well-known URL of the parent is
- * requested: some servers publish the same document at several URLs.
+ * requested: what is there counts.
  */
-export async function searchResource(
+export function searchResource(
+  context: IContext,
   options: IResourceSearch,
-  transport: ITransport,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
-  const purpose = "resource_metadata";
-  const first = await search(purpose, resourceCandidates(options), transport);
-  const { attempts, ended } = first;
-  const url = ended?.otherUrl;
-  if (url === undefined || attempts.some((one) => one.url === url)) {
-    return first;
-  }
-  const candidates = [resourceCandidate(url, options)];
-  const second = await search(purpose, candidates, transport);
-  attempts.push(...second.attempts);
-  // Without such a document, the mismatch is the result.
-  return second.metadata ? { ...second, attempts } : first;
+  return search(
+    context,
+    "resource_metadata",
+    resourceUrls(options),
+    (url) => resourceCandidate(url, options),
+  );
 }
 
 /** How the metadata of an authorization server is searched for. */
@@ -184,22 +180,23 @@ function refusalOf(
   ) {
     return {
       code: "identifier_mismatch",
-      problem: `The issuer of the authorization server metadata from ` +
-        `${quoteUrl(url)} is "${quoteUrl(metadata.issuer)}", expected ` +
-        `"${quoteUrl(issuer)}" (set trustedIssuers to allow it)`,
+      problem: words`The issuer of the authorization server metadata from ${{
+        url,
+      }} is "${{ url: metadata.issuer }}", expected "${{
+        url: issuer,
+      }}" (set trustedIssuers to allow it)`,
     };
   }
   const endpointRules = rulesFor(metadata.issuer, rules.allowHttp);
-  try {
-    for (const name of ENDPOINT_NAMES) {
-      const endpoint = metadata[name];
-      if (endpoint) requireSafeUrl(`The ${name}`, endpoint, endpointRules);
+  for (const name of ENDPOINT_NAMES) {
+    const endpoint = metadata[name];
+    const expected = endpoint && urlProblem(endpoint, endpointRules);
+    if (expected) {
+      const problem = unusedUrl(`The ${name}`, endpoint, expected);
+      return { code: "url_refused", problem };
     }
-    return undefined;
-  } catch (cause) {
-    const { code, message } = cause as OAuthClientError;
-    return { code, problem: message };
   }
+  return undefined;
 }
 
 function checkServer(
@@ -217,28 +214,37 @@ function checkServer(
     { metadata: presentable(metadata) };
 }
 
-/** Returns the URLs where the metadata of a server may be, with their checks. */
-export function serverCandidates(
-  options: IServerSearch,
-): ICandidate<IAuthorizationServerMetadata>[] {
-  const { issuer, preferredUrl, additionalHeaders } = options;
-  const headers = mergeHeaders(ACCEPT, additionalHeaders, ACCEPT);
+/** Returns the URLs where the metadata of a server may be. */
+export function serverUrls(
+  { issuer, preferredUrl }: IServerSearch,
+): string[] {
   const { origin, pathname } = requireHttpUrl("issuer", issuer);
   // RFC 8414, section 3.1, removes a slash at the end before it inserts the path.
   const path = withoutSlash(pathname);
   const urls = new Set(serverMetadataUrls(origin, path, origin + path));
-  return preferFirst([...urls], preferredUrl).map((url) => ({
-    url,
-    headers,
+  return preferFirst([...urls], preferredUrl);
+}
+
+/** Returns how the metadata of a server is requested and checked. */
+export function serverCandidate(
+  url: string,
+  options: IServerSearch,
+): ICandidate<IAuthorizationServerMetadata> {
+  return {
+    headers: mergeHeaders(ACCEPT, options.additionalHeaders, ACCEPT),
     check: (document: unknown) => checkServer(document, url, options),
-  }));
+  };
 }
 
 /** Searches for the metadata of an authorization server. */
 export function searchServer(
+  context: IContext,
   options: IServerSearch,
-  transport: ITransport,
 ): Promise<ISearchResult<IAuthorizationServerMetadata>> {
-  const purpose = "authorization_server_metadata";
-  return search(purpose, serverCandidates(options), transport);
+  return search(
+    context,
+    "authorization_server_metadata",
+    serverUrls(options),
+    (url) => serverCandidate(url, options),
+  );
 }

@@ -7,11 +7,10 @@
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
-import { quote } from "../core/_quote.ts";
 import {
   isLoopback,
-  quoteUrl,
   requireSafeUrl,
+  urlProblem,
   urlString,
 } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
@@ -22,9 +21,8 @@ import type {
 } from "../core/metadata.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
-import { secretsOf } from "../http/_redact.ts";
-import { type ITransport, transportOf } from "../http/_transport.ts";
-import { emit } from "../http/events.ts";
+import { contextOf, type IContext, report } from "../http/_context.ts";
+import { errorOf, unusedUrl, words } from "../http/_error.ts";
 import { identifierOf } from "./_identifiers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
@@ -210,16 +208,17 @@ export async function discoverAuthorization(
   targetResource: string | URL,
   options?: IDiscoverAuthorizationOptions,
 ): Promise<IAuthorizationContext> {
-  const transport = transportOf(options);
+  const context = contextOf(options);
   const target = requireHttpUrl("targetResource", urlString(targetResource));
-  return await discover(target, options ?? {}, transport);
+  return await discover(context, target, options ?? {});
 }
 
 /** The options that a discovery uses, except for those of the transport. */
-export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof ITransport>;
+export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext>;
 
-/** Discovers the authorization server of a resource with a transport. */
+/** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
 export async function discover(
+  context: IContext,
   target: URL,
   {
     challenge: received,
@@ -232,10 +231,9 @@ export async function discover(
     preferredServerMetadataUrl,
     serverMetadata: known,
     offlineAccess,
-    allowHttp,
   }: IDiscovery,
-  transport: ITransport,
 ): Promise<IAuthorizationContext> {
+  const { allowHttp } = context;
   requireArgument(
     known === undefined || authorizationServer === undefined,
     "authorizationServer",
@@ -266,47 +264,54 @@ export async function discover(
   const resourceMetadataUrl = challenge?.params.resource_metadata;
 
   const found = authorizationServer === undefined
-    ? await searchResource({
+    ? await searchResource(context, {
       target,
       rules,
       resourceMetadataUrl,
       resourceMatch,
       sameOriginHeaders,
-    }, transport)
+    })
     : { attempts: [] };
   const { metadata: resourceMetadata, attempts, ended } = found;
   if (ended) {
-    const problem = `${target.href} is not the resource of its metadata`;
-    throw discoveryError(problem, attempts, ended.error);
+    const problem = words`${{
+      url: target,
+    }} is not the resource of its metadata`;
+    throw discoveryError(context, problem, attempts, ended);
   }
   const servers = serversOf(resourceMetadata);
   if (!servers) {
-    const problem = "The authorization_servers in the metadata of " +
-      `${quoteUrl(target.href)} are not an array of strings`;
-    throw discoveryError(problem, attempts);
+    const problem = words`The authorization_servers in the metadata of ${{
+      url: target,
+    }} are not an array of strings`;
+    throw discoveryError(context, problem, attempts);
   }
   const named = authorizationServer === undefined
     ? selectServer(servers, selectAuthorizationServer)
     : String(authorizationServer);
   const issuer = named ?? target.origin;
-  // The resource may have named a URL that repeats what it received.
-  const secrets = [...transport.secrets, ...secretsOf(sameOriginHeaders ?? {})];
-  const shown = quote(quoteUrl(issuer), secrets);
-  requireSafeUrl("The authorization server", issuer, rules, shown);
+  const expected = urlProblem(issuer, rules);
+  if (expected) {
+    const message = unusedUrl("The authorization server", issuer, expected);
+    throw errorOf(context, "url_refused", message);
+  }
 
-  const server = await searchServer({
+  const server = await searchServer(context, {
     issuer,
     rules,
     trustedIssuers,
     preferredUrl: preferredServerMetadataUrl,
     additionalHeaders,
-  }, { ...transport, secrets });
+  });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
     throw serverError(
-      `No metadata of the authorization server ${shown} for ${target.href}`,
+      context,
+      words`No metadata of the authorization server ${{ url: issuer }} for ${{
+        url: target,
+      }}`,
       attempts,
       server.attempts,
     );
@@ -327,12 +332,11 @@ export async function discover(
     : named === undefined
     ? "fallback"
     : "resource_metadata";
-  const { onEvent } = transport;
-  emit(
-    onEvent,
-    { type: "discovered", issuer: serverMetadata.issuer, source },
-    secrets,
-  );
+  report(context, {
+    type: "discovered",
+    issuer: serverMetadata.issuer,
+    source,
+  });
   return {
     resource: resourceMetadata?.resource ?? identifierOf(target),
     issuer: serverMetadata.issuer,

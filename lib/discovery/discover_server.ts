@@ -5,10 +5,11 @@
  */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
-import { isLoopback, quoteUrl, requireSafeUrl } from "../core/_url.ts";
+import { isLoopback, requireSafeUrl } from "../core/_url.ts";
 import type { IDiscoveryAttempt } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { transportOf } from "../http/_transport.ts";
+import { contextOf, type IContext } from "../http/_context.ts";
+import { words } from "../http/_error.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { serverError } from "./_search.ts";
 import { searchServer } from "./_strict_search.ts";
@@ -82,26 +83,37 @@ export async function discoverAuthorizationServer(
   issuer: string | URL,
   options?: IDiscoverAuthorizationServerOptions,
 ): Promise<IAuthorizationServer> {
-  const transport = transportOf(options);
-  const {
-    allowHttp,
-    trustedIssuers,
-    additionalHeaders,
-    preferredServerMetadataUrl,
-  } = options ?? {};
+  return await discoverServerWith(contextOf(options), issuer, options ?? {});
+}
+
+/** How an authorization server is discovered, except for the context. */
+type ServerDiscovery = Omit<
+  IDiscoverAuthorizationServerOptions,
+  keyof IContext
+>;
+
+/** Discovers an authorization server. See {@linkcode discoverAuthorizationServer}. */
+export async function discoverServerWith(
+  context: IContext,
+  issuer: string | URL,
+  { trustedIssuers, additionalHeaders, preferredServerMetadataUrl }:
+    ServerDiscovery,
+): Promise<IAuthorizationServer> {
+  const { allowHttp } = context;
   const named = requireHttpUrl("issuer", issuer);
   const rules = { allowHttp, allowLoopback: isLoopback(named) };
   requireSafeUrl("issuer", named, rules);
-  const { metadata, url, attempts } = await searchServer({
+  const { metadata, url, attempts } = await searchServer(context, {
     issuer: String(issuer),
     rules,
     trustedIssuers,
     preferredUrl: preferredServerMetadataUrl,
     additionalHeaders,
-  }, transport);
+  });
   if (!metadata || url === undefined) {
     throw serverError(
-      `No metadata of the authorization server ${quoteUrl(String(issuer))}`,
+      context,
+      words`No metadata of the authorization server ${{ url: String(issuer) }}`,
       attempts,
       attempts,
     );

@@ -5,20 +5,15 @@
  */
 
 import { optionalString, requireHttpUrl } from "../core/_arguments.ts";
-import { quoteJson } from "../core/_quote.ts";
-import { parseUrl, quoteUrl } from "../core/_url.ts";
+import { parseUrl } from "../core/_url.ts";
 import { isAuthorizationProtectedResourceMetadata } from "../core/guards.ts";
 import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
+import { contextOf } from "../http/_context.ts";
+import { words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import {
-  type ICandidate,
-  type IVerdict,
-  search,
-  toDiscoveryResult,
-} from "./_search.ts";
+import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
 import { resourceMetadataUrls } from "./metadata_urls.ts";
 
 /** Options of {@linkcode fetchResourceMetadata}. */
@@ -40,9 +35,10 @@ function check(
   if (!isAuthorizationProtectedResourceMetadata(document)) {
     return {
       code: "invalid_metadata",
-      problem: `Invalid resource metadata from ${quoteUrl(url)}. Expected a ` +
-        "'resource', and 'scopes_supported' absent or an array, got " +
-        quoteJson(document),
+      problem: words`Invalid resource metadata from ${{
+        url,
+      }}. Expected a 'resource', and 'scopes_supported' absent or an array, \
+got ${{ json: document }}`,
     };
   }
   const { resource } = document as { resource: unknown };
@@ -50,11 +46,11 @@ function check(
     parseUrl(resource)?.href === parseUrl(expected)?.href;
   return isMatch ? { metadata: document } : {
     code: "identifier_mismatch",
-    problem: `Resource metadata 'resource' property value ` +
-      `"${
-        quoteUrl(resource)
-      }" does not match expected value "${expected}" for ` +
-      `URL ${quoteUrl(url)}. Per RFC 9728, section 3.3, the values must match`,
+    problem: words`Resource metadata 'resource' property value "${{
+      url: resource,
+    }}" does not match expected value "${{ url: expected }}" for URL ${{
+      url,
+    }}. Per RFC 9728, section 3.3, the values must match`,
   };
 }
 
@@ -113,27 +109,23 @@ export async function fetchResourceMetadata(
   const named = resourceMetadataUrl instanceof URL
     ? resourceMetadataUrl.href
     : optionalString("resourceMetadataUrl", resourceMetadataUrl);
-  const transport = transportOf(options);
+  const context = contextOf(options);
   const accept = { Accept: "application/json" };
   const sameOrigin = mergeHeaders(accept, options?.sameOriginHeaders);
-  const candidate = (
-    url: string,
-    expected: string,
-  ): ICandidate<IAuthorizationProtectedResourceMetadata> => ({
-    url,
-    headers: parseUrl(url)?.origin === target.origin ? sameOrigin : accept,
-    rules: url === named ? { allowHttp: true } : undefined,
-    check: (document) => check(document, url, expected),
-    keepsRejection: true,
-  });
-  const expected = String(targetResource);
   const [ofPath, ofOrigin] = resourceMetadataUrls(target);
-  const candidates = [candidate(ofOrigin, target.origin)];
-  if (ofPath !== ofOrigin) candidates.unshift(candidate(ofPath, expected));
-  if (named) candidates.unshift(candidate(named, expected));
+  const urls = [ofOrigin];
+  if (ofPath !== ofOrigin) urls.unshift(ofPath);
+  if (named) urls.unshift(named);
   const purpose = "resource_metadata";
-  return toDiscoveryResult(
-    purpose,
-    await search(purpose, candidates, transport),
-  );
+  const found = await search(context, purpose, urls, (url, index) => {
+    const isOfOrigin = index === urls.length - 1;
+    const expected = isOfOrigin ? target.origin : String(targetResource);
+    return {
+      headers: parseUrl(url)?.origin === target.origin ? sameOrigin : accept,
+      rules: url === named ? { allowHttp: true } : undefined,
+      check: (document) => check(document, url, expected),
+      keepsRejection: true,
+    };
+  });
+  return toDiscoveryResult(purpose, found);
 }

@@ -9,8 +9,8 @@ import { requireHttpUrl } from "../core/_arguments.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IDiscoveryResult } from "../core/types.ts";
+import { contextOf } from "../http/_context.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
 import { preferFirst, serverMetadataUrls } from "./metadata_urls.ts";
@@ -89,7 +89,7 @@ export async function fetchAuthorizationServerMetadata(
   options?: IFetchAuthorizationServerMetadataOptions,
 ): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
-  const transport = transportOf(options);
+  const context = contextOf(options);
   const { additionalHeaders, preferredServerMetadataUrl } = options ?? {};
   const accept = { Accept: "application/json" };
   // First for the spelling of the name, last for the value.
@@ -100,11 +100,12 @@ export async function fetchAuthorizationServerMetadata(
     pathname === "/" ? "" : pathname,
     String(authorizationServer),
   );
-  const candidates = preferFirst(urls, preferredServerMetadataUrl)
-    .map((url) => ({ url, headers, check }));
   const purpose = "authorization_server_metadata";
-  return toDiscoveryResult(
+  const found = await search(
+    context,
     purpose,
-    await search(purpose, candidates, transport),
+    preferFirst(urls, preferredServerMetadataUrl),
+    () => ({ headers, check }),
   );
+  return toDiscoveryResult(purpose, found);
 }

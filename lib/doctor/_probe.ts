@@ -3,7 +3,7 @@
 import { type IUrlRules, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
-import type { ITransport } from "../http/_transport.ts";
+import { fork, type IContext } from "../http/_context.ts";
 import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { IProbe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
@@ -13,7 +13,7 @@ import type { IDiagnoseOptions } from "./diagnosis.ts";
 export interface ISurvey {
   readonly target: URL;
   readonly options: IDiagnoseOptions;
-  readonly transport: ITransport;
+  readonly transport: IContext;
   readonly recorder: Recorder;
   readonly rules: IUrlRules;
   /** Whether earlier responses are read again, and no request is made. */
@@ -51,7 +51,7 @@ export async function probe(
     requireSafeUrl("The URL", url, rules);
     return request(
       { url, purpose, headers, ...(body !== undefined && { body }) },
-      { ...transport, fetch },
+      { ...fork(transport), fetch },
     );
   });
   return {

@@ -7,9 +7,11 @@ import { type ICandidate, search } from "../discovery/_search.ts";
 import {
   type IResourceSearch,
   resourceCandidate,
-  resourceCandidates,
-  serverCandidates,
+  resourceUrls,
+  serverCandidate,
+  serverUrls,
 } from "../discovery/_strict_search.ts";
+import { fork } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import {
   type IDocument,
@@ -24,26 +26,28 @@ import { attempt, type ISurvey } from "./_probe.ts";
 async function readDocument<Metadata>(
   survey: ISurvey,
   name: Extract<DiagnosisStepName, RequestPurpose>,
+  url: string,
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
   const { recorder, transport, isReplay } = survey;
-  const { url } = candidate;
   const earlier = recorder.find(name, url);
   if (!earlier && !recorder.isAlive(url)) return undefined;
   const isUsed = earlier !== undefined && (isReplay || !earlier.isExtra);
   let json: unknown;
   const check = (document: unknown, finalUrl: string) => {
     json = document;
-    return candidate.check(document, finalUrl);
+    // The URL of a parent is requested with the others.
+    return { ...candidate.check(document, finalUrl), otherUrl: undefined };
   };
   const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
   const { result, error } = await attempt(
     survey,
     () =>
       search(
+        { ...fork(transport), fetch },
         name,
-        [{ ...candidate, rules: survey.rules, check }],
-        { ...transport, fetch },
+        [url],
+        () => ({ ...candidate, rules: survey.rules, check }),
       ),
   );
   // Without a callback of the caller, a search throws only errors of this library.
@@ -66,15 +70,17 @@ async function readDocument<Metadata>(
 async function readDocuments<Metadata>(
   survey: ISurvey,
   name: Extract<DiagnosisStepName, RequestPurpose>,
-  candidates: () => ICandidate<Metadata>[],
+  urls: () => string[],
+  candidateFor: (url: string) => ICandidate<Metadata>,
 ): Promise<IDocument<Metadata>[]> {
   const { result = [] } = await attempt(
     survey,
-    () => Promise.resolve().then(candidates),
+    () => Promise.resolve().then(urls),
   );
   const documents: IDocument<Metadata>[] = [];
-  for (const candidate of result) {
-    const document = await readDocument(survey, name, candidate);
+  for (const url of result) {
+    const candidate = candidateFor(url);
+    const document = await readDocument(survey, name, url, candidate);
     if (document) documents.push(document);
   }
   return documents;
@@ -109,7 +115,8 @@ export async function readResource(
   const documents = await readDocuments(
     survey,
     name,
-    () => resourceCandidates(where),
+    () => resourceUrls(where),
+    (url) => resourceCandidate(url, where),
   );
   const others = documents.map((document) => otherUrlOf(document, where))
     .filter((url) => url !== undefined)
@@ -119,7 +126,8 @@ export async function readResource(
     ...await readDocuments(
       survey,
       name,
-      () => [...new Set(others)].map((url) => resourceCandidate(url, where)),
+      () => [...new Set(others)],
+      (url) => resourceCandidate(url, where),
     ),
   ];
 }
@@ -130,16 +138,17 @@ export function readServer(
   issuer: string,
 ): Promise<ServerDocument[]> {
   const { rules, options } = survey;
+  const where = {
+    issuer,
+    rules,
+    trustedIssuers: options.trustedIssuers,
+    preferredUrl: options.preferredServerMetadataUrl,
+    additionalHeaders: options.additionalHeaders,
+  };
   return readDocuments(
     survey,
     "authorization_server_metadata",
-    () =>
-      serverCandidates({
-        issuer,
-        rules,
-        trustedIssuers: options.trustedIssuers,
-        preferredUrl: options.preferredServerMetadataUrl,
-        additionalHeaders: options.additionalHeaders,
-      }),
+    () => serverUrls(where),
+    (url) => serverCandidate(url, where),
   );
 }

@@ -1,7 +1,7 @@
 /** The registration of a client, on request only. */
 
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
-import { fetchWith } from "../http/_transport.ts";
+import { fetchWith } from "../http/_context.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { ensureClient } from "../session/ensure_client.ts";
 import type { IRegistration } from "./_facts.ts";
@@ -38,7 +38,7 @@ export async function register(
         allowHttp: options.allowHttp,
         fetch: fetchWith(
           recorder.fetchFor(() => "registration", { isExtra: true }),
-          { secrets: transport.secrets, userAgent: transport.userAgent },
+          { sent: transport.sent, userAgent: transport.userAgent },
         ),
       }),
   );

@@ -1,7 +1,7 @@
 /** The requests of a sign-in: their transport, and the step that each belongs to. */
 
 import type { IDpop } from "../client/dpop.ts";
-import { fetchWith } from "../http/_transport.ts";
+import { fetchWith } from "../http/_context.ts";
 import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { ISessionOptions } from "../session/session.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
@@ -31,7 +31,7 @@ export function requestsOf(
   { options, transport, recorder }: ISurvey,
   dpop: IDpop | undefined,
 ): ISignInRequests {
-  const { allowUrl = () => true, secrets, userAgent } = transport;
+  const { allowUrl = () => true, sent, userAgent } = transport;
   let tokenStep: DiagnosisStepName = "token";
   let extra = false;
   const fetchAs = (isExtra: boolean) =>
@@ -47,7 +47,7 @@ export function requestsOf(
     session: {
       fetch: fetchWith(
         (url, init) => (extra ? further : usual)(url, init),
-        { secrets, userAgent },
+        { sent, userAgent },
       ),
       signal: transport.signal,
       timeoutMs: transport.timeoutMs,

@@ -10,7 +10,7 @@ import {
   type IDiscovery,
 } from "../discovery/discover.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { ITransport } from "../http/_transport.ts";
+import { fork, type IContext, secretsIn } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
 import {
@@ -101,19 +101,23 @@ async function runDiscovery(
     preferredServerMetadataUrl: options.preferredServerMetadataUrl,
     // As flows do.
     offlineAccess: options.offlineAccess ?? true,
-    allowHttp: options.allowHttp,
   } satisfies Record<keyof IDiscovery, unknown>;
-  return await discover(target, discovery, {
-    ...transport,
-    allowUrl(url, purpose) {
-      name = purpose;
-      return allowUrl(url, purpose);
+  return await discover(
+    {
+      ...fork(transport),
+      allowHttp: options.allowHttp,
+      allowUrl(url, purpose) {
+        name = purpose;
+        return allowUrl(url, purpose);
+      },
+      // If the target is an authorization server, its responses are recorded already.
+      fetch: recorder.fetchFor(() => name as DiagnosisStepName, {
+        repeats: true,
+      }),
     },
-    // If the target is an authorization server, its responses are recorded already.
-    fetch: recorder.fetchFor(() => name as DiagnosisStepName, {
-      repeats: true,
-    }),
-  });
+    target,
+    discovery,
+  );
 }
 
 /** Selects the best document: the first accepted one, or the first JSON object. */
@@ -267,7 +271,7 @@ export interface ISurveyResult {
 export async function takeSurvey(
   target: URL,
   options: IDiagnoseOptions,
-  transport: ITransport,
+  transport: IContext,
 ): Promise<ISurveyResult> {
   const { now = Date.now, onRequest, authorizationServer } = options;
   const recorder = new Recorder({
@@ -275,7 +279,7 @@ export async function takeSurvey(
     maxBytes: transport.maxBytes,
     now,
     // A server may name a URL that contains values it has received.
-    onRequest: (request) => onRequest?.(seal(request, transport.secrets)),
+    onRequest: (request) => onRequest?.(seal(request, secretsIn(transport))),
   });
   const named = authorizationServer === undefined
     ? undefined

@@ -271,7 +271,7 @@ export async function diagnose(
   const sent = secretsIn(given);
   const survey = await takeSurvey(url, given, {
     ...transport,
-    secrets: sent,
+    sent,
     userAgent,
   });
   const { failure } = survey.facts;

@@ -1,8 +1,7 @@
 /** The time limit of a request. */
 
-import { quoteUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
-import type { ITransport } from "./_transport.ts";
+import type { IContext } from "./_context.ts";
+import { errorOf, words } from "./_error.ts";
 
 /** The longest delay of a timer; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
@@ -69,9 +68,10 @@ export async function underSignal<T>(
  */
 export async function underClock<T>(
   url: string,
-  { signal, timeoutMs }: ITransport,
+  context: IContext,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const { signal, timeoutMs } = context;
   signal?.throwIfAborted();
   const controller = new AbortController();
   let listener: Listener | undefined;
@@ -86,9 +86,9 @@ export async function underClock<T>(
       if (signal) listen(signal, listener);
       if (timeoutMs <= LONGEST_TIMER_MS) {
         timer = setTimeout(() => {
-          const message = `Request to ${quoteUrl(url)} got no complete ` +
-            `response within ${timeoutMs} ms`;
-          end(new OAuthClientError("timeout", message, { url }));
+          const message = words`Request to ${{ url }} got no complete \
+response within ${timeoutMs} ms`;
+          end(errorOf(context, "timeout", message, { url }));
         }, timeoutMs);
       }
       task(controller.signal).then(resolve, reject);

@@ -1,16 +1,17 @@
 /** One OAuth request with its redirects: the only file that calls `fetch` for them. */
 
 import { invalidArgument, requireStringMembers } from "../core/_arguments.ts";
-import { describeThrown, quote } from "../core/_quote.ts";
-import { parseHttpUrl, parseUrl, quoteUrl } from "../core/_url.ts";
+import { describeThrown } from "../core/_quote.ts";
+import { parseHttpUrl, parseUrl } from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
   isOAuthClientError,
-  OAuthClientError,
+  type OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
 import { underClock } from "./_clock.ts";
-import { secretsOf } from "./_redact.ts";
+import { type IContext, report } from "./_context.ts";
+import { errorOf, type IMessage, words } from "./_error.ts";
 import {
   discard,
   fieldOf,
@@ -18,13 +19,7 @@ import {
   isOk,
   readResponse,
 } from "./_response.ts";
-import { emit } from "./events.ts";
-import type { ITransport } from "./_transport.ts";
-import type {
-  IFetchInit,
-  IFetchResponse,
-  RequestPurpose,
-} from "./request_options.ts";
+import type { IFetchResponse, RequestPurpose } from "./request_options.ts";
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
@@ -79,39 +74,35 @@ export function mergeHeaders(
   return Object.fromEntries(merged.values());
 }
 
-/** The error of a request. The URL of a redirect may repeat what was sent. */
+/** The error of a request. */
 function requestError(
+  context: Pick<IContext, "sent">,
   code: OAuthClientErrorCode,
   url: string,
-  { headers, body }: IRequest,
-  transport: Pick<ITransport, "secrets">,
-  problem: string,
+  problem: IMessage,
   details?: IOAuthClientErrorDetails,
 ): OAuthClientError {
-  const secrets = [...transport.secrets, ...secretsOf(headers, body)];
-  const shown = quote(quoteUrl(url), secrets);
-  const message = quote(`Request to ${shown} ${problem}`, secrets);
-  return new OAuthClientError(code, message, { url: shown, ...details });
+  const message = words`Request to ${{ url }} ${problem}`;
+  return errorOf(context, code, message, { url, ...details });
 }
 
-/** Fails unless the caller allows a request to this URL. */
+/** Fails unless the caller allows a request. */
 export async function requirePermission(
-  url: string,
   request: IRequest,
-  transport: Pick<ITransport, "allowUrl" | "secrets">,
+  context: Pick<IContext, "allowUrl" | "sent">,
 ): Promise<void> {
+  const { allowUrl } = context;
+  if (!allowUrl) return;
   let cause: unknown;
   try {
-    if (await transport.allowUrl?.(new URL(url), request.purpose) === true) {
-      return;
-    }
+    if (await allowUrl(new URL(request.url), request.purpose) === true) return;
   } catch (thrown) {
     cause = thrown;
   }
-  const problem = "not made: allowUrl did not return true";
-  throw requestError("url_refused", url, request, transport, problem, {
-    cause,
-  });
+  const problem = words`not made: allowUrl did not return true`;
+  // The URL of a redirect may repeat what the request would send.
+  const own = { sent: [...context.sent, request] };
+  throw requestError(own, "url_refused", request.url, problem, { cause });
 }
 
 /** Checks whether CORS may be the reason of a failure; browsers do not say so. */
@@ -122,56 +113,58 @@ function mayBeCors(thrown: unknown): boolean {
 
 /** Runs a request, and reports how it ended. */
 export async function reporting<Outcome extends { readonly status: number }>(
-  { purpose }: Pick<IRequest, "purpose">,
-  method: string,
-  url: string,
-  { onEvent, secrets }: Pick<ITransport, "onEvent" | "secrets">,
+  { purpose, method, url }: Pick<IRequest, "purpose" | "url"> & {
+    readonly method: string;
+  },
+  context: Pick<IContext, "onEvent" | "sent">,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  if (!onEvent) return await run();
+  if (!context.onEvent) return await run();
   const start = performance.now();
   const { origin = "", pathname = "" } = parseUrl(url) ?? {};
-  const report = (
+  const reportEnd = (
     end: { status: number } | { code: OAuthClientErrorCode | "error" },
   ) =>
-    emit(onEvent, {
+    report(context, {
       ...{ type: "request", purpose, method, url: origin + pathname, ...end },
       durationMs: Math.round(performance.now() - start),
-    }, secrets);
+    });
   try {
     const outcome = await run();
-    report({ status: outcome.status });
+    reportEnd({ status: outcome.status });
     return outcome;
   } catch (error) {
-    report({ code: isOAuthClientError(error) ? error.code : "error" });
+    reportEnd({ code: isOAuthClientError(error) ? error.code : "error" });
     throw error;
   }
 }
 
-/** Calls `fetch` once. */
+/** A request with a body is a `POST`, one without is a `GET`. */
+const methodOf = ({ body }: IRequest) => body === undefined ? "GET" : "POST";
+
+/** Calls `fetch` once, if the caller allows it, and notes what is sent. */
 async function callFetch(
-  url: string,
-  method: string,
   request: IRequest,
-  transport: ITransport,
+  context: IContext,
   signal: AbortSignal,
 ): Promise<IFetchResponse> {
+  if (context.allowUrl) await requirePermission(request, context);
   signal.throwIfAborted();
-  const { headers, body } = request;
-  const { userAgent } = transport;
+  const { url, headers, body } = request;
+  const { userAgent, fetch = globalThis.fetch } = context;
   const hasAgent = userAgent === undefined ||
     Object.keys(headers).some((name) => /^user-agent$/i.test(name));
-  const init: IFetchInit = {
-    method,
-    headers: { ...headers, ...(!hasAgent && { "User-Agent": userAgent }) },
-    redirect: "manual",
-    signal,
-  };
-  if (body !== undefined) init.body = body;
+  context.sent.push(request);
   let response: IFetchResponse | undefined;
   let cause: unknown = "no response";
   try {
-    response = await (transport.fetch ?? globalThis.fetch)(url, init);
+    response = await fetch(url, {
+      method: methodOf(request),
+      headers: { ...headers, ...(!hasAgent && { "User-Agent": userAgent }) },
+      ...(body !== undefined && { body }),
+      redirect: "manual",
+      signal,
+    });
   } catch (thrown) {
     cause = thrown;
   }
@@ -182,14 +175,12 @@ async function callFetch(
   }
   const { text, reason } = describeThrown(cause);
   const hint = reason === undefined && mayBeCors(cause)
-    ? " (in a browser this can be CORS: the server has to allow the origin of " +
-      "the page)"
-    : "";
-  const problem = `failed: ${text}${hint}`;
-  throw requestError("network_error", url, request, transport, problem, {
-    cause,
-    reason,
-  });
+    ? words` (in a browser this can be CORS: the server has to allow the \
+origin of the page)`
+    : words``;
+  const problem = words`failed: ${text}${hint}`;
+  const details = { cause, reason };
+  throw requestError(context, "network_error", url, problem, details);
 }
 
 /**
@@ -198,12 +189,10 @@ async function callFetch(
  */
 export function requestHead(
   request: IRequest,
-  transport: ITransport,
+  context: IContext,
 ): Promise<Pick<IResponse, "status" | "headers">> {
-  const { url } = request;
   const run = async (signal: AbortSignal) => {
-    if (transport.allowUrl) await requirePermission(url, request, transport);
-    const response = await callFetch(url, "GET", request, transport, signal);
+    const response = await callFetch(request, context, signal);
     discard(response);
     const { status, headers } = response;
     return {
@@ -212,9 +201,10 @@ export function requestHead(
     };
   };
   return underClock(
-    url,
-    transport,
-    (signal) => reporting(request, "GET", url, transport, () => run(signal)),
+    request.url,
+    context,
+    (signal) =>
+      reporting({ ...request, method: "GET" }, context, () => run(signal)),
   );
 }
 
@@ -223,110 +213,108 @@ export function requestHead(
  * the response is not a redirect.
  */
 function redirectOf(
-  url: string,
+  request: IRequest,
   { type, status, headers }: IFetchResponse,
-  method: string,
   hops: number,
-): { next?: string; problem?: string } {
+): { next?: string; problem?: IMessage } {
+  const { url } = request;
+  const method = methodOf(request);
   const location = REDIRECT_STATUSES.includes(status) &&
     fieldOf(headers, "Location");
   if (type === "opaqueredirect") {
-    return { problem: "was redirected, and the runtime hides the new URL" };
+    return {
+      problem: words`was redirected, and the runtime hides the new URL`,
+    };
   }
   if (!location) return {};
   if (method !== "GET") {
-    return { problem: `was redirected, which a ${method} does not follow` };
+    return { problem: words`was redirected, which a POST does not follow` };
   }
   if (hops === MAX_REDIRECTS) {
-    return { problem: `was redirected more than ${MAX_REDIRECTS} times` };
+    return {
+      problem: words`was redirected more than ${MAX_REDIRECTS} times`,
+    };
   }
   const target = parseHttpUrl(parseUrl(location, url));
   if (target?.origin !== new URL(url).origin) {
-    return { problem: "was redirected to another origin" };
+    return { problem: words`was redirected to another origin` };
   }
   return { next: target.href };
+}
+
+/** Sends a request, follows its redirects, and reads the response. */
+async function sendAndFollow(
+  first: IRequest,
+  context: IContext,
+  signal: AbortSignal,
+): Promise<IResponse> {
+  let request = first;
+  for (let hops = 0;; hops++) {
+    const { url } = request;
+    const response = await callFetch(request, context, signal);
+    // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
+    const from = (context.fetch && response.url) || url;
+    const code = "redirect_refused";
+    if (from !== url && parseUrl(from)?.origin !== new URL(url).origin) {
+      discard(response);
+      const problem = words`got a response from another origin`;
+      throw requestError(context, code, url, problem);
+    }
+    const { next, problem } = redirectOf(request, response, hops);
+    if (next !== undefined) {
+      discard(response);
+      request = { ...request, url: next };
+      continue;
+    }
+    // Metadata comes with status 200, other responses with any 2xx.
+    const { status } = response;
+    const isExpected = request.body === undefined
+      ? status === 200
+      : isOk(response);
+    const read = await readResponse(
+      { url: first.url, finalUrl: url, isExpected, signal },
+      response,
+      context,
+    );
+    if (problem === undefined) return read;
+    const details = { status };
+    const failure = requestError(context, code, url, problem, details);
+    return { ...read, failure };
+  }
 }
 
 /**
  * Makes a request and reads its response, under a timeout that has started. See
  * {@linkcode request}.
  */
-export async function send(
+export function send(
   request: IRequest,
-  transport: ITransport,
+  context: IContext,
   signal: AbortSignal,
 ): Promise<IResponse> {
-  const method = request.body === undefined ? "GET" : "POST";
-  return await reporting(
-    request,
-    method,
-    request.url,
-    transport,
-    () => sendAndFollow(method, request, transport, signal),
+  return reporting(
+    { ...request, method: methodOf(request) },
+    context,
+    () => sendAndFollow(request, context, signal),
   );
-}
-
-/** Sends a request, follows its redirects, and reads the response. */
-async function sendAndFollow(
-  method: string,
-  request: IRequest,
-  transport: ITransport,
-  signal: AbortSignal,
-): Promise<IResponse> {
-  let { url } = request;
-  for (let hops = 0;; hops++) {
-    if (transport.allowUrl) await requirePermission(url, request, transport);
-    const response = await callFetch(url, method, request, transport, signal);
-    // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
-    const from = (transport.fetch && response.url) || url;
-    if (from !== url && parseUrl(from)?.origin !== new URL(url).origin) {
-      discard(response);
-      const problem = "got a response from another origin";
-      throw requestError("redirect_refused", url, request, transport, problem);
-    }
-    const { next, problem } = redirectOf(url, response, method, hops);
-    if (next !== undefined) {
-      discard(response);
-      url = next;
-      continue;
-    }
-    // Metadata comes with status 200, other responses with any 2xx.
-    const { status } = response;
-    const isExpected = method === "GET" ? status === 200 : isOk(response);
-    const { maxBytes } = transport;
-    const reading = { maxBytes, signal, isExpected };
-    const read = await readResponse(request.url, url, response, reading);
-    if (problem === undefined) return read;
-    const code = "redirect_refused";
-    const details = { status };
-    const failure = requestError(
-      code,
-      url,
-      request,
-      transport,
-      problem,
-      details,
-    );
-    return { ...read, failure };
-  }
 }
 
 /**
  * Makes a request, reads the response to its end and returns it. A `GET` follows a few
  * redirects within its origin, and a `POST` follows none, so that header fields for one
  * origin are not sent to another. A redirect that is not followed, or a body that
- * cannot be read, sets `failure` of the response.
+ * cannot be read, sets `failure` of the response. What is sent is noted in the context.
  *
  * @throws {OAuthClientError} `network_error`, `timeout`, `url_refused`, and
  * `redirect_refused` if a caller's `fetch` followed a redirect elsewhere.
  */
 export function request(
   request: IRequest,
-  transport: ITransport,
+  context: IContext,
 ): Promise<IResponse> {
   return underClock(
     request.url,
-    transport,
-    (signal) => send(request, transport, signal),
+    context,
+    (signal) => send(request, context, signal),
   );
 }

@@ -1,11 +1,12 @@
 /** A response whose body has been read. */
 
-import {
-  type IOAuthClientErrorDetails,
+import type {
+  IOAuthClientErrorDetails,
   OAuthClientError,
-  type OAuthClientErrorCode,
+  OAuthClientErrorCode,
 } from "../core/errors.ts";
-import { quoteUrl } from "../core/_url.ts";
+import type { IContext } from "./_context.ts";
+import { errorOf, type IMessage, words } from "./_error.ts";
 import type { IFetchResponse } from "./request_options.ts";
 import { readBytes } from "./_stream.ts";
 
@@ -29,9 +30,8 @@ export interface IResponse {
   readonly readText?: () => Promise<string>;
 }
 
-/** How a body is read. */
-export interface IReading {
-  readonly maxBytes: number;
+/** How a response is read. */
+export interface IReading extends Pick<IResponse, "url" | "finalUrl"> {
   readonly signal: AbortSignal;
   /** Whether the response has the expected status. */
   readonly isExpected: boolean;
@@ -78,7 +78,7 @@ function parseJson(text: string): unknown {
  * Decodes a body. It is JSON only if it is UTF-8. A byte order mark before it is
  * ignored (RFC 8259, section 8.1).
  */
-function decode(bytes: Uint8Array | ArrayBuffer): Body {
+function decode(bytes: Uint8Array): Body {
   let text: string;
   try {
     text = strictUtf8.decode(bytes);
@@ -108,12 +108,13 @@ function parseRetryAfter(value: string): number | undefined {
 
 /** Creates an error about a response. */
 export function responseError(
+  context: Pick<IContext, "sent">,
   { url, status, headers }: Pick<IResponse, "url" | "status" | "headers">,
   code: OAuthClientErrorCode,
-  message: string,
+  message: IMessage,
   details?: IOAuthClientErrorDetails,
 ): OAuthClientError {
-  return new OAuthClientError(code, message, {
+  return errorOf(context, code, message, {
     url,
     status,
     retryAfter: parseRetryAfter(headers.get("Retry-After") ?? ""),
@@ -121,100 +122,65 @@ export function responseError(
   });
 }
 
-/**
- * Checks whether a body cannot be larger than its `Content-Length`: `fetch` made the
- * response (`basic`), HTTP framing enforces the length, and nothing is decompressed. A
- * `cors` response does not expose all of these header fields.
- */
-function hasKnownLength(
-  response: IFetchResponse,
-  declaredLength: string | null,
-): response is Response {
-  const { type, headers } = response;
-  return !!declaredLength && response instanceof Response &&
-    type === "basic" && !fieldOf(headers, "Content-Encoding") &&
-    !fieldOf(headers, "Transfer-Encoding");
-}
-
-/** Starts to read the bytes of a body; undefined if they exceed the limit. */
-function readBodyBytes(
-  response: IFetchResponse,
-  declaredLength: string | null,
-  { maxBytes, signal }: IReading,
-): Promise<Uint8Array | ArrayBuffer | string | undefined> {
-  // One read in place of many halves the time that the body takes.
-  if (hasKnownLength(response, declaredLength)) return response.arrayBuffer();
-  const { body, bodyUsed } = response;
-  const stream = body as ReadableStream<Uint8Array> | null | undefined;
-  return typeof stream?.getReader === "function" && !bodyUsed && !stream.locked
-    ? readBytes(stream, maxBytes, signal)
-    : response.text();
-}
-
-/** Checks whether a response is read by `json()`; any other is read as text. */
-function isReadAsJson(response: IFetchResponse, { isExpected }: IReading) {
-  return response.body === undefined && isExpected && !isForm(response);
-}
-
-/** Reads a body; returns undefined if it is larger than the limit. */
+/** Reads the bytes of a body; returns undefined if they exceed the limit. */
 async function readBody(
   response: IFetchResponse,
-  reading: IReading,
-): Promise<Body | undefined> {
-  const { headers } = response;
-  const declaredLength = fieldOf(headers, "Content-Length");
-  if (Number(declaredLength) > reading.maxBytes) {
-    discard(response);
-    return undefined;
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const { body, bodyUsed } = response;
+  const stream = body as ReadableStream<Uint8Array> | null | undefined;
+  if (typeof stream?.getReader === "function" && !bodyUsed && !stream.locked) {
+    return await readBytes(stream, maxBytes, signal);
   }
-  if (isReadAsJson(response, reading)) return { json: await response.json() };
-  const read = await readBodyBytes(response, declaredLength, reading);
-  if (read === undefined) return undefined;
-  const bytes = typeof read === "string"
-    ? new TextEncoder().encode(read)
-    : read;
-  return bytes.byteLength <= reading.maxBytes ? decode(bytes) : undefined;
-}
-
-type Head = Omit<IResponse, keyof Body | "failure">;
-
-function failed(
-  head: Head,
-  code: OAuthClientErrorCode,
-  problem: string,
-  cause?: unknown,
-): IResponse {
-  const message = `Response of ${quoteUrl(head.url)} ${problem}`;
-  return { ...head, failure: responseError(head, code, message, { cause }) };
+  const bytes = new TextEncoder().encode(await response.text());
+  return bytes.length <= maxBytes ? bytes : undefined;
 }
 
 /** Reads a response to its end. A body that cannot be read sets `failure`. */
 export async function readResponse(
-  url: string,
-  finalUrl: string,
+  { url, finalUrl, isExpected, signal }: IReading,
   response: IFetchResponse,
-  reading: IReading,
+  context: IContext,
 ): Promise<IResponse> {
   const { status, statusText = "", headers } = response;
-  const head: Head = {
+  const { maxBytes } = context;
+  const isReadAsJson = response.body === undefined && isExpected &&
+    !isForm(response);
+  const head: IResponse = {
     url,
     finalUrl,
     status,
     ok: isOk(response),
     statusText,
     headers: { get: (name: string) => fieldOf(headers, name) },
-    ...(isReadAsJson(response, reading) && { readText: () => response.text() }),
+    ...(isReadAsJson && { readText: () => response.text() }),
+  };
+  const failed = (
+    code: OAuthClientErrorCode,
+    problem: IMessage,
+    cause?: unknown,
+  ): IResponse => {
+    const message = words`Response of ${{ url }} ${problem}`;
+    const failure = responseError(context, head, code, message, { cause });
+    return { ...head, failure };
   };
   try {
-    const body = await readBody(response, reading);
-    if (body) return Object.assign(head, body);
-    const problem = `is larger than ${reading.maxBytes} bytes`;
-    return failed(head, "response_too_large", problem);
+    if (Number(fieldOf(headers, "Content-Length")) > maxBytes) {
+      discard(response);
+    } else if (isReadAsJson) {
+      return { ...head, json: await response.json() };
+    } else {
+      const bytes = await readBody(response, maxBytes, signal);
+      if (bytes) return { ...head, ...decode(bytes) };
+    }
+    const problem = words`is larger than ${maxBytes} bytes`;
+    return failed("response_too_large", problem);
   } catch (cause) {
-    reading.signal.throwIfAborted();
+    signal.throwIfAborted();
     // A minimal response whose body is not JSON.
     return cause instanceof SyntaxError
-      ? failed(head, "invalid_response", "is not JSON", cause)
-      : failed(head, "network_error", "cannot be read to its end", cause);
+      ? failed("invalid_response", words`is not JSON`, cause)
+      : failed("network_error", words`cannot be read to its end`, cause);
   }
 }

@@ -1,7 +1,6 @@
 /** Reading a stream of bytes to its end, or to a limit. */
 
 const FIRST_BUFFER_BYTES = 4_096;
-const MAX_EMPTY_CHUNKS = 1_000;
 
 /**
  * Reads a stream to its end. Returns undefined, and cancels the stream, if it has more
@@ -19,22 +18,15 @@ export async function readBytes(
   try {
     // Chunks are copied, since some runtimes return each as a view of a large buffer.
     let bytes = new Uint8Array(FIRST_BUFFER_BYTES);
-    let length = 0;
-    let empty = 0;
-    for (;;) {
+    for (let length = 0;;) {
       const { done, value: chunk } = await reader.read();
       if (done) return bytes.subarray(0, length);
-      // Endless empty chunks would keep timers from firing.
-      empty = chunk?.byteLength === 0 ? empty + 1 : 0;
-      if (chunk?.BYTES_PER_ELEMENT !== 1 || empty > MAX_EMPTY_CHUNKS) {
-        cancel();
-        throw new TypeError("The body is not a stream of bytes");
-      }
       const start = length;
-      length += chunk.byteLength;
-      if (length > maxBytes) {
+      length += chunk?.byteLength;
+      if (chunk?.BYTES_PER_ELEMENT !== 1 || length > maxBytes) {
         cancel();
-        return undefined;
+        if (length > maxBytes) return undefined;
+        throw new TypeError("The body is not a stream of bytes");
       }
       if (length > bytes.length) {
         const larger = new Uint8Array(Math.max(length, 2 * bytes.length));

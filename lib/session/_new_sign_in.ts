@@ -59,12 +59,12 @@ async function discoverFor(
   const transport = { ...transportOf(options), signal };
   const challenge = need.challenge ??
     await obtainChallenge(renewal, transport);
-  const context = await discover(
-    resource,
-    // The flow decides whether to request a refresh token.
-    { ...discovery, challenge, offlineAccess: undefined },
-    transport,
-  );
+  // The flow decides whether to request a refresh token.
+  const context = await discover(transport, resource, {
+    ...discovery,
+    challenge,
+    offlineAccess: undefined,
+  });
   requireDpop(context, options.dpop, challenge);
   // Otherwise, the token would be in every message that names the server.
   const repeats = Object.values(context.serverMetadata).some((value) =>
@@ -194,7 +194,7 @@ export async function signInAnew(
   // What the servers may repeat.
   const tokens = secretTokens(earlier, need.refused);
   const secrets = [...need.secrets ?? [], ...tokens];
-  const fetch = fetchWith(further.options.fetch, { secrets });
+  const fetch = fetchWith(further.options.fetch, { sent: secrets });
   const options = { ...further.options, fetch };
   const renewal = { ...further, options };
   const { requiredScopes, acrValues, maxAge } = need;

@@ -8,7 +8,7 @@ import { isCovered } from "./_covered_urls.ts";
 
 /** Rules for redirects to another origin. */
 export interface IRedirectRules
-  extends IUrlRules, Pick<ITransport, "allowUrl" | "secrets"> {
+  extends IUrlRules, Pick<ITransport, "allowUrl" | "sent"> {
   /** URLs of the API: a redirect from one to another does not leave the API. */
   readonly covered: readonly URL[];
 }
@@ -37,7 +37,7 @@ export async function requireRedirect(
   requireSafeUrl("the URL", target, rules);
   const { href: url } = target;
   const request = { url, purpose: "resource", headers: {} } as const;
-  if (rules.allowUrl) await requirePermission(url, request, rules);
+  await requirePermission(request, rules);
 }
 
 /** Removes the header fields that another origin must not receive. */

@@ -56,12 +56,12 @@ async function refreshTwice(
   { rules, options }: IRenewal,
 ): Promise<ISession> {
   // The server knows the access token too.
-  const secrets = secretTokens(session);
+  const sent = secretTokens(session);
   const refresh = () =>
     refreshSession(session, {
       // Without a signal: the server may have rotated the refresh token already.
       ...sessionOptionsOf(options),
-      fetch: fetchWith(options.fetch, { secrets }),
+      fetch: fetchWith(options.fetch, { sent }),
     });
   try {
     return await refresh();

@@ -31,10 +31,8 @@ async function sendOnce(
       : { Authorization: `Bearer ${accessToken}` };
     const send = () => request.send(fetch, fields);
     const response = !onEvent ? await send() : await reporting(
-      { purpose: "resource" },
-      method,
-      url.href,
-      { onEvent, secrets: request.secrets },
+      { purpose: "resource", method, url: url.href },
+      { onEvent, sent: request.secrets },
       send,
     );
     const needsNonce = dpop?.noteResponse(url, response) && accessToken;

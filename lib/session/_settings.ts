@@ -80,7 +80,6 @@ function discoveryOf(
     resourceMatch: options.resourceMatch,
     selectAuthorizationServer: options.selectAuthorizationServer,
     preferredServerMetadataUrl: options.preferredServerMetadataUrl,
-    allowHttp: options.allowHttp,
   };
 }
 
@@ -161,7 +160,7 @@ export function settingsOf(
       allowUrl,
       allowHttp,
       allowLoopback: isLoopback(target),
-      secrets: [],
+      sent: [],
     },
   };
   return { renewal, sending, tokenRequired };

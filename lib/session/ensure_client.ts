@@ -203,7 +203,7 @@ function unfitReason(
   return hasSame
     ? "the one in knownClients has another redirect URI, or an expired secret; "
     : `knownClients has clients of ${
-      [...issuers].map(quoteUrl).join(", ")
+      [...issuers].map((one) => quoteUrl(one)).join(", ")
     } only; `;
 }
 

@@ -176,7 +176,7 @@ export async function refreshSession(
     ...sessionOptionsOf(options ?? {}),
     // The server knows these too, and may repeat them.
     fetch: fetchWith(options?.fetch, {
-      secrets: secretsOf({ access_token, id_token: id_token ?? "" }),
+      sent: secretsOf({ access_token, id_token: id_token ?? "" }),
     }),
     client,
     scopes: refreshScope && scopes,

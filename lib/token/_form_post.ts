@@ -10,7 +10,6 @@ import {
 import {
   type EndpointMetadata,
   type EndpointName,
-  quoteUrl,
   requireEndpoint,
 } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -20,9 +19,10 @@ import {
   authenticationOf,
   noteUnencoded,
 } from "../client/authentication_selection.ts";
-import type { IDpop } from "../client/dpop.ts";
 import { underClock } from "../http/_clock.ts";
-import { cleanErrorResponse, secretsOf } from "../http/_redact.ts";
+import { type IContext, secretsIn } from "../http/_context.ts";
+import { type IMessage, joined, literal, words } from "../http/_error.ts";
+import { cleanErrorResponse } from "../http/_redact.ts";
 import { type IRequest, mergeHeaders, send } from "../http/_request.ts";
 import {
   FORM,
@@ -30,10 +30,9 @@ import {
   isForm,
   responseError,
 } from "../http/_response.ts";
-import { hintFor, requestOf } from "./_refused_form.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
-import { type ITransport, transportOf } from "../http/_transport.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
+import type { IGrantContext } from "./_grant_context.ts";
+import { hintFor, requestOf } from "./_refused_form.ts";
 
 type FormEndpointName = Extract<
   EndpointName,
@@ -47,9 +46,8 @@ type FormServerMetadata =
   & EndpointMetadata<FormEndpointName>
   & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
-/** A form as it was sent, its response, and the members of the body. */
+/** A response to a form, and the members of the body. */
 export interface IFormResponse {
-  readonly request: IRequest;
   readonly response: IResponse;
   /** The members of the body; those that are `null` count as absent. */
   readonly members: Members;
@@ -77,39 +75,45 @@ function isRefused({ response: { status, text }, members }: IFormResponse) {
  * Checks whether a server has accepted the credentials of a client; the request may
  * have failed for another reason, such as a device code that is pending.
  */
-function isAccepted(exchange: IFormResponse): boolean {
-  const { response: { status, ok }, members } = exchange;
-  return !isRefused(exchange) && (ok || (status < 500 && "error" in members));
+function isAccepted(last: IFormResponse): boolean {
+  const { response: { status, ok }, members } = last;
+  return !isRefused(last) && (ok || (status < 500 && "error" in members));
 }
 
-/**
- * Fails unless the last response is successful; an `error` counts at any status. The
- * error repeats no value that this or an earlier request has sent.
- */
+/** Fails unless the last response is successful; an `error` counts at any status. */
 function requireSuccess(
-  exchange: IFormResponse,
+  context: IContext,
+  last: IFormResponse,
   requests: readonly IRequest[],
-  purpose: RequestPurpose,
+  form: URLSearchParams,
   hint: string,
-  earlier: readonly string[],
 ): void {
-  const { response, members } = exchange;
+  const { response, members } = last;
   const { url, status, ok, text, failure } = response;
-  const request = requestOf({ ...requests.at(-1) });
-  const failed = (problem: string, error?: string) =>
-    `The ${purpose.replaceAll("_", " ")} request to ${quoteUrl(url)} failed: ` +
-    problem.trimEnd() + hintFor(response, error, requests) +
-    (isRefused(exchange) ? hint : "");
+  const request = requestOf(form);
+  const purpose = requests[0]?.purpose ?? "token";
+  const failed = (problem: IMessage, error?: string) => {
+    const hints = hintFor(response, error, requests) +
+      (isRefused(last) ? hint : "");
+    return words`The ${literal(purpose.replaceAll("_", " "))} request to ${{
+      url,
+    }} failed: ${problem}${literal(hints)}`;
+  };
   if (stringMember(members, "error")) {
-    const sent = requests.flatMap(({ headers, body }) =>
-      secretsOf(headers, body)
-    );
-    const secrets = [...earlier, ...sent];
+    const secrets = secretsIn(context);
     const details = errorMembers(members, secrets);
-    const problem = [details.error, details.error_description]
-      .filter(Boolean).join(": ");
-    const message = failed(`${status} ${problem}`, details.error);
-    throw responseError(response, "oauth_error", message, {
+    const { error, error_description } = details;
+    const problem = [
+      ...(error ? [literal(error)] : []),
+      ...(error_description ? [error_description.trimEnd()] : []),
+    ];
+    const message = failed(
+      problem.length > 0
+        ? words`${status} ${joined(problem, ": ")}`
+        : words`${status}`,
+      error,
+    );
+    throw responseError(context, response, "oauth_error", message, {
       ...details,
       request,
       errorResponse: cleanErrorResponse(members, text, secrets),
@@ -118,66 +122,15 @@ function requireSuccess(
   // The content of the response to a revocation is ignored (RFC 7009, section 2.2).
   if (failure && !(ok && purpose === "revocation")) throw failure;
   if (!ok) {
-    const message = failed(`expected status 2xx, got ${status}`);
+    const message = failed(words`expected status 2xx, got ${status}`);
     const { json } = response;
     const isEmpty = text?.trim() === "" ||
       (isMembers(json) && Object.keys(json).length === 0);
-    throw responseError(response, "unexpected_status", message, {
+    throw responseError(context, response, "unexpected_status", message, {
       request,
       ...(isEmpty && { errorResponse: {} }),
     });
   }
-}
-
-/** Returns the members of a caller's options that a form request uses. */
-export function formOptionsOf(
-  options: IFormRequestOptions | undefined,
-): IFormRequestOptions {
-  const { headers, client, dpop, allowHttp } = options ?? {};
-  return { ...transportOf(options), headers, client, dpop, allowHttp };
-}
-
-/** What is sent, and to which endpoint. */
-interface IForm {
-  readonly url: string;
-  readonly purpose: RequestPurpose;
-  readonly serverMetadata: EndpointMetadata<"token_endpoint">;
-  readonly form: URLSearchParams;
-}
-
-/** The client that sends a form, and the header fields that the caller adds. */
-interface ISender extends Pick<IFormRequestOptions, "headers"> {
-  readonly client: IClientAuthentication | undefined;
-  readonly dpop: IDpop | undefined;
-}
-
-/** Sends a form once, with fresh credentials and a fresh DPoP proof. */
-async function sendForm(
-  { url, purpose, serverMetadata, form }: IForm,
-  { client, dpop, headers: further }: ISender,
-  transport: ITransport,
-): Promise<IFormResponse> {
-  return await underClock(url, transport, async (signal) => {
-    const body = new URLSearchParams(form);
-    const own: Record<string, string> = { "Content-Type": FORM };
-    await client?.authenticate({ serverMetadata, body, headers: own, signal });
-    // Also a parameter of the authorization request (RFC 9126, section 2.1).
-    if (client && purpose === "pushed_authorization") {
-      body.set("client_id", client.clientId);
-    }
-    signal.throwIfAborted();
-    if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
-    signal.throwIfAborted();
-    const headers = mergeHeaders(
-      { Accept: "application/json", ...own },
-      further,
-      own,
-    );
-    const request = { url, purpose, headers, body: body.toString() };
-    const response = await send(request, transport, signal);
-    dpop?.noteResponse(url, response);
-    return { request, response, members: membersOf(response) };
-  });
 }
 
 /**
@@ -191,32 +144,49 @@ async function sendForm(
  * then.
  */
 export async function postForm(
+  context: IGrantContext,
   serverMetadata: FormServerMetadata,
   endpoint: FormEndpointName,
   form: URLSearchParams,
-  options: IFormRequestOptions,
 ): Promise<IFormResponse> {
-  const transport = transportOf(options);
-  const { client, allowHttp, dpop, headers } = options;
+  const { client, dpop } = context;
   // With a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
-  const url = requireEndpoint(serverMetadata, endpoint, allowHttp);
+  const url = requireEndpoint(serverMetadata, endpoint, context.allowHttp);
   const authentication = client && authenticationOf(client, serverMetadata);
   // Each endpoint is named after the purpose of its requests.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
-  const what = { url, purpose, serverMetadata, form };
   const requests: IRequest[] = [];
-  const postOnce = async (client: IClientAuthentication | undefined) => {
-    const exchange = await sendForm(what, { client, dpop, headers }, transport);
-    requests.push(exchange.request);
-    return exchange;
-  };
-  const post = async (client: IClientAuthentication | undefined) => {
-    const first = await postOnce(client);
+
+  /** Sends the form once, with fresh credentials and a fresh DPoP proof. */
+  const sendAs = (sender: IClientAuthentication | undefined) =>
+    underClock(url, context, async (signal): Promise<IFormResponse> => {
+      const body = new URLSearchParams(form);
+      const own: Record<string, string> = { "Content-Type": FORM };
+      const draft = { serverMetadata, body, headers: own, signal };
+      await sender?.authenticate(draft);
+      // Also a parameter of the authorization request (RFC 9126, section 2.1).
+      if (sender && purpose === "pushed_authorization") {
+        body.set("client_id", sender.clientId);
+      }
+      signal.throwIfAborted();
+      if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
+      signal.throwIfAborted();
+      const accept = { Accept: "application/json", ...own };
+      const headers = mergeHeaders(accept, context.headers, own);
+      const request = { url, purpose, headers, body: body.toString() };
+      requests.push(request);
+      const response = await send(request, context, signal);
+      dpop?.noteResponse(url, response);
+      return { response, members: membersOf(response) };
+    });
+
+  const post = async (sender: IClientAuthentication | undefined) => {
+    const first = await sendAs(sender);
     const needsNonce = dpop && first.members.error === "use_dpop_nonce" &&
       first.response.headers.get("DPoP-Nonce");
-    return needsNonce ? await postOnce(client) : first;
+    return needsNonce ? await sendAs(sender) : first;
   };
 
   let last = await post(authentication);
@@ -229,6 +199,6 @@ export async function postForm(
     }
     noteUnencoded(client, unencoded !== undefined && isAccepted(last));
   }
-  requireSuccess(last, requests, purpose, hint, transport.secrets);
+  requireSuccess(context, last, requests, form, hint);
   return last;
 }

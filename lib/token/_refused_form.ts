@@ -1,5 +1,11 @@
 /** What a form says about the failure, after the server has refused it. */
 
+import {
+  BARE_ERROR,
+  BARE_REFUSAL,
+  hintsFor,
+  inBrackets,
+} from "../core/_hints.ts";
 import { isTemporary } from "../core/advice.ts";
 import {
   GRANT_TYPE_JWT_BEARER,
@@ -10,13 +16,6 @@ import { basicValues } from "../http/_redact.ts";
 import type { IRequest } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 
-/** What may help where a server refuses the resource of a request. */
-export const RESOURCE_HINT =
-  "for a server that rejects the parameter resource, set resource: false";
-
-/** What helps where a server requires a proof. */
-const DPOP_HINT = "the server requires DPoP: set dpop";
-
 /** The grant types by which an assertion is exchanged for a token. */
 const ASSERTION_GRANTS: readonly string[] = [
   GRANT_TYPE_JWT_BEARER,
@@ -25,9 +24,9 @@ const ASSERTION_GRANTS: readonly string[] = [
 
 /** Returns the kind of a request, if it determines what to do after a failure. */
 export function requestOf(
-  { body }: Pick<IRequest, "body">,
+  form: URLSearchParams,
 ): OAuthClientErrorRequest | undefined {
-  const grant = new URLSearchParams(body).get("grant_type") ?? "";
+  const grant = form.get("grant_type") ?? "";
   if (grant === "refresh_token") return "refresh";
   return ASSERTION_GRANTS.includes(grant) ? "assertion" : undefined;
 }
@@ -49,33 +48,15 @@ export function hintFor(
 ): string {
   if (isTemporary(status)) return "";
   const form = new URLSearchParams(requests.at(-1)?.body);
-  const isBare = error === undefined && status >= 400 && status < 500;
-  const isClientRefused = isBare
-    ? text === "" && [401, 403].includes(status)
-    : error === "invalid_client" || error === "unauthorized_client";
+  const isRefusal = text === "" && [401, 403].includes(status);
+  const bare = isRefusal ? BARE_REFUSAL : BARE_ERROR;
+  const isBare = status >= 400 && status < 500;
   const authorizations = requests.map(({ headers }) => headers.Authorization);
-  const hints: [applies: boolean, hint: string][] = [
-    [
-      form.has("resource") && (isBare || error === "invalid_target"),
-      RESOURCE_HINT,
-    ],
-    [
-      /^(invalid_dpop_proof|use_dpop_nonce)$/.test(error ?? "") &&
-      requests.every(({ headers }) => headers.DPoP === undefined),
-      DPOP_HINT,
-    ],
-    [
-      form.has("client_assertion") && error === "invalid_client",
-      "servers differ in the aud and typ of the client assertion that they " +
-      "accept: see audience and type of privateKeyJwt",
-    ],
-    [
-      isClientRefused && new Set(authorizations).size === 1 &&
+  return inBrackets(hintsFor("form", error ?? (isBare ? bare : ""), {
+    resource: form.has("resource"),
+    no_dpop: requests.every(({ headers }) => headers.DPoP === undefined),
+    client_assertion: form.has("client_assertion"),
+    encoded_credentials: new Set(authorizations).size === 1 &&
       requests.some(dependsOnEncoding),
-      "servers differ in whether they decode such Basic credentials: see " +
-      "formEncode of clientSecretBasic",
-    ],
-  ];
-  return hints.filter(([applies]) => applies).map(([, hint]) => ` (${hint})`)
-    .join("");
+  }));
 }

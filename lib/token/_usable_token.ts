@@ -1,11 +1,11 @@
 /** Whether an access token can be used for requests. */
 
-import { quote } from "../core/_quote.ts";
 import {
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ACCESS_TOKEN,
 } from "../core/constants.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
+import { type IMessage, literal, words } from "../http/_error.ts";
 
 /** Checks whether a header field can contain a token (RFC 6749, appendix A.12). */
 export function isSendable(accessToken: string): boolean {
@@ -17,7 +17,7 @@ export function problemOf(
   token: IAuthorizationTokenResponse & { issued_token_type?: unknown },
   form: URLSearchParams,
   isBound: boolean,
-): string | undefined {
+): IMessage | undefined {
   const { access_token, token_type, issued_token_type } = token;
   const isAccessToken = !issued_token_type ||
     issued_token_type === TOKEN_TYPE_ACCESS_TOKEN;
@@ -27,15 +27,15 @@ export function problemOf(
   // any other grant, a session would use the token.
   if (type === "n_a" && !isAccessToken && isExchange) return undefined;
   if (!isSendable(access_token)) {
-    return "has an access_token that no header field can hold";
+    return words`has an access_token that no header field can hold`;
   }
   // Without the binding, anyone who obtains the token could use it (RFC 9449,
   // section 5).
   const expected = isBound ? "DPoP" : "Bearer";
   if (type === expected.toLowerCase()) return undefined;
   // A longer one could be a secret.
-  const got = type.length < 8 ? quote(token_type) : "another one";
+  const got = type.length < 8 ? token_type : "another one";
   const hint = type === "dpop" ? " (set dpop)" : "";
-  return `has a token of a type that is not used: expected ${expected}, ` +
-    `got ${got}${hint}`;
+  return words`has a token of a type that is not used: expected ${expected}, \
+got ${got}${literal(hint)}`;
 }

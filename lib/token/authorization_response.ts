@@ -5,14 +5,20 @@
  */
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
+import { hintsFor, inBrackets } from "../core/_hints.ts";
 import { printableWithout } from "../core/_quote.ts";
-import { parseUrl, quoteUrl, withoutLoopbackPort } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import { parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
 import { errorMembers } from "../client/_error_members.ts";
-import { secretsOf } from "../http/_redact.ts";
-import { RESOURCE_HINT } from "./_refused_form.ts";
+import { type IContext, secretsIn } from "../http/_context.ts";
+import {
+  errorOf,
+  type IMessage,
+  joined,
+  literal,
+  words,
+} from "../http/_error.ts";
 
 /** What was stored with the authorization request. */
 export interface IExpectedAuthorizationResponse {
@@ -46,7 +52,8 @@ export interface IExpectedAuthorizationResponse {
  * `iss` must send it; other servers may (RFC 9207, section 2.4).
  */
 function requireIssuer(
-  { iss, state = "", code = "" }: Readonly<Record<string, string>>,
+  context: Pick<IContext, "sent">,
+  { iss }: Readonly<Record<string, string>>,
   { serverMetadata, responseIssuer, requireIss }:
     IExpectedAuthorizationResponse,
 ): void {
@@ -59,31 +66,31 @@ function requireIssuer(
     ? !isAnnounced && !requireIss
     : iss === issuer || iss === responseIssuer;
   if (isExpected) return;
-  const shown = printableWithout(secretsOf({ state, code }), iss);
+  const shown = printableWithout(secretsIn(context), iss);
+  const named = shown === undefined
+    ? words`another issuer`
+    : words`"${{ url: shown }}"`;
   const problem = iss === undefined
-    ? "missing"
-    : (shown === undefined ? "another issuer" : `"${quoteUrl(shown)}"`) +
-      " (if both are known to be one server, set trustedIssuers)";
-  throw new OAuthClientError(
+    ? words`missing`
+    : words`${named} (if both are known to be one server, set trustedIssuers)`;
+  throw errorOf(
+    context,
     "issuer_mismatch",
-    `Authorization response is not from ${quoteUrl(issuer)}: its iss is ` +
-      problem,
+    words`Authorization response is not from ${{
+      url: issuer,
+    }}: its iss is ${problem}`,
   );
 }
 
 /** Returns the option that may help after an error, as the end of a message. */
 function hintFor(
-  error: string | undefined,
+  error = "",
   { resource, scopes }: IExpectedAuthorizationResponse,
 ): string {
-  if (resource && error === "invalid_target") return ` (${RESOURCE_HINT})`;
-  // A server may refuse a request without a scope (RFC 6749, section 3.3);
-  // oidc-provider sends `access_denied`, as if the user had refused.
-  const isScopeMissing = scopes?.length === 0 &&
-    (error === "access_denied" || error === "invalid_scope");
-  return isScopeMissing
-    ? " (the request had no scope; for a server that requires one, set scopes)"
-    : "";
+  return inBrackets(hintsFor("authorization", error, {
+    resource: Boolean(resource),
+    no_scope: scopes?.length === 0,
+  }));
 }
 
 /** What {@linkcode parseAuthorizationResponse} accepts as an authorization response. */
@@ -129,16 +136,19 @@ function arrivalOf(
  * shows a response that another server has caused (RFC 9700, section 4.4.2.2).
  */
 function requireArrival(
+  context: Pick<IContext, "sent">,
   source: Callback,
   redirectUri: string | URL | undefined,
 ): void {
   if (redirectUri === undefined) return;
   const [actual, expected] = arrivalOf(source, String(redirectUri)) ?? [];
   if (actual === expected) return;
-  throw new OAuthClientError(
+  throw errorOf(
+    context,
     "invalid_authorization_response",
-    `Authorization response arrived at ${quoteUrl(actual)}: expected ` +
-      quoteUrl(expected),
+    words`Authorization response arrived at ${{ url: actual }}: expected ${{
+      url: expected,
+    }}`,
   );
 }
 
@@ -178,32 +188,51 @@ export function parseAuthorizationResponse(
   callback: string | URL | URLSearchParams | Request,
   expected: IExpectedAuthorizationResponse,
 ): IAuthorizationAuthorizeResponse {
+  return parseWith({ sent: [] }, callback, expected);
+}
+
+/** Parses the response to what was sent. See {@linkcode parseAuthorizationResponse}. */
+export function parseWith(
+  { sent }: Pick<IContext, "sent">,
+  callback: Callback,
+  expected: IExpectedAuthorizationResponse,
+): IAuthorizationAuthorizeResponse {
   const { serverMetadata } = expected;
   requireNonEmptyString("expected.state", expected.state);
-  requireNonEmptyString("serverMetadata.issuer", serverMetadata.issuer);
-  const invalid = (problem: string) =>
-    new OAuthClientError(
-      "invalid_authorization_response",
-      `Authorization response ${problem}`,
-    );
+  const { issuer } = serverMetadata;
+  requireNonEmptyString("serverMetadata.issuer", issuer);
   const parameters = [...responseParametersOf(callback)];
   const members: Record<string, string> = Object.fromEntries(parameters);
-  if (Object.keys(members).length < parameters.length) {
-    throw invalid("has a repeated parameter");
-  }
   const { state, code } = members;
-  if (state !== expected.state) {
-    throw invalid(state ? "has another state" : "has no state");
+  // The server knows both, and could repeat them.
+  const context = { sent: [...sent, expected.state, code ?? ""] };
+  const invalid = (problem: IMessage) =>
+    errorOf(
+      context,
+      "invalid_authorization_response",
+      words`Authorization response ${problem}`,
+    );
+  if (Object.keys(members).length < parameters.length) {
+    throw invalid(words`has a repeated parameter`);
   }
-  requireArrival(callback, expected.redirectUri);
-  requireIssuer(members, expected);
+  if (state !== expected.state) {
+    throw invalid(state ? words`has another state` : words`has no state`);
+  }
+  requireArrival(context, callback, expected.redirectUri);
+  requireIssuer(context, members, expected);
   if (members.error) {
-    const details = errorMembers(members, []);
-    const problem = [details.error, details.error_description];
-    throw new OAuthClientError(
+    const details = errorMembers(members, secretsIn(context));
+    const { error, error_description } = details;
+    const problem = [
+      ...(error ? [literal(error)] : []),
+      ...(error_description ? [error_description] : []),
+    ];
+    throw errorOf(
+      context,
       "oauth_error",
-      `Authorization at ${quoteUrl(serverMetadata.issuer)} failed: ` +
-        problem.filter(Boolean).join(": ") + hintFor(details.error, expected),
+      words`Authorization at ${{ url: issuer }} failed: ${
+        joined(problem, ": ")
+      }${literal(hintFor(error, expected))}`,
       {
         ...details,
         request: expected.prompt === "none"
@@ -212,6 +241,6 @@ export function parseAuthorizationResponse(
       },
     );
   }
-  if (!code) throw invalid("has neither code nor error");
+  if (!code) throw invalid(words`has neither code nor error`);
   return { code, state };
 }

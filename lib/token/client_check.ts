@@ -10,10 +10,10 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import { formOptionsOf } from "./_form_post.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { buildAuthorizationCodeBody } from "./grant_body.ts";
 import { createState } from "./pkce.ts";
-import { fetchToken } from "./token.ts";
+import { type TokenServer, tokenWith } from "./token.ts";
 
 /** Options of {@linkcode isClientKnown}. */
 export interface IIsClientKnownOptions
@@ -77,6 +77,15 @@ export async function isClientKnown(
   client: Client,
   options?: IIsClientKnownOptions,
 ): Promise<boolean | undefined> {
+  return await isKnownWith(grantContextOf(options), serverMetadata, client);
+}
+
+/** Checks whether a server knows a client. See {@linkcode isClientKnown}. */
+export async function isKnownWith(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  client: Client,
+): Promise<boolean | undefined> {
   const [redirectUri = "http://127.0.0.1/"] = isAuthentication(client)
     ? []
     : client.redirect_uris ?? [];
@@ -86,13 +95,10 @@ export async function isClientKnown(
     redirectUri,
   });
   try {
-    await fetchToken(serverMetadata, body, {
-      ...formOptionsOf(options),
-      client,
-    });
+    await tokenWith({ ...context, client }, serverMetadata, body);
     return undefined;
   } catch (error) {
-    options?.signal?.throwIfAborted();
+    context.signal?.throwIfAborted();
     if (!isOAuthClientError(error) || LOCAL_CODES.includes(error.code)) {
       throw error;
     }

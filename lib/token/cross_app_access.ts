@@ -12,7 +12,8 @@ import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
-import { requestedOf } from "./_form.ts";
+import { type IRequested, requestedOf } from "./_form.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import {
   buildJwtBearerBody,
@@ -20,11 +21,11 @@ import {
   type ITokenBodyOptions,
 } from "./grant_body.ts";
 import {
-  fetchToken,
   type IFetchTokenOptions,
   type IToken,
   requestToken,
-  tokenOptionsOf,
+  type TokenServer,
+  tokenWith,
 } from "./token.ts";
 
 const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
@@ -174,26 +175,46 @@ export async function fetchIdJag(
   >,
   options: IFetchIdJagOptions,
 ): Promise<IIdJag> {
-  const { audience, resourceClientId, resource, dpop } = options;
-  const body = buildTokenExchangeBody({
+  return await idJagWith(grantContextOf(options), idpMetadata, {
     ...requestedOf(options),
     subjectToken: options.subjectToken,
-    subjectTokenType: options.subjectTokenType ?? TOKEN_TYPE_ID_TOKEN,
+    subjectTokenType: options.subjectTokenType,
+    audience: options.audience,
+    resourceClientId: options.resourceClientId,
+  });
+}
+
+/** What an ID-JAG is requested with. */
+type WantedIdJag =
+  & IRequested
+  & Pick<
+    IFetchIdJagOptions,
+    "subjectToken" | "subjectTokenType" | "audience" | "resourceClientId"
+  >;
+
+/** Requests an ID-JAG. See {@linkcode fetchIdJag}. */
+export async function idJagWith(
+  context: IGrantContext,
+  idpMetadata: TokenServer,
+  { subjectToken, subjectTokenType, audience, resourceClientId, ...further }:
+    WantedIdJag,
+): Promise<IIdJag> {
+  const { dpop, now } = context;
+  const { resource } = further;
+  const body = buildTokenExchangeBody({
+    ...further,
+    subjectToken,
+    subjectTokenType: subjectTokenType ?? TOKEN_TYPE_ID_TOKEN,
     requestedTokenType: TOKEN_TYPE_ID_JAG,
     audience: requireNonEmptyString("audience", audience),
   });
-  const { token } = await requestToken(
-    idpMetadata,
-    body,
-    tokenOptionsOf(options),
-  );
+  const { token } = await requestToken(context, idpMetadata, body);
   const { access_token, issued_token_type, token_type, scope } = token;
   requireClaim("issued_token_type", issued_token_type, TOKEN_TYPE_ID_JAG);
   if (token_type.toLowerCase() !== "n_a") {
     throw invalidIdJag("its token_type is not N_A");
   }
   const claims = decodeIdJag(access_token);
-  const now = options.now ?? Date.now;
   requireClaim("iss", claims.iss, idpMetadata.issuer);
   requireClaim("aud", single(claims.aud), audience);
   requireClaim(
@@ -269,8 +290,19 @@ export async function redeemIdJag(
   idJag: Pick<IIdJag, "assertion">,
   options: IRedeemIdJagOptions,
 ): Promise<IToken> {
-  const { client, dpop, now = Date.now } = options;
-  const { assertion } = idJag;
+  const context = grantContextOf(options);
+  const requested = requestedOf(options);
+  return await redeemWith(context, serverMetadata, idJag, requested);
+}
+
+/** Redeems an ID-JAG. See {@linkcode redeemIdJag}. */
+export async function redeemWith(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  { assertion }: Pick<IIdJag, "assertion">,
+  requested: IRequested,
+): Promise<IToken> {
+  const { client, dpop, now } = context;
   const { issuer } = serverMetadata;
   requireNonEmptyString("idJag.assertion", assertion);
   const claims = decodeIdJag(assertion);
@@ -285,6 +317,6 @@ export async function redeemIdJag(
     throw invalidIdJag("its client_id is not that of the client");
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
-  const body = buildJwtBearerBody({ ...requestedOf(options), assertion });
-  return await fetchToken(serverMetadata, body, tokenOptionsOf(options));
+  const body = buildJwtBearerBody({ ...requested, assertion });
+  return await tokenWith(context, serverMetadata, body);
 }

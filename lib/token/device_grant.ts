@@ -12,7 +12,7 @@ import {
 } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
-import { quoteUrl, requireSafeUrl, rulesFor } from "../core/_url.ts";
+import { rulesFor, urlProblem } from "../core/_url.ts";
 import { adviceFor } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -20,15 +20,18 @@ import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
+import { fork } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
-import { formWith, requestedOf } from "./_form.ts";
-import { formOptionsOf, postForm } from "./_form_post.ts";
+import { formWith, type IRequested, requestedOf } from "./_form.ts";
+import { postForm } from "./_form_post.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 import {
-  fetchToken,
   type IFetchTokenOptions,
   type IToken,
-  tokenOptionsOf,
+  type TokenServer,
+  tokenWith,
 } from "./token.ts";
 
 const DEFAULT_INTERVAL_SECONDS = 5;
@@ -120,36 +123,51 @@ export async function fetchDeviceAuthorization(
   >,
   options: IFetchDeviceAuthorizationOptions,
 ): Promise<IDeviceAuthorization> {
-  const { now = Date.now } = options;
   requireObject("options.client", options.client);
+  const context = grantContextOf(options);
+  const requested = requestedOf(options);
+  return await deviceAuthorizationWith(context, serverMetadata, requested);
+}
+
+/** Requests the codes of a device. See {@linkcode fetchDeviceAuthorization}. */
+export async function deviceAuthorizationWith(
+  context: IGrantContext,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "device_authorization_endpoint"
+  >,
+  requested: IRequested,
+): Promise<IDeviceAuthorization> {
+  const { now, allowHttp } = context;
   const { members, response } = await postForm(
+    context,
     serverMetadata,
     "device_authorization_endpoint",
-    formWith({}, options),
-    formOptionsOf(options),
+    formWith({}, requested),
   );
   const codes = readCodes(members);
   if (!codes) {
+    const { url } = response;
     throw responseError(
+      context,
       response,
       "invalid_response",
-      `Device authorization response of ${quoteUrl(response.url)} has no ` +
-        "usable device_code, user_code, verification_uri or expires_in",
+      words`Device authorization response of ${{ url }} has no usable \
+device_code, user_code, verification_uri or expires_in`,
     );
   }
   const complete = stringMember(members, "verification_uri_complete");
-  const rules = rulesFor(serverMetadata.issuer, options.allowHttp);
-  try {
-    requireSafeUrl("The verification_uri", codes.verification_uri, rules);
-    if (complete) {
-      requireSafeUrl("The verification_uri_complete", complete, rules);
-    }
-  } catch {
+  const rules = rulesFor(serverMetadata.issuer, allowHttp);
+  const isRefused = [codes.verification_uri, complete].some((url) =>
+    url && urlProblem(url, rules)
+  );
+  if (isRefused) {
     throw responseError(
+      context,
       response,
       "url_refused",
-      "The verification_uri of the device authorization response is not used: " +
-        "expected an https URL, or http on loopback (set allowHttp to allow it)",
+      words`The verification_uri of the device authorization response is not \
+used: expected an https URL, or http on loopback (set allowHttp to allow it)`,
     );
   }
   const interval = numberMember(members, "interval");
@@ -261,7 +279,28 @@ export async function pollDeviceToken(
   authorization: IDeviceAuthorization,
   options: IPollDeviceTokenOptions,
 ): Promise<IToken> {
-  const { onPending, delay = defaultDelay, signal, now = Date.now } = options;
+  const { onPending, delay } = options;
+  return await pollWith(
+    grantContextOf(options),
+    serverMetadata,
+    authorization,
+    { ...requestedOf(options), onPending, delay },
+  );
+}
+
+/** How a device code is polled for. */
+type Polling =
+  & IRequested
+  & Pick<IPollDeviceTokenOptions, "onPending" | "delay">;
+
+/** Polls for the token of a device. See {@linkcode pollDeviceToken}. */
+export async function pollWith(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  authorization: IDeviceAuthorization,
+  { onPending, delay = defaultDelay, ...requested }: Polling,
+): Promise<IToken> {
+  const { signal, now } = context;
   const { device_code, expires_at } = authorization;
   requireArgument(
     Number.isFinite(expires_at),
@@ -269,15 +308,17 @@ export async function pollDeviceToken(
     "a number of seconds",
   );
   const body = buildDeviceTokenBody({
-    ...requestedOf(options),
+    ...requested,
     deviceCode: requireNonEmptyString("device_code", device_code),
   });
   const remaining = () => expires_at - now() / 1000;
   const expired = (cause?: OAuthClientError) =>
-    new OAuthClientError(
+    errorOf(
+      context,
       "expired",
-      `The device code of ${quoteUrl(serverMetadata.issuer)} expired before ` +
-        "the user had signed in",
+      words`The device code of ${{
+        url: serverMetadata.issuer,
+      }} expired before the user had signed in`,
       cause && { cause, error: cause.error },
     );
   let interval = intervalOf(authorization);
@@ -289,7 +330,7 @@ export async function pollDeviceToken(
     if (pause >= left) throw expired();
     await underSignal(signal, () => delay(pause * 1000, signal));
     try {
-      return await fetchToken(serverMetadata, body, tokenOptionsOf(options));
+      return await tokenWith(fork(context), serverMetadata, body);
     } catch (failure) {
       signal?.throwIfAborted();
       if (!(failure instanceof OAuthClientError)) throw failure;

@@ -7,19 +7,21 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
-import { quoteUrl, requireEndpoint } from "../core/_url.ts";
+import { requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
+import { words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
-import { requestedOf } from "./_form.ts";
 import {
   authorizationQuery,
   boundParameters,
   endpointUrl,
 } from "./_authorization_parameters.ts";
-import { formOptionsOf, postForm } from "./_form_post.ts";
+import { requestedOf } from "./_form.ts";
+import { postForm } from "./_form_post.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import type { IAuthorizationParameters } from "./authorization_parameters.ts";
 
 /** Options of {@linkcode pushAuthorizationRequest}. */
@@ -35,6 +37,17 @@ export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
    */
   now?: (() => number) | undefined;
 }
+
+/** Metadata of a server that authorization requests can be pushed to. */
+type PushServer = Pick<
+  IAuthorizationServerMetadata,
+  | "issuer"
+  | "authorization_endpoint"
+  | "token_endpoint"
+  | "pushed_authorization_request_endpoint"
+  | "code_challenge_methods_supported"
+  | "token_endpoint_auth_methods_supported"
+>;
 
 /** An authorization request that the server has stored. */
 export interface IPushedAuthorization {
@@ -111,26 +124,35 @@ export interface IPushedAuthorization {
  * ```
  */
 export async function pushAuthorizationRequest(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    | "issuer"
-    | "authorization_endpoint"
-    | "token_endpoint"
-    | "pushed_authorization_request_endpoint"
-    | "code_challenge_methods_supported"
-    | "token_endpoint_auth_methods_supported"
-  >,
+  serverMetadata: PushServer,
   parameters: IAuthorizationParameters,
   options: IPushAuthorizationRequestOptions,
 ): Promise<IPushedAuthorization> {
-  const { assumePkce, now = Date.now, client, dpop, allowHttp } = requireObject(
-    "options",
-    options,
-  );
-  const { clientId } = authenticationOf(
-    requireObject("options.client", client),
+  const { client, assumePkce } = requireObject("options", options);
+  requireObject("options.client", client);
+  const context = { ...grantContextOf(options), client };
+  return await pushWith(
+    context,
     requireObject("serverMetadata", serverMetadata),
+    {
+      ...requestedOf(parameters),
+      redirectUri: parameters.redirectUri,
+      state: parameters.state,
+      codeChallenge: parameters.codeChallenge,
+    },
+    assumePkce,
   );
+}
+
+/** Pushes an authorization request. See {@linkcode pushAuthorizationRequest}. */
+export async function pushWith(
+  context: IGrantContext & { readonly client: Client },
+  serverMetadata: PushServer,
+  parameters: IAuthorizationParameters,
+  assumePkce: boolean | undefined,
+): Promise<IPushedAuthorization> {
+  const { client, dpop, allowHttp, now } = context;
+  const { clientId } = authenticationOf(client, serverMetadata);
   // Checked first, as the result of the request could not be used without it.
   const endpoint = requireEndpoint(
     serverMetadata,
@@ -141,28 +163,27 @@ export async function pushAuthorizationRequest(
     serverMetadata,
     clientId,
     {
-      ...requestedOf(parameters),
-      redirectUri: parameters.redirectUri,
-      state: parameters.state,
-      codeChallenge: parameters.codeChallenge,
+      ...parameters,
       parameters: boundParameters(parameters.parameters, dpop),
     },
     assumePkce,
   );
   const { members, response } = await postForm(
+    context,
     serverMetadata,
     "pushed_authorization_request_endpoint",
     form,
-    formOptionsOf(options),
   );
   const requestUri = stringMember(members, "request_uri");
   const expiresIn = numberMember(members, "expires_in") ?? 0;
   if (requestUri === undefined || expiresIn <= 0) {
+    const { url } = response;
     throw responseError(
+      context,
       response,
       "invalid_response",
-      `Pushed authorization response of ${quoteUrl(response.url)} has no ` +
-        "usable request_uri or expires_in",
+      words`Pushed authorization response of ${{ url }} has no usable \
+request_uri or expires_in`,
     );
   }
   return {

@@ -8,7 +8,8 @@ import { requireNonEmptyString } from "../core/_arguments.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { formOf } from "./_form.ts";
-import { formOptionsOf, postForm } from "./_form_post.ts";
+import { postForm } from "./_form_post.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 
 /** Options of {@linkcode revokeToken}. */
 export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
@@ -72,13 +73,26 @@ export async function revokeToken(
   token: string,
   options?: IRevokeTokenOptions,
 ): Promise<void> {
+  const { tokenTypeHint } = options ?? {};
+  const context = grantContextOf(options);
+  await revokeWith(context, serverMetadata, token, tokenTypeHint);
+}
+
+/** Revokes a token. See {@linkcode revokeToken}. */
+export async function revokeWith(
+  context: IGrantContext,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "revocation_endpoint"
+  >,
+  token: string,
+  tokenTypeHint: string | undefined,
+): Promise<void> {
   const form = formOf({
     token: requireNonEmptyString("token", token),
-    token_type_hint: options?.tokenTypeHint,
+    token_type_hint: tokenTypeHint,
   });
-  await postForm(serverMetadata, "revocation_endpoint", form, {
-    ...formOptionsOf(options),
-    // A revocation request has no proof.
-    dpop: undefined,
-  });
+  // A revocation request has no proof.
+  const unproven = { ...context, dpop: undefined };
+  await postForm(unproven, serverMetadata, "revocation_endpoint", form);
 }

@@ -6,18 +6,18 @@
 
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
-import { quoteUrl } from "../core/_url.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
-import { secretsOf } from "../http/_redact.ts";
+import { secretsIn } from "../http/_context.ts";
+import { type IMessage, words } from "../http/_error.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
-import { transportOf } from "../http/_transport.ts";
-import { formOptionsOf, postForm } from "./_form_post.ts";
-import { requestedOf } from "./_form.ts";
+import { type IRequested, requestedOf } from "./_form.ts";
+import { postForm } from "./_form_post.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { problemOf } from "./_usable_token.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
@@ -73,10 +73,21 @@ function toToken(members: Members, now: () => number): IToken {
   return token as IToken;
 }
 
+/** Metadata of a server with a token endpoint. */
+export type TokenServer = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+>;
+
 /** Returns the error of a token response. */
-function invalidToken(response: IResponse, problem: string): OAuthClientError {
-  const message = `Token response of ${quoteUrl(response.url)} ${problem}`;
-  return responseError(response, "invalid_response", message);
+function invalidToken(
+  context: IGrantContext,
+  response: IResponse,
+  problem: IMessage,
+): OAuthClientError {
+  const { url } = response;
+  const message = words`Token response of ${{ url }} ${problem}`;
+  return responseError(context, response, "invalid_response", message);
 }
 
 /** Drops scopes that are secrets: scopes are shown, in events for example. */
@@ -94,32 +105,41 @@ function dropSecretScopes(
 
 /** Requests a token, which need not be an access token. */
 export async function requestToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
+  context: IGrantContext,
+  serverMetadata: TokenServer,
   body: URLSearchParams,
-  options: IFetchTokenOptions | undefined,
 ): Promise<{ token: IToken; response: IResponse }> {
-  const { members, response, request } = await postForm(
+  const { members, response } = await postForm(
+    context,
     serverMetadata,
     "token_endpoint",
     body,
-    formOptionsOf(options),
   );
   if (!stringMember(members, "access_token")) {
-    throw invalidToken(response, "has no access_token");
+    throw invalidToken(context, response, words`has no access_token`);
   }
-  const token = toToken(members, options?.now ?? Date.now);
+  const token = toToken(members, context.now);
   const { access_token, refresh_token = "", id_token = "" } = token;
-  const received = { access_token, refresh_token, id_token };
-  const secrets = [
-    ...secretsOf(received),
-    ...secretsOf(request.headers, request.body),
-    ...transportOf(options).secrets,
-  ];
+  const headers = { access_token, refresh_token, id_token };
+  const secrets = secretsIn({ sent: [...context.sent, { headers }] });
   if (token.scope) dropSecretScopes(token, token.scope, secrets);
   return { token, response };
+}
+
+/** Requests an access token. See {@linkcode fetchToken}. */
+export async function tokenWith(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  body: URLSearchParams,
+): Promise<IToken> {
+  const { token, response } = await requestToken(
+    context,
+    serverMetadata,
+    body,
+  );
+  const problem = problemOf(token, body, Boolean(context.dpop));
+  if (problem) throw invalidToken(context, response, problem);
+  return token;
 }
 
 /**
@@ -183,21 +203,7 @@ export async function fetchToken(
   body: URLSearchParams,
   options?: IFetchTokenOptions,
 ): Promise<IToken> {
-  const { token, response } = await requestToken(
-    serverMetadata,
-    body,
-    tokenOptionsOf(options ?? {}),
-  );
-  const problem = problemOf(token, body, Boolean(options?.dpop));
-  if (problem !== undefined) throw invalidToken(response, problem);
-  return token;
-}
-
-/** Returns the members of a caller's options that {@linkcode fetchToken} uses. */
-export function tokenOptionsOf(
-  options: IFetchTokenOptions,
-): IFetchTokenOptions {
-  return { ...formOptionsOf(options), now: options.now };
+  return await tokenWith(grantContextOf(options), serverMetadata, body);
 }
 
 /** Options of {@linkcode refreshToken}. */
@@ -251,20 +257,38 @@ export async function refreshToken(
   >,
   options?: IRefreshTokenOptions,
 ): Promise<IToken> {
+  const context = grantContextOf(options);
+  return await refreshWith(
+    context,
+    serverMetadata,
+    token,
+    requestedOf(options ?? {}),
+  );
+}
+
+/** The members of a token that a refresh uses. */
+type RefreshedToken = Pick<
+  IToken,
+  "refresh_token" | "refresh_expires_at" | "scope" | "authorization_details"
+>;
+
+/** Refreshes a token. See {@linkcode refreshToken}. */
+export async function refreshWith(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  token: RefreshedToken,
+  requested: IRequested,
+): Promise<IToken> {
   const { refresh_token = "", refresh_expires_at } = token;
   const body = buildRefreshTokenBody({
-    ...requestedOf(options ?? {}),
+    ...requested,
     refreshToken: refresh_token,
   });
-  const fresh = await fetchToken(
-    serverMetadata,
-    body,
-    tokenOptionsOf(options ?? {}),
-  );
+  const fresh = await tokenWith(context, serverMetadata, body);
   // A response without a scope grants the requested one (RFC 6749, section 5.1).
   const scope = body.get("scope") ?? token.scope;
-  const details = options?.authorizationDetails?.length
-    ? [...options.authorizationDetails]
+  const details = requested.authorizationDetails?.length
+    ? [...requested.authorizationDetails]
     : token.authorization_details;
   const isSame = (fresh.refresh_token ?? refresh_token) === refresh_token;
   const keepsExpiry = isSame && refresh_expires_at !== undefined;

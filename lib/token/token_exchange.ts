@@ -5,20 +5,15 @@
  */
 
 import { stringMember } from "../core/_members.ts";
-import { quoteUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { requestedOf } from "./_form.ts";
+import { grantContextOf } from "./_grant_context.ts";
 import {
   buildTokenExchangeBody,
   type IBuildTokenExchangeBodyOptions,
 } from "./grant_body.ts";
-import {
-  fetchToken,
-  type IFetchTokenOptions,
-  type IToken,
-  tokenOptionsOf,
-} from "./token.ts";
+import { type IFetchTokenOptions, type IToken, tokenWith } from "./token.ts";
 
 /** Options of {@linkcode exchangeToken}. */
 export interface IExchangeTokenOptions
@@ -93,20 +88,19 @@ export async function exchangeToken(
     actorToken: options.actorToken,
     actorTokenType: options.actorTokenType,
   });
-  const token = await fetchToken(
-    serverMetadata,
-    body,
-    tokenOptionsOf(options),
-  );
+  const context = grantContextOf(options);
+  const token = await tokenWith(context, serverMetadata, body);
   const issued_token_type = stringMember(token, "issued_token_type");
   const isRequested = issued_token_type !== undefined &&
     (!requestedTokenType || issued_token_type === requestedTokenType);
   if (!isRequested) {
-    throw new OAuthClientError(
+    const { token_endpoint: url } = serverMetadata;
+    throw errorOf(
+      context,
       "invalid_response",
-      `Token exchange at ${quoteUrl(serverMetadata.token_endpoint)} ` +
-        "returned no issued_token_type, or not the requested one",
-      { url: serverMetadata.token_endpoint },
+      words`Token exchange at ${{ url }} returned no issued_token_type, or not \
+the requested one`,
+      { url },
     );
   }
   return { ...token, issued_token_type };

@@ -4,8 +4,8 @@ import {
   isAuthorizationServerMetadata,
 } from "../../../mod.ts";
 import {
-  resourceCandidates,
-  serverCandidates,
+  resourceUrls as strictResourceUrls,
+  serverUrls as strictServerUrls,
 } from "../../../lib/discovery/_strict_search.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -42,24 +42,24 @@ const URLS: [url: string, origin: string, path: string, query: string][] = [
 
 /** The URLs that a strict discovery requests for a resource. */
 function resourceUrls(target: string, named?: string): string[] {
-  return resourceCandidates({
+  return strictResourceUrls({
     target: new URL(target),
     rules: {},
     resourceMetadataUrl: named,
     resourceMatch: undefined,
     sameOriginHeaders: undefined,
-  }).map(({ url }) => url);
+  });
 }
 
 /** The URLs that a strict discovery requests for an authorization server. */
 function serverUrls(issuer: string): string[] {
-  return serverCandidates({
+  return strictServerUrls({
     issuer,
     rules: {},
     trustedIssuers: undefined,
     preferredUrl: undefined,
     additionalHeaders: undefined,
-  }).map(({ url }) => url);
+  });
 }
 
 const unique = (urls: string[]) => [...new Set(urls)];

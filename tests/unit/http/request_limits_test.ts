@@ -185,38 +185,3 @@ Deno.test("maxBytes applies to a minimal response's declared length and text", a
     assertEquals(error.code, "response_too_large");
   }
 });
-
-/** A response as `fetch` itself makes one, whose header fields may be false. */
-function fetched(body: BodyInit, headers: HeadersInit, type: string) {
-  let reads = 0;
-  const response = new Response(body, { headers });
-  const read = response.arrayBuffer.bind(response);
-  Object.defineProperties(response, {
-    type: { value: type },
-    arrayBuffer: { value: () => (reads++, read()) },
-  });
-  return { response, reads: () => reads };
-}
-
-Deno.test("a body of known length is read at once, any other as a stream, up to maxBytes", async () => {
-  const length = { "Content-Length": "7" };
-  const rows: [headers: HeadersInit, type: string, reads: number][] = [
-    [length, "basic", 1],
-    [{}, "basic", 0],
-    [{ "Content-Length": "" }, "basic", 0],
-    [length, "cors", 0],
-    [length, "default", 0],
-    [{ ...length, "Content-Encoding": "gzip" }, "basic", 0],
-    [{ ...length, "Transfer-Encoding": "chunked" }, "basic", 0],
-  ];
-  for (const [headers, type, read] of rows) {
-    const { body, state } = streamed(
-      read ? [encode("{}".padEnd(101))] : endless(),
-    );
-    const { response, reads } = fetched(body, headers, type);
-    const fetch = () => Promise.resolve(response);
-    const error = await errorOf(POST.send({ fetch, maxBytes: 100 }));
-    assertEquals([error.code, reads()], ["response_too_large", read]);
-    if (!read) assertEquals(state, { cancelled: true, pulled: 3 });
-  }
-});

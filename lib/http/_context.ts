@@ -1,0 +1,123 @@
+/** What an operation makes its requests with, and what these have sent. */
+
+import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { secretsOf } from "./_redact.ts";
+import { type AuthorizedFetchEvent, emit, type OnEvent } from "./events.ts";
+import type { IFetch, IRequestOptions } from "./request_options.ts";
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_MAX_BYTES = 1_048_576;
+
+/** A value that a server has received, or the parts of a request that contain some. */
+export type Sent = string | {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/**
+ * The context of one operation: how requests are made, and what they have sent. It
+ * contains no header fields, as these are for one server. A copy by spread shares what
+ * was sent, a {@linkcode fork} does not.
+ */
+export interface IContext
+  extends Pick<IRequestOptions, "fetch" | "signal" | "allowUrl"> {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** Accepts http and loopback everywhere. */
+  readonly allowHttp: boolean | undefined;
+  readonly now: () => number;
+  /** The `User-Agent` of every request that does not set it. */
+  readonly userAgent: string | undefined;
+  readonly onEvent: OnEvent | undefined;
+  /** What was sent, unchanged; errors and events must not repeat it. */
+  readonly sent: Sent[];
+}
+
+/** Values that accompany a `fetch` through all functions that receive it. */
+type Companions = Partial<Pick<IContext, "sent" | "userAgent" | "onEvent">>;
+
+/**
+ * The companions of each `fetch` that an authorized fetch has made. As members of options
+ * they would be public, and a caller's objects could set them by accident.
+ */
+const companions = /* @__PURE__ */ new WeakMap<IFetch, Companions>();
+
+/** Returns a `fetch` with companions, including those of the given `fetch`. */
+export function fetchWith(
+  fetch: IFetch | undefined,
+  { sent = [], ...further }: Companions,
+): IFetch {
+  const own: IFetch = (url, init) => (fetch ?? globalThis.fetch)(url, init);
+  const earlier = (fetch && companions.get(fetch)) ?? {};
+  companions.set(own, {
+    ...earlier,
+    ...further,
+    sent: [...earlier.sent ?? [], ...sent],
+  });
+  return own;
+}
+
+function limit(name: string, value: number): number {
+  const isPositive = typeof value === "number" && value > 0;
+  requireArgument(isPositive, name, "a positive number");
+  return value;
+}
+
+/** The options that a context is made of. */
+export interface IContextOptions extends Omit<IRequestOptions, "headers"> {
+  allowHttp?: boolean | undefined;
+  now?: (() => number) | undefined;
+}
+
+/**
+ * Checks a caller's options, and returns a context. Nothing else is passed on: a type
+ * such as `Omit<IRequestOptions, "headers">` does not keep TypeScript from accepting an
+ * object that has header fields for another server.
+ */
+export function contextOf(options: IContextOptions | undefined): IContext {
+  const { fetch, signal, allowUrl, timeoutMs, maxBytes, allowHttp, now } =
+    requireObject("options", options ?? {});
+  const { sent = [], userAgent, onEvent } = (fetch && companions.get(fetch)) ??
+    {};
+  return {
+    fetch,
+    signal,
+    allowUrl,
+    timeoutMs: limit("options.timeoutMs", timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    maxBytes: limit("options.maxBytes", maxBytes ?? DEFAULT_MAX_BYTES),
+    allowHttp,
+    now: now ?? Date.now,
+    userAgent,
+    onEvent,
+    sent: [...sent],
+  };
+}
+
+/**
+ * Returns a context for another operation: what it sends is not noted in the given one,
+ * which lives longer.
+ */
+export function fork<Context extends IContext>(
+  context: Context,
+  sent: readonly Sent[] = [],
+): Context {
+  return { ...context, sent: [...context.sent, ...sent] };
+}
+
+/** Returns the values that errors and events of a context must not repeat. */
+export function secretsIn({ sent }: Pick<IContext, "sent">): string[] {
+  return sent.flatMap((one) =>
+    typeof one === "string"
+      ? secretsOf({ value: one })
+      : secretsOf(one.headers, one.body)
+  );
+}
+
+/** Reports an event, without what was sent. */
+export function report(
+  context: Pick<IContext, "onEvent" | "sent">,
+  event: AuthorizedFetchEvent,
+): void {
+  const { onEvent } = context;
+  if (onEvent) emit(onEvent, event, secretsIn(context));
+}

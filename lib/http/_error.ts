@@ -1,0 +1,92 @@
+/** How an operation makes its errors once it has sent something. */
+
+import { quote, quoteJson } from "../core/_quote.ts";
+import { quoteRefusedUrl, quoteUrl } from "../core/_url.ts";
+import {
+  type IOAuthClientErrorDetails,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+} from "../core/errors.ts";
+import { type IContext, secretsIn } from "./_context.ts";
+
+/** What a message quotes: text, a URL, JSON, a number, or parts of a message. */
+export type Quoted =
+  | string
+  | number
+  | { readonly url: unknown }
+  | { readonly refusedUrl: unknown }
+  | { readonly json: unknown }
+  | IMessage;
+
+/** A message in parts: our own words, which stay as they are, and what it quotes. */
+export interface IMessage {
+  readonly words: readonly string[];
+  readonly quoted: readonly Quoted[];
+}
+
+/** Returns a message; what it quotes is cleaned when an error is made of it. */
+export function words(
+  words: readonly string[],
+  ...quoted: readonly Quoted[]
+): IMessage {
+  return { words, quoted };
+}
+
+/** Returns a message of our own words alone. */
+export function literal(text: string): IMessage {
+  return words([text]);
+}
+
+/** Returns one message for a list of what it quotes. */
+export function joined(
+  quoted: readonly Quoted[],
+  separator: string,
+): IMessage {
+  return words(["", ...quoted.slice(1).map(() => separator), ""], ...quoted);
+}
+
+/** Returns a message about a URL that is not used. */
+export function unusedUrl(
+  name: string,
+  refusedUrl: unknown,
+  expected: string,
+): IMessage {
+  const problem = literal(`${name} is not used: expected ${expected}`);
+  return words`${problem}, got ${{ refusedUrl }}`;
+}
+
+function shown(one: Quoted, secrets: readonly string[]): string {
+  if (typeof one === "string") return quote(one, secrets);
+  if (typeof one === "number") return `${one}`;
+  if ("url" in one) return quoteUrl(one.url, secrets);
+  if ("refusedUrl" in one) return quoteRefusedUrl(one.refusedUrl, secrets);
+  return "json" in one ? quoteJson(one.json, secrets) : textOf(one, secrets);
+}
+
+function textOf(
+  { words, quoted }: IMessage,
+  secrets: readonly string[],
+): string {
+  const [first = "", ...further] = words;
+  return quoted.reduce<string>(
+    (text, one, index) => text + shown(one, secrets) + (further[index] ?? ""),
+    first,
+  );
+}
+
+/**
+ * Makes an error that repeats nothing that was sent. An error is clean when it is made,
+ * as its stack keeps the first message.
+ */
+export function errorOf(
+  context: Pick<IContext, "sent">,
+  code: OAuthClientErrorCode,
+  message: IMessage,
+  { url, ...details }: IOAuthClientErrorDetails = {},
+): OAuthClientError {
+  const secrets = secretsIn(context);
+  return new OAuthClientError(code, textOf(message, secrets), {
+    ...(url !== undefined && { url: quoteUrl(url, secrets) }),
+    ...details,
+  });
+}

@@ -1,0 +1,24 @@
+/** What a request to an endpoint that authenticates the client is made with. */
+
+import type { IDpop } from "../client/dpop.ts";
+import type { Client } from "../client/known_client.ts";
+import { contextOf, type IContext } from "../http/_context.ts";
+import type { IFormRequestOptions } from "./form_options.ts";
+
+/**
+ * The context of an operation, with its client, its key and the header fields that the
+ * caller adds: all of them are for one server.
+ */
+export interface IGrantContext extends IContext {
+  readonly client: Client | undefined;
+  readonly dpop: IDpop | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** Checks a caller's options, and returns a context. */
+export function grantContextOf(
+  options: IFormRequestOptions & { now?: (() => number) | undefined } = {},
+): IGrantContext {
+  const { client, dpop, headers } = options;
+  return { ...contextOf(options), client, dpop, headers };
+}
