@@ -292,12 +292,14 @@ export type { IFormRequestOptions } from "./lib/token/form_options.ts";
 export {
   fetchToken,
   type IFetchTokenOptions,
-  type IIsTokenExpiredOptions,
   type IRefreshTokenOptions,
-  isTokenExpired,
   type IToken,
   refreshToken,
 } from "./lib/token/token.ts";
+export {
+  type IIsTokenExpiredOptions,
+  isTokenExpired,
+} from "./lib/token/token_expiry.ts";
 export {
   checkIdToken,
   type ICheckIdTokenOptions,

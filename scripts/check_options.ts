@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { root } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
+import { findOtherErrors } from "./check_errors.ts";
 
 /**
  * A survey of the doctor keeps the options for its rules, which read members; a flow is
@@ -134,11 +135,14 @@ if (import.meta.main) {
   const entries = entryPoints.map(({ path }) =>
     fileURLToPath(new URL(path, root))
   );
-  const problems = findPassedOptions(
-    createProgram(entries),
+  const program = createProgram(entries);
+  const passed = findPassedOptions(
+    program,
     (path) => path.includes("/lib/") && !path.endsWith(".d.ts"),
   );
+  const errors = findOtherErrors(program);
+  const problems = [...passed, ...errors];
   for (const problem of problems) console.error(problem);
-  console.log(`Options: ${problems.length} problems.`);
+  console.log(`Options: ${passed.length} problems. Errors: ${errors.length}.`);
   Deno.exit(problems.length === 0 ? 0 : 1);
 }

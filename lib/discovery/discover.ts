@@ -239,6 +239,7 @@ export async function discover(
     "authorizationServer",
     "absent beside serverMetadata",
   );
+  const shown = { url: target };
   const rules = {
     allowHttp,
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
@@ -274,16 +275,13 @@ export async function discover(
     : { attempts: [] };
   const { metadata: resourceMetadata, attempts, ended } = found;
   if (ended) {
-    const problem = words`${{
-      url: target,
-    }} is not the resource of its metadata`;
+    const problem = words`${shown} is not the resource of its metadata`;
     throw discoveryError(context, problem, attempts, ended);
   }
   const servers = serversOf(resourceMetadata);
   if (!servers) {
-    const problem = words`The authorization_servers in the metadata of ${{
-      url: target,
-    }} are not an array of strings`;
+    const problem = words`The authorization_servers in the metadata of \
+${shown} are not an array of strings`;
     throw discoveryError(context, problem, attempts);
   }
   const named = authorizationServer === undefined
@@ -309,9 +307,8 @@ export async function discover(
   if (!server.metadata && !mayAssume) {
     throw serverError(
       context,
-      words`No metadata of the authorization server ${{ url: issuer }} for ${{
-        url: target,
-      }}`,
+      words`No metadata of the authorization server ${{ url: issuer }} for \
+${shown}`,
       attempts,
       server.attempts,
     );

@@ -61,6 +61,22 @@ export async function underSignal<T>(
   }
 }
 
+/** Waits with a timer, which is cleared when the signal aborts. */
+export async function pause(
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await underSignal(signal, () =>
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER_MS));
+      }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Runs a task until it has finished, it times out or the caller's signal aborts.
  * The signal of the task then aborts as well, but the task is not waited for: a

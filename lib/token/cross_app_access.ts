@@ -176,33 +176,34 @@ export async function fetchIdJag(
   options: IFetchIdJagOptions,
 ): Promise<IIdJag> {
   return await idJagWith(grantContextOf(options), idpMetadata, {
-    ...requestedOf(options),
     subjectToken: options.subjectToken,
     subjectTokenType: options.subjectTokenType,
     audience: options.audience,
     resourceClientId: options.resourceClientId,
+    requested: requestedOf(options),
   });
 }
 
 /** What an ID-JAG is requested with. */
-type WantedIdJag =
-  & IRequested
-  & Pick<
+interface IWantedIdJag extends
+  Pick<
     IFetchIdJagOptions,
     "subjectToken" | "subjectTokenType" | "audience" | "resourceClientId"
-  >;
+  > {
+  requested: IRequested;
+}
 
 /** Requests an ID-JAG. See {@linkcode fetchIdJag}. */
 export async function idJagWith(
   context: IGrantContext,
   idpMetadata: TokenServer,
-  { subjectToken, subjectTokenType, audience, resourceClientId, ...further }:
-    WantedIdJag,
+  { subjectToken, subjectTokenType, audience, resourceClientId, requested }:
+    IWantedIdJag,
 ): Promise<IIdJag> {
   const { dpop, now } = context;
-  const { resource } = further;
+  const { resource } = requested;
   const body = buildTokenExchangeBody({
-    ...further,
+    ...requested,
     subjectToken,
     subjectTokenType: subjectTokenType ?? TOKEN_TYPE_ID_TOKEN,
     requestedTokenType: TOKEN_TYPE_ID_JAG,

@@ -19,7 +19,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
-import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
+import { pause, underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
@@ -202,22 +202,6 @@ export interface IPollDeviceTokenOptions
     | undefined;
 }
 
-/** Waits with a timer, which is cleared when the signal aborts. */
-async function defaultDelay(
-  milliseconds: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    await underSignal(signal, () =>
-      new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER_MS));
-      }));
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Returns the interval of the server in seconds, or the default. */
 function intervalOf({ interval }: IDeviceAuthorization): number {
   return typeof interval === "number" && interval > 0
@@ -284,21 +268,22 @@ export async function pollDeviceToken(
     grantContextOf(options),
     serverMetadata,
     authorization,
-    { ...requestedOf(options), onPending, delay },
+    { requested: requestedOf(options), onPending, delay },
   );
 }
 
 /** How a device code is polled for. */
-type Polling =
-  & IRequested
-  & Pick<IPollDeviceTokenOptions, "onPending" | "delay">;
+interface IPolling
+  extends Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
+  requested: IRequested;
+}
 
 /** Polls for the token of a device. See {@linkcode pollDeviceToken}. */
 export async function pollWith(
   context: IGrantContext,
   serverMetadata: TokenServer,
   authorization: IDeviceAuthorization,
-  { onPending, delay = defaultDelay, ...requested }: Polling,
+  { onPending, delay = pause, requested }: IPolling,
 ): Promise<IToken> {
   const { signal, now } = context;
   const { device_code, expires_at } = authorization;

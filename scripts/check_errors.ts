@@ -1,0 +1,60 @@
+/**
+ * Checks where errors are made. Once an operation has sent something, its context makes
+ * them (`lib/http/_error.ts`), so that they repeat nothing that was sent. The other
+ * places are counted here: there nothing was sent yet, or the message has no value of a
+ * server or a request.
+ */
+
+import ts from "typescript";
+
+/** Folders whose functions make requests. `core/` makes none. */
+const FOLDERS = /\/lib\/((?:http|discovery|client|token|session)\/\w+\.ts)$/;
+
+/** How many errors each file makes by itself. */
+export const COUNTS: Readonly<Record<string, number>> = {
+  "http/_error.ts": 1,
+  "discovery/_strict_search.ts": 1,
+  "client/_jws.ts": 1,
+  "client/authentication_selection.ts": 1,
+  "client/registration.ts": 1,
+  "client/signing_key.ts": 1,
+  "token/_authorization_parameters.ts": 1,
+  "token/cross_app_access.ts": 2,
+  "token/id_token.ts": 1,
+  "session/_new_sign_in.ts": 1,
+  "session/_redirect_rules.ts": 1,
+  "session/_refreshed_id_token.ts": 1,
+  "session/_repeatable_request.ts": 1,
+  "session/_usable_session.ts": 1,
+  "session/assertion_flow.ts": 1,
+  "session/authorized_fetch.ts": 1,
+  "session/cross_app_flow.ts": 1,
+  "session/ensure_client.ts": 1,
+};
+
+/** Returns the files that make another number of errors than is counted. */
+export function findOtherErrors(
+  program: ts.Program,
+  counts: Readonly<Record<string, number>> = COUNTS,
+): string[] {
+  const found = new Map(Object.keys(counts).map((file) => [file, 0]));
+  for (const source of program.getSourceFiles()) {
+    const [, file] = FOLDERS.exec(source.fileName) ?? [];
+    if (file === undefined) continue;
+    const visit = (node: ts.Node): void => {
+      if (
+        ts.isNewExpression(node) &&
+        node.expression.getText() === "OAuthClientError"
+      ) {
+        found.set(file, (found.get(file) ?? 0) + 1);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  return [...found].filter(([file, count]) => count !== (counts[file] ?? 0))
+    .map(([file, count]) =>
+      `lib/${file}: ${count} times new OAuthClientError, expected ` +
+      `${counts[file] ?? 0}: use errorOf() of lib/http/_error.ts`
+    );
+}
