@@ -6,6 +6,7 @@
  */
 
 import { requireNonEmptyString } from "../core/_arguments.ts";
+import { hintsFor } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
@@ -172,15 +173,11 @@ function requireAuthentication(
 function waysToAClient(
   { registration_endpoint, ...metadata }: ClientServerMetadata,
 ): string[] {
-  return [
-    ...(registration_endpoint ? ["clientMetadata to register one"] : []),
-    ...(metadata.client_id_metadata_document_supported === true
-      ? ["clientMetadataUrl, as the server accepts client metadata documents"]
-      : []),
-    registration_endpoint
-      ? "client to one that you have"
-      : "client to one that you have, as the server offers no registration",
-  ];
+  return hintsFor("client", "no_client", {
+    registration: Boolean(registration_endpoint),
+    metadata_documents: metadata.client_id_metadata_document_supported === true,
+    no_registration: !registration_endpoint,
+  });
 }
 
 /**
