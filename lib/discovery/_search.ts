@@ -1,7 +1,7 @@
 /** Requests one URL after another until one returns usable metadata. */
 
 import { describeReason, quote } from "../core/_quote.ts";
-import { type IUrlRules, parseUrl, quoteUrl, urlProblem } from "../core/_url.ts";
+import { type IUrlRules, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IDiscoveryAttempt,
   OAuthClientError,
@@ -14,7 +14,7 @@ import {
   errorOf,
   type IMessage,
   literal,
-  unusedUrl,
+  requireUrl,
   words,
 } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
@@ -115,12 +115,8 @@ export async function search<Metadata>(
     let error: Error;
     let verdict: IVerdict<Metadata> = {};
     try {
-      const expected = rules && urlProblem(url, rules);
-      if (expected) {
-        const name = `The URL of ${nameOf(purpose)}`;
-        const message = unusedUrl(name, url, expected);
-        throw errorOf(context, "url_refused", message);
-      }
+      const name = `The URL of ${nameOf(purpose)}`;
+      if (rules) requireUrl(context, name, url, rules);
       const response = await request({ url, purpose, headers }, context);
       const { status, json, failure, finalUrl } = response;
       if (status === 200 && !failure) verdict = check(json, finalUrl);

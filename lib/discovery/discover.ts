@@ -7,12 +7,7 @@
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
-import {
-  isLoopback,
-  requireSafeUrl,
-  urlProblem,
-  urlString,
-} from "../core/_url.ts";
+import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type {
@@ -22,7 +17,7 @@ import type {
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
-import { errorOf, unusedUrl, words } from "../http/_error.ts";
+import { requireUrl, words } from "../http/_error.ts";
 import { identifierOf } from "./_identifiers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
@@ -288,11 +283,7 @@ ${shown} are not an array of strings`;
     ? selectServer(servers, selectAuthorizationServer)
     : String(authorizationServer);
   const issuer = named ?? target.origin;
-  const expected = urlProblem(issuer, rules);
-  if (expected) {
-    const message = unusedUrl("The authorization server", issuer, expected);
-    throw errorOf(context, "url_refused", message);
-  }
+  requireUrl(context, "The authorization server", issuer, rules);
 
   const server = await searchServer(context, {
     issuer,
@@ -320,10 +311,10 @@ ${shown}`,
     serverMetadata,
     offlineAccess,
   });
-  const trusted = Object.entries(trustedIssuers ?? {})
-    .find(([named]) =>
+  const [, trusted] =
+    Object.entries(trustedIssuers ?? {}).find(([named]) =>
       isSameIssuer(named, issuer) || named === serverMetadata.issuer
-    )?.[1];
+    ) ?? [];
   const source = authorizationServer !== undefined
     ? "option"
     : named === undefined

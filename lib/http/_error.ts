@@ -1,7 +1,12 @@
 /** How an operation makes its errors once it has sent something. */
 
 import { quote, quoteJson } from "../core/_quote.ts";
-import { quoteRefusedUrl, quoteUrl } from "../core/_url.ts";
+import {
+  type IUrlRules,
+  quoteRefusedUrl,
+  quoteUrl,
+  urlProblem,
+} from "../core/_url.ts";
 import {
   type IOAuthClientErrorDetails,
   OAuthClientError,
@@ -72,6 +77,18 @@ function textOf(
     (text, one, index) => text + shown(one, secrets) + (further[index] ?? ""),
     first,
   );
+}
+
+/** Fails unless a request may be sent to a URL that a server has named. */
+export function requireUrl(
+  context: Pick<IContext, "sent">,
+  name: string,
+  url: string,
+  rules: IUrlRules,
+): void {
+  const expected = urlProblem(url, rules);
+  if (expected === undefined) return;
+  throw errorOf(context, "url_refused", unusedUrl(name, url, expected));
 }
 
 /**
