@@ -21,6 +21,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   "token/_authorization_parameters.ts": 1,
   "token/cross_app_access.ts": 2,
   "token/id_token.ts": 1,
+  "session/_dpop_need.ts": 1,
   "session/_new_sign_in.ts": 1,
   "session/_redirect_rules.ts": 1,
   "session/_refreshed_id_token.ts": 1,

@@ -33,18 +33,18 @@ const ENTRIES = [
     25_000,
     36_400,
   ],
-  ["code flow, from 401 to a token", CODE_FLOW, 9_500, 15_500],
+  ["code flow, from 401 to a token", CODE_FLOW, 9_500, 15_900],
   [
     "discoverAuthorization",
     exportOf("{ discoverAuthorization }"),
     7_000,
-    9_600,
+    9_800,
   ],
   [
     "the two metadata fetches",
     exportOf("{ fetchAuthorizationServerMetadata, fetchResourceMetadata }"),
     4_800,
-    6_800,
+    7_150,
   ],
   [
     "createAuthorizedFetch, codeFlow, memoryStore",
