@@ -215,8 +215,9 @@ export function isChangedByEncoding(
  * RFC 6749 requires form-encoded credentials, but many servers do not decode them. So
  * if the encoding changes the credentials, a request that fails with `invalid_client`,
  * `unauthorized_client`, or a 401 or 403 without a body, is repeated once with
- * unencoded credentials; if these are accepted, they are used from then on. With the
- * option `formEncode`, only the form that it selects is sent.
+ * unencoded credentials; if these are accepted, they are used from then on. No session
+ * keeps that, so each process has one request refused. With the option `formEncode`,
+ * only the form that it selects is sent.
  *
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.

@@ -46,28 +46,6 @@ export function noteUnencoded(client: Client, isUnencoded: boolean): void {
   else unencodedClients.delete(client);
 }
 
-/** Returns what {@linkcode noteUnencoded} has stored about a client, for a session. */
-export function notedOf(client: Client): Pick<IKnownClient, "formEncode"> {
-  return unencodedClients.has(client) ? { formEncode: false } : {};
-}
-
-/**
- * Restores what a session has kept about a client, such as a session of another
- * process.
- */
-export function recallNoted(
-  client: Client,
-  kept: IKnownClient | undefined,
-): void {
-  if (kept?.formEncode !== false || kept.client_id !== clientIdOf(client)) {
-    return;
-  }
-  const isOpen = isAuthentication(client)
-    ? client.unencoded !== undefined
-    : client.formEncode === undefined;
-  if (isOpen) noteUnencoded(client, true);
-}
-
 /** Returns the registration of a client, without its authentication functions. */
 export function registrationOf(client: Client, issuer: string): IKnownClient {
   // Also checked when credentials are sent, but the user would have signed in by then.

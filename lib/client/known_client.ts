@@ -12,10 +12,7 @@ export interface IKnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
   /** Issuer of the server. The client must not be used at another server. */
   issuer: string;
-  /**
-   * As the option of {@linkcode clientSecretBasic}. In a session, it is `false` if the
-   * server accepts the credentials only unencoded.
-   */
+  /** As the option of {@linkcode clientSecretBasic}. */
   formEncode?: boolean | undefined;
 }
 

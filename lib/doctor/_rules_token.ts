@@ -104,14 +104,21 @@ export const TOKEN_RULES: readonly IRule[] = [
     client:
       "This library sends them once more without the encoding; where it is " +
       "known, `clientSecretPost`.",
-    find: ({ signIn }) =>
-      signIn?.session?.client.formEncode === false
+    find({ signIn, exchanges }) {
+      const [before, last] = exchanges.filter(({ name }) => name === "token")
+        .map(({ sent, response }) => ({
+          basic: new Headers(sent?.headers).get("Authorization") ?? undefined,
+          status: response?.status ?? 0,
+        })).slice(-2);
+      return signIn?.session && last?.basic && before?.basic &&
+          before.basic !== last.basic && before.status >= 400
         ? {
           message: "The server compares Basic credentials with special " +
             "characters without decoding them.",
           at: "token",
         }
-        : undefined,
+        : undefined;
+    },
   },
   {
     id: "id_token_invalid",

@@ -3,10 +3,7 @@
 import { requireArgument } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
-import {
-  recallNoted,
-  requireBoundClient,
-} from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureClient } from "./ensure_client.ts";
@@ -101,10 +98,7 @@ export async function clientOf(
   const { context: { serverMetadata }, session } = request;
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
   const given = request.client ?? flow.client;
-  if (given) {
-    recallNoted(given, session?.client);
-    return { client: given, isReused: false };
-  }
+  if (given) return { client: given, isReused: false };
   const ensure = (...further: IKnownClient[]) =>
     ensureClient(serverMetadata, {
       ...sessionOptionsOf(request),
@@ -118,7 +112,6 @@ export async function clientOf(
   if (!session) return { client: await ensure(...kept), isReused: false };
   const own = { ...session.client };
   const client = await ensure(own, ...kept);
-  recallNoted(client, session.client);
   return { client, isReused: client === own };
 }
 

@@ -1,9 +1,8 @@
 /** How sessions are created. They contain only what later steps use. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
-import { notedOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { IKnownClient } from "../client/known_client.ts";
 import type { IToken } from "../token/token.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 
@@ -26,16 +25,11 @@ type Kept = Omit<
   "token" | "dpopThumbprint" | "isUserAway" | "idJag"
 >;
 
-/**
- * Returns the part of a grant that is kept, as plain JSON, with what the requests have
- * shown about their client.
- */
+/** Returns the part of a grant that is kept, as plain JSON. */
 export function keptGrant(
-  { resource, omitResource, refreshScope, serverMetadata, scopes, ...grant }:
+  { resource, omitResource, refreshScope, serverMetadata, scopes, client }:
     IGrant,
-  usedClient: Client,
 ): Kept {
-  const client = { ...grant.client, ...notedOf(usedClient) };
   const keptServer: Complete<SessionServerMetadata> = {
     issuer: serverMetadata.issuer,
     token_endpoint: serverMetadata.token_endpoint,
@@ -76,9 +70,9 @@ export function keptGrant(
 export function newSession(
   grant: IGrant,
   token: IToken,
-  { client, dpop }: { client: Client; dpop: IDpop | undefined },
+  dpop: IDpop | undefined,
 ): ISession {
-  const kept = keptGrant(grant, client);
+  const kept = keptGrant(grant);
   return {
     ...kept,
     token,

@@ -90,6 +90,8 @@ export class SharedStore {
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
   #isSavingAgain = false;
+  /** The client of the session that was read last. */
+  #client: ISession["client"] | undefined;
   readonly #ids = new WeakMap<object, number>();
   #lastId = 0;
 
@@ -109,6 +111,14 @@ export class SharedStore {
   async #read(): Promise<ISession | undefined> {
     const stored = await this.#store.load() ?? undefined;
     this.#storedToken = tokenOf(stored);
+    const last = this.#client;
+    this.#client = stored?.client;
+    // One object, even if the store parses JSON: the encoding that the server accepts is
+    // stored by client, and found once.
+    if (stored && JSON.stringify(last) === JSON.stringify(stored.client)) {
+      this.#client = last;
+      if (last !== stored.client) return { ...stored, client: last! };
+    }
     return stored;
   }
 

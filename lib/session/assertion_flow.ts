@@ -11,7 +11,6 @@ import { readClaims } from "../core/_jwt.ts";
 import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import {
-  recallNoted,
   registrationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
@@ -116,7 +115,6 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   );
   return carrying(client, async (request) => {
     const { resource, issuer, serverMetadata } = request.context;
-    if (client) recallNoted(client, request.session?.client);
     const scopes = ownScopesOf(request, options);
     // A session without a `client_id` has no client that could be used again.
     const registration = client
@@ -159,9 +157,6 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
     });
     // A new token needs no more requests than a refresh.
     delete token.refresh_token;
-    return newSession(grant, token, {
-      client: client ?? registration,
-      dpop: request.dpop,
-    });
+    return newSession(grant, token, request.dpop);
   });
 }

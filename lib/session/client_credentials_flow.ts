@@ -6,7 +6,6 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import {
-  recallNoted,
   registrationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
@@ -67,7 +66,6 @@ export function clientCredentialsFlow(
   requireBoundClient(requireObject("client", client));
   return carrying(client, async (request) => {
     const { resource, serverMetadata } = request.context;
-    recallNoted(client, request.session?.client);
     const scopes = ownScopesOf(request, options);
     const grant = {
       resource,
@@ -88,6 +86,6 @@ export function clientCredentialsFlow(
     });
     // A new token needs no more requests than a refresh (RFC 6749, section 4.4.3).
     delete token.refresh_token;
-    return newSession(grant, token, { client, dpop: request.dpop });
+    return newSession(grant, token, request.dpop);
   });
 }

@@ -24,7 +24,6 @@ import { missingScopes } from "../core/scopes.ts";
 import { transportOf } from "../http/_transport.ts";
 import { discoverAuthorizationServer } from "../discovery/discover_server.ts";
 import {
-  recallNoted,
   registrationOf,
   requireBoundClient,
 } from "../client/authentication_selection.ts";
@@ -234,7 +233,6 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     const { resource, issuer, serverMetadata } = request.context;
     const { acrValues, maxAge, signal, now = Date.now } = request;
     requireProfile(serverMetadata, assumeProfile);
-    recallNoted(client, request.session?.client);
     const scopes = ownScopesOf(request, options);
     const grant = {
       resource,
@@ -299,7 +297,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
       // A refresh token would outlast a decision of the identity provider; the ID-JAG
       // replaces it.
       delete token.refresh_token;
-      const session = newSession(grant, token, { client, dpop: request.dpop });
+      const session = newSession(grant, token, request.dpop);
       return {
         ...session,
         idJag: { assertion, ...(scope !== undefined && { scope }) },

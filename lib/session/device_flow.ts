@@ -113,6 +113,6 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       delay,
     });
     const checked = await withCheckedIdToken(token, expected, now);
-    return newSession(grant, checked, { client, dpop: request.dpop });
+    return newSession(grant, checked, request.dpop);
   });
 }

@@ -7,11 +7,7 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import {
-  clientIdOf,
-  notedOf,
-  recallNoted,
-} from "../client/authentication_selection.ts";
+import { clientIdOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { secretsOf } from "../http/_redact.ts";
@@ -165,7 +161,6 @@ export async function refreshSession(
   const { serverMetadata, token, scopes, refreshScope, dpopThumbprint } =
     requireObject("session", session);
   const { access_token, id_token } = token;
-  recallNoted(client, session.client);
   // A holder of the former key could not use a token that is bound to another key.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
@@ -193,7 +188,6 @@ export async function refreshSession(
   }
   return {
     ...session,
-    client: { ...session.client, ...notedOf(client) },
     token: { ...(id_token && { id_token }), ...fresh },
   };
 }
@@ -232,7 +226,6 @@ export async function revokeSession(
 ): Promise<void> {
   const { serverMetadata, token } = requireObject("session", session);
   const { client = session.client } = options ?? {};
-  recallNoted(client, session.client);
   const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
     const value = token[tokenTypeHint];

@@ -12,10 +12,7 @@ import type { IAuthorizationDetail } from "../core/types.ts";
 import { transportOf } from "../http/_transport.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import {
-  recallNoted,
-  registrationOf,
-} from "../client/authentication_selection.ts";
+import { registrationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
@@ -264,7 +261,7 @@ export async function startAuthorization(
       }),
     };
   const pending: IPendingAuthorization = {
-    ...keptGrant(grant, client),
+    ...keptGrant(grant),
     state,
     codeVerifier,
     redirectUri: String(options.redirectUri),
@@ -324,7 +321,6 @@ export async function finishAuthorization(
   const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
     requireObject("pending", pending);
   const { client = request.client, dpop, now = Date.now } = options ?? {};
-  recallNoted(client, request.client);
   const { code } = parseAuthorizationResponse(callback, {
     state,
     serverMetadata,
@@ -346,5 +342,5 @@ export async function finishAuthorization(
     client,
   });
   const checked = await withCheckedIdToken(token, pending, now);
-  return newSession(pending, checked, { client, dpop });
+  return newSession(pending, checked, dpop);
 }
