@@ -1,6 +1,6 @@
 /** Signing of JWTs (RFC 7515). */
 
-import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
+import { encodeBase64Url } from "../core/_base64.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { WebCryptoKey } from "../core/types.ts";
@@ -51,26 +51,4 @@ export async function signJwt(
     new TextEncoder().encode(input),
   );
   return `${input}.${encodeBase64Url(new Uint8Array(signature))}`;
-}
-
-/**
- * Checks whether a JWT of {@linkcode signJwt} was signed with the private key of this
- * public key.
- */
-export async function verifies(
-  jwt: string,
-  key: WebCryptoKey,
-): Promise<boolean> {
-  const end = jwt.lastIndexOf(".");
-  try {
-    return await subtleCrypto().verify(
-      algorithmOf(key).parameters,
-      key,
-      decodeBase64Url(jwt.slice(end + 1)),
-      new TextEncoder().encode(jwt.slice(0, end)),
-    );
-  } catch {
-    // The key is for another algorithm than the signature.
-    return false;
-  }
 }
