@@ -25,18 +25,21 @@ export interface IFileContent {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The first line of an encrypted file; base64url of hash, IV and ciphertext follows. */
-const MARKER = "oauth-helper session A256GCM\n";
+/** The first line of an encrypted file; base64url of IV and ciphertext follows. */
+const MARKER = "oauth-helper session A256GCM 2\n";
+
+/** The first line before version 0.16, which wrote a hash of 32 bytes before the IV. */
+const FORMER_MARKER = "oauth-helper session A256GCM\n";
+const HASH_BYTES = 32;
 
 const KEY_BYTES = 32;
-const HASH_BYTES = 32;
 const IV_BYTES = 12;
 
 const EXPECTED_KEY = "a Uint8Array of 32 bytes, or a function that returns one";
 
 /** Checks whether the content of a file is encrypted. */
 export function isEncrypted(content: string): boolean {
-  return content.startsWith(MARKER);
+  return content.startsWith(MARKER) || content.startsWith(FORMER_MARKER);
 }
 
 /** Returns the error for a file that cannot be used, with a remedy. */
@@ -66,10 +69,6 @@ function concat(first: Bytes, second: Bytes): Bytes {
   return bytes;
 }
 
-async function sha256(bytes: Bytes): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-}
-
 async function importKey(bytes: unknown, file: string): Promise<CryptoKey> {
   if (!isKey(bytes)) throw invalidArgument(`key for ${file}`, EXPECTED_KEY);
   const copy = new Uint8Array(bytes);
@@ -81,22 +80,6 @@ async function importKey(bytes: unknown, file: string): Promise<CryptoKey> {
 
 function isKey(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === KEY_BYTES;
-}
-
-/**
- * Returns the IV and the ciphertext of an encrypted file; undefined if it is damaged.
- */
-async function readSealed(content: string): Promise<Bytes | undefined> {
-  let bytes: Bytes;
-  try {
-    bytes = decodeBase64Url(content.slice(MARKER.length));
-  } catch {
-    return undefined;
-  }
-  const sealed = bytes.slice(HASH_BYTES);
-  const hash = encodeBase64Url(await sha256(sealed));
-  const isWhole = hash === encodeBase64Url(bytes.slice(0, HASH_BYTES));
-  return isWhole ? sealed : undefined;
 }
 
 /** The content of a file without encryption. */
@@ -150,10 +133,7 @@ export function fileContent(
         new TextEncoder().encode(text),
       );
       const sealed = concat(iv, new Uint8Array(ciphertext));
-      // The hash distinguishes a damaged file from a file with another key: in both
-      // cases, the authentication tag does not match.
-      const bytes = concat(await sha256(sealed), sealed);
-      return `${MARKER}${encodeBase64Url(bytes)}\n`;
+      return `${MARKER}${encodeBase64Url(sealed)}\n`;
     },
     async decode(content) {
       if (!isEncrypted(content) && content.trimStart().startsWith("{")) {
@@ -163,12 +143,13 @@ export function fileContent(
           "save once with `key` what is loaded without `key`, or ",
         );
       }
-      const sealed = isEncrypted(content)
-        ? await readSealed(content)
-        : undefined;
-      if (!sealed) throw unusableFile(file, "is damaged");
+      if (!isEncrypted(content)) throw unusableFile(file, "is damaged");
       const key = await cryptoKey();
       try {
+        const bytes = decodeBase64Url(content.slice(content.indexOf("\n") + 1));
+        const sealed = content.startsWith(MARKER)
+          ? bytes
+          : bytes.slice(HASH_BYTES);
         const text = await crypto.subtle.decrypt(
           { name: "AES-GCM", iv: sealed.slice(0, IV_BYTES) },
           key,
@@ -180,7 +161,7 @@ export function fileContent(
         importing = undefined;
         throw unusableFile(
           file,
-          "was encrypted with another key",
+          "was encrypted with another key, or is damaged",
           "set `key` of fileStore() to that key, or ",
         );
       }

@@ -129,8 +129,7 @@ export interface IFileStoreOptions {
  * parent directories that have to be created.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * content is not a session; with `key` also if it is plain text, encrypted with another
- * key, or damaged. Without `key`, `load` and `save` reject with it if the content is
+ * content is not a session; with `key` also if it is plain text, or cannot be decrypted. Without `key`, `load` and `save` reject with it if the content is
  * encrypted. The message says which, and the file is not changed. `lock` rejects with
  * the code `invalid_argument` if the directory of the lock is a symbolic link. Errors
  * of the file system and of the function `key` are passed on unchanged.

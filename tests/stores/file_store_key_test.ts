@@ -31,7 +31,7 @@ const DELETE = "delete it to sign in again";
 const DAMAGED = `is damaged. ${LEFT}${DELETE}`;
 const WITHOUT_KEY = `is encrypted, and fileStore() has no key. ${LEFT}` +
   `set \`key\` to the key that it was saved with, or ${DELETE}`;
-const OTHER_KEY = `was encrypted with another key. ${LEFT}` +
+const OTHER_KEY = `was encrypted with another key, or is damaged. ${LEFT}` +
   `set \`key\` of fileStore() to that key, or ${DELETE}`;
 
 Deno.test(
@@ -49,10 +49,8 @@ Deno.test(
       assertEquals(await fileStore(path, { key }).load(), SESSION);
     }
     assertEquals(new Set(contents).size, 6);
-    // The IV follows the hash.
-    const ivs = contents.map((content) =>
-      content.split("\n")[1]?.slice(43, 59)
-    );
+    // The IV is first.
+    const ivs = contents.map((content) => content.split("\n")[1]?.slice(0, 16));
     assertEquals(new Set(ivs).size, 6);
     await fileStore(path, { key }).save(undefined);
     assertEquals(await fileStore(path, { key }).load(), undefined);
@@ -63,15 +61,12 @@ Deno.test(
   "fileStore() with a key writes AES-256-GCM, as another implementation reads it",
   withFile(async (path) => {
     await fileStore(path, { key }).save(SESSION);
-    const { createDecipheriv, createHash } = await import("node:crypto");
+    const { createDecipheriv } = await import("node:crypto");
     const { Buffer } = await import("node:buffer");
     const [first, second = "", rest] = (await Deno.readTextFile(path))
       .split("\n");
-    assertEquals([first, rest], ["oauth-helper session A256GCM", ""]);
-    const bytes = Buffer.from(second, "base64url");
-    const sealed = bytes.subarray(32);
-    const hash = createHash("sha256").update(sealed).digest("hex");
-    assertEquals(bytes.subarray(0, 32).toString("hex"), hash);
+    assertEquals([first, rest], ["oauth-helper session A256GCM 2", ""]);
+    const sealed = Buffer.from(second, "base64url");
     const decipher = createDecipheriv(
       "aes-256-gcm",
       key,
@@ -85,7 +80,28 @@ Deno.test(
 );
 
 Deno.test(
-  "fileStore() tells plain text, another key and a damaged file apart",
+  "fileStore() reads a file of 0.15, which has a hash before the IV, and replaces it",
+  withFile(async (path) => {
+    const store = fileStore(path, { key });
+    await store.save(SESSION);
+    const { Buffer } = await import("node:buffer");
+    const [first = "", second = ""] = (await Deno.readTextFile(path))
+      .split("\n");
+    const sealed = Buffer.from(second, "base64url");
+    const { createHash } = await import("node:crypto");
+    const hash = createHash("sha256").update(sealed).digest();
+    const former = Buffer.concat([hash, sealed]).toString("base64url");
+    const content = `${first.replace(" 2", "")}\n${former}\n`;
+    await Deno.writeTextFile(path, content);
+    await assertRefused(path, () => fileStore(path).load(), WITHOUT_KEY);
+    assertEquals(await fileStore(path, { key }).load(), SESSION);
+    await store.save(SESSION);
+    assertEquals((await Deno.readTextFile(path)).split("\n")[0], first);
+  }),
+);
+
+Deno.test(
+  "fileStore() tells plain text and a file that cannot be decrypted apart",
   withFile(async (path) => {
     const store = fileStore(path, { key });
     await fileStore(path).save(SESSION);
@@ -104,25 +120,28 @@ Deno.test(
 
     const whole = await Deno.readTextFile(path);
     const start = whole.indexOf("\n") + 1;
+    for (const content of ["", whole.slice(0, 5)]) {
+      await Deno.writeTextFile(path, content);
+      await assertRefused(path, () => store.load(), DAMAGED);
+    }
     const damaged = [
-      "",
-      whole.slice(0, 5),
       whole.slice(0, start),
+      whole.slice(0, start + 9),
       whole.slice(0, start + 40),
       whole.slice(0, -3),
       whole.slice(0, -9),
       `${whole.slice(0, -2)}*\n`,
       `${whole}AAAA`,
     ];
-    // A character of the hash, of the IV, of the ciphertext and of the tag.
-    for (const index of [0, 45, 70, whole.length - start - 8]) {
+    // A character of the IV, of the ciphertext and of the tag.
+    for (const index of [0, 30, whole.length - start - 8]) {
       const at = start + index;
       const char = whole[at] === "A" ? "B" : "A";
       damaged.push(whole.slice(0, at) + char + whole.slice(at + 1));
     }
     for (const content of damaged) {
       await Deno.writeTextFile(path, content);
-      await assertRefused(path, () => store.load(), DAMAGED);
+      await assertRefused(path, () => store.load(), OTHER_KEY);
     }
     await Deno.writeTextFile(path, whole);
     assertEquals(await store.load(), SESSION);
