@@ -11,8 +11,7 @@ import {
   needOf,
   secretTokens,
 } from "./_renewal_reason.ts";
-import type { ResourceRequest } from "./_repeatable_request.ts";
-import { exchange } from "./_resource_exchange.ts";
+import type { ResourceRequest } from "./_resource_request.ts";
 import { tokenRefused } from "./_session_events.ts";
 import type { ISettings } from "./_settings.ts";
 
@@ -53,7 +52,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
     for (let renewals = 0;; renewals++) {
       request.session = used.session;
       const { token } = used;
-      const { response, isOfApi } = await exchange(request, token, sending);
+      const { response, isOfApi } = await request.exchange(token, sending);
       const { status } = response;
       const { url } = request;
       const isRefusedAgain = responses.isRefusedThere(token, url);

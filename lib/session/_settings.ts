@@ -19,7 +19,7 @@ import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import { fetchWith } from "../http/_transport.ts";
-import type { ISending } from "./_resource_exchange.ts";
+import type { ISending } from "./_resource_request.ts";
 import { sharedStore } from "./_shared_store.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
@@ -155,13 +155,11 @@ export function settingsOf(
     fetch: (input, init) => (given ?? globalThis.fetch)(input, init),
     dpop,
     onEvent,
-    redirects: {
-      covered: [target, ...others],
-      allowUrl,
-      allowHttp,
-      allowLoopback: isLoopback(target),
-      sent: [],
-    },
+    covered: [target, ...others],
+    allowUrl,
+    allowHttp,
+    allowLoopback: isLoopback(target),
+    sent: [],
   };
   return { renewal, sending, tokenRequired };
 }

@@ -23,7 +23,7 @@ import {
   type ResourceFetch,
   ResourceRequest,
   urlOf,
-} from "./_repeatable_request.ts";
+} from "./_resource_request.ts";
 import { callsOf } from "./_resource_call.ts";
 import { signInFinished } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
@@ -85,8 +85,8 @@ import { finishAuthorization, type IPendingAuthorization } from "./sign_in.ts";
  *   another issuer than the session, discovery and `authorize` follow.
  * - A stream as body can be sent only once: if the session is missing, expired or known
  *   to be refused, the session is renewed before the call. The body of a `Request` is
- *   kept in memory until the call has ended, as it may have to be sent again: pass a
- *   large body as `body` of the second argument.
+ *   read into memory before the call, as it may have to be sent again: pass a large
+ *   body, or one that pauses, as `body` of the second argument.
  *
  * `authorize` must not call this fetch, as it would wait for itself: use the `fetch` of
  * its argument. In Cloudflare Workers, create an authorized fetch for each request, or
@@ -133,7 +133,7 @@ export function createAuthorizedFetch(
   const settings = settingsOf(resource, options);
   const { renewal, sending } = settings;
   const { resource: target, store, authorize, rules, onEvent } = renewal;
-  const { covered } = sending.redirects;
+  const { covered } = sending;
   const { call, responses, needFor } = callsOf(settings);
 
   /** Reports a request without a token, whose path may contain that of the session. */
@@ -163,12 +163,7 @@ export function createAuthorizedFetch(
       }
       return await sending.fetch(input, init);
     }
-    const request = new ResourceRequest(url, input, init);
-    try {
-      return await call(request);
-    } finally {
-      request.close();
-    }
+    return await call(new ResourceRequest(url, input, init));
   };
 
   /** Returns the session of a renewal; fails if it has no usable token. */

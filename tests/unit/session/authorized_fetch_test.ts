@@ -19,7 +19,6 @@ import {
   PRM,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-import { turn } from "../../support/within.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 
 const SESSION: ISession = {
@@ -252,26 +251,6 @@ for (
     assertEquals([calls.length, asked.length], [sent, 0]);
   });
 }
-
-Deno.test("createAuthorizedFetch() frees the copy of a Request when the call has ended", async () => {
-  let reason: unknown;
-  const body = new ReadableStream<Uint8Array>({
-    cancel: (why) => void (reason = why ?? "cancelled"),
-  });
-  const init = { method: "POST", body, duplex: "half" } as RequestInit;
-  const ended = createAuthorizedFetch(MCP, {
-    authorize: () => Promise.resolve(SESSION),
-    store: memoryStore(SESSION),
-    fetch: (input) => {
-      // Both copies have to be cancelled before the stream itself is.
-      if (input instanceof Request) input.body?.cancel();
-      return Promise.resolve(new Response());
-    },
-  });
-  await ended(new Request(MCP, init));
-  await turn();
-  assertEquals(reason === undefined, false);
-});
 
 Deno.test("createAuthorizedFetch().authorize() makes sure that there is a session", async () => {
   const { api, asked, calls } = create();

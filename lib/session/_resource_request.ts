@@ -1,0 +1,284 @@
+/** A request to a resource: what is sent, sent again, and where redirects lead. */
+
+import { quote } from "../core/_quote.ts";
+import {
+  type IUrlRules,
+  parseHttpUrl,
+  parseUrl,
+  quoteUrl,
+  requireSafeUrl,
+} from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { IDpop } from "../client/dpop.ts";
+import { underSignal } from "../http/_clock.ts";
+import { secretsOf } from "../http/_redact.ts";
+import { reporting, requirePermission } from "../http/_request.ts";
+import { discard } from "../http/_response.ts";
+import type { IContext } from "../http/_context.ts";
+import type { OnEvent } from "../http/events.ts";
+import { isCovered } from "./_covered_urls.ts";
+import { secretTokens } from "./_renewal_reason.ts";
+import type { ISession } from "./session.ts";
+
+/** The function that makes the requests, in the form of the global `fetch`. */
+export type ResourceFetch = (
+  input: string | URL | Request,
+  init?: RequestInit,
+) => Promise<Response>;
+
+/** How requests are sent, and where they may be redirected to. */
+export interface ISending
+  extends IUrlRules, Pick<IContext, "allowUrl" | "sent"> {
+  readonly fetch: ResourceFetch;
+  readonly dpop: IDpop | undefined;
+  readonly onEvent: OnEvent | undefined;
+  /** URLs of the API: a redirect from one to another does not leave the API. */
+  readonly covered: readonly URL[];
+}
+
+/** The limit of the Fetch standard (section 4.4). */
+const MAX_REDIRECTS = 20;
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+
+/** Returns the URL of a request; browsers resolve it against the URL of the page. */
+export function urlOf(input: string | URL | Request): URL | undefined {
+  const { location } = globalThis as { location?: { href?: string } };
+  const text = input instanceof Request ? input.url : String(input);
+  return parseUrl(text, location?.href);
+}
+
+/** Returns the body of a request as bytes, so that it can be sent again. */
+async function bytesOf(request: Request): Promise<ArrayBuffer | null> {
+  if (request.bodyUsed) {
+    throw new TypeError("The body of the Request has been used");
+  }
+  // In Firefox, requests have no `body`.
+  const hasBody = request.body !== null && !/^(GET|HEAD)$/.test(request.method);
+  return hasBody ? await request.arrayBuffer() : null;
+}
+
+/**
+ * Returns the members of a request that a redirect does not change. Some runtimes lack
+ * some of them, and do not accept them either.
+ */
+function initOf(request: Request): RequestInit {
+  const { cache, credentials, integrity, keepalive, referrerPolicy } = request;
+  const members = { cache, credentials, integrity, keepalive, referrerPolicy };
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value),
+  );
+}
+
+/** Fails unless a request may be redirected to another origin. */
+async function requireRedirect(
+  target: URL,
+  method: string,
+  sending: ISending,
+): Promise<void> {
+  if (!/^(GET|HEAD)$/i.test(method)) {
+    const message = `a ${method} does not follow it to ${quoteUrl(target)}`;
+    throw new OAuthClientError("redirect_refused", message);
+  }
+  requireSafeUrl("the URL", target, sending);
+  const { href: url } = target;
+  const request = { url, purpose: "resource", headers: {} } as const;
+  await requirePermission(request, sending);
+}
+
+/** A request of the caller, which may have to be sent again. */
+export class ResourceRequest {
+  url: URL;
+  method: string;
+  readonly signal: AbortSignal | undefined;
+  /** The session that the request is sent with. */
+  session: ISession | undefined;
+  /** Whether the body is a stream, which cannot be sent again. */
+  readonly isSentOnce: boolean;
+  readonly #headers: Headers;
+  readonly #redirect: NonNullable<RequestInit["redirect"]>;
+  #init: RequestInit;
+  /**
+   * The caller's `Request`, until a redirect; members of `#init` replace its members.
+   */
+  #request: Request | undefined;
+  #redirects = 0;
+  /** Whether a redirect has left the API, for a server that selects all later URLs. */
+  #hasLeft = false;
+  readonly #sent: Headers[] = [];
+
+  constructor(url: URL, input: string | URL | Request, init: RequestInit) {
+    const request = input instanceof Request ? input : undefined;
+    this.url = url;
+    this.method = init.method ?? request?.method ?? "GET";
+    const { signal = request?.signal } = init;
+    this.signal = signal ?? undefined;
+    // `Object` returns an object for a string and for undefined.
+    const body: object = Object(init.body);
+    this.isSentOnce = "getReader" in body || Symbol.asyncIterator in body;
+    this.#headers = new Headers(init.headers ?? request?.headers);
+    this.#redirect = init.redirect ?? request?.redirect ?? "follow";
+    this.#init = init;
+    this.#request = request;
+  }
+
+  /** Returns what errors must not repeat: the values that were sent, and the tokens. */
+  get secrets(): string[] {
+    const sent = this.#sent.flatMap((headers) =>
+      secretsOf(Object.fromEntries(headers))
+    );
+    return [...sent, ...secretTokens(this.session)];
+  }
+
+  /**
+   * Sends the request and follows its redirects. The token is sent only to the covered
+   * URLs, and no longer after a redirect from them to another origin, as another server
+   * then selects the next URL.
+   */
+  async exchange(
+    accessToken: string | undefined,
+    sending: ISending,
+  ): Promise<{ response: Response; isOfApi: boolean }> {
+    if (this.#request && (this.#init.body ?? null) === null) {
+      const request = this.#request;
+      const body = await underSignal(this.signal, () => bytesOf(request));
+      if (body) this.#init = { ...this.#init, body };
+    }
+    for (;;) {
+      const isOfApi = !this.#hasLeft && isCovered(this.url, sending.covered);
+      const token = isOfApi ? accessToken : undefined;
+      const response = await this.#sendOnce(token, sending);
+      if (!await this.#follow(response, sending)) {
+        // As `fetch` does where it follows redirects itself.
+        if (this.#redirects > 0) {
+          Object.defineProperty(response, "redirected", { value: true });
+        }
+        return { response, isOfApi };
+      }
+    }
+  }
+
+  /** Sends it to one URL; sends it once more if the resource requires a DPoP nonce. */
+  async #sendOnce(
+    accessToken: string | undefined,
+    { fetch, dpop, onEvent }: ISending,
+  ): Promise<Response> {
+    const { url, method } = this;
+    for (let isLast = this.isSentOnce;; isLast = true) {
+      const fields: Record<string, string> = !accessToken
+        ? {}
+        : dpop
+        ? await dpop.createHeaders({ method, url, accessToken })
+        : { Authorization: `Bearer ${accessToken}` };
+      const send = () => this.#send(fetch, fields);
+      const response = !onEvent ? await send() : await reporting(
+        { purpose: "resource", method, url: url.href },
+        { onEvent, sent: this.secrets },
+        send,
+      );
+      const needsNonce = dpop?.noteResponse(url, response) && accessToken;
+      if (!needsNonce || isLast) return response;
+      discard(response);
+    }
+  }
+
+  /**
+   * Calls `fetch`, which must not follow redirects by itself: within the origin, it
+   * would also send the token outside the resource.
+   */
+  async #send(
+    fetch: ResourceFetch,
+    fields: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const headers = new Headers(this.#headers);
+    for (const [name, value] of Object.entries(fields)) {
+      headers.set(name, value);
+    }
+    this.#sent.push(headers);
+    const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
+    const init = { ...this.#init, headers, redirect };
+    // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
+    return await (this.#request
+      ? fetch(new Request(this.#request, init))
+      : fetch(this.url.href, init));
+  }
+
+  /** The error of a redirect, whose URL may repeat what was sent. */
+  #redirectError(problem: string, cause?: unknown): OAuthClientError {
+    const { secrets } = this;
+    const url = quote(quoteUrl(this.url), secrets);
+    const message = `Request to ${url} was redirected ${problem}`;
+    return new OAuthClientError("redirect_refused", quote(message, secrets), {
+      url,
+      cause,
+    });
+  }
+
+  /**
+   * Moves to the URL that a response redirects to, by the rules of the Fetch standard
+   * (section 4.4, HTTP-redirect fetch). Returns false if there is no redirect, or if
+   * the caller handles redirects. After the first redirect to another origin, the rules
+   * apply to every redirect.
+   */
+  async #follow(response: Response, sending: ISending): Promise<boolean> {
+    const { status, type, headers } = response;
+    const location = headers.get("Location");
+    const isHidden = type === "opaqueredirect";
+    const isRedirect = isHidden ||
+      (REDIRECT_STATUSES.includes(status) && location !== null);
+    if (!isRedirect || this.#redirect !== "follow") return false;
+    discard(response);
+    const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
+    if (isHidden || !target) {
+      throw this.#redirectError(
+        "to a URL that is invalid or hidden by this runtime",
+      );
+    }
+    if (++this.#redirects > MAX_REDIRECTS) {
+      throw this.#redirectError(`more than ${MAX_REDIRECTS} times`);
+    }
+    const becomesGet = status === 303
+      ? !/^(GET|HEAD)$/i.test(this.method)
+      : status < 303 && /^POST$/i.test(this.method);
+    if (becomesGet) this.method = "GET";
+    await this.#leave(target, sending);
+    if (becomesGet) {
+      this.#init = { ...this.#init, body: null };
+      for (
+        const name of ["Encoding", "Language", "Location", "Type", "Length"]
+      ) {
+        this.#headers.delete(`Content-${name}`);
+      }
+    } else if (this.isSentOnce) {
+      throw this.#redirectError("and its body is a stream");
+    }
+    const { method, signal = null } = this;
+    const kept = this.#request && initOf(this.#request);
+    this.#init = { ...kept, ...this.#init, method, signal };
+    // The URL of a `Request` cannot be changed.
+    this.#request = undefined;
+    this.url = target;
+    return true;
+  }
+
+  /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
+  async #leave(target: URL, sending: ISending): Promise<void> {
+    const { url, method, signal } = this;
+    const { covered } = sending;
+    this.#hasLeft ||= url.origin !== target.origin &&
+      !(isCovered(url, covered) && isCovered(target, covered));
+    if (!this.#hasLeft) return;
+    try {
+      const require = () => requireRedirect(target, method, sending);
+      await underSignal(signal, require);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { message, cause } = error as OAuthClientError;
+      throw this.#redirectError(`to another origin: ${message}`, cause);
+    }
+    for (const name of [...this.#headers.keys()]) {
+      if (!/^(accept(-.*)?|range|user-agent)$/.test(name)) {
+        this.#headers.delete(name);
+      }
+    }
+  }
+}
