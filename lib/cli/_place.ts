@@ -127,6 +127,13 @@ export async function storeOf(
   const path = file ?? join(directory, await fileNameOf(name));
   const key = keyOf(given);
   const requireKey = async () => void await key?.();
-  const store = sessionStore(path, name, key);
+  const onWait = (pid?: number) => {
+    if (given.quiet) return;
+    const holder = pid === undefined ? "another process" : `process ${pid}`;
+    host.printError(
+      `Waiting for ${holder}, which signs in or refreshes the token`,
+    );
+  };
+  const store = sessionStore(path, name, { key, onWait });
   return { ...namingDirectory(store, directory, host), requireKey };
 }

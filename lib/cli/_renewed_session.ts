@@ -24,15 +24,9 @@ interface IRenewalPlace {
 
 /** Returns the message to the user about an event, if there is one. */
 function noticeOf(event: AuthorizedFetchEvent): string | undefined {
-  switch (event.type) {
-    case "waiting":
-      return `Waiting for ${
-        event.pid === undefined ? "another process" : `process ${event.pid}`
-      }, which signs in or refreshes the token`;
-    case "session_dropped":
-      return `The session has ended: ${printable(event.message)}`;
-  }
-  return undefined;
+  return event.type === "session_dropped"
+    ? `The session has ended: ${printable(event.message)}`
+    : undefined;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The file of a session: its name, and the members added to the session. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import { type FileStoreKey, unusableFile } from "../native/_file_content.ts";
-import { fileStore } from "../native/file_store.ts";
+import { unusableFile } from "../native/_file_content.ts";
+import { fileStore, type IFileStoreOptions } from "../native/file_store.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 
@@ -60,9 +60,9 @@ export async function fileNameOf({ url, account }: ISessionName) {
 /** Returns the store in a file, for a session that has been kept for something. */
 export function readingStore(
   path: string,
-  key?: FileStoreKey,
+  { key, onWait }: IFileStoreOptions,
 ): IKeptSessionStore {
-  const store = fileStore(path, { key });
+  const store = fileStore(path, { key, onWait });
   return { ...store, load: async () => await store.load() ?? undefined };
 }
 
@@ -74,9 +74,9 @@ export function readingStore(
 export function sessionStore(
   path: string,
   { url, account }: ISessionName,
-  key?: FileStoreKey,
+  { key, onWait }: IFileStoreOptions,
 ): IKeptSessionStore {
-  const store = readingStore(path, key);
+  const store = readingStore(path, { key, onWait });
   return {
     ...store,
     async load() {

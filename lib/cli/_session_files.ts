@@ -44,7 +44,7 @@ export async function sessionFilesIn(
   for (const name of await namesIn(directory)) {
     const path = join(directory, name);
     try {
-      const session = await readingStore(path, key).load();
+      const session = await readingStore(path, { key }).load();
       // Otherwise, another process has just deleted it.
       if (session) files.push({ path, session });
     } catch (error) {

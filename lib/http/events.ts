@@ -37,8 +37,6 @@ export type SignInReason =
  * - `token_refused`: the resource has refused a token that was just obtained or
  *   refreshed; `error` and `error_description` are those of its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
- * - `waiting`: another process or tab has held the lock of the store for a second;
- *   `pid` is that process, if the store knows it.
  */
 export type AuthorizedFetchEvent =
   | {
@@ -85,8 +83,7 @@ export type AuthorizedFetchEvent =
     scopes?: string[];
     acr_values?: string;
     max_age?: number;
-  }
-  | { type: "waiting"; pid?: number };
+  };
 
 /** Receives events. Errors that it throws or rejects with are ignored. */
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;

@@ -15,7 +15,11 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
@@ -101,6 +105,12 @@ export interface IFileStoreOptions {
    * @default {The session is stored as plain text}
    */
   key?: FileStoreKey | undefined;
+  /**
+   * Called once when another process has held the lock for a second, for example while
+   * its user signs in, with the identifier of that process if it is known. Errors that
+   * it throws or rejects with are ignored.
+   */
+  onWait?: ((pid?: number) => unknown) | undefined;
 }
 
 /**
@@ -114,8 +124,7 @@ export interface IFileStoreOptions {
  * under the lock.
  *
  * The lock is a file in a directory beside the session's file, with `.lock` at the end
- * of its name. It names the process that holds it, for `lockHolder` and the event
- * `waiting`. The lock is released when the signal of a call ends the call, so abort the
+ * of its name. It names the process that holds it, for `onWait`. The lock is released when the signal of a call ends the call, so abort the
  * signal at an interrupt. If the process is killed, another process breaks the lock: on
  * Linux immediately, if it can see that the process has ended (with the same user and
  * namespaces; in Deno only with `--allow-all`), otherwise after a lease. The holder
@@ -169,7 +178,8 @@ export function fileStore(
   );
   // The working directory may change between two calls.
   const file = resolve(given);
-  const { key } = requireObject("options", options ?? {});
+  const { key, ...further } = requireObject("options", options ?? {});
+  const onWait = optionalFunction("onWait", further.onWait);
   const content = fileContent(file, key);
   let last: { version: string; text: string } | undefined;
   let isLocked = false;
@@ -234,9 +244,13 @@ export function fileStore(
           isLocked = false;
         }
       };
-      const lease = lockDirectoryLease(`${file}.lock`);
-      return underLease(lease, cleanAndRun, signal);
+      const directory = `${file}.lock`;
+      return underLease(
+        lockDirectoryLease(directory),
+        cleanAndRun,
+        signal,
+        onWait && (async () => await onWait(await lockHolderOf(directory))),
+      );
     },
-    lockHolder: () => lockHolderOf(`${file}.lock`),
   };
 }

@@ -1,43 +1,153 @@
 /** How a session is replaced: by that of another caller, a refresh, or a sign-in. */
 
 import { adviceFor } from "../core/advice.ts";
-import { mergeScopes, missingScopes } from "../core/scopes.ts";
+import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
+import { missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
+import { fetchWith } from "../http/_transport.ts";
 import { emit } from "../http/events.ts";
 import { bearerOf, expires } from "./_bearer.ts";
 import { signInAnew } from "./_new_sign_in.ts";
-import { refreshStored } from "./_refresh.ts";
 import {
-  areRequestable,
   type INeed,
   type IUsedSession,
+  secretTokens,
 } from "./_renewal_reason.ts";
-import { REPLACED } from "./_shared_store.ts";
-import { hasClient, type IRenewal, loadSession } from "./_usable_session.ts";
-import type { ISession } from "./session.ts";
+import { refreshed, sessionDropped } from "./_session_events.ts";
+import { REPLACED, revoked } from "./_shared_store.ts";
+import {
+  hasClient,
+  type IRenewal,
+  loadSession,
+  replaceSession,
+} from "./_usable_session.ts";
+import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
 
-/** Checks whether a session is not the refused one, and has the scopes. */
-function isRenewed(
-  session: ISession | undefined,
-  { refused, requiredScopes, isFresh }: INeed,
-  { rules }: IRenewal,
-): boolean {
-  const token = bearerOf(session, rules);
-  return session !== undefined && token !== undefined && token !== refused &&
-    !isFresh && !expires(session, "now", rules) &&
-    missingScopes(requiredScopes, session.scopes).length === 0;
+/** What the store has, and whether it is what a caller needs. */
+interface IStored extends Pick<IUsedSession, "session" | "token"> {
+  readonly fits: boolean;
 }
 
-/** Returns the stored session if another caller, or another process, has renewed it. */
-async function findRenewed(
-  need: INeed,
+/** Returns what is stored, and whether another caller or process has renewed it. */
+async function storedFor(
+  { refused, requiredScopes, isFresh }: INeed,
   renewal: IRenewal,
-): Promise<IUsedSession | undefined> {
+): Promise<IStored> {
+  const { rules } = renewal;
   const session = await loadSession(renewal);
-  const token = bearerOf(session, renewal.rules);
-  return isRenewed(session, need, renewal)
-    ? { session, token, source: "store", need }
-    : undefined;
+  const token = bearerOf(session, rules);
+  const fits = session !== undefined && token !== undefined &&
+    token !== refused && !isFresh && !expires(session, "now", rules) &&
+    missingScopes(requiredScopes, session.scopes).length === 0;
+  return { session, token, fits };
+}
+
+/** Checks whether a server has failed, and not only temporarily. */
+function isServerError(error: unknown): boolean {
+  return isOAuthClientError(error) && error.status === 500 &&
+    error.error === "server_error";
+}
+
+/** Codes of failed refreshes without a status after which a sign-in may help. */
+const MENDED_CODES: readonly string[] = [
+  "redirect_refused",
+  "invalid_id_token",
+  // The client is registered with another server than that of the session.
+  "issuer_mismatch",
+];
+
+/**
+ * Returns what is left of a session that could not be refreshed, for the next sign-in.
+ * A failure that is temporary, or that a sign-in does not resolve, is thrown. After any
+ * other failure, the endpoint may have moved.
+ */
+function restOf(
+  session: ISession,
+  error: unknown,
+  isNeeded: boolean,
+): ISession | undefined {
+  const { action } = adviceFor(error);
+  // Some servers respond like this to each refresh with a dead refresh token.
+  if (isNeeded && isServerError(error)) return session;
+  const isMended = isOAuthClientError(error) &&
+    (error.status !== undefined || MENDED_CODES.includes(error.code));
+  if (action === "retry" || !isMended) throw error;
+  if (action === "reregister") return undefined;
+  if (action !== "reauthorize") return session;
+  const { token_type } = session.token;
+  return { ...session, token: { access_token: "", token_type } };
+}
+
+/**
+ * Refreshes a session; tries once more if the response of a rotation may have been
+ * lost.
+ */
+async function refreshTwice(
+  session: ISession,
+  { rules, options }: IRenewal,
+): Promise<ISession> {
+  // The server knows the access token too.
+  const sent = secretTokens(session);
+  const refresh = () =>
+    refreshSession(session, {
+      // Without a signal: the server may have rotated the refresh token already.
+      ...sessionOptionsOf(options),
+      fetch: fetchWith(options.fetch, { sent }),
+    });
+  try {
+    return await refresh();
+  } catch (error) {
+    // Many servers accept the former refresh token for a while. Other servers may
+    // revoke the session, so it is only sent if the session cannot be used without a
+    // refresh.
+    const isLost = isOAuthClientError(error) &&
+      error.code === "network_error" && expires(session, "now", rules);
+    if (!isLost) throw error;
+    return await refresh();
+  }
+}
+
+/** The refreshed session, or what is left of the former one. */
+type RefreshOutcome =
+  | { readonly session: ISession }
+  | { readonly rest: ISession | undefined };
+
+/** Refreshes a session and stores the result. */
+async function refreshStored(
+  stored: ISession,
+  { isChallenged = false }: INeed,
+  renewal: IRenewal,
+): Promise<RefreshOutcome> {
+  const { store, rules, authorize, onEvent, options } = renewal;
+  const { deletions } = store;
+  const replace = async (session: ISession | undefined) => {
+    // revoke() waits for a refresh for a second only.
+    if (store.deletions !== deletions) throw revoked();
+    await replaceSession(stored, session, renewal);
+  };
+  const { issuer } = stored;
+  let session: ISession;
+  try {
+    session = await refreshTwice(stored, renewal);
+  } catch (error) {
+    const isNeeded = isChallenged || expires(stored, "now", rules);
+    const rest = restOf(stored, error, isNeeded);
+    // Only a sign-in could find out more. The process that signs in may have the right
+    // secret.
+    const isNamed = rest === undefined && options.client !== undefined;
+    if (!authorize && (rest === stored || isNamed)) throw error;
+    if (rest !== stored) {
+      await replace(rest);
+      const event = sessionDropped(issuer, error as OAuthClientError);
+      emit(onEvent, event, secretTokens(stored));
+    }
+    return { rest };
+  }
+  await replace(session);
+  emit(onEvent, refreshed(session), secretTokens(session));
+  // A server may return no ID token in a refresh.
+  const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
+  return isOld ? { rest: session } : { session };
 }
 
 /** Replaces a session, under the lock. */
@@ -47,42 +157,31 @@ async function renewUnderLock(
   signal: AbortSignal,
 ): Promise<IUsedSession> {
   const { rules, authorize } = renewal;
-  const stored = await loadSession(renewal);
-  const token = bearerOf(stored, rules);
-  // With the scopes of another caller's step-up, there may be too many to add those of
-  // this one: the next response is then returned.
-  const isTooMuch = need.requiredScopes !== undefined &&
-    !areRequestable(mergeScopes(stored?.scopes, need.requiredScopes));
-  if (isRenewed(stored, need, renewal) || isTooMuch) {
-    return { session: stored, token, source: "store", need };
-  }
+  const { session: stored, token, fits } = await storedFor(need, renewal);
+  if (fits) return { session: stored, token, source: "store", need };
   // Another process may have stored a session that has expired since.
   const isOther = token !== need.refused && !need.isStepUp && !need.isFresh;
   const mayRefresh = (need.mayRefresh || isOther) &&
     stored?.token.refresh_token && hasClient(stored, renewal);
-  let rest = stored;
-  let signingIn = need;
-  if (mayRefresh) {
-    const outcome = await refreshStored(stored, need, renewal);
-    if ("session" in outcome) {
-      const { session } = outcome;
-      const token = bearerOf(session, rules);
-      return { session, token, source: "refresh", need };
-    }
-    rest = outcome.rest;
-    signingIn = { ...need, hasFailedRefresh: true };
+  const refresh = mayRefresh
+    ? await refreshStored(stored, need, renewal)
+    : { rest: stored };
+  if ("session" in refresh) {
+    const { session } = refresh;
+    const token = bearerOf(session, rules);
+    return { session, token, source: "refresh", need };
   }
-  if (!authorize) {
-    return { ...unexpired(rest, renewal), source: "store", need };
-  }
-  const signing = { ...renewal, authorize };
-  const session = await signInAnew(signingIn, rest, stored, signing, signal);
-  return {
-    session,
-    token: bearerOf(session, rules),
-    source: "authorize",
-    need,
-  };
+  const { rest } = refresh;
+  if (!authorize) return { ...unexpired(rest, renewal), source: "store", need };
+  const session = await signInAnew(
+    mayRefresh ? { ...need, hasFailedRefresh: true } : need,
+    rest,
+    stored,
+    { ...renewal, authorize },
+    signal,
+  );
+  const source = "authorize";
+  return { session, token: bearerOf(session, rules), source, need };
 }
 
 /** Returns a session with its token, unless the token has expired. */
@@ -100,7 +199,7 @@ export async function renew(
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
-  const { resource, store, onEvent } = renewal;
+  const { resource, store } = renewal;
   let need = required;
   for (;;) {
     const { refused, mayRefresh, isStepUp, isFresh, ...further } = need;
@@ -114,19 +213,22 @@ export async function renew(
       [refused, mayRefresh, isStepUp, isFresh],
       [requiredScopes, acrValues, maxAge],
     ]);
-    const find = () => findRenewed(need, renewal);
-    const onWait = onEvent &&
-      ((pid?: number) =>
-        emit(onEvent, { type: "waiting", ...(pid !== undefined && { pid }) }));
+    const find = async () => {
+      const { session, token, fits } = await storedFor(need, renewal);
+      return fits
+        ? { session, token, source: "store", need } as const
+        : undefined;
+    };
     try {
       return await store.share(
         key,
         signal,
         (shared) =>
-          store.locked(() => renewUnderLock(need, renewal, shared), shared, {
+          store.locked<IUsedSession>(
+            () => renewUnderLock(need, renewal, shared),
+            shared,
             find,
-            onWait,
-          }),
+          ),
       );
     } catch (error) {
       if (error !== REPLACED) throw error;

@@ -78,8 +78,6 @@ function discoveryOf(
     sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
     additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
     resourceMatch: options.resourceMatch,
-    selectAuthorizationServer: options.selectAuthorizationServer,
-    preferredServerMetadataUrl: options.preferredServerMetadataUrl,
   };
 }
 
@@ -111,10 +109,6 @@ export function settingsOf(
   optionalFunction("fetch", given);
   optionalFunction("allowUrl", allowUrl);
   optionalFunction("now", now);
-  optionalFunction(
-    "selectAuthorizationServer",
-    further.selectAuthorizationServer,
-  );
   const isDpop = dpop === undefined ||
     typeof dpop?.createHeaders === "function";
   requireArgument(isDpop, "dpop", "the result of createDpop");

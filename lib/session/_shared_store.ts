@@ -5,26 +5,12 @@ import { tokenOf } from "./_renewal_reason.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
-/** How long a result waits for the lock to be released. */
-const RELEASE_MS = 1_000;
-
-/** How long a caller waits for another process before it is told. */
-const SILENT_MS = 1_000;
-
 /** How long a session waits to be saved under the lock. */
 const SAVE_MS = 1_000;
 
 /** A refresh takes about this time; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
-
-/** What a task does while it waits. */
-interface IWaiting<T> {
-  /** Returns a result that makes the task unnecessary. */
-  readonly find: () => Promise<T | undefined>;
-  /** Called after a second, while another process holds the lock. */
-  readonly onWait: ((pid?: number) => void) | undefined;
-}
 
 /** Ends renewals when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
@@ -186,67 +172,48 @@ export class SharedStore {
   async locked<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
-    { find, onWait }: Partial<IWaiting<T>> = {},
+    find?: () => Promise<T | undefined>,
   ): Promise<T> {
-    const store = this.#store;
     const waiting = new AbortController();
-    let hasStarted = false;
-    let silent: ReturnType<typeof setTimeout> | undefined;
+    let running: Promise<T> | undefined;
+    let endWatch = () => {};
     const run = async () => {
-      signal?.throwIfAborted();
       waiting.signal.throwIfAborted();
-      hasStarted = true;
       endWatch();
-      if (this.#unsaved) {
-        // Saved first: another process could use the refresh token that this session
-        // replaces.
-        await this.#saveUnsaved().catch(() => {});
-      }
+      // Saved first: another process could use the refresh token that this session
+      // replaces.
+      if (this.#unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
+    const start = () => running = run();
     const underLock = async () => {
-      // No caller waits for it any more: no timer starts.
       waiting.signal.throwIfAborted();
-      let running: Promise<T> | undefined;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      let hasEnded = () => {};
-      const late = new Promise<void>((resolve) =>
-        hasEnded = () => timer = setTimeout(resolve, RELEASE_MS)
-      );
-      silent = onWait && setTimeout(async () => {
-        const pid = await store.lockHolder?.().catch(() => undefined);
-        if (!hasStarted && !waiting.signal.aborted) onWait(pid);
-      }, SILENT_MS);
-      const start = () => {
-        clearTimeout(silent);
-        running = run();
-        running.finally(() => hasEnded()).catch(() => {});
-        return running;
-      };
-      const held = store.lock!(start, waiting.signal);
-      // A lock that is lost or cannot be released does not delay the result.
-      await Promise.race([held, late]).catch(() => {});
-      hasEnded = () => {};
-      clearTimeout(timer);
-      return await (running ?? held);
+      const { lock } = this.#store;
+      try {
+        return await (lock
+          ? lock.call(this.#store, start, waiting.signal) as Promise<T>
+          : start());
+      } catch (error) {
+        // A lock that was lost, or cannot be released, does not change the result.
+        if (running) return await running;
+        throw error;
+      }
     };
     // Tasks also wait for each other if there is a lock, because a store need not grant
     // the lock in the order of the requests.
-    const result = this.#queue.then(store.lock ? underLock : run);
+    const result = this.#queue.then(underLock);
     this.#queue = result.catch(() => {});
-    let endWatch = () => {};
     const found = new Promise<T>((resolve) => {
       if (find) endWatch = watch(find, resolve);
     });
     try {
       return await underSignal(signal, () => Promise.race([result, found]));
     } catch (error) {
-      if (hasStarted) return await result;
+      if (running) return await running;
       throw error;
     } finally {
       endWatch();
-      clearTimeout(silent);
-      if (!hasStarted) waiting.abort(signal?.reason);
+      if (!running) waiting.abort(signal?.reason);
     }
   }
 

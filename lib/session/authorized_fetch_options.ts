@@ -17,7 +17,12 @@ import type { ISessionStore } from "./store.ts";
 export interface IAuthorizedFetchOptions extends
   Omit<
     IDiscoverAuthorizationOptions,
-    "challenge" | "fetch" | "offlineAccess" | "signal"
+    | "challenge"
+    | "fetch"
+    | "offlineAccess"
+    | "preferredServerMetadataUrl"
+    | "selectAuthorizationServer"
+    | "signal"
   > {
   /**
    * Returns a new session: {@linkcode codeFlow} or another flow. Without it, saved

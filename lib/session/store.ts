@@ -18,8 +18,8 @@ export interface ISessionStore {
   /**
    * Runs a task while no other process runs one, and returns its result. The lock is
    * held while a user signs in, so a lock that expires has to be extended. It must be
-   * released even if the task fails; the result of a task is delayed by the release for
-   * one second at most. An abort of `signal` rejects the wait for the lock with its
+   * released even if the task fails, and a release that fails or hangs must not delay
+   * the result for long: a refreshed token cannot be obtained again. An abort of `signal` rejects the wait for the lock with its
    * reason; it must not end a task that has started. While a task waits, `load` is
    * called at least once a second, and `signal` aborts when another process has stored
    * the session that the task is for.
@@ -29,8 +29,6 @@ export interface ISessionStore {
    * tokens can then revoke all tokens of the user (RFC 9700, section 4.14.2).
    */
   lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Returns the identifier of the process that holds the lock, if it is known. */
-  lockHolder?(): Promise<number | undefined>;
 }
 
 /**

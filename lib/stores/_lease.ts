@@ -11,6 +11,9 @@ const HEARTBEAT_MS = LEASE_MS / 4;
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 250;
 
+/** How long a process waits for the lock before its program is told. */
+const SILENT_MS = 1_000;
+
 /** How long a result waits for the lock to be released. */
 const RELEASE_MS = 1_000;
 
@@ -116,15 +119,39 @@ async function acquire(
 }
 
 /**
+ * Calls a function of the program if a wait takes a second, and ignores its errors.
+ * Returns a function that ends this.
+ */
+export function reportWait(onWait: (() => unknown) | undefined): () => void {
+  const call = async () => {
+    try {
+      await onWait?.();
+    } catch {
+      // It does not change who holds the lock.
+    }
+  };
+  const timer = onWait && setTimeout(call, SILENT_MS);
+  return () => clearTimeout(timer);
+}
+
+/**
  * Runs a task while the lease is held, and returns its result. The signal ends the
  * wait for the lease, but not the task.
+ *
+ * @param onWait Called once if another process holds the lock for a second.
  */
 export async function underLease<T>(
   lease: ILease,
   task: () => Promise<T>,
   signal?: AbortSignal,
+  onWait?: () => unknown,
 ): Promise<T> {
-  await acquire(lease, signal);
+  const endWait = reportWait(onWait);
+  try {
+    await acquire(lease, signal);
+  } finally {
+    endWait();
+  }
   let extending: Promise<unknown> = Promise.resolve();
   const heartbeat = setInterval(() => {
     extending = extending.then(() => lease.extend()).catch(ignore);

@@ -2,8 +2,17 @@
 
 import { requireArgument } from "../core/_arguments.ts";
 
+/** What the stores with a lock have in common. */
+export interface IWaitOptions {
+  /**
+   * Called once when another process, or tab, has held the lock for a second, for
+   * example while its user signs in. Errors that it throws or rejects with are ignored.
+   */
+  onWait?: (() => unknown) | undefined;
+}
+
 /** Options of {@linkcode redisStore} and {@linkcode denoKvStore}. */
-export interface IStoreOptions {
+export interface IStoreOptions extends IWaitOptions {
   /**
    * Seconds from the last save after which a session expires. A session is saved when
    * the user signs in, and at each refresh; loading does not extend its lifetime. Set a

@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { createCrashCheck, type ILease, underLease } from "./_lease.ts";
 import { type IStoreOptions, lifetimeMsOf } from "./_lifetime.ts";
@@ -140,7 +144,7 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * @param kv From `Deno.openKv`.
  * @param key The key of the value; one for each user and resource. Its first part must
  * not be `"oauth-helper:lock"`.
- * @param options How long a session is kept.
+ * @param options How long a session is kept, and what is called during a wait.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * the key is that of a lock.
  *
@@ -179,6 +183,7 @@ export function denoKvStore(
     `a key that does not begin with "${LOCK_PART}"`,
   );
   const lifetimeMs = lifetimeMsOf(options);
+  const onWait = optionalFunction("onWait", options?.onWait);
   const expiry = lifetimeMs === undefined
     ? undefined
     : { expireIn: lifetimeMs };
@@ -194,6 +199,6 @@ export function denoKvStore(
       );
     },
     lock: (task, signal) =>
-      underLease(kvLease(kv, [LOCK_PART, ...key]), task, signal),
+      underLease(kvLease(kv, [LOCK_PART, ...key]), task, signal, onWait),
   };
 }

@@ -22,7 +22,7 @@ export * from "./deno_kv_store.ts";
 export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
 
-export type { IStoreOptions } from "./_lifetime.ts";
+export type { IStoreOptions, IWaitOptions } from "./_lifetime.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type { ISession, SessionServerMetadata } from "../session/session.ts";

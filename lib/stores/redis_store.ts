@@ -5,6 +5,7 @@
  */
 
 import {
+  optionalFunction,
   requireArgument,
   requireNonEmptyString,
   requireObject,
@@ -88,7 +89,7 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * @param client A connected client of the npm package `redis`, from version 4 on.
  * @param key The key of the value; one for each user and resource. It must not begin
  * with `oauth-helper:lock:`.
- * @param options How long a session is kept.
+ * @param options How long a session is kept, and what is called during a wait.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * the key is that of a lock.
  * @see Redis documentation, "Distributed Locks with Redis".
@@ -119,6 +120,7 @@ export function redisStore(
     `a key that does not begin with "${LOCK_PREFIX}"`,
   );
   const lifetimeMs = lifetimeMsOf(options);
+  const onWait = optionalFunction("onWait", options?.onWait);
   const expiry = lifetimeMs === undefined ? undefined : { PX: lifetimeMs };
   return {
     load: async () =>
@@ -128,6 +130,6 @@ export function redisStore(
       else await client.del(key);
     },
     lock: (task, signal) =>
-      underLease(redisLease(client, LOCK_PREFIX + key), task, signal),
+      underLease(redisLease(client, LOCK_PREFIX + key), task, signal, onWait),
   };
 }

@@ -5,11 +5,14 @@
  */
 
 import {
+  optionalFunction,
   requireArgument,
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
+import { reportWait } from "./_lease.ts";
+import type { IWaitOptions } from "./_lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
 /**
@@ -34,6 +37,16 @@ export interface IWebLocks {
   request<T>(name: string, task: () => Promise<T>): Promise<T>;
   /** Lists the locks of the origin. */
   query(): Promise<{ held?: { name?: string }[] }>;
+}
+
+/** Options of {@linkcode webStorageStore}. */
+export interface IWebStorageStoreOptions extends IWaitOptions {
+  /**
+   * Web Locks to use; `false` for no lock.
+   *
+   * @default {`navigator.locks` where it exists; `false` for `sessionStorage`}
+   */
+  locks?: IWebLocks | false | undefined;
 }
 
 const POLL_MS = 5;
@@ -69,6 +82,7 @@ function createLock(
   key: string,
   locks: IWebLocks,
   changes: () => number,
+  onWait: (() => unknown) | undefined,
 ) {
   const name = `@oauth-helper/client ${key}`;
   const versionKey = VERSION_PREFIX + key;
@@ -108,8 +122,12 @@ function createLock(
     endLast();
   };
 
-  return <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
-    locks.request(name, async () => {
+  return <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    const endWait = reportWait(onWait);
+    signal?.addEventListener("abort", endWait);
+    return locks.request(name, async () => {
+      endWait();
+      signal?.removeEventListener("abort", endWait);
       signal?.throwIfAborted();
       const version = await latestVersion();
       const before = changes();
@@ -121,6 +139,7 @@ function createLock(
         if (changes() > before) await announce(version + 1).catch(() => {});
       }
     });
+  };
 }
 
 /**
@@ -141,9 +160,7 @@ function createLock(
  * @param key The key of the value; one for each user and resource. The key with
  * `oauth-helper:version:` in front of it contains the number of changes; the key itself
  * must not begin with that prefix.
- * @param locks Web Locks to use; `false` for no lock.
- * @default {navigator.locks} for `locks`, where it exists, and `false` for
- * `sessionStorage`
+ * @param options Web Locks to use, and what is called during a wait.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * the key is that of a number of changes.
  * @see Web Locks API, section 2.
@@ -161,9 +178,11 @@ function createLock(
 export function webStorageStore(
   storage: IWebStorage,
   key: string,
-  locks?: IWebLocks | false,
+  options?: IWebStorageStoreOptions,
 ): ISessionStore {
   requireObject("storage", storage);
+  const { locks, ...further } = requireObject("options", options ?? {});
+  const onWait = optionalFunction("onWait", further.onWait);
   requireNonEmptyString("key", key);
   requireArgument(
     !key.startsWith(VERSION_PREFIX),
@@ -190,7 +209,7 @@ export function webStorageStore(
       saves++;
     },
     ...(manager && {
-      lock: createLock(storage, key, manager, () => saves),
+      lock: createLock(storage, key, manager, () => saves, onWait),
     }),
   };
 }

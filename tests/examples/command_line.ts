@@ -14,13 +14,15 @@ import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 const [url = "https://api.example/mcp"] = process.argv.slice(2);
 const file = `${encodeURIComponent(url)}.json`;
 const api = createAuthorizedFetch(url, {
-  store: fileStore(join(homedir(), ".config", "example", file)),
+  store: fileStore(join(homedir(), ".config", "example", file), {
+    onWait: (pid) =>
+      console.error(`Another process (pid ${pid}) is signing in`),
+  }),
   authorize: codeFlow({
     ...createLoopbackReceiver({ title: "Example" }),
     clientMetadata: { client_name: "Example" },
   }),
   onEvent(event) {
-    if (event.type === "waiting") console.error(`Waiting for pid ${event.pid}`);
     if (event.type === "token_refused") console.error(event);
   },
 });

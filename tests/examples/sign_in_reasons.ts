@@ -8,7 +8,5 @@ export const onEvent: OnEvent = (event) => {
     console.error("The API requires more:", event.scopes ?? event.acr_values);
   } else if (event.type === "sign_in_started") {
     console.error(`Please sign in at ${event.issuer} (${event.reason})`);
-  } else if (event.type === "waiting") {
-    console.error(`Another process signs in (${event.pid ?? "unknown"})`);
   }
 };

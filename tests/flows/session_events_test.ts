@@ -12,7 +12,6 @@ import {
   type AuthorizedFetchEvent,
   codeFlow,
   createAuthorizedFetch,
-  memoryStore,
 } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { onEvent as toSpans } from "../examples/opentelemetry.ts";
@@ -21,7 +20,7 @@ import { startSessionServers } from "../servers/session_servers.ts";
 import { MCP } from "../support/fixtures.ts";
 import { resourceFetch } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
-import { LIMIT_MS, until, within } from "../support/within.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 import { fetchAt } from "./_session_world.ts";
 
 /** A fetch with a list of its events. */
@@ -185,28 +184,6 @@ Deno.test("createAuthorizedFetch() ignores what onEvent throws or rejects with",
     await using run = await start(onEvent);
     assertEquals(await statusOf(run.api(run.servers.resource)), 200);
   }
-});
-
-Deno.test("createAuthorizedFetch() reports no wait where a store has no lock, or knows no process", async () => {
-  const events: AuthorizedFetchEvent[] = [];
-  let release = () => {};
-  const { api } = resourceFetch(undefined, {
-    store: {
-      ...memoryStore(),
-      lockHolder: () => Promise.reject(new Error("EIO")),
-      async lock(task) {
-        await new Promise<void>((resolve) => release = resolve);
-        return await task();
-      },
-    },
-    onEvent: (event) => events.push(event),
-  });
-  const call = api.authorize();
-  call.catch(() => {});
-  await until(LIMIT_MS, () => events.length > 0);
-  assertEquals(events, [{ type: "waiting" }]);
-  release();
-  await assertRejects(() => within(LIMIT_MS, call));
 });
 
 Deno.test("opentelemetry.ts makes spans of requests, and events of the active span", async () => {

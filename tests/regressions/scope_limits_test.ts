@@ -8,15 +8,6 @@ function scopeList(prefix: string, count: number, padding = ""): string[] {
   return Array.from({ length: count }, (_, n) => `${prefix}${padding}${n}`);
 }
 
-/** A response that requires scopes. */
-function forbidden(scopes: string[]): Response {
-  const challenge = `Bearer error="insufficient_scope", scope="${
-    scopes.join(" ")
-  }"`;
-  const headers = { "WWW-Authenticate": challenge };
-  return new Response("no", { status: 403, headers });
-}
-
 /** A user who grants what is requested, at most so often. */
 function grantsAll() {
   const requested: string[][] = [];
@@ -37,32 +28,6 @@ function assertWithinLimits(requested: string[][]): void {
     assert(scopes.length <= 100, `${scopes.length}`);
     assert(scopes.join(" ").length <= 4_096, `${scopes.join(" ").length}`);
   }
-}
-
-for (
-  const [what, count, padding] of [
-    ["100 scopes", 60, ""],
-    ["4,096 characters", 4, "x".repeat(600)],
-  ] as const
-) {
-  Deno.test(`createAuthorizedFetch() requests no more than ${what} after 403s at the same time`, async () => {
-    const { requested, authorize } = grantsAll();
-    const { api } = resourceFetch(
-      ({ url }) =>
-        url.startsWith(`${MCP}/`)
-          ? forbidden(scopeList(url.slice(-1), count, padding))
-          : undefined,
-      { store: memoryStore(SESSION), authorize },
-    );
-    const responses = await Promise.all(
-      ["a", "b", "c"].map((name) => api(`${MCP}/${name}`)),
-    );
-    for (const response of responses) {
-      assertEquals([response.status, await response.text()], [403, "no"]);
-    }
-    assertEquals(requested.length, 1);
-    assertWithinLimits(requested);
-  });
 }
 
 Deno.test("createAuthorizedFetch() adds no scopes of the metadata to those of a challenge", async () => {

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import process from "node:process";
 import { run as runProgram } from "../../scripts/support/process.ts";
+import { lockHolderOf } from "../../lib/native/_lock_directory.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { hasProgram } from "../support/has_program.ts";
@@ -87,7 +88,7 @@ onLinux(
       assertEquals(await isBroken(path), expected, `${name} of ${boot}`);
       const shown = name.startsWith("another ") ? undefined : pid;
       if (name.startsWith("another ") || name === "a pid alone") {
-        assertEquals(await fileStore(path).lockHolder!(), shown, name);
+        assertEquals(await lockHolderOf(`${path}.lock`), shown, name);
       }
     }));
   },
@@ -234,7 +235,7 @@ onLinux(
     const holder = await startHolder(["node", ...args]);
     try {
       const [, pid] = /^locked (\d+)$/.exec(holder.printed) ?? [];
-      assertEquals(await fileStore(path).lockHolder!(), Number(pid));
+      assertEquals(await lockHolderOf(`${path}.lock`), Number(pid));
       assertMatch(await run(["node", ...args, `${WAIT_MS}`]), /^waits \d+$/);
     } finally {
       await holder.end();

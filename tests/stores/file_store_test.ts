@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { AuthorizedFetchEvent } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
-import { resourceFetch, SESSION } from "../support/resource.ts";
+import { SESSION } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
@@ -181,7 +180,7 @@ Deno.test("fileStore() releases the lock when the task fails", () =>
     assertEquals(await store.lock?.(() => Promise.resolve("next")), "next");
   }));
 
-Deno.test("createAuthorizedFetch() reports after a second which process holds the lock of a file", () =>
+Deno.test("fileStore() calls onWait after a second with the process that holds the lock", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/session.json`;
     const store = fileStore(path);
@@ -191,17 +190,18 @@ Deno.test("createAuthorizedFetch() reports after a second which process holds th
       return released.promise;
     });
     await isHeld.promise;
-    const events: AuthorizedFetchEvent[] = [];
-    const { api } = resourceFetch(undefined, {
-      store: fileStore(path),
-      onEvent: (event) => events.push(event),
+    const pids: (number | undefined)[] = [];
+    const waiting = fileStore(path, {
+      onWait(pid) {
+        pids.push(pid);
+        throw new Error("ignored");
+      },
     });
-    const call = api.authorize();
-    call.catch(() => {});
-    await until(LIMIT_MS, () => events.length > 0);
-    assertEquals(events, [{ type: "waiting", pid: Deno.pid }]);
+    const task = waiting.lock!(() => Promise.resolve("next"));
+    await until(LIMIT_MS, () => pids.length > 0);
     released.resolve();
     await held;
-    await assertRejects(() => within(LIMIT_MS, call), Error, "A user is asked");
-    assertEquals(await store.lockHolder!(), undefined);
+    assertEquals(await within(LIMIT_MS, task), "next");
+    assertEquals(await waiting.lock!(() => Promise.resolve("free")), "free");
+    assertEquals(pids, [Deno.pid]);
   }));

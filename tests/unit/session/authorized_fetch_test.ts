@@ -469,7 +469,6 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       [MCP, { authorize, dpop: true }],
       [MCP, { authorize, dpop: {} }],
       [MCP, { authorize, dpop: null }],
-      [MCP, { authorize, selectAuthorizationServer: "https://as.example" }],
       [MCP, { authorize, userAgent: 1 }],
       [MCP, { authorize, serverMetadata: "https://as.example" }],
       [MCP, { authorize, trustedIssuers: ["https://as.example"] }],

@@ -174,7 +174,7 @@ export const ENGINES: Record<string, () => IEngine> = {
     const storage = fakeStorage()();
     return {
       place: 'web storage at key "k"',
-      open: () => webStorageStore(storage, "k", locks),
+      open: () => webStorageStore(storage, "k", { locks }),
       put: (value) => storage.setItem("k", textOf(value)),
     };
   },

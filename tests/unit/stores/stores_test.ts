@@ -155,7 +155,7 @@ Deno.test("Stores check their arguments", () => {
         'key must be a key that does not begin with "oauth-helper:lock:"',
       ],
       [
-        () => webStorageStore(fakeStorage()(), "oauth-helper:version:k", false),
+        () => webStorageStore(fakeStorage()(), "oauth-helper:version:k"),
         'key must be a key that does not begin with "oauth-helper:version:"',
       ],
       [() => denoKvStore(wrong, ["k"]), "kv must be an object"],

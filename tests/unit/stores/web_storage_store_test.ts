@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { ISessionStore } from "../../../mod.ts";
 import { webStorageStore } from "../../../lib/stores/mod.ts";
 import { SESSION } from "../../support/resource.ts";
+import { LIMIT_MS, until } from "../../support/within.ts";
 import { ENGINES, fakeLocks, fakeStorage } from "./_fakes.ts";
 
 Deno.test("webStorageStore() starts no task for a signal that has aborted", async () => {
@@ -22,7 +23,7 @@ Deno.test("webStorageStore() starts no task for a signal that has aborted", asyn
 
 Deno.test("webStorageStore() has no lock without Web Locks", () => {
   const storage = fakeStorage()();
-  assertEquals(webStorageStore(storage, "k", false).lock, undefined);
+  assertEquals(webStorageStore(storage, "k", { locks: false }).lock, undefined);
 });
 
 Deno.test("webStorageStore() has no lock with sessionStorage, which other tabs do not share", () => {
@@ -42,7 +43,9 @@ Deno.test("webStorageStore() has no lock with sessionStorage, which other tabs d
     const { sessionStorage, localStorage, navigator } = globals;
     assertEquals(webStorageStore(sessionStorage, "k").lock, undefined);
     assertEquals(typeof webStorageStore(localStorage, "k").lock, "function");
-    const store = webStorageStore(sessionStorage, "k", navigator.locks);
+    const store = webStorageStore(sessionStorage, "k", {
+      locks: navigator.locks,
+    });
     assertEquals(typeof store.lock, "function");
   } finally {
     for (const [name, descriptor] of before) {
@@ -55,7 +58,7 @@ Deno.test("webStorageStore() has no lock with sessionStorage, which other tabs d
 Deno.test("webStorageStore() lets the next holder wait until it can read the change", async () => {
   const tab = fakeStorage(30);
   const locks = fakeLocks();
-  const stores = [0, 1, 2].map(() => webStorageStore(tab(), "k", locks));
+  const stores = [0, 1, 2].map(() => webStorageStore(tab(), "k", { locks }));
   const read: unknown[] = [];
   await Promise.all(stores.map((store, index) =>
     store.lock?.(async () => {
@@ -70,7 +73,7 @@ Deno.test("webStorageStore() lets the next holder wait until it can read the cha
 Deno.test("webStorageStore() announces nothing if nothing was saved", async () => {
   const storage = fakeStorage()();
   const locks = fakeLocks();
-  const store = webStorageStore(storage, "k", locks);
+  const store = webStorageStore(storage, "k", { locks });
   await store.lock?.(() => store.load());
   assertEquals(await locks.query(), { held: [] });
   await store.lock?.(() => store.save(SESSION));
@@ -110,7 +113,7 @@ Deno.test("webStorageStore() goes on although its number of changes was overwrit
     for (let round = 0; round < 3; round++) {
       // The same tab, and one that was loaded anew.
       for (const values of [storage, tab()]) {
-        const store = webStorageStore(values, "k", locks);
+        const store = webStorageStore(values, "k", { locks });
         assertEquals(await saveLocked(store), "saved");
       }
     }
@@ -121,7 +124,7 @@ Deno.test("webStorageStore() keeps the lock and the number of a key apart from o
   const tab = fakeStorage();
   const locks = fakeLocks();
   const storage = tab();
-  const store = webStorageStore(storage, "ada", locks);
+  const store = webStorageStore(storage, "ada", { locks });
   assertEquals(await saveLocked(store), "saved");
   for (
     const key of [
@@ -133,7 +136,7 @@ Deno.test("webStorageStore() keeps the lock and the number of a key apart from o
       "version:ada",
     ]
   ) {
-    const other = webStorageStore(storage, key, locks);
+    const other = webStorageStore(storage, key, { locks });
     assertEquals(await other.load(), undefined);
     assertEquals(await saveLocked(other), "saved");
     assertEquals(await saveLocked(store), "saved");
@@ -158,16 +161,18 @@ Deno.test("webStorageStore() returns the result although the change cannot be an
       },
     },
     "k",
-    locks,
+    { locks },
   );
   assertEquals(await saveLocked(full), "saved");
   let requests = 0;
   const broken = webStorageStore(storage, "k", {
-    query: () => locks.query(),
-    request: (name, task) =>
-      ++requests === 1
-        ? locks.request(name, task)
-        : Promise.reject(new DOMException("Not active", "InvalidStateError")),
+    locks: {
+      query: () => locks.query(),
+      request: (name, task) =>
+        ++requests === 1
+          ? locks.request(name, task)
+          : Promise.reject(new DOMException("Not active", "InvalidStateError")),
+    },
   });
   assertEquals(await saveLocked(broken), "saved");
   assertEquals(requests, 2);
@@ -186,7 +191,7 @@ Deno.test("webStorageStore() counts no change that it could not save", async () 
       },
     },
     "k",
-    locks,
+    { locks },
   );
   const error = await assertRejects(async () => await saveLocked(store));
   assertEquals(error, failure);
@@ -196,7 +201,7 @@ Deno.test("webStorageStore() counts no change that it could not save", async () 
 Deno.test("webStorageStore() waits no longer for a cleared storage where timers are slow", async () => {
   const storage = fakeStorage()();
   const locks = fakeLocks();
-  const store = webStorageStore(storage, "k", locks);
+  const store = webStorageStore(storage, "k", { locks });
   await saveLocked(store);
   storage.removeItem("oauth-helper:version:k");
   // Browsers call the timers of a hidden tab once a minute.
@@ -216,4 +221,23 @@ Deno.test("webStorageStore() waits no longer for a cleared storage where timers 
     Object.assign(globalThis, { setTimeout, performance });
   }
   assertEquals(time, 60_000);
+});
+
+Deno.test("webStorageStore() calls onWait where another tab holds the lock for a second", async () => {
+  const locks = fakeLocks();
+  const storage = fakeStorage()();
+  let waits = 0;
+  const onWait = () => void waits++;
+  const [holder, other] = [0, 1].map(() =>
+    webStorageStore(storage, "k", { locks, onWait })
+  );
+  let release = () => {};
+  const held = holder!.lock!(() =>
+    new Promise<void>((resolve) => release = resolve)
+  );
+  const waiting = other!.lock!(() => Promise.resolve("next"));
+  await until(LIMIT_MS, () => waits > 0);
+  release();
+  await held;
+  assertEquals([await waiting, waits], ["next", 1]);
 });
