@@ -218,8 +218,6 @@ export {
   findChallenge,
   findChallenges,
   type IChallengeHeaders,
-  type IParseChallengesOptions,
-  parseChallenges,
   parseWWWAuthenticateHeader,
 } from "./lib/core/challenge.ts";
 export {

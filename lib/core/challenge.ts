@@ -6,15 +6,10 @@
 
 import {
   requireArgument,
-  requireObject,
   requireString,
   requireStrings,
 } from "./_arguments.ts";
-import {
-  ChallengeReader,
-  readLeniently,
-  setParameter,
-} from "./_challenge_reader.ts";
+import { readLeniently, setParameter } from "./_challenge_reader.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
 /** Reads the text between two commas: a scheme, a parameter, or both. */
@@ -45,7 +40,7 @@ function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
 /**
  * Splits the value of a `WWW-Authenticate` header into challenges by six simple
  * rules, and never fails on a string. Prefer {@linkcode findChallenge} to react to
- * a response, and {@linkcode parseChallenges} to read the grammar of RFC 9110.
+ * a response.
  *
  * Commas outside double quotes separate pieces. A piece without `=` is a scheme; a
  * piece such as `Bearer realm="x"` is a scheme with its first parameter; any other
@@ -97,66 +92,6 @@ export function parseWWWAuthenticateHeader(
   return challenges;
 }
 
-/** Options of {@linkcode parseChallenges}. */
-export interface IParseChallengesOptions {
-  /**
-   * What to do with a parameter that occurs twice in one challenge: throw, keep
-   * the first value, or keep the last one.
-   *
-   * @default "error"
-   */
-  duplicates?: "error" | "keep_first" | "keep_last" | undefined;
-}
-
-/**
- * Parses the value of a `WWW-Authenticate` header strictly by the grammar of RFC
- * 9110: any number of challenges, each with parameters, a token68 or neither.
- * Takes time in proportion to the length of the value.
- *
- * Returns parameter names in lower case, values without quotes and escapes, and schemes
- * in the letter case of the header. Prefer {@linkcode findChallenge} to react to the
- * responses of real servers, which often break the grammar.
- *
- * @param value The header value; an empty one contains no challenge.
- * @throws {OAuthClientError} `invalid_challenge`: the value does not match the grammar,
- * or a parameter occurs twice in a challenge. An unquoted value must be a token; a URL
- * is not a token. `invalid_argument`: the value is not a string.
- * @see RFC 9110, sections 5.6 and 11.2 to 11.6.1.
- *
- * @example Reject a header that is not valid
- * ```ts
- * import { OAuthClientError, parseChallenges } from "@oauth-helper/client";
- * import { assertEquals } from "@std/assert";
- *
- * function lint(header: string): string {
- *   try {
- *     return `${parseChallenges(header).length} challenges`;
- *   } catch (error) {
- *     if (!(error instanceof OAuthClientError)) throw error;
- *     return error.message;
- *   }
- * }
- * assertEquals(lint('Negotiate YII=, Bearer scope="a b"'), "2 challenges");
- * assertEquals(
- *   lint("Bearer resource_metadata=https://api.example/m"),
- *   "Invalid challenge: expected a comma at character 30",
- * );
- * ```
- */
-export function parseChallenges(
-  value: string,
-  options?: IParseChallengesOptions,
-): IAuthenticationChallenge[] {
-  requireString("value", value);
-  const { duplicates = "error" } = requireObject("options", options ?? {});
-  requireArgument(
-    ["error", "keep_first", "keep_last"].includes(duplicates),
-    "duplicates",
-    '"error", "keep_first" or "keep_last"',
-  );
-  return new ChallengeReader(value, duplicates).read();
-}
-
 /** The part of `Headers` that {@linkcode findChallenge} uses. */
 export interface IChallengeHeaders {
   /** Returns the value of a header field; several values are joined by commas. */
@@ -181,7 +116,7 @@ function headerValue(
  *
  * The reader is lenient: it accepts unquoted URLs and missing commas between
  * parameters, skips what it cannot read, and keeps the first of several parameters with
- * one name. A value that {@linkcode parseChallenges} accepts gives the same result.
+ * one name.
  *
  * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.

@@ -11,7 +11,6 @@
  * - `invalid_argument`: an argument is empty, or is not the string, URL, scope value,
  *   header field or limit that is expected. Some types are checked by TypeScript only:
  *   a wrong value then causes an error of JavaScript.
- * - `invalid_challenge`: a `WWW-Authenticate` header field is malformed.
  * - `invalid_jwt`: a JWT cannot be decoded.
  * - `invalid_metadata`: a metadata document is malformed.
  * - `identifier_mismatch`: the `resource` or `issuer` of a metadata document does
@@ -45,7 +44,6 @@
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
-  | "invalid_challenge"
   | "invalid_jwt"
   | "invalid_metadata"
   | "identifier_mismatch"

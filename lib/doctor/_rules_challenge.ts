@@ -1,11 +1,10 @@
 /** Findings about the challenge of the resource. */
 
-import { parseChallenges } from "../core/challenge.ts";
 import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import { type IFacts, isBlocked, list, ODD_SCOPES, shown } from "./_facts.ts";
+import { challengeProblem } from "./_challenge_grammar.ts";
 import type { IRule } from "./_rules.ts";
 
 const is401 = (facts: IFacts) => facts.probe.response?.status === 401;
@@ -61,18 +60,11 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     operator: "Put parameter values in quotes, with commas between parameters.",
     client: "This library reads it; other clients may not.",
     find({ challengeHeader, target }) {
-      try {
-        parseChallenges(challengeHeader);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof OAuthClientError)) throw error;
-        return {
-          message: `\`WWW-Authenticate\` is malformed (${
-            shown(error.message)
-          }).`,
-          url: target.href,
-        };
-      }
+      const problem = challengeProblem(challengeHeader);
+      return problem === undefined ? undefined : {
+        message: `\`WWW-Authenticate\` is malformed: ${shown(problem)}.`,
+        url: target.href,
+      };
     },
   },
   {

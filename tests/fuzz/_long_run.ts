@@ -1,10 +1,6 @@
 /** What `deno task fuzz` runs; scripts/fuzz.ts says with which arguments. */
 import { cpus } from "node:os";
-import {
-  findChallenge,
-  parseChallenges,
-  parseWWWAuthenticateHeader,
-} from "../../mod.ts";
+import { findChallenge, parseWWWAuthenticateHeader } from "../../mod.ts";
 import { formatTable } from "../../scripts/bench/timing.ts";
 import { hugeTexts } from "../support/challenge_texts.ts";
 import { PROPERTIES, runProperty, seedFrom, SEEDS } from "./properties.ts";
@@ -54,7 +50,7 @@ function fuzz(inputs: number, seed: number, minutes: number): boolean {
 
 /** Prints the longest time that each parser needs for a hostile string of 64 kB. */
 function printTimes(): void {
-  const parsers = [parseWWWAuthenticateHeader, parseChallenges, findChallenge];
+  const parsers = [parseWWWAuthenticateHeader, findChallenge];
   const rows = parsers.map((parse) => {
     let longest = 0;
     for (const text of hugeTexts()) {

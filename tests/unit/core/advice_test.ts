@@ -135,7 +135,6 @@ Deno.test("adviceFor() decides by the code of an error without a response", () =
     discovery_failed: "give_up",
     identifier_mismatch: "give_up",
     invalid_argument: "give_up",
-    invalid_challenge: "give_up",
     invalid_id_token: "give_up",
     invalid_jwt: "give_up",
     invalid_metadata: "give_up",
