@@ -14,6 +14,7 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --user-agent TEXT       the User-Agent of all requests
   --timeout SECONDS       time for each request, 10 by default
   --register              also register a client
+  --browser               also make the requests of a web page
   --help                  print this
 
   --sign-in               sign in with the browser, and use the token
@@ -27,10 +28,9 @@ Diagnoses why an OAuth client cannot obtain a token for a URL.
   --trusted-issuer A=B    accept B as issuer in the metadata of server A;
                           repeatable
   --allow-http            accept http URLs, and loopback, at any server
-  --aggressive            send the first refresh token twice: a server may then
-                          revoke all tokens of the user
 
-Without --register and --sign-in, requests are GET and OPTIONS. Only a URL that
+Without --register and --sign-in, requests are GET, with --browser also OPTIONS.
+Only a URL that
 responds to GET with 400, 404, 405, 406 or a page receives a POST, without the
 header fields of --header: a ping of the Model Context Protocol, which has no
 effect on a server of that protocol.
@@ -55,8 +55,8 @@ export interface IArguments {
   help: boolean;
   signIn: boolean;
   device: boolean;
-  aggressive: boolean;
   assumePkce: boolean;
+  browser: boolean;
   allowHttp: boolean;
   trustedIssuers: Record<string, string>;
   html?: string;
@@ -115,7 +115,7 @@ const FLAGS: Readonly<Record<string, (found: IArguments) => unknown>> = {
   "--register": (found) => found.register = true,
   "--sign-in": (found) => found.signIn = true,
   "--device": (found) => found.signIn = found.device = true,
-  "--aggressive": (found) => found.aggressive = true,
+  "--browser": (found) => found.browser = true,
   "--assume-pkce": (found) => found.assumePkce = true,
   "--allow-http": (found) => found.allowHttp = true,
 };
@@ -155,7 +155,6 @@ function requirePairs(found: IArguments): void {
   ) => {
     if (isGiven && !has) throw new UsageError(`${name} requires ${other}`);
   };
-  requires(found.aggressive, "--aggressive", signIn, "--sign-in");
   requires(clientId, "--client-id", signIn, "--sign-in");
   requires(found.scopes, "--scope", signIn, "--sign-in");
   requires(found.clientMetadataUrl, "--client-metadata", signIn, "--sign-in");
@@ -173,8 +172,8 @@ export function readArguments(args: readonly string[]): IArguments {
     help: false,
     signIn: false,
     device: false,
-    aggressive: false,
     assumePkce: false,
+    browser: false,
     allowHttp: false,
     trustedIssuers: {},
     headers: {},

@@ -103,7 +103,6 @@ async function signInOf(
     client: await clientOf(found, io),
     clientMetadataUrl: found.clientMetadataUrl,
     scopes: found.scopes,
-    aggressive: found.aggressive,
   };
   if (!found.device) return { ...common, ...await createReceiver(io) };
   return {
@@ -153,6 +152,7 @@ async function run(found: IArguments, io: ICommandIo): Promise<number> {
     userAgent: found.userAgent,
     assumePkce: found.assumePkce,
     allowHttp: found.allowHttp,
+    browser: found.browser,
     trustedIssuers: found.trustedIssuers,
     signIn: await signInOf(found, io),
   }).finally(() => progress?.(""));

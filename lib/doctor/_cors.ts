@@ -1,12 +1,20 @@
 /** Requests as browsers make them, to see whether a web page could be the client. */
 
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { AnyDocument, ICorsProbe, IProbe } from "./_facts.ts";
+import type { AnyDocument, ICorsProbe, IFacts, IProbe } from "./_facts.ts";
 import { headerOf } from "./_facts.ts";
 import { type ISurvey, probe } from "./_probe.ts";
 
 /** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
 const ORIGIN = "https://client.example";
+
+/** What a web page requests, in order, and how it is named. */
+const PARTS: readonly [part: ICorsProbe["part"], name: string][] = [
+  ["metadata", "the metadata"],
+  ["resource", "the resource"],
+  ["token", "the token endpoint"],
+  ["registration", "the registration endpoint"],
+];
 
 /** Checks whether a web page may read a response. */
 function allowsOrigin(headers: { get(name: string): string | null }): boolean {
@@ -19,6 +27,32 @@ export function isAllowed({ method, response }: IProbe): boolean {
   const { headers, ok = false } = response ?? {};
   return headers !== undefined && allowsOrigin(headers) &&
     (ok || method !== "OPTIONS");
+}
+
+/** Checks whether a web page may request the resource, and not read its challenge. */
+function hidesChallenge(
+  { response }: IProbe,
+  probes: readonly ICorsProbe[],
+): boolean {
+  const { headers } = response ?? {};
+  const exposed = headers?.get("Access-Control-Expose-Headers") ?? "";
+  return probes.some((one) => one.part === "resource" && isAllowed(one)) &&
+    Boolean(headers?.get("Access-Control-Allow-Origin")) &&
+    !/\bwww-authenticate\b|\*/i.test(exposed);
+}
+
+/** Returns what a web page cannot use; undefined if it was not tried. */
+export function hiddenParts(
+  { probe, corsProbes }: Pick<IFacts, "probe" | "corsProbes">,
+): string[] | undefined {
+  if (corsProbes.length === 0) return undefined;
+  const parts = PARTS.filter(([part]) =>
+    corsProbes.some((one) => one.part === part && !isAllowed(one))
+  ).map(([, name]) => name);
+  if (hidesChallenge(probe, corsProbes)) {
+    parts.push("the challenge of the resource");
+  }
+  return parts;
 }
 
 /**

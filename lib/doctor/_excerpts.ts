@@ -1,7 +1,7 @@
 /** The part of a response that shows a finding. */
 
 import type { Members } from "../core/_members.ts";
-import { isWebUrl, parseUrl } from "../core/_url.ts";
+import { parseUrl } from "../core/_url.ts";
 import {
   allDocuments,
   type IFacts,
@@ -16,71 +16,11 @@ const MAX_CHARACTERS = 700;
 const MAX_BODY = 240;
 const MAX_ITEMS = 8;
 
-const METHODS = "token_endpoint_auth_methods_supported";
-const REGISTRATION = [
-  "registration_endpoint",
-  "client_id_metadata_document_supported",
-];
-
-/** The members of metadata that show a finding. An empty list: the header fields show it. */
-const SHOWN: Readonly<Record<string, readonly string[]>> = {
-  auth_methods_need_key: [METHODS],
-  authorization_server_refused: ["authorization_servers"],
-  authorization_servers_malformed: ["authorization_servers"],
-  client_secret_post_only: [METHODS],
-  code_grant_not_listed: ["authorization_endpoint", "grant_types_supported"],
-  code_response_not_listed: ["response_types_supported"],
-  device_endpoint_missing: [
-    "device_authorization_endpoint",
-    "grant_types_supported",
-  ],
-  device_grant_misnamed: ["grant_types_supported"],
-  documents_only: REGISTRATION,
-  dpop_required: ["dpop_bound_access_tokens_required"],
-  endpoint_refused: ["authorization_endpoint", "token_endpoint"],
-  header_method_not_listed: ["bearer_methods_supported"],
-  iss_not_supported: ["authorization_response_iss_parameter_supported"],
-  issuer_mismatch: ["issuer"],
-  issuer_slash: ["issuer"],
-  issuer_template: ["issuer"],
-  no_authorization_endpoint: ["authorization_endpoint"],
-  no_authorization_servers: ["authorization_servers"],
-  no_registration: REGISTRATION,
-  no_token_endpoint: ["token_endpoint"],
-  odd_scopes: ["scopes_supported"],
-  pkce_not_listed: ["code_challenge_methods_supported"],
-  pkce_without_s256: ["code_challenge_methods_supported"],
-  public_client_not_listed: [METHODS],
-  pushed_requests_required: [
-    "require_pushed_authorization_requests",
-    "pushed_authorization_request_endpoint",
-  ],
-  query_mode_not_listed: ["response_modes_supported"],
-  refresh_grant_not_listed: ["grant_types_supported"],
-  resource_is_parent: ["resource"],
-  resource_mismatch: ["resource"],
-  revocation_missing: ["revocation_endpoint"],
-  revocation_at_token_endpoint: ["revocation_endpoint", "token_endpoint"],
-  refresh_grant_not_registered: ["grant_types"],
-  registration_scope_narrowed: ["scope"],
-  registration_secret_unrequested: [
-    "token_endpoint_auth_method",
-    "client_secret",
-  ],
-  registration_without_secret: ["token_endpoint_auth_method", "client_secret"],
-  scopes_malformed: ["scopes_supported"],
-  several_authorization_servers: ["authorization_servers"],
-  signed_requests_required: ["require_signed_request_object"],
-};
-
-/** The values that show a finding about any members of metadata. */
-const FOUND: Readonly<Record<string, (value: unknown) => boolean>> = {
-  empty_lists: (value) => Array.isArray(value) && value.length === 0,
-  null_members: (value) => value === null,
-  unsafe_links: (value) =>
-    typeof value === "string" && parseUrl(value) !== undefined &&
-    !isWebUrl(value),
-};
+/**
+ * The members that show a finding, or a test of their values. With an empty list, the
+ * header fields show it; when absent, all members of a response of a sign-in.
+ */
+export type Shows = readonly string[] | ((value: unknown) => boolean);
 
 /**
  * Returns the exchange that shows a finding about a URL. Those of a sign-in are left
@@ -89,7 +29,6 @@ const FOUND: Readonly<Record<string, (value: unknown) => boolean>> = {
  */
 export function exchangeFor(
   { exchanges, probe }: IFacts,
-  id: string,
   url: string | undefined,
 ): IExchange | undefined {
   const href = url === undefined ? undefined : parseUrl(url)?.href;
@@ -99,9 +38,7 @@ export function exchangeFor(
       (href !== undefined && parseUrl(one.url)?.href === href))
   );
   const fits = found.filter(({ name, method }) =>
-    id === "cors"
-      ? name === "cors"
-      : name !== "cors" && (name !== "resource" || method === probe.method)
+    name !== "cors" && (name !== "resource" || method === probe.method)
   );
   return fits.at(-1) ?? found.at(-1);
 }
@@ -154,7 +91,7 @@ function headOf({ response, isFailed }: IExchange): string[] {
 /** Returns the part of a response that shows a finding. */
 export function excerptOf(
   facts: IFacts,
-  id: string,
+  shows: Shows | undefined,
   exchange: IExchange,
 ): string | undefined {
   const document = allDocuments(facts).find((one) =>
@@ -163,10 +100,10 @@ export function excerptOf(
   const members = document && membersOf(document);
   const { received } = publicPartsOf(exchange);
   const json = received ?? members;
-  const names = (received && id === "dpop_required" ? undefined : SHOWN[id]) ??
-    Object.entries(json ?? {})
-      .filter(([, value]) => received || FOUND[id]?.(value))
-      .map(([name]) => name);
+  const test = typeof shows === "function" ? shows : () => Boolean(received);
+  const names = Array.isArray(shows)
+    ? shows
+    : Object.keys(json ?? {}).filter((name) => test(json?.[name]));
   const body = json
     ? names.length > 0 ? jsonOf(json, names) : undefined
     : shownText(exchange.text ?? "", MAX_BODY);

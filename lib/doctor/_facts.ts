@@ -92,8 +92,6 @@ export interface ISignInFacts {
   session?: ISession;
   call?: IProbe;
   refresh?: IOutcome & { readonly session?: ISession };
-  /** The refresh with the token that was replaced. */
-  oldRefresh?: IOutcome;
   revocation?: IOutcome;
   /** The refresh with a token that cannot be valid: revoked, or made up. */
   deadRefresh?: IOutcome & { readonly isRevoked: boolean };
@@ -265,6 +263,12 @@ export function headerOf(
   name: string,
 ): string {
   return exchange?.response?.headers?.get(name) ?? "";
+}
+
+/** Returns the media type of a response. */
+export function mediaTypeOf(document: AnyDocument): string {
+  return headerOf(document, "Content-Type").toLowerCase().split(";", 1)
+    .join().trim();
 }
 
 /** Returns the documents of both kinds. */

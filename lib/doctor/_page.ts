@@ -7,7 +7,8 @@ import { joinSteps } from "./_join_steps.ts";
 import { commandFor } from "./_command_words.ts";
 import { STYLE } from "./_report_style.ts";
 import { type IRow, sequenceSvg } from "./_sequence.ts";
-import { PURPOSES, signInRows } from "./_sign_in_words.ts";
+import { factRows } from "./_sign_in_words.ts";
+import { STEPS } from "./_step_table.ts";
 import { describeOption } from "./_verdict.ts";
 import type {
   DiagnosisVerdict,
@@ -76,7 +77,6 @@ function headerHtml(
   wordsOf: (text: string) => string,
 ): string {
   const { target, date, verdict, summary, options, notTried } = diagnosis;
-  const { context } = diagnosis;
   const words = options?.map((option) =>
     proseHtml(wordsOf(describeOption(option)))
   );
@@ -91,21 +91,15 @@ function headerHtml(
     `<strong>${titleHtml(VERDICTS, verdict)}</strong>`,
     `<p>${proseHtml(wordsOf(summary))}</p></section>`,
     termsHtml([
-      ["Issuer", monoHtml(context?.issuer)],
-      ["Resource", monoHtml(context?.resource)],
-      [
-        "Scopes",
-        context?.scopes && escapeHtml(context.scopes.slice(0, 20).join(" ")),
-      ],
+      ...factRows(diagnosis).map(([name, text]) =>
+        [name, proseHtml(text)] as const
+      ),
       ["Options", words?.join(", ")],
       [
         "Not tried",
         notTried && escapeHtml(notTried.join(", ").replaceAll("_", " ")),
       ],
       ["Try it with", monoHtml(commandFor(diagnosis))],
-      ...signInRows(diagnosis.signIn).map(([name, text]) =>
-        [name, escapeHtml(text)] as const
-      ),
     ], "facts"),
     "</header>",
   ].join("\n");
@@ -154,10 +148,17 @@ function membersHtml(members: Record<string, unknown> | undefined) {
   ).join(" ");
 }
 
+/** Checks whether a request has more to show than the diagram does. */
+function isWorthReading({ step, severity }: IRow): boolean {
+  const { sent, received } = step;
+  return severity !== undefined ||
+    Object.keys({ ...sent, ...received }).length > 0;
+}
+
 function requestHtml({ step, count, number, severity }: IRow): string {
   const { method, url, status, ms, result, standard, sent, received } = step;
   const came = [
-    ...[PURPOSES[step.name] ?? []].flat(),
+    ...[STEPS[step.name].purpose ?? []].flat(),
     status === undefined ? "no HTTP status" : `status ${status}`,
     result + (count > 1 ? ` (${count} times)` : ""),
     describeTime(ms),
@@ -220,7 +221,9 @@ export function pageOf(
     "that a client does not make. A number on colour: a finding refers to it.",
     "</figcaption></figure></section>",
     "<section><h2>Details of the requests</h2>",
-    `<ol class="requests">${rows.map(requestHtml).join("\n")}</ol></section>`,
+    `<ol class="requests">${
+      rows.filter(isWorthReading).map(requestHtml).join("\n")
+    }</ol></section>`,
     "<footer>Made by the doctor of @oauth-helper/client. Values of header fields " +
     "that were sent, tokens, codes and secrets are not in this file.</footer>",
     "</main></body>",

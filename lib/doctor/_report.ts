@@ -5,7 +5,8 @@ import { parseUrl } from "../core/_url.ts";
 import { describeTime, fit } from "./_html.ts";
 import { commandFor, inCommandWords } from "./_command_words.ts";
 import { joinSteps } from "./_join_steps.ts";
-import { signInRows } from "./_sign_in_words.ts";
+import { factRows } from "./_sign_in_words.ts";
+import { STEPS } from "./_step_table.ts";
 import type {
   DiagnosisVerdict,
   FindingSeverity,
@@ -64,7 +65,7 @@ function stepLines(steps: readonly IDiagnosisStep[]): string[] {
   const lines: string[] = [];
   let origin: string | undefined;
   for (const { step, count } of joinSteps(steps)) {
-    const { method, url, status, ms } = step;
+    const { name, isExtra, method, url, status, ms } = step;
     const result = count > 1 ? `${step.result} ×${count}` : step.result;
     const parsed = parseUrl(url);
     if (parsed?.origin !== origin) {
@@ -72,9 +73,11 @@ function stepLines(steps: readonly IDiagnosisStep[]): string[] {
       lines.push(`  ${fit(printable(origin ?? ""), WIDTH - 2)}`);
     }
     const path = parsed ? parsed.pathname + parsed.search : printable(url);
+    const { purpose } = STEPS[name];
+    const named = purpose === undefined ? path : `${path} · ${purpose}`;
     lines.push([
-      `    ${method.padEnd(7)}`,
-      fit(path, 42).padEnd(42),
+      `  ${isExtra ? "+" : " "} ${method.padEnd(7)}`,
+      fit(named, 42).padEnd(42),
       String(status ?? "-").padStart(3),
       fit(result, 14).padEnd(14),
       describeTime(ms).padStart(6),
@@ -88,7 +91,7 @@ export function reportLines(
   diagnosis: IDiagnosis,
   { colour }: { colour: boolean },
 ): string[] {
-  const { target, verdict, summary, context, steps, findings } = diagnosis;
+  const { target, verdict, summary, steps, findings } = diagnosis;
   const paint = (name: keyof typeof COLOURS) => (line: string) =>
     colour ? `\x1b[${COLOURS[name]}m${line}\x1b[0m` : line;
   const faint = paint("faint");
@@ -103,28 +106,11 @@ export function reportLines(
   if (command !== undefined) {
     lines.push("", "To try it:", ...wrap(command, "    ", "  "));
   }
-  if (context) {
-    const { issuer, resource, scopes } = context;
-    lines.push(
-      "",
-      ...named("Issuer", issuer),
-      ...(resource === undefined ? [] : named("Resource", resource)),
-      ...(resource === undefined
-        ? []
-        : named("Scopes", scopes?.slice(0, 20).join(" ") ?? "left out")),
-    );
-  }
-  for (const [name, text] of signInRows(diagnosis.signIn)) {
-    lines.push(...named(name, text));
-  }
-  const extra = steps.filter(({ isExtra }) => isExtra);
-  const usual = steps.filter(({ isExtra }) => !isExtra);
-  lines.push("", "Requests of a client");
-  lines.push(...stepLines(usual).map(faint));
-  if (extra.length > 0) {
-    lines.push("", "Further requests of this diagnosis");
-    lines.push(...stepLines(extra).map(faint));
-  }
+  const facts = factRows(diagnosis);
+  if (facts.length > 0) lines.push("");
+  for (const [name, text] of facts) lines.push(...named(name, text));
+  lines.push("", "Requests (+: not made by a client)");
+  lines.push(...stepLines(steps).map(faint));
   for (const severity of ["error", "warning", "info"] as const) {
     const some = findings.filter((finding) => finding.severity === severity);
     if (some.length === 0) continue;

@@ -3,16 +3,14 @@
 import type { Members } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { missingScopes } from "../core/scopes.ts";
+import { excerptOf, exchangeFor, type Shows } from "./_excerpts.ts";
 import {
+  allDocuments,
   type AnyDocument,
-  headerOf,
   type IFacts,
-  list,
   membersOf,
   severityAt,
-  shown,
 } from "./_facts.ts";
-import { excerptOf, exchangeFor } from "./_excerpts.ts";
 import type { IExchange } from "./_recorder.ts";
 import { lastOf } from "./_sign_in_steps.ts";
 import type {
@@ -24,48 +22,82 @@ import type {
 
 /** What a rule has found. The members replace those of the rule. */
 export interface ISighting
-  extends Partial<Omit<IFinding, "id" | "standard" | "step" | "excerpt">> {
+  extends Partial<Omit<IFinding, "id" | "step" | "excerpt">> {
   message: string;
   /** The request that shows it, or the last one of a step; that for `url` when absent. */
   at?: DiagnosisStepName | IExchange;
+  shows?: Shows;
 }
+
+/** A sighting, or its sentence alone; anything else is none. */
+export type Found = ISighting | string | false | undefined;
 
 /** A kind of finding. */
 export interface IRule {
   readonly id: string;
+  /** The server that had it, or the row of the road map. */
+  readonly seen: string;
   /** @default "warning" */
   readonly severity?: FindingSeverity;
   readonly standard: string;
   readonly operator: string;
   readonly client?: string;
+  /** What it is about: metadata is passed to `find`, and the URL is that of it. */
+  readonly about?: "resource" | "resource_metadata" | "server_metadata";
+  /** The step whose last request shows it. */
+  readonly at?: DiagnosisStepName;
+  /** The members of the response that show it. */
+  readonly shows?: Shows;
   /** Whether the rule counts only if no other has found an error. */
   readonly isFallback?: true;
-  readonly find: (facts: IFacts) => ISighting | undefined;
+  readonly find: (facts: IFacts, members: Members) => Found | Found[];
+}
+
+/** Returns the URL of what a rule is about. */
+function urlOf(facts: IFacts, { about }: IRule): string | undefined {
+  const { target, resourceDocuments, serverDocuments } = facts;
+  switch (about) {
+    case "resource":
+      return target.href;
+    case "resource_metadata":
+      return resourceDocuments.find(membersOf)?.url;
+    case "server_metadata":
+      return (serverDocuments.find(({ metadata }) => metadata) ??
+        serverDocuments.find(membersOf))?.url;
+  }
 }
 
 /** Applies a rule. */
 export function apply(rule: IRule, facts: IFacts): IFinding[] {
-  const sighting = rule.find(facts);
-  if (!sighting) return [];
   const { id, severity = "warning", standard, operator, client } = rule;
-  const { at, ...seen } = sighting;
-  const exchange = typeof at === "string"
-    ? lastOf(facts.exchanges, at)
-    : at ?? exchangeFor(facts, id, seen.url);
-  const url = seen.url ?? exchange?.url;
-  const excerpt = exchange &&
-    excerptOf(facts, id, exchange);
-  return [{
-    id,
-    severity,
-    standard,
-    operator,
-    ...(client !== undefined && { client }),
-    ...seen,
-    ...(url !== undefined && { url }),
-    ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
-    ...(excerpt && { excerpt }),
-  }];
+  const members = rule.about === "resource_metadata"
+    ? facts.resource
+    : rule.about === "server_metadata"
+    ? facts.server
+    : {};
+  if (!members) return [];
+  return [rule.find(facts, members)].flat().flatMap((found) => {
+    if (!found) return [];
+    const sighting = typeof found === "string" ? { message: found } : found;
+    const { at = rule.at, shows = rule.shows, url: named, ...seen } = sighting;
+    const own = named ?? urlOf(facts, rule);
+    const exchange = typeof at === "string"
+      ? lastOf(facts.exchanges, at)
+      : at ?? exchangeFor(facts, own);
+    const url = own ?? exchange?.url;
+    const excerpt = exchange && excerptOf(facts, shows, exchange);
+    return [{
+      id,
+      severity,
+      standard,
+      operator,
+      ...(client !== undefined && { client }),
+      ...seen,
+      ...(url !== undefined && { url }),
+      ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
+      ...(excerpt && { excerpt }),
+    }];
+  });
 }
 
 /** Returns the scopes that a server has left out, if it names those that it grants. */
@@ -88,15 +120,22 @@ export function liftedBy(
     : sighting;
 }
 
+/** How documents are searched for what a rule is about. */
+export interface IDocumentSearch {
+  /** The documents; all when absent. */
+  readonly of?: (facts: IFacts) => readonly AnyDocument[];
+  /** Whether the severity is that of a problem at the URL. */
+  readonly hasSeverity?: boolean;
+}
+
 /** Describes the documents that a test finds: the worst, and how many there are. */
-export function findDocument<Document extends AnyDocument>(
+export function findDocument(
   facts: IFacts,
-  documents: readonly Document[],
-  test: (document: Document) => string | false | undefined,
-  hasSeverity = false,
-): ISighting | undefined {
-  const found = documents.flatMap((document) => {
-    const message = test(document);
+  test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
+  { of = allDocuments, hasSeverity = false }: IDocumentSearch = {},
+): (ISighting & { url: string }) | undefined {
+  const found = of(facts).flatMap((document) => {
+    const message = test(document, facts);
     const severity = severityAt(facts, document);
     return message ? [{ message, severity, document }] : [];
   });
@@ -111,44 +150,9 @@ export function findDocument<Document extends AnyDocument>(
   };
 }
 
-/** Returns the media type of a response. */
-export function mediaTypeOf(document: AnyDocument): string {
-  return headerOf(document, "Content-Type").toLowerCase().split(";", 1)
-    .join().trim();
-}
-
-/** The members that a client depends on, and that two documents should share. */
-const SHARED = [
-  "issuer",
-  "authorization_endpoint",
-  "token_endpoint",
-  "registration_endpoint",
-  "code_challenge_methods_supported",
-  "token_endpoint_auth_methods_supported",
-  "resource",
-  "authorization_servers",
-];
-
-function differences(a: Members, b: Members): string[] {
-  return SHARED.filter((name) =>
-    JSON.stringify(a[name] ?? null) !== JSON.stringify(b[name] ?? null)
-  );
-}
-
-/** Finds documents about one identifier that differ. */
-export function findDisagreement(
-  facts: IFacts,
-  documents: readonly AnyDocument[],
-  identifier: string,
-): ISighting | undefined {
-  const [first, ...others] = documents.filter(({ metadata }) => metadata);
-  const members = first && membersOf(first);
-  if (!members) return undefined;
-  return findDocument(facts, others, (document) => {
-    const other = membersOf(document);
-    if (!other || other[identifier] !== members[identifier]) return undefined;
-    const names = differences(members, other);
-    return names.length > 0 &&
-      `This document differs from ${shown(first.url)} in ${list(names)}.`;
-  });
-}
+/** Returns the `find` of a rule about each document. */
+export const inDocuments = (
+  test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
+  where?: IDocumentSearch,
+): IRule["find"] =>
+(facts) => findDocument(facts, test, where);

@@ -1,17 +1,30 @@
-/** Findings about the challenge of the resource. */
+/** Findings about the challenge of the resource, and the scopes that it requires. */
 
 import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
-import { type IFacts, isBlocked, list, ODD_SCOPES, shown } from "./_facts.ts";
+import { hiddenParts, isAllowed } from "./_cors.ts";
 import { challengeProblem } from "./_challenge_grammar.ts";
+import {
+  type IFacts,
+  list,
+  membersOf,
+  ODD_SCOPES,
+  sentence,
+  shown,
+} from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
+import { needsDpop } from "./_sign_in_failure.ts";
+
+const MANY_SCOPES = 30;
+
+const WELL_KNOWN = "This library requests the well-known URLs instead.";
 
 const is401 = (facts: IFacts) => facts.probe.response?.status === 401;
 
 /** Returns the scopes that the server lists; undefined if it lists none. */
-function listed(facts: IFacts): ReadonlySet<string> | undefined {
-  const { scopes_supported: scopes } = facts.server ?? {};
+function listed({ server }: IFacts): ReadonlySet<string> | undefined {
+  const { scopes_supported: scopes } = server ?? {};
   return stringsIn(scopes)?.length ? new Set(scopesFrom(scopes)) : undefined;
 }
 
@@ -24,122 +37,84 @@ function wasRead({ resourceDocuments }: IFacts): boolean {
       ));
 }
 
-/** The findings about the challenge. */
+/** The findings about the challenge, scopes, DPoP and web pages. */
 export const CHALLENGE_RULES: readonly IRule[] = [
   {
     id: "no_challenge",
+    seen: "Plaid",
     standard: "RFC 9110, section 15.5.2; RFC 6750, section 3",
     operator:
       'Send `WWW-Authenticate: Bearer resource_metadata="..."` with the 401.',
-    client: "This library requests the well-known URLs instead.",
+    client: WELL_KNOWN,
+    about: "resource",
     find: (facts) =>
-      is401(facts) && facts.challengeHeader === ""
-        ? {
-          message: "The 401 has no `WWW-Authenticate` header field.",
-          url: facts.target.href,
-        }
-        : undefined,
+      is401(facts) && facts.challengeHeader === "" &&
+      "The 401 has no `WWW-Authenticate` header field.",
   },
   {
     id: "challenge_other_scheme",
+    seen: "row 7",
     standard: "RFC 6750, section 3; RFC 9449, section 7.1",
     operator: "Add a Bearer challenge.",
-    client: "This library requests the well-known URLs instead.",
-    find: ({ challengeHeader, challenges, target }) =>
-      challengeHeader !== "" && challenges.length === 0
-        ? {
-          message: "`WWW-Authenticate` has neither a Bearer nor a DPoP " +
-            `challenge: "${shown(challengeHeader)}".`,
-          url: target.href,
-        }
-        : undefined,
+    client: WELL_KNOWN,
+    about: "resource",
+    find: ({ challengeHeader, challenges }) =>
+      challengeHeader !== "" && challenges.length === 0 &&
+      "`WWW-Authenticate` has neither a Bearer nor a DPoP challenge: " +
+        `"${shown(challengeHeader)}".`,
   },
   {
     id: "challenge_malformed",
+    seen: "row 7",
     standard: "RFC 9110, section 11.6.1",
     operator: "Put parameter values in quotes, with commas between parameters.",
     client: "This library reads it; other clients may not.",
-    find({ challengeHeader, target }) {
+    about: "resource",
+    find({ challengeHeader }) {
       const problem = challengeProblem(challengeHeader);
-      return problem === undefined ? undefined : {
-        message: `\`WWW-Authenticate\` is malformed: ${shown(problem)}.`,
-        url: target.href,
-      };
+      return problem !== undefined &&
+        `\`WWW-Authenticate\` is malformed: ${shown(problem)}.`;
     },
-  },
-  {
-    id: "several_challenges",
-    severity: "info",
-    standard: "RFC 9110, section 11.6.1",
-    operator: "Send the Bearer challenge with `resource_metadata` first.",
-    client: "This library uses the first with `resource_metadata`.",
-    find: ({ challenges, target }) =>
-      challenges.length > 1
-        ? {
-          message: `There are ${challenges.length} challenges (${
-            list(challenges.map(({ scheme }) => scheme))
-          }), of which some clients read the first.`,
-          url: target.href,
-        }
-        : undefined,
   },
   {
     id: "challenge_without_metadata_url",
+    seen: "better-auth",
     severity: "info",
     standard: "RFC 9728, section 5.1",
     operator: "Add `resource_metadata` to the challenge.",
-    client: "This library requests the well-known URLs instead.",
-    find: ({ challenges, challenge, target }) =>
-      challenges.length > 0 && !challenge?.params.resource_metadata
-        ? {
-          message: "The challenge has no `resource_metadata`.",
-          url: target.href,
-        }
-        : undefined,
+    client: WELL_KNOWN,
+    about: "resource",
+    find: ({ challenges, challenge }) =>
+      challenges.length > 0 && !challenge?.params.resource_metadata &&
+      "The challenge has no `resource_metadata`.",
   },
   {
-    id: "challenge_error_code",
+    id: "challenge_for_post_only",
+    seen: "row 79",
     severity: "info",
-    standard: "RFC 6750, section 3.1",
-    operator: "Leave `error` out if the request has no token.",
-    find({ challenge, target, options }) {
-      const { error } = challenge?.params ?? {};
-      const hasToken = Object.keys(options.headers ?? {})
-        .some((name) => /^authorization$/i.test(name));
-      return error !== undefined && !hasToken
-        ? {
-          message:
-            `The challenge has the error "${shown(error, 40)}", although ` +
-            "no token was sent.",
-          url: target.href,
-        }
-        : undefined;
-    },
-  },
-  {
-    id: "challenge_scope_malformed",
-    standard: "RFC 6749, section 3.3; RFC 6750, section 3",
-    operator: "Separate scope values by one space each, without commas.",
-    client: "This library leaves out values that cannot be requested.",
-    find({ challenge, target }) {
-      const { scope } = challenge?.params ?? {};
-      const isMalformed = scope !== undefined &&
-        (/,/.test(scope) || scopesFrom(scope).join(" ") !== scope);
-      return isMalformed
-        ? {
-          message: `The scope of the challenge is malformed: "${
-            shown(scope, 60)
-          }".`,
-          url: target.href,
-        }
-        : undefined;
+    standard: "RFC 9728, section 5.1; RFC 6750, section 3",
+    operator: "Send the challenge with the response to `GET` as well.",
+    client:
+      "With this library: the first call starts the sign-in; `authorize()` " +
+      "before it looks for the challenge by GET.",
+    about: "resource",
+    find({ probe, challenge, context, target }) {
+      const { scope, resource_metadata: url } = challenge?.params ?? {};
+      const isLost = scope !== undefined ||
+        (url !== undefined && context?.source === "resource_metadata" &&
+          !resourceMetadataUrls(target).includes(url));
+      return probe.method === "POST" && isLost &&
+        "Only a POST receives the challenge, which has more than the " +
+          "well-known URLs.";
     },
   },
   {
     id: "scope_not_listed",
+    seen: "MCP SDK up to 1.21",
     standard: "RFC 8414, section 2; RFC 9728, section 2",
     operator: "List every scope of the challenge in `scopes_supported`.",
     client: "With this library: `scopes`, set to those that the server lists.",
+    about: "resource",
     find(facts) {
       const { challenge, resource } = facts;
       const known = listed(facts);
@@ -149,76 +124,117 @@ export const CHALLENGE_RULES: readonly IRule[] = [
           .filter((scope) => !ODD_SCOPES.includes(scope))
         : scopesFrom(challenge.params.scope);
       const missing = wanted.filter((scope) => !(known?.has(scope) ?? true));
-      return missing.length > 0
-        ? {
-          message: `The authorization server does not list ${
-            missing.length === 1 ? "the scope" : "the scopes"
-          } ${list(missing)}, which the resource requires.`,
-          url: facts.target.href,
-        }
-        : undefined;
+      return missing.length > 0 &&
+        `The authorization server does not list ${
+          missing.length === 1 ? "the scope" : "the scopes"
+        } ${list(missing)}, which the resource requires.`;
     },
   },
   {
     id: "no_scopes",
+    seen: "Slack",
     severity: "info",
     standard: "RFC 6749, section 3.3; RFC 9728, section 2",
     operator: "Name scopes in the challenge or in `scopes_supported`.",
     client: "With this library: `scopes`, if the server refuses a request " +
       "without any.",
+    about: "resource",
     find(facts) {
-      const { context, challenge, resource, target } = facts;
+      const { context, challenge, resource } = facts;
       const isUnnamed = context?.serverMetadataUrl && !context.scopes &&
         is401(facts) && !challenge?.params.scope &&
         // An empty list has a finding of its own.
         resource?.scopes_supported === undefined && wasRead(facts);
       if (!isUnnamed) return undefined;
       const known = listed(facts);
-      return {
-        message:
-          "Neither the challenge nor the metadata of the resource names " +
-          "a scope" +
-          (known
-            ? `, so a client requests none of those that the server lists: ${
-              list([...known])
-            }.`
-            : "."),
-        url: target.href,
+      return "Neither the challenge nor the metadata of the resource names " +
+        "a scope" +
+        (known
+          ? ", so a client requests none of those that the server lists: " +
+            `${list([...known])}.`
+          : ".");
+    },
+  },
+  {
+    id: "many_scopes",
+    seen: "PagerDuty",
+    standard: "RFC 9728, section 2; RFC 9700, section 2.3",
+    operator: "Name the scopes of the first call in the challenge.",
+    client: "With this library: `scopes`.",
+    about: "resource",
+    find({ context }) {
+      const { length } = context?.scopes ?? [];
+      return length > MANY_SCOPES &&
+        `A client would request all ${length} scopes.`;
+    },
+  },
+  {
+    id: "odd_scopes",
+    seen: "Salesforce",
+    standard: "RFC 9728, section 2; OpenID Connect Core 1.0, section 11",
+    operator: "List scopes of the resource only.",
+    client: "With this library: `scopes`.",
+    about: "resource_metadata",
+    shows: ["scopes_supported"],
+    find(_, resource) {
+      const odd = scopesFrom(resource.scopes_supported)
+        .filter((scope) => ODD_SCOPES.includes(scope));
+      return odd.length > 0 &&
+        `The resource lists ${list(odd)} among its scopes.`;
+    },
+  },
+  {
+    id: "dpop_required",
+    seen: "atproto",
+    severity: "info",
+    standard: "RFC 9728, section 2; RFC 9449, section 7",
+    operator: "Nothing, if all clients support DPoP.",
+    client: "With this library: `dpop: await createDpop()`.",
+    shows: ["dpop_bound_access_tokens_required"],
+    find({ resource, resourceDocuments, challenges, target, signIn }) {
+      const options = [{ name: "dpop" as const }];
+      const { failure } = signIn ?? {};
+      if (failure && needsDpop(signIn)) {
+        return {
+          message: "The authorization server requires DPoP: " +
+            `${sentence(failure.error)}`,
+          at: failure.step,
+          severity: "error",
+          shows: ["error"],
+          options,
+        };
+      }
+      const isPublished = resource?.dpop_bound_access_tokens_required === true;
+      const isOnly = challenges.length > 0 &&
+        challenges.every(({ scheme }) => /^dpop$/i.test(scheme));
+      const { url = "" } = resourceDocuments.find(membersOf) ?? {};
+      return (isPublished || isOnly) && {
+        message: "The resource requires DPoP-bound tokens.",
+        url: isPublished ? url : target.href,
+        options,
       };
     },
   },
   {
-    id: "challenge_for_post_only",
+    id: "cors",
+    seen: "windmill",
     severity: "info",
-    standard: "RFC 9728, section 5.1; RFC 6750, section 3",
-    operator: "Send the challenge with the response to `GET` as well.",
-    client:
-      "With this library: the first call starts the sign-in; `authorize()` " +
-      "before it looks for the challenge by GET.",
-    find({ probe, challenge, context, target }) {
-      const { scope, resource_metadata: url } = challenge?.params ?? {};
-      const isLost = scope !== undefined ||
-        (url !== undefined && context?.source === "resource_metadata" &&
-          !resourceMetadataUrls(target).includes(url));
-      return probe.method === "POST" && isLost
-        ? {
-          message: "Only a POST receives the challenge, which has more than " +
-            "the well-known URLs.",
-          url: target.href,
-        }
-        : undefined;
+    standard: "Fetch Standard, section 3.3; RFC 9728, section 3.1",
+    operator: "Send `Access-Control-Allow-Origin` there, and expose " +
+      "`WWW-Authenticate` at the resource.",
+    client: "Web pages need a proxy; other clients are not concerned.",
+    find(facts) {
+      const { corsProbes, probe, exchanges } = facts;
+      const parts = hiddenParts(facts) ?? [];
+      const url = corsProbes.find((one) => !isAllowed(one))?.url;
+      const at = exchanges.findLast((one) =>
+        one.name === "cors" && one.url === url
+      );
+      return parts.length > 0 && {
+        message: `A web page cannot use ${parts.join(", ")}.`,
+        url: url ?? probe.url,
+        ...(at && { at }),
+      };
     },
-  },
-  {
-    id: "discovery_failed",
-    isFallback: true,
-    severity: "error",
-    standard: "RFC 9728, section 5; RFC 8414, section 3",
-    operator: "See the requests for what each URL returned.",
-    client: "With this library: `authorizationServer`, if it is known.",
-    find: (facts) =>
-      isBlocked(facts)
-        ? { message: shown(facts.failure?.message, 300) }
-        : undefined,
   },
 ];

@@ -5,7 +5,6 @@ import { isLoopback, parseUrl } from "../core/_url.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import {
   allDocuments,
-  type AnyDocument,
   type IFacts,
   isAssumed,
   isOpen,
@@ -16,6 +15,7 @@ import {
 import type { IExchange } from "./_recorder.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
 import { describeSeconds } from "./_sign_in_words.ts";
+import type { FindingSeverity } from "./diagnosis.ts";
 
 /** How far a clock may be off; many servers accept no more for DPoP proofs. */
 const MAX_SKEW_MS = 30_000;
@@ -37,57 +37,93 @@ function skewOf(exchanges: readonly IExchange[]): number {
 interface IFailure {
   url: string;
   error: OAuthClientError;
-  severity: "error" | "warning";
+  severity: FindingSeverity;
 }
 
 function failuresOf(facts: IFacts): IFailure[] {
   const { probe, target, isServer, signIn } = facts;
-  const severity = isServer ? "warning" : "error";
-  const atTarget = probe.error
-    ? [{ url: target.href, error: probe.error, severity } as const]
-    : [];
-  const others = allDocuments(facts).flatMap((document: AnyDocument) =>
-    document.error
-      ? [{
-        url: document.url,
-        error: document.error,
-        severity: severityAt(facts, document),
-      }]
-      : []
-  );
   const { failure, call } = signIn ?? {};
-  const errors = [
+  const later = [
     // A user may leave the page for reasons that are not those of the server.
     failure?.step === "authorization" ? undefined : failure?.error,
     call?.error,
   ];
-  const later = errors.flatMap((error) =>
-    error?.url === undefined
-      ? []
-      : [{ url: error.url, error, severity: "error" } as const]
+  // The resource comes first: each cause is one finding.
+  return [
+    {
+      url: target.href,
+      error: probe.error,
+      severity: isServer ? "warning" as const : "error" as const,
+    },
+    ...allDocuments(facts).map((document) => ({
+      url: document.url,
+      error: document.error,
+      severity: severityAt(facts, document),
+    })),
+    ...later.map((error) => ({
+      url: error?.url ?? "",
+      error,
+      severity: "error" as const,
+    })),
+  ].flatMap(({ url, error, severity }) =>
+    error && url !== "" ? [{ url, error, severity }] : []
   );
-  // `findFailure` makes one finding of each cause. The resource comes first.
-  return [...atTarget, ...others, ...later];
 }
 
-function findFailure(
-  facts: IFacts,
-  test: (error: OAuthClientError) => boolean,
-  message: (host: string) => string,
-): ISighting | undefined {
-  const found = failuresOf(facts).filter(({ error }) => test(error));
-  const worst = found.find(({ severity }) => severity === "error") ?? found[0];
-  return worst && {
-    message: message(shown(new URL(worst.url).host)),
-    url: worst.url,
-    severity: worst.severity,
-  };
+/** By the reason of a missing response: what the operator can do, and a client. */
+const REASONS: Readonly<Record<string, [operator: string, client: string]>> = {
+  host_not_found: [
+    "Check the host name and its DNS records.",
+    "Check the host name of the URL, and the network of this machine.",
+  ],
+  connection_refused: [
+    "Start the server, and open its port in the firewall.",
+    "Check the host and the port of the URL.",
+  ],
+  certificate: [
+    "Install a certificate for this host name from a public authority, with " +
+    "its intermediate certificates.",
+    "Add the authority to those that the runtime trusts.",
+  ],
+  certificate_expired: [
+    "Renew the certificate, and have it renewed automatically.",
+    "Check the clock of this machine; otherwise wait for the operator.",
+  ],
+  network_error: [
+    "Check that the server completes its responses.",
+    "Check the network, and whether a proxy is needed.",
+  ],
+  timeout: [
+    "Send a complete response at once, also without a token.",
+    "With this library: a larger `timeoutMs`.",
+  ],
+};
+
+/** Returns one sighting for each reason: the worst, or the first. */
+function missingResponses(facts: IFacts): ISighting[] {
+  const failures = failuresOf(facts);
+  return Object.entries(REASONS).flatMap(([reason, [operator, client]]) => {
+    const found = failures.filter(({ error }) =>
+      (error.reason ?? error.code) === reason
+    );
+    const worst = found.find(({ severity }) => severity === "error") ??
+      found[0];
+    if (!worst) return [];
+    const { url, severity, error } = worst;
+    const host = shown(new URL(url).host);
+    const message = error.reason
+      ? `${describeReason(error.reason, host)}.`
+      : reason === "timeout"
+      ? `There is no complete response of ${host} in time.`
+      : `The connection to ${host} failed, or broke off.`;
+    return [{ message, operator, client, url, severity }];
+  });
 }
 
 /** Returns the status of a resource, unless it responds without a token. */
-function statusUnlessOpen(facts: IFacts): number | undefined {
+function statusUnlessOpen(facts: IFacts): number {
   const { probe, isServer } = facts;
-  return isServer || isOpen(facts) ? undefined : probe.response?.status;
+  return isServer || isOpen(facts) ? 0 : probe.response?.status ?? 0;
 }
 
 /** Checks whether metadata of exactly this resource is published. */
@@ -100,99 +136,46 @@ function isKnown({ resourceDocuments, target }: IFacts): boolean {
   );
 }
 
-/** The option of a client that receives no 401. */
-const TOKEN_REQUIRED = [{ name: "tokenRequired", value: true }] as const;
-
-const BEFORE =
-  "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
-
 /** Checks whether a client knows where to obtain a token. */
 function hasServer(facts: IFacts): boolean {
   return facts.context !== undefined && !isAssumed(facts);
 }
 
+const REQUIRED = {
+  options: [{ name: "tokenRequired" as const, value: true }],
+};
+
+const BEFORE =
+  "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
+
 /** The findings about the response of the resource. */
 export const REACH_RULES: readonly IRule[] = [
   {
     id: "target_not_https",
+    seen: "row 67",
     severity: "error",
     standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
     operator: "Serve the resource over https, and redirect nothing to http.",
     client: "With this library: `allowHttp: true`, on a network that no one " +
       "else can read.",
-    find({ target, options }) {
-      if (target.protocol !== "http:" || isLoopback(target)) return undefined;
-      return liftedBy({
+    about: "resource",
+    find: ({ target, options }) =>
+      target.protocol === "http:" && !isLoopback(target) &&
+      liftedBy({
         message: "The URL is http, where a token can be read.",
-        url: target.href,
         severity: options.allowHttp ? "warning" : "error",
-      }, { name: "allowHttp", value: true });
-    },
+      }, { name: "allowHttp", value: true }),
   },
   {
-    id: "host_not_found",
-    standard: "RFC 9110, section 4.3.3",
-    operator: "Check the host name and its DNS records.",
-    client: "Check the host name of the URL, and the network of this machine.",
-    find: (facts) =>
-      findFailure(
-        facts,
-        ({ reason }) => reason === "host_not_found",
-        (host) => `${describeReason("host_not_found", host)}.`,
-      ),
-  },
-  {
-    id: "connection_refused",
-    standard: "RFC 9110, section 4.3.3",
-    operator: "Start the server, and open its port in the firewall.",
-    client: "Check the host and the port of the URL.",
-    find: (facts) =>
-      findFailure(
-        facts,
-        ({ reason }) => reason === "connection_refused",
-        (host) => `${describeReason("connection_refused", host)}.`,
-      ),
-  },
-  {
-    id: "certificate_rejected",
-    standard: "RFC 9110, section 4.3.4; RFC 9728, section 7.1",
-    operator:
-      "Install a certificate for this host name from a public authority, with " +
-      "its intermediate certificates.",
-    client: "Add the authority to those that the runtime trusts.",
-    find: (facts) =>
-      findFailure(
-        facts,
-        ({ reason }) => reason === "certificate",
-        (host) => `${describeReason("certificate", host)}.`,
-      ),
-  },
-  {
-    id: "certificate_expired",
-    standard: "RFC 9110, section 4.3.4; RFC 9728, section 7.1",
-    operator: "Renew the certificate, and have it renewed automatically.",
-    client: "Check the clock of this machine; otherwise wait for the operator.",
-    find: (facts) =>
-      findFailure(
-        facts,
-        ({ reason }) => reason === "certificate_expired",
-        (host) => `${describeReason("certificate_expired", host)}.`,
-      ),
-  },
-  {
-    id: "connection_failed",
-    standard: "RFC 9110, section 4.3.3",
-    operator: "Check that the server completes its responses.",
-    client: "Check the network, and whether a proxy is needed.",
-    find: (facts) =>
-      findFailure(
-        facts,
-        ({ code, reason }) => code === "network_error" && !reason,
-        (host) => `The connection to ${host} failed, or broke off.`,
-      ),
+    id: "no_response",
+    seen: "rows 8 and 76",
+    standard: "RFC 9110, section 4.3",
+    operator: "",
+    find: missingResponses,
   },
   {
     id: "clock_differs",
+    seen: "row 62",
     standard: "RFC 9110, section 6.6.1; RFC 9449, section 11.1",
     operator: "Synchronize the clock of the server.",
     client: "Synchronize the clock of this machine. DPoP proofs, client " +
@@ -202,102 +185,80 @@ export const REACH_RULES: readonly IRule[] = [
       const skewAt = (one: IExchange) =>
         skewOf(exchanges.filter((other) => hostOf(other) === hostOf(one)));
       const at = exchanges.find((one) => Math.abs(skewAt(one)) > MAX_SKEW_MS);
-      const skew = at ? skewAt(at) : 0;
-      return at && {
-        message: `The clock of ${shown(hostOf(at))} is ${
-          describeSeconds(Math.abs(skew) / 1_000)
-        } ${skew > 0 ? "ahead of" : "behind"} that of this machine.`,
-        url: at.url,
-        at,
-      };
+      if (!at) return undefined;
+      const skew = skewAt(at);
+      const message = `The clock of ${shown(hostOf(at))} is ${
+        describeSeconds(Math.abs(skew) / 1_000)
+      } ${skew > 0 ? "ahead of" : "behind"} that of this machine.`;
+      return { message, url: at.url, at };
     },
   },
   {
-    id: "timeout",
-    standard: "RFC 9110, section 15.5.9",
-    operator: "Send a complete response at once, also without a token.",
-    client: "With this library: a larger `timeoutMs`.",
-    find: (facts) =>
-      findFailure(
-        facts,
-        ({ code }) => code === "timeout",
-        (host) => `There is no complete response of ${host} in time.`,
-      ),
-  },
-  {
     id: "target_not_found",
+    seen: "row 30",
     severity: "error",
     standard: "RFC 9110, section 15.5.5",
     operator: "Give users the URL of the resource itself.",
     client:
       "Check the path of the URL. For an API with many URLs, use one that " +
       "responds.",
+    about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);
-      return (status === 404 && !isKnown(facts)) || status === 410
-        ? {
-          message: `There is no resource at this URL: status ${status}.`,
-          url: facts.target.href,
-        }
-        : undefined;
+      return ((status === 404 && !isKnown(facts)) || status === 410) &&
+        `There is no resource at this URL: status ${status}.`;
     },
   },
   {
     id: "target_redirected",
+    seen: "row 9",
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator:
       "Respond with 401 and `WWW-Authenticate`, not with a redirect to a login.",
     client: "Use the URL that the redirect leads to, if that is the resource.",
+    about: "resource",
     find(facts) {
-      const { response } = facts.probe;
-      const location = response?.headers.get("Location");
-      const status = statusUnlessOpen(facts) ?? 0;
-      return status >= 300 && status < 400
-        ? {
-          message: "The resource redirects a request without a token to " +
-            `${shown(location ?? "an unknown URL")}.`,
-          url: facts.target.href,
-        }
-        : undefined;
+      const location = facts.probe.response?.headers.get("Location");
+      const status = statusUnlessOpen(facts);
+      return status >= 300 && status < 400 &&
+        "The resource redirects a request without a token to " +
+          `${shown(location ?? "an unknown URL")}.`;
     },
   },
   {
     id: "no_401",
+    seen: "row 68",
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
     client: BEFORE,
+    about: "resource",
     find(facts) {
-      const status = statusUnlessOpen(facts) ?? 0;
-      const isOther = status >= 400 && ![401, 404, 410].includes(status) ||
-        (status === 404 && isKnown(facts));
+      const status = statusUnlessOpen(facts);
+      const isMissing = status === 404 && isKnown(facts);
+      const isOther = status >= 400 && ![401, 404, 410].includes(status);
       // Other statuses are about the request rather than about its token.
-      const isForbidden = status === 404 ||
-        (status === 403 && hasServer(facts));
-      return isOther
-        ? {
-          message:
-            `The status without a token is ${status}, where clients wait for 401.`,
-          url: facts.target.href,
-          severity: status >= 500 ? "error" : "warning",
-          ...(isForbidden && { options: [...TOKEN_REQUIRED] }),
-        }
-        : undefined;
+      const isForbidden = isMissing || (status === 403 && hasServer(facts));
+      return (isMissing || isOther) && {
+        message:
+          `The status without a token is ${status}, where clients wait for 401.`,
+        severity: status >= 500 ? "error" : "warning",
+        ...(isForbidden && REQUIRED),
+      };
     },
   },
   {
     id: "token_optional",
+    seen: "Hugging Face",
     severity: "info",
     standard: "RFC 9728, section 5",
     operator: "Respond with 401 where a token is required.",
     client: BEFORE,
+    about: "resource",
     find: (facts) =>
-      isOpen(facts) && isPublished(facts)
-        ? {
-          message: "The resource responds without a token, although it " +
-            "publishes metadata.",
-          url: facts.target.href,
-          ...(hasServer(facts) && { options: [...TOKEN_REQUIRED] }),
-        }
-        : undefined,
+      isOpen(facts) && isPublished(facts) && {
+        message: "The resource responds without a token, although it " +
+          "publishes metadata.",
+        ...(hasServer(facts) && REQUIRED),
+      },
   },
 ];

@@ -1,11 +1,20 @@
-/** Findings about the use of tokens: calls, refreshes, and the revocation. */
+/** Findings about the use of tokens, and about requests that failed. */
 
-import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
-import { type IFacts, isStillValid, list, sentence, shown } from "./_facts.ts";
-import { type IRule, withheldScopes } from "./_rules.ts";
+import {
+  type IFacts,
+  isBlocked,
+  isStillValid,
+  sentence,
+  shown,
+} from "./_facts.ts";
+import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
+import { methodWithoutSecret } from "./_rules_sign_in.ts";
+import { isExplained, isPage } from "./_sign_in_failure.ts";
+import { lastOf } from "./_sign_in_steps.ts";
+import type { DiagnosisStepName } from "./diagnosis.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
 function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
@@ -15,7 +24,7 @@ function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
 /** Returns the challenge of the response to a call with the token. */
 function challengeOf({ signIn }: IFacts) {
   const value = signIn?.call?.response?.headers.get("WWW-Authenticate");
-  return findChallenges(value ?? "")[0]?.params;
+  return findChallenges(value ?? "")[0]?.params ?? {};
 }
 
 /** Checks whether the tokens of a sign-in are those of a client without credentials. */
@@ -25,10 +34,156 @@ function isPublic({ signIn, options }: IFacts): boolean {
   return !signIn?.session?.client.client_secret;
 }
 
+const CLIENT =
+  "With this library: `client`, set to one that the operator has " +
+  "registered.";
+
+const IN_LOG = "Look for the reason in the log of the server.";
+
+/** By step: the standard, and what the operator and a client can do. */
+const ADVICE: Partial<
+  Record<
+    DiagnosisStepName,
+    [standard: string, operator: string, client?: string]
+  >
+> = {
+  registration: [
+    "RFC 7591, section 3.2",
+    "Accept a native client with a loopback redirect URI.",
+    CLIENT,
+  ],
+  pushed_authorization: [
+    "RFC 9126, section 2.3",
+    "Accept the authorization request as it would be in the browser.",
+  ],
+  authorization: [
+    "RFC 6749, section 4.1.2; RFC 8707, section 2",
+    "Accept the parameters of the request, or list what is supported; send " +
+    "`code` and the `state` of the request, each once.",
+    "With this library: `scopes`, `parameters` or `resource: false`, as the " +
+    "error says.",
+  ],
+  device_authorization: [
+    "RFC 8628, section 3.2",
+    "Accept the device flow of every client that may sign in.",
+  ],
+  token: [
+    "RFC 6749, section 5.2",
+    IN_LOG,
+    "The error of the server says what to change.",
+  ],
+  refresh: [
+    "RFC 6749, section 6",
+    "Accept each refresh token that was issued, from the same client.",
+    "With this library: `refreshScope: true`, if the server wants the scopes. " +
+    "Otherwise the user signs in again whenever the token expires.",
+  ],
+  revocation: [
+    "RFC 7009, section 2.2",
+    "Respond to a revocation with status 200.",
+    "The tokens of this diagnosis may stay valid until they expire.",
+  ],
+};
+
+/** Describes the error of a step, with the advice for it. */
+function failed(
+  { exchanges }: IFacts,
+  step: DiagnosisStepName,
+  error: OAuthClientError,
+): ISighting {
+  const [standard, operator, client] = ADVICE[step] ??
+    ["RFC 6749, section 4", IN_LOG];
+  const exchange = lastOf(exchanges, step);
+  const { status, headers } = exchange?.response ?? {};
+  const isOfPage = step !== "authorization" && exchange && isPage(exchange);
+  return {
+    message: isOfPage
+      ? `The ${step.replace("_", " ")} endpoint returns a page: status ` +
+        `${status}, ${shown(headers?.get("Content-Type") ?? "no type", 60)}.`
+      : sentence(error),
+    standard,
+    operator: isOfPage ? "Respond with JSON, errors included." : operator,
+    ...(client !== undefined && { client }),
+    at: step,
+  };
+}
+
+/** Describes why a client was not registered; with a final status, another one helps. */
+function failedRegistration(facts: IFacts): ISighting | undefined {
+  const { error } = facts.registration ?? {};
+  // The client was registered, but cannot be used: that is another finding.
+  if (!error || error.code === "unsupported") return undefined;
+  const { status = 0 } = error;
+  const isFinal = status >= 400 && status < 500 &&
+    ![408, 425, 429].includes(status);
+  return liftedBy(
+    {
+      ...failed(facts, "registration", error),
+      url: facts.context?.serverMetadata.registration_endpoint ?? "",
+    },
+    ...(isFinal ? [{ name: "client" as const }] : []),
+  );
+}
+
+/** Describes why a flow failed, unless another finding says it. */
+function failedFlow(facts: IFacts): ISighting | undefined {
+  const { failure } = facts.signIn ?? {};
+  if (!failure || isExplained(facts) || failedRegistration(facts)) {
+    return undefined;
+  }
+  const { step, error } = failure;
+  if (error.code === "unsupported" && methodWithoutSecret(facts)) {
+    return undefined;
+  }
+  const rejectsResource = step === "authorization" &&
+    error.error === "invalid_target" &&
+    facts.options.signIn?.resource !== false;
+  return liftedBy(
+    failed(facts, step, error),
+    ...(rejectsResource ? [{ name: "resource" as const, value: false }] : []),
+  );
+}
+
 /** The findings about a session. */
 export const SESSION_RULES: readonly IRule[] = [
   {
+    id: "request_failed",
+    seen: "row 30",
+    severity: "error",
+    standard: "RFC 6749, section 4",
+    operator: IN_LOG,
+    find(facts) {
+      const { refresh, revocation } = facts.signIn ?? {};
+      const isRevocation = revocation?.error &&
+        revocation.error.code !== "unsupported";
+      return [
+        failedRegistration(facts),
+        failedFlow(facts),
+        refresh?.error && {
+          ...failed(facts, "refresh", refresh.error),
+          message: `The first refresh failed. ${sentence(refresh.error)}`,
+        },
+        isRevocation && {
+          ...failed(facts, "revocation", revocation.error),
+          severity: "warning",
+        },
+      ];
+    },
+  },
+  {
+    id: "discovery_failed",
+    seen: "row 30",
+    isFallback: true,
+    severity: "error",
+    standard: "RFC 9728, section 5; RFC 8414, section 3",
+    operator: "See the requests for what each URL returned.",
+    client: "With this library: `authorizationServer`, if it is known.",
+    find: (facts) =>
+      isBlocked(facts) && facts.failure && sentence(facts.failure),
+  },
+  {
     id: "token_refused",
+    seen: "row 40",
     severity: "error",
     standard: "RFC 6750, section 3.1; RFC 9728, section 7.4",
     operator:
@@ -37,125 +192,68 @@ export const SESSION_RULES: readonly IRule[] = [
     client:
       'With this library: `bearer: "id_token"`, if the resource wants the ' +
       "ID token.",
+    at: "call",
     find(facts) {
-      const { error, error_description: why } = challengeOf(facts) ?? {};
-      return facts.signIn?.call?.response?.status === 401
-        ? {
-          message: "The resource refuses the token that was just issued" +
-            (error
-              ? `: ${shown([error, why].filter(Boolean).join(": "), 200)}`
-              : "") +
-            ".",
-          at: "call",
-        }
-        : undefined;
+      const { error, error_description: why } = challengeOf(facts);
+      return facts.signIn?.call?.response?.status === 401 &&
+        "The resource refuses the token that was just issued" +
+          (error
+            ? `: ${shown([error, why].filter(Boolean).join(": "), 200)}.`
+            : ".");
     },
   },
   {
     id: "call_forbidden",
+    seen: "row 68",
     standard: "RFC 6750, section 3.1; RFC 9470, section 3",
     operator:
       "Name the required scopes in the challenge of the 403, or grant " +
       "them at the sign-in.",
     client: "This library signs in for the scopes that the challenge names.",
+    at: "call",
     find(facts) {
-      const { error, scope } = challengeOf(facts) ?? {};
-      return facts.signIn?.call?.response?.status === 403
-        ? {
-          message: "The resource responds to the token with status 403" +
-            (error ? `, ${shown(error, 60)}` : ", and without a reason") +
-            (scope ? `: it requires ${shown(scope, 120)}` : "") + ".",
-          at: "call",
-          severity: scope ? "warning" : "error",
-        }
-        : undefined;
-    },
-  },
-  {
-    id: "call_failed",
-    severity: "error",
-    standard: "RFC 9110, section 15.6",
-    operator: "Look for the reason in the log of the resource.",
-    find({ signIn }) {
-      const { status = 0 } = signIn?.call?.response ?? {};
-      return status >= 500
-        ? {
-          message: `With the token, the status of the resource is ${status}.`,
-          at: "call",
-        }
-        : undefined;
-    },
-  },
-  {
-    id: "refresh_failed",
-    severity: "error",
-    standard: "RFC 6749, section 6",
-    operator:
-      "Accept each refresh token that was issued, from the same client.",
-    client: "The user signs in again whenever the token expires.",
-    find({ signIn }) {
-      const { error } = signIn?.refresh ?? {};
-      return error && {
-        message: `The first refresh failed. ${sentence(error)}`,
-        at: "refresh",
+      const { error, scope } = challengeOf(facts);
+      return facts.signIn?.call?.response?.status === 403 && {
+        message: "The resource responds to the token with status 403" +
+          (error ? `, ${shown(error, 60)}` : ", and without a reason") +
+          (scope ? `: it requires ${shown(scope, 120)}` : "") + ".",
+        severity: scope ? "warning" : "error",
       };
     },
   },
   {
+    id: "call_failed",
+    seen: "demo of the MCP SDK",
+    severity: "error",
+    standard: "RFC 9110, section 15.6",
+    operator: "Look for the reason in the log of the resource.",
+    at: "call",
+    find({ signIn }) {
+      const { status = 0 } = signIn?.call?.response ?? {};
+      return status >= 500 &&
+        `With the token, the status of the resource is ${status}.`;
+    },
+  },
+  {
     id: "refresh_token_not_rotated",
+    seen: "row 12",
     standard: "RFC 9700, section 2.2.2; OAuth 2.1, section 4.3.1",
     operator:
       "Issue a new refresh token with each refresh of a public client, " +
       "or bind the tokens to a key.",
     client: "With this library: `dpop`, where the server supports it.",
+    at: "refresh",
     find(facts) {
       const { session, refresh, hasDpop } = facts.signIn ?? {};
       const token = refresh?.session?.token.refresh_token;
       return token && token === session?.token.refresh_token &&
-          isPublic(facts) && !hasDpop
-        ? {
-          message:
-            "A public client keeps its refresh token: a stolen one stays " +
-            "valid.",
-          at: "refresh",
-        }
-        : undefined;
+        isPublic(facts) && !hasDpop &&
+        "A public client keeps its refresh token: a stolen one stays valid.";
     },
-  },
-  {
-    id: "refresh_scope_narrowed",
-    standard: "RFC 6749, section 6",
-    operator: "Grant in a refresh all scopes of the sign-in.",
-    client: "With this library: `refreshScope: true`.",
-    find({ signIn }) {
-      const before = scopesFrom(signIn?.session?.token.scope);
-      const { scope } = signIn?.refresh?.session?.token ?? {};
-      const missing = withheldScopes(before, scope);
-      return missing.length > 0
-        ? {
-          message: `The refreshed token is without ${list(missing)}.`,
-          at: "refresh",
-        }
-        : undefined;
-    },
-  },
-  {
-    id: "old_refresh_token_accepted",
-    severity: "info",
-    standard: "RFC 9700, section 4.14.2",
-    operator:
-      "Refuse a refresh token that was replaced, after a few seconds in " +
-      "which a client may repeat a lost request.",
-    find: ({ signIn }) =>
-      signIn?.oldRefresh && !signIn.oldRefresh.error
-        ? {
-          message: "The refresh token that was replaced is accepted once more.",
-          at: "old_refresh",
-        }
-        : undefined,
   },
   {
     id: "dead_refresh_token_error",
+    seen: "proxy of the MCP SDK",
     standard: "RFC 6749, section 5.2",
     operator:
       "Respond to a refresh token that is not valid with status 400 and " +
@@ -163,71 +261,36 @@ export const SESSION_RULES: readonly IRule[] = [
     client:
       "This library has the user sign in after 500 with `server_error`; " +
       "other responses look as if the server were out of order.",
+    at: "dead_refresh",
     find({ signIn }) {
-      const outcome = [signIn?.oldRefresh, signIn?.deadRefresh].find((one) =>
-        one?.error && !isInvalidGrant(one.error)
-      );
-      const { error } = outcome ?? {};
-      return error && {
-        message: `The response to a refresh token that is not valid is ${
+      const { error } = signIn?.deadRefresh ?? {};
+      return error && !isInvalidGrant(error) &&
+        `The response to a refresh token that is not valid is ${
           error.status === undefined ? "missing" : `status ${error.status}`
-        }${error.error ? ` with ${shown(error.error, 60)}` : ""}.`,
-        at: outcome === signIn?.oldRefresh ? "old_refresh" : "dead_refresh",
-      };
+        }${error.error ? ` with ${shown(error.error, 60)}` : ""}.`;
     },
   },
   {
     id: "revocation_missing",
+    seen: "row 28",
     severity: "info",
     standard: "RFC 7009, section 2; RFC 8414, section 2",
     operator: "Offer a `revocation_endpoint`, so that users can sign out.",
     client: "The tokens of this diagnosis stay valid until they expire.",
-    find({ signIn, serverDocuments }) {
-      return signIn?.revocation?.error?.code === "unsupported"
-        ? {
-          message: "The server has no revocation endpoint.",
-          url: serverDocuments.find(({ metadata }) => metadata)?.url ??
-            signIn.context.issuer,
-        }
-        : undefined;
-    },
-  },
-  {
-    id: "revocation_failed",
-    standard: "RFC 7009, section 2.2",
-    operator: "Respond to a revocation with status 200.",
-    client: "The tokens of this diagnosis may stay valid until they expire.",
-    find({ signIn }) {
-      const { error } = signIn?.revocation ?? {};
-      return error && error.code !== "unsupported"
-        ? { message: sentence(error), at: "revocation" }
-        : undefined;
-    },
+    about: "server_metadata",
+    shows: ["revocation_endpoint"],
+    find: ({ signIn }) =>
+      signIn?.revocation?.error?.code === "unsupported" &&
+      "The server has no revocation endpoint.",
   },
   {
     id: "revocation_without_effect",
+    seen: "row 28",
     standard: "RFC 7009, sections 2.1 and 2.2",
     operator: "Refuse a refresh token once it is revoked.",
+    at: "dead_refresh",
     find: ({ signIn }) =>
-      signIn && isStillValid(signIn)
-        ? {
-          message: "The refresh token is still accepted after its revocation.",
-          at: "dead_refresh",
-        }
-        : undefined,
-  },
-  {
-    id: "sign_in_failed",
-    severity: "error",
-    standard: "RFC 6749, section 4",
-    operator: "Look for the reason in the log of the server.",
-    isFallback: true,
-    find({ signIn }) {
-      const { failure } = signIn ?? {};
-      return failure && failure.error.error !== "access_denied" &&
-          failure.step !== "authorization"
-        ? { message: sentence(failure.error), at: failure.step }
-        : undefined;
-    },
+      signIn && isStillValid(signIn) &&
+      "The refresh token is still accepted after its revocation.",
   },
 ];

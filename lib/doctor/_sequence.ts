@@ -4,7 +4,7 @@ import { escapeHtml } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
 import { describeTime, fit } from "./_html.ts";
 import type { IJoinedStep } from "./_join_steps.ts";
-import { PURPOSES } from "./_sign_in_words.ts";
+import { STEPS } from "./_step_table.ts";
 import type {
   FindingSeverity,
   IDiagnosis,
@@ -30,42 +30,22 @@ const NAMES: Record<Lane, [long: string, short: string]> = {
   server: ["Authorization server", "Server"],
 };
 
-const OF_RESOURCE = ["resource", "resource_metadata", "call"];
-const OF_SIGN_IN = [
-  "registration",
-  "pushed_authorization",
-  "authorization",
-  "device_authorization",
-  "token",
-];
-const OF_SESSION = [
-  "call",
-  "refresh",
-  "old_refresh",
-  "revocation",
-  "dead_refresh",
-];
-
 /** Returns who receives a request. */
 function receiverOf(
   { name, url }: IDiagnosisStep,
   { target, context, steps }: IDiagnosis,
 ): Lane {
   if (context?.source === "target") return "server";
-  const isOfResource = OF_RESOURCE.includes(name) ||
-    (name === "cors" &&
-      (url === target ||
-        steps.some((one) =>
-          one.name === "resource_metadata" && one.url === url
-        )));
-  return isOfResource ? "resource" : "server";
+  const isOfResource = name === "cors" &&
+    (url === target ||
+      steps.some((one) => one.name === "resource_metadata" && one.url === url));
+  return isOfResource ? "resource" : STEPS[name].lane;
 }
 
 /** Returns the heading of the part that a request belongs to. */
 function partOf({ name, isExtra }: IDiagnosisStep): string {
-  if (OF_SESSION.includes(name)) return "With the token";
-  if (OF_SIGN_IN.includes(name)) return "Sign-in";
-  return isExtra ? "Further checks of this diagnosis" : "Discovery";
+  return STEPS[name].part ??
+    (isExtra ? "Further checks of this diagnosis" : "Discovery");
 }
 
 /** The measures of a diagram, in pixels. */
@@ -146,7 +126,9 @@ function draw(
       : step.url;
     const startX = isNarrow ? 26 : x1 + 10;
     const label = fit(
-      [`${step.method} ${path}`, PURPOSES[step.name] ?? []].flat().join(" · "),
+      [`${step.method} ${path}`, STEPS[step.name].purpose ?? []].flat().join(
+        " · ",
+      ),
       most(width - startX - 4),
     );
     text(startX, y + 12, label, { kind: `label ${kind}` });

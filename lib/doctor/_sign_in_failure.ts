@@ -1,8 +1,7 @@
 /** The reason why a sign-in failed, for the rules about it. */
 
-import { type IFacts, type ISignInFacts, sentence } from "./_facts.ts";
+import type { IFacts, ISignInFacts } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
-import type { ISighting } from "./_rules.ts";
 import { lastOf } from "./_sign_in_steps.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
@@ -26,18 +25,15 @@ export function needsDpop(signIn: ISignInFacts | undefined): boolean {
     );
 }
 
-/** Checks whether another finding gives the reason why a flow failed. */
-export function isExplained(facts: IFacts, step: DiagnosisStepName): boolean {
-  const exchange = lastOf(facts.exchanges, step);
-  const { error } = facts.signIn?.failure ?? {};
-  return needsDpop(facts.signIn) ||
-    ["network_error", "timeout"].includes(error?.code ?? "") ||
-    (exchange !== undefined && isPage(exchange));
+/** Checks whether another finding says why a flow failed. */
+export function isExplained({ signIn, exchanges }: IFacts): boolean {
+  const { failure, callback } = signIn ?? {};
+  if (!failure) return true;
+  const { step, error } = failure;
+  const { code } = error;
+  const exchange = lastOf(exchanges, step);
+  const isBlocked = exchange?.response?.status === 403 && isPage(exchange);
+  return isBlocked || needsDpop(signIn) || error.error === "access_denied" ||
+    ["network_error", "timeout", "invalid_id_token"].includes(code) ||
+    (step === "authorization" && (!callback || code === "issuer_mismatch"));
 }
-
-/** Describes a failure as a sighting. */
-export const saying = (
-  failure: ReturnType<typeof failureAt>,
-): ISighting | undefined =>
-  failure &&
-  { message: sentence(failure.error), at: failure.step };

@@ -78,7 +78,6 @@ export function describeSignIn(
     session,
     call,
     refresh,
-    oldRefresh,
     revocation,
   } = signIn;
   const { token } = session ?? {};
@@ -105,7 +104,6 @@ export function describeSignIn(
         isRotated: fresh.refresh_token !== token?.refresh_token,
       },
     }),
-    ...(oldRefresh && { isOldRefreshTokenAccepted: !oldRefresh.error }),
     ...(revocation && {
       revocation: !revocation.error
         ? isStillValid(signIn) ? "without_effect" : "revoked"

@@ -5,28 +5,15 @@ import { isForm } from "../http/_response.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { shown, shownText } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
+import { STEPS } from "./_step_table.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
 /** Replaces a value that is, or may be, secret. */
 const HIDDEN = "[hidden]";
 
-/** The steps whose parameters are shown. */
-const SIGN_IN_STEPS: readonly DiagnosisStepName[] = [
-  "registration",
-  "pushed_authorization",
-  "authorization",
-  "device_authorization",
-  "token",
-  "call",
-  "refresh",
-  "old_refresh",
-  "revocation",
-  "dead_refresh",
-];
-
 /** Checks whether a request is one of a sign-in. */
 export function isOfSignIn({ name }: Pick<IExchange, "name">): boolean {
-  return SIGN_IN_STEPS.includes(name);
+  return STEPS[name].part !== undefined;
 }
 
 /** Parameters, and members of responses, that are public. All others are hidden. */
@@ -138,18 +125,6 @@ export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
     });
 }
 
-/** Short descriptions of the responses of a sign-in. */
-const WORDS: Partial<Record<DiagnosisStepName, string>> = {
-  pushed_authorization: "pushed",
-  device_authorization: "code issued",
-  token: "token",
-  call: "accepted",
-  refresh: "refreshed",
-  old_refresh: "accepted",
-  revocation: "revoked",
-  dead_refresh: "accepted",
-};
-
 /** Describes what a request of a sign-in returned; undefined for any other step. */
 export function describeSignIn(exchange: IExchange): string | undefined {
   const { name, response } = exchange;
@@ -160,7 +135,7 @@ export function describeSignIn(exchange: IExchange): string | undefined {
   if (name === "authorization") {
     return error ?? (members ? "came back" : "no response");
   }
-  const word = WORDS[name];
+  const { words: word } = STEPS[name];
   if (!word) return undefined;
   if (error) return error;
   if (!response) return "no response";
@@ -170,23 +145,3 @@ export function describeSignIn(exchange: IExchange): string | undefined {
   }
   return status < 300 ? word : "refused";
 }
-
-/** The standard of each step. */
-export const STANDARDS: Readonly<Record<DiagnosisStepName, string>> = {
-  resource: "RFC 9728, section 5; RFC 6750, section 3",
-  resource_metadata: "RFC 9728, section 3",
-  authorization_server_metadata: "RFC 8414, section 3",
-  cors: "Fetch Standard, section 3.3",
-  authorization_endpoint: "RFC 6749, section 3.1",
-  registration_endpoint: "RFC 7591, section 3",
-  registration: "RFC 7591, section 3.1",
-  pushed_authorization: "RFC 9126, section 2.1",
-  authorization: "RFC 6749, section 4.1.1; RFC 7636, section 4.3",
-  device_authorization: "RFC 8628, section 3.1",
-  token: "RFC 6749, section 4.1.3; RFC 7636, section 4.5",
-  call: "RFC 6750, section 2.1",
-  refresh: "RFC 6749, section 6",
-  old_refresh: "RFC 9700, section 4.14.2",
-  revocation: "RFC 7009, section 2.1",
-  dead_refresh: "RFC 6749, section 5.2",
-};

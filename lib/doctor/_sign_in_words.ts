@@ -1,6 +1,6 @@
-/** The result of a sign-in as text for a report. */
+/** The facts of a diagnosis as text for a report. */
 
-import type { DiagnosisStepName } from "./diagnosis.ts";
+import type { DiagnosisIss, IDiagnosis } from "./diagnosis.ts";
 import type { IDiagnosisSignIn, IDiagnosisToken } from "./sign_in.ts";
 
 /** Formats a number of seconds, in the largest unit that fits. */
@@ -29,15 +29,6 @@ function describeToken(token: IDiagnosisToken): string {
   ].join(", ");
 }
 
-/** The purposes of requests whose URLs do not show them. */
-export const PURPOSES: Partial<Record<DiagnosisStepName, string>> = {
-  call: "with the token",
-  token: "code",
-  refresh: "refresh",
-  old_refresh: "replaced refresh token",
-  dead_refresh: "dead refresh token",
-};
-
 const SOURCES = {
   option: "given",
   client_metadata_document: "its metadata document",
@@ -51,42 +42,63 @@ const REVOCATIONS = {
   unsupported: "not offered; the tokens stay valid until they expire",
 };
 
+const ISS: Record<DiagnosisIss, string> = {
+  promised: "promised in authorization responses",
+  sent: "sent in the authorization response, although not promised",
+  missing: "not sent; `requireIss` refuses such a response",
+  unpromised: "not promised in authorization responses",
+};
+
+type Row = [name: string, text: string | undefined];
+
 /** Returns the lines of a sign-in: labels and values. */
-export function signInRows(
-  signIn: IDiagnosisSignIn | undefined,
-): [name: string, text: string][] {
+function signInRows(signIn: IDiagnosisSignIn | undefined): Row[] {
   if (!signIn) return [];
   const { flow, client, token, callStatus, refresh, revocation } = signIn;
-  const { isOldRefreshTokenAccepted: isAccepted } = signIn;
   return [
     [
       "Sign-in",
       flow === "code" ? "browser on this device" : "browser on another device",
     ],
-    ...(client
-      ? [[
-        "Client",
-        `${client.client_id} (${SOURCES[client.source]})`,
-      ] as [string, string]]
-      : []),
+    ["Client", client && `${client.client_id} (${SOURCES[client.source]})`],
     ["Token", token ? describeToken(token) : "none"],
-    ...(callStatus === undefined
-      ? []
-      : [["Call", `status ${callStatus}`] as [string, string]]),
-    ...(refresh
-      ? [[
-        "Refresh",
-        `${describeToken(refresh)}, ${
-          refresh.isRotated ? "a new one" : "the same one"
-        }`,
-      ] as [string, string]]
-      : []),
-    ...(isAccepted === undefined ? [] : [[
-      "Old token",
-      isAccepted ? "accepted once more" : "refused",
-    ] as [string, string]]),
-    ...(revocation
-      ? [["Revocation", REVOCATIONS[revocation]] as [string, string]]
-      : []),
+    ["Call", callStatus === undefined ? undefined : `status ${callStatus}`],
+    [
+      "Refresh",
+      refresh &&
+      `${describeToken(refresh)}, ${
+        refresh.isRotated ? "a new one" : "the same one"
+      }`,
+    ],
+    ["Revocation", revocation && REVOCATIONS[revocation]],
   ];
+}
+
+/** Returns the facts of a report: labels and values; of those without one, none. */
+export function factRows(
+  { context, signIn }: IDiagnosis,
+): [name: string, text: string][] {
+  const { resource, scopes, iss, webPages } = context ?? {};
+  const rows: Row[] = [
+    ["Issuer", context?.issuer],
+    ["Resource", resource],
+    [
+      "Scopes",
+      resource && (scopes?.slice(0, 20).join(" ") ?? "left out"),
+    ],
+    ["iss", iss && ISS[iss]],
+    [
+      "Web pages",
+      context &&
+      (webPages === undefined
+        ? "not tried; `--browser` tries whether a page can be the client"
+        : webPages
+        ? "can be the client"
+        : "cannot be the client"),
+    ],
+    ...signInRows(signIn),
+  ];
+  return rows.flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, text]]
+  );
 }

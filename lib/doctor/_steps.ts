@@ -16,7 +16,8 @@ import {
 } from "./_facts.ts";
 import { isAllowed } from "./_cors.ts";
 import type { IExchange } from "./_recorder.ts";
-import { describeSignIn, publicPartsOf, STANDARDS } from "./_sign_in_steps.ts";
+import { describeSignIn, publicPartsOf } from "./_sign_in_steps.ts";
+import { STEPS } from "./_step_table.ts";
 import type { IDiagnosisStep } from "./diagnosis.ts";
 
 /** The header fields that matter. */
@@ -132,7 +133,7 @@ export function stepsOf(facts: IFacts): IDiagnosisStep[] {
       ms,
       result: describe(facts, exchange),
       headers: headersOf(exchange),
-      standard: STANDARDS[name],
+      standard: STEPS[name].standard,
       ...publicPartsOf(exchange),
     };
   });

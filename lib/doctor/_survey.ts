@@ -238,7 +238,7 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
     assumed: probe.response?.ok
       ? undefined
       : await probeAssumed(survey, context),
-    corsProbes: isReplay
+    corsProbes: isReplay || !options.browser
       ? []
       : await probeCors(survey, context, isServer ? undefined : probe, [
         resourceDocuments.find(({ metadata }) => metadata),

@@ -129,16 +129,6 @@ export async function useSession(
         ...(error && { error }),
       };
       last = result ?? first;
-      if (
-        survey.options.signIn?.aggressive &&
-        last.token.refresh_token !== oldToken
-      ) {
-        requests.as("old_refresh", true);
-        const again = await refresh(survey, first, requests);
-        record.oldRefresh = again.error ? { error: again.error } : {};
-        // Otherwise the tokens of this refresh would stay valid.
-        if (again.result) await revoke(survey, again.result, requests);
-      }
     }
   } finally {
     const { error } = await revoke(survey, last, requests);

@@ -6,21 +6,17 @@
 
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
 import { transportOf } from "../http/_transport.ts";
-import { isMembers } from "../core/_members.ts";
+import { isMembers, type Members } from "../core/_members.ts";
 import { mayBeChosen } from "./_chosen_options.ts";
+import { hiddenParts } from "./_cors.ts";
 import { allDocuments, clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
-import { AUTHORIZATION_RULES } from "./_rules_authorization.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
-import { DOCUMENT_RULES } from "./_rules_documents.ts";
-import { CLIENT_RULES } from "./_rules_client.ts";
-import { FLOW_RULES } from "./_rules_flow.ts";
+import { METADATA_RULES } from "./_rules_metadata.ts";
 import { REACH_RULES } from "./_rules_reach.ts";
-import { REGISTRATION_RULES } from "./_rules_registration.ts";
-import { RESOURCE_METADATA_RULES } from "./_rules_resource_metadata.ts";
-import { SERVER_METADATA_RULES } from "./_rules_server_metadata.ts";
+import { SERVER_RULES } from "./_rules_server.ts";
 import { SESSION_RULES } from "./_rules_session.ts";
-import { TOKEN_RULES } from "./_rules_token.ts";
+import { SIGN_IN_RULES } from "./_rules_sign_in.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { secretsOfSignIn } from "./_sign_in_steps.ts";
 import {
@@ -38,6 +34,7 @@ import {
   verdictOf,
 } from "./_verdict.ts";
 import type {
+  DiagnosisIss,
   IDiagnoseOptions,
   IDiagnosis,
   IDiagnosisContext,
@@ -48,14 +45,9 @@ import type {
 const RULES: readonly IRule[] = [
   ...REACH_RULES,
   ...CHALLENGE_RULES,
-  ...RESOURCE_METADATA_RULES,
-  ...SERVER_METADATA_RULES,
-  ...DOCUMENT_RULES,
-  ...FLOW_RULES,
-  ...CLIENT_RULES,
-  ...REGISTRATION_RULES,
-  ...AUTHORIZATION_RULES,
-  ...TOKEN_RULES,
+  ...METADATA_RULES,
+  ...SERVER_RULES,
+  ...SIGN_IN_RULES,
   ...SESSION_RULES,
 ];
 
@@ -94,8 +86,21 @@ function softened(
   return [...before, ...after];
 }
 
+/** Returns whether authorization responses name their issuer. */
+function issOf({ context, signIn }: IFacts): DiagnosisIss | undefined {
+  const server: Members = { ...context?.serverMetadata };
+  if (!server.authorization_endpoint) return undefined;
+  if (server.authorization_response_iss_parameter_supported === true) {
+    return "promised";
+  }
+  const { callback } = signIn ?? {};
+  return callback ? callback.has("iss") ? "sent" : "missing" : "unpromised";
+}
+
 function contextOf(facts: IFacts): IDiagnosisContext | undefined {
   const { context, isServer } = facts;
+  const iss = issOf(facts);
+  const hidden = hiddenParts(facts);
   if (!context) return undefined;
   const { resource, issuer, source, serverMetadataUrl, scopes } = context;
   return {
@@ -105,6 +110,8 @@ function contextOf(facts: IFacts): IDiagnosisContext | undefined {
     ...(serverMetadataUrl !== undefined && { serverMetadataUrl }),
     ...(scopes && { scopes }),
     client: clientKindOf(facts),
+    ...(iss && { iss }),
+    ...(hidden && { webPages: hidden.length === 0 }),
   };
 }
 
@@ -193,8 +200,8 @@ async function withSignIn(
  * token, runs {@linkcode discoverAuthorization}, and lists what the standards, or
  * other clients, object to.
  *
- * In addition to the requests of discovery, it requests the remaining well-known URLs,
- * and makes preflight requests as a web page does. If the resource responds to `GET`
+ * In addition to the requests of discovery, it requests the remaining well-known URLs;
+ * with `browser`, it also makes preflight requests as a web page does. If the resource responds to `GET`
  * with 400, 404, 405, 406 or a page, and without a challenge, it receives one `POST`
  * without `options.headers`: a `ping` of the Model Context Protocol, which has no effect
  * on a server of that protocol. Without `options.register` and `options.signIn`, all other requests are `GET`

@@ -126,8 +126,6 @@ export const DiagnosisStepName = {
   Call: "call",
   /** A token request with the refresh token. */
   Refresh: "refresh",
-  /** A token request with the refresh token that the refresh has replaced. */
-  OldRefresh: "old_refresh",
   /** The revocation of a token. */
   Revocation: "revocation",
   /** A token request with a refresh token that cannot be valid. */
@@ -188,7 +186,29 @@ export interface IDiagnosisContext {
    * metadata document, or from the operator of the server.
    */
   client: "register" | "client_metadata_document" | "ask_user";
+  /**
+   * Whether authorization responses name their issuer (RFC 9207); absent without an
+   * authorization endpoint.
+   */
+  iss?: DiagnosisIss;
+  /** Whether a web page can be the client; with `browser` only. */
+  webPages?: boolean;
 }
+
+/** Whether authorization responses name the server that they are from. */
+export const DiagnosisIss = {
+  /** The metadata promises `iss`. */
+  Promised: "promised",
+  /** It does not, and the response to the sign-in had one. */
+  Sent: "sent",
+  /** It does not, and the response to the sign-in had none. */
+  Missing: "missing",
+  /** It does not, and no response was received. */
+  Unpromised: "unpromised",
+} as const;
+
+/** One of the ways. */
+export type DiagnosisIss = typeof DiagnosisIss[keyof typeof DiagnosisIss];
 
 /** The result of {@linkcode diagnose}: plain JSON. */
 export interface IDiagnosis {
@@ -258,6 +278,12 @@ export interface IDiagnoseOptions extends
    * session is kept nowhere, and no other one is used.
    */
   signIn?: DiagnoseSignIn | undefined;
+  /**
+   * Also makes the requests of a web page, to see whether one can be the client.
+   *
+   * @default {false}
+   */
+  browser?: boolean | undefined;
   /** The `User-Agent` of all requests: some firewalls refuse requests without one. */
   userAgent?: string | undefined;
   /** Called before each request. */

@@ -23,13 +23,6 @@ export interface IDiagnoseAnySignIn {
   parameters?: Readonly<Record<string, string>> | undefined;
   /** `false` for a server that rejects the `resource` parameter. */
   resource?: false | undefined;
-  /**
-   * Whether to send the first refresh token again after it was replaced. Many servers
-   * then revoke all tokens of the sign-in, some all tokens of the user.
-   *
-   * @default {false}
-   */
-  aggressive?: boolean | undefined;
 }
 
 /** Options of a sign-in with a browser on this device, as those of `codeFlow`. */
@@ -93,8 +86,6 @@ export interface IDiagnosisSignIn {
   callStatus?: number;
   /** The token of the refresh, and whether the refresh token was replaced. */
   refresh?: IDiagnosisToken & { isRotated: boolean };
-  /** Whether the first refresh token was accepted once more; with `aggressive` only. */
-  isOldRefreshTokenAccepted?: boolean;
   /**
    * The result of the revocation: `unsupported` if there is no revocation endpoint, so that
    * they stay valid until they expire; `without_effect` if the server has accepted the

@@ -71,24 +71,9 @@ const PARTS: Record<string, Rows> = {
       "",
       parameters(',scope="read",authorization_uri="https://as.example/a"'),
     ],
-    "several challenges": [
-      "info several_challenges",
-      parameters(', scope="read", DPoP algs="ES256"'),
-    ],
     "a challenge without resource_metadata": [
       "info challenge_without_metadata_url",
       challenge('Bearer scope="read"'),
-    ],
-    "an error without a token": [
-      "info challenge_error_code",
-      parameters(', scope="read", error="invalid_token"'),
-    ],
-    "scopes with commas": [
-      "warning challenge_scope_malformed",
-      all(
-        parameters(', scope="read,write"'),
-        server({ scopes_supported: undefined }),
-      ),
     ],
     "a scope that the server does not list": [
       "warning scope_not_listed",
@@ -129,10 +114,6 @@ const PARTS: Record<string, Rows> = {
     ],
   },
   scopes: {
-    "scopes in a string": [
-      "warning scopes_malformed",
-      resource({ scopes_supported: "read write" }),
-    ],
     "refresh_token as a scope (Salesforce)": [
       "warning odd_scopes",
       resource({ scopes_supported: ["read", "refresh_token"] }),
@@ -144,7 +125,7 @@ const PARTS: Record<string, Rows> = {
   },
   authorization_servers: {
     "one authorization server as a string": [
-      "warning authorization_servers_malformed",
+      "warning no_authorization_servers",
       resource((origin) => ({ authorization_servers: `${origin}/as` })),
     ],
     "several authorization servers": [
@@ -152,16 +133,6 @@ const PARTS: Record<string, Rows> = {
       resource((origin) => ({
         authorization_servers: [`${origin}/as`, "https://as.example"],
       })),
-    ],
-  },
-  cache: {
-    "metadata that must not be stored": [
-      "info not_cacheable",
-      fields(SERVER_PATH, { "Cache-Control": "no-store" }),
-    ],
-    "metadata that is stored for a year": [
-      "info cached_too_long",
-      fields(SERVER_PATH, { "Cache-Control": "public, max-age=31536000" }),
     ],
   },
   issuer: {
@@ -218,16 +189,12 @@ const PARTS: Record<string, Rows> = {
     ],
   },
   grants: {
-    "an authorization endpoint without the code grant": [
-      "warning code_grant_not_listed",
-      server({ grant_types_supported: ["refresh_token"] }),
-    ],
     "no refresh tokens": [
       "info refresh_grant_not_listed",
       server({ grant_types_supported: ["authorization_code"] }),
     ],
     "the grant device_code, and no endpoint (GitLab, Dropbox)": [
-      "warning device_grant_misnamed, warning device_endpoint_missing",
+      "warning device_endpoint_missing",
       server({
         grant_types_supported: [
           "authorization_code",
@@ -269,29 +236,9 @@ const ANYWHERE: Rows = {
     resource({ dpop_bound_access_tokens_required: true }),
     "needs_option dpop",
   ],
-  "tokens in the query only": [
-    "warning header_method_not_listed",
-    resource({ bearer_methods_supported: ["query"] }),
-  ],
-  "a link that is no web URL": [
-    "warning unsafe_links",
-    resource({ resource_documentation: "javascript:alert(1)" }),
-  ],
-  "another media type": [
-    "warning content_type",
-    fields(RESOURCE_PATH, { "Content-Type": "text/plain" }),
-  ],
-  "no response types": [
-    "warning code_response_not_listed",
-    server({ response_types_supported: undefined }),
-  ],
   "response modes without query (Vercel)": [
     "warning query_mode_not_listed",
     server({ response_modes_supported: ["form_post"] }),
-  ],
-  "authorization responses without iss": [
-    "info iss_not_supported",
-    server({ authorization_response_iss_parameter_supported: undefined }),
   ],
   "signed request objects required": [
     "error signed_requests_required",
@@ -306,11 +253,11 @@ const ALONE: Rows = {
     all(parameters(""), resource({ scopes_supported: undefined })),
   ],
   "resource_metadata that is no URL": [
-    "warning metadata_url_refused",
+    "warning url_refused",
     challenge('Bearer resource_metadata="/meta", scope="read"'),
   ],
   "resource_metadata that is http, and nothing else published": [
-    "error metadata_url_refused",
+    "error url_refused",
     all(challenge('Bearer resource_metadata="http://api.example/m"'), only()),
   ],
   "resource_metadata that is missing, and nothing published": [
@@ -375,7 +322,7 @@ const ALONE: Rows = {
     "needs_option dpop",
   ],
   "nothing but a 401, and /register": [
-    "warning no_challenge, warning endpoints_assumed, warning no_resource_metadata",
+    "warning no_challenge, warning no_resource_metadata, warning endpoints_assumed",
     all(
       status(401),
       only(() => ({
@@ -385,8 +332,8 @@ const ALONE: Rows = {
     ),
   ],
   "nothing but a 401 (Plaid)": [
-    "warning no_challenge, warning endpoints_assumed, " +
-    "warning registration_not_found, warning no_resource_metadata",
+    "warning no_challenge, warning no_resource_metadata, " +
+    "warning endpoints_assumed, warning registration_not_found",
     all(
       status(401),
       only(() => ({ "/authorize": served("", { status: 400 }) })),
@@ -415,7 +362,7 @@ const ALONE: Rows = {
     ),
   ],
   "documents of one resource that disagree": [
-    "info resource_documents_disagree",
+    "info documents_disagree",
     all(
       metadataAt("/meta"),
       documents(({ origin, resourceMetadata }) => ({
@@ -428,11 +375,11 @@ const ALONE: Rows = {
     ),
   ],
   "no resource in the metadata": [
-    "error resource_metadata_invalid",
+    "error metadata_invalid",
     resource({ resource: undefined }),
   ],
   "JSON that is no metadata, and metadata elsewhere": [
-    "warning resource_metadata_invalid, info resource_is_parent",
+    "warning metadata_invalid, info resource_is_parent",
     all(
       asRoot,
       documents(() => ({ [RESOURCE_PATH]: served({ error: "not found" }) })),
@@ -453,11 +400,11 @@ const ALONE: Rows = {
     resource({ authorization_servers: undefined }),
   ],
   "authorization servers that are objects": [
-    "error authorization_servers_malformed",
+    "error no_authorization_servers",
     resource({ authorization_servers: [{ url: "x" }] }),
   ],
   "an authorization server at http": [
-    "error authorization_server_refused",
+    "error url_refused",
     resource({ authorization_servers: ["http://as.example"] }),
   ],
   "80 scopes, one of them none (PagerDuty)": [
@@ -472,18 +419,18 @@ const ALONE: Rows = {
   ],
 
   "HTML at a well-known URL before the metadata": [
-    "warning html_instead_of_json, info openid_metadata_only",
+    "warning not_json, info openid_metadata_only",
     all(
       inPlace(PAGE, HTML),
       documents((model) => ({ [OPENID_PATH]: served(model.serverMetadata) })),
     ),
   ],
   "HTML at a well-known URL that no client requests": [
-    "info html_instead_of_json",
+    "info not_json",
     documents(() => ({ [OPENID_PATH]: served(PAGE, HTML) })),
   ],
   "HTML in place of the metadata of the server": [
-    "error html_instead_of_json",
+    "error not_json",
     inPlace(PAGE, HTML),
   ],
   "text in place of the metadata of the server": [
@@ -509,17 +456,12 @@ const ALONE: Rows = {
     all(inPlace("", { status: 503 }), resource({ resource_name: null })),
   ],
   "401 at the metadata of the server": [
-    "error metadata_protected",
+    "error metadata_status",
     inPlace("", { status: 401 }),
   ],
   "metadata that is too large": [
-    "error metadata_too_large",
+    "error discovery_failed",
     server({ padding: "x".repeat(1_100_000) }),
-  ],
-  "no CORS for the resource": ["info cors", withoutCors("/mcp")],
-  "no CORS anywhere": [
-    "info cors",
-    withoutCors("/mcp", SERVER_PATH, "/as/token", "/as/register"),
   ],
 
   "an issuer on another host, and no metadata (Zoom)": [
@@ -550,11 +492,11 @@ const ALONE: Rows = {
     ),
   ],
   "no issuer": [
-    "error server_metadata_invalid",
+    "error metadata_invalid",
     server({ issuer: undefined }),
   ],
   "an endpoint at http": [
-    "error endpoint_refused",
+    "error url_refused",
     server({ revocation_endpoint: "http://as.example/revoke" }),
     "needs_option allowHttp",
   ],
@@ -576,7 +518,7 @@ const ALONE: Rows = {
     })),
   ],
   "documents of one issuer that disagree on PKCE (GitHub)": [
-    "info server_documents_disagree",
+    "info documents_disagree",
     documents(({ serverMetadata }) => ({
       [APPENDED_PATH]: served({
         ...serverMetadata,

@@ -37,7 +37,7 @@ const ROWS: Record<string, [change: Change, excerpt: string]> = {
     "HTTP status 401\ncontent-type: text/plain;charset=UTF-8\n" +
     'www-authenticate: Basic realm="api"',
   ],
-  html_instead_of_json: [
+  not_json: [
     inPlace("<!doctype html>", { headers: { "Content-Type": "text/html" } }),
     "HTTP status 200\ncontent-type: text/html\n\n<!doctype html>",
   ],

@@ -193,5 +193,5 @@ for (const [name, finding, change] of LARGE) {
 Deno.test("diagnose() makes no further request to a host that is silent", async () => {
   const { steps, verdict, ids } = await diagnosed(silence, { timeoutMs: 200 });
   assertEquals(steps.filter(({ isExtra }) => isExtra), []);
-  assertEquals([ids, verdict], [["error timeout"], "unreachable"]);
+  assertEquals([ids, verdict], [["error no_response"], "unreachable"]);
 });

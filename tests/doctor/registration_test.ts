@@ -65,7 +65,7 @@ Deno.test("diagnose() finds a registration that is refused", async () => {
     ),
     { register: true },
   );
-  assertEquals(ids, ["error registration_failed"]);
+  assertEquals(ids, ["error request_failed"]);
   assertEquals([verdict, options], ["needs_client", [{ name: "client" }]]);
   assertEquals(notTried, ["authorization_endpoint", "token_endpoint"]);
   assertEquals(

@@ -1,6 +1,6 @@
 /** The identifiers of findings, which programs may depend on, and their standards. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { IRule } from "../../lib/doctor/_rules.ts";
 import { snapshotUrl } from "./_snapshots.ts";
 
@@ -14,6 +14,7 @@ async function ruleLines(): Promise<string[]> {
   );
   const rules: IRule[] = modules.flatMap(Object.values).filter(Array.isArray)
     .flat();
+  for (const { id, seen } of rules) assert(seen !== "", id);
   return rules.map(({ id, standard }) => `${id}: ${standard}`);
 }
 

@@ -102,14 +102,6 @@ const ROWS: Rows = {
     /"token_endpoint_auth_method": "client_secret_basic"/,
     members("/as/register", BASIC),
   ],
-  "a registration with a secret that was not requested": [
-    "info registration_secret_unrequested",
-    /"client_secret": "\[hidden\]"/,
-    members("/as/register", {
-      token_endpoint_auth_method: "client_secret_post",
-      client_secret: SECRET,
-    }),
-  ],
   "a registration that is refused because of its scope": [
     "warning registration_scope_refused",
     /HTTP status 400[^]*invalid_client_metadata/,
@@ -121,18 +113,13 @@ const ROWS: Rows = {
           : error(400, "invalid_client_metadata")(),
     ),
   ],
-  "a registration for fewer scopes": [
-    "warning registration_scope_narrowed",
-    /"scope": "write"/,
-    members("/as/register", { scope: "write" }),
-  ],
   "a registration without the grant type refresh_token": [
     "warning refresh_grant_not_registered",
     /"grant_types": \[\s*"authorization_code"\s*\]/,
     members("/as/register", { grant_types: ["authorization_code"] }),
   ],
   "a registration that is refused": [
-    "error registration_failed",
+    "error request_failed",
     /invalid_redirect_uri/,
     handler("POST /as/register", error(400, "invalid_redirect_uri")),
     { verdict: "needs_client client" },
@@ -144,12 +131,12 @@ const ROWS: Rows = {
     members("/as/authorize", { code: undefined, error: "access_denied" }),
   ],
   "an authorization request that is refused": [
-    "error authorization_failed",
+    "error request_failed",
     /"error": "invalid_scope"/,
     members("/as/authorize", { code: undefined, error: "invalid_scope" }),
   ],
   "a server that rejects the resource parameter": [
-    "error authorization_failed",
+    "error request_failed",
     /"error": "invalid_target"/,
     members("/as/authorize", { code: undefined, error: "invalid_target" }),
     { verdict: "needs_option resource" },
@@ -161,12 +148,12 @@ const ROWS: Rows = {
     { verdict: "needs_option trustedIssuers" },
   ],
   "no iss, though it is promised": [
-    "error authorization_response_without_iss",
+    "error authorization_response_issuer",
     /"code": "\[hidden\]"/,
     members("/as/authorize", { iss: undefined }),
   ],
   "another state": [
-    "error authorization_response_invalid",
+    "error request_failed",
     /"state": "\[hidden\]"/,
     members("/as/authorize", { state: "other" }),
   ],
@@ -183,7 +170,7 @@ const ROWS: Rows = {
     { signIn: NO_ONE },
   ],
   "a pushed request that is refused": [
-    "error pushed_request_failed, info pushed_requests_required",
+    "error request_failed, info pushed_requests_required",
     /"error": "invalid_request"/,
     all(
       server((origin) => ({
@@ -205,29 +192,21 @@ const ROWS: Rows = {
     ),
     { verdict: "needs_option dpop" },
   ],
-  "no iss, which is not promised": [
-    "info iss_not_supported",
-    /authorization_response_iss_parameter_supported" is absent/,
-    all(
-      server({ authorization_response_iss_parameter_supported: undefined }),
-      members("/as/authorize", { iss: undefined }),
-    ),
-  ],
   "a device authorization that is refused": [
-    "error device_authorization_failed",
+    "error request_failed",
     /"error": "unauthorized_client"/,
     handler("POST /as/device", error(400, "unauthorized_client")),
     { signIn: DEVICE },
   ],
   "a device flow without an endpoint for it": [
-    "error sign_in_failed",
+    "error request_failed",
     /HTTP status 201/,
     server({ device_authorization_endpoint: undefined }),
     { signIn: DEVICE },
   ],
 
   "a token endpoint that returns a page": [
-    "error token_endpoint_html",
+    "error request_failed",
     /HTTP status 200[^]*text\/html[^]*<!doctype html>/,
     handler("POST /as/token", page(200)),
   ],
@@ -237,12 +216,12 @@ const ROWS: Rows = {
     handler("POST /as/token", page(403)),
   ],
   "a token endpoint with status 500": [
-    "error token_request_failed",
+    "error request_failed",
     /HTTP status 500/,
     handler("POST /as/token", empty(500)),
   ],
   "Basic credentials that are not decoded": [
-    "warning basic_not_decoded, info registration_secret_unrequested",
+    "warning basic_not_decoded",
     /"access_token": "\[hidden\]"/,
     all(
       members("/as/register", { ...BASIC, client_secret: SECRET }),
@@ -313,7 +292,7 @@ const ROWS: Rows = {
   ],
 
   "a refresh token that is refused": [
-    "error refresh_failed",
+    "error request_failed",
     /"error": "unauthorized_client"/,
     refreshes(false, error(400, "unauthorized_client")),
   ],
@@ -321,29 +300,6 @@ const ROWS: Rows = {
     "warning refresh_token_not_rotated",
     /"expires_in": 3600/,
     withoutRefreshToken("/as/token refresh"),
-  ],
-  "a refreshed token with fewer scopes": [
-    "warning refresh_scope_narrowed",
-    /"scope": "write"/,
-    members("/as/token refresh", { scope: "write" }),
-  ],
-  "a refresh token that was replaced, and is accepted": [
-    "info old_refresh_token_accepted",
-    /"refresh_token": "\[hidden\]"/,
-    (model) => {
-      const revoked = new Set<string | null>();
-      handler("POST /as/revoke", async (request, usual) => {
-        revoked.add(new URLSearchParams(await request.text()).get("token"));
-        return await usual(request);
-      })(model);
-      handler("POST /as/token", async (request, usual) => {
-        const form = new URLSearchParams(await request.text());
-        const value = form.get("refresh_token");
-        if (value && !revoked.has(value)) model.tokens.refresh.add(value);
-        return await usual(request);
-      })(model);
-    },
-    { signIn: { aggressive: true } },
   ],
   "a dead refresh token as 500": [
     "warning dead_refresh_token_error",
@@ -354,7 +310,6 @@ const ROWS: Rows = {
     "warning dead_refresh_token_error",
     /HTTP status 500[^]*server_error/,
     refreshes(true, error(500, "server_error")),
-    { signIn: { aggressive: true } },
   ],
   "no revocation endpoint": [
     "info revocation_missing",
@@ -362,7 +317,7 @@ const ROWS: Rows = {
     server({ revocation_endpoint: undefined }),
   ],
   "a revocation that fails": [
-    "warning revocation_failed",
+    "warning request_failed",
     /HTTP status 503/,
     handler("POST /as/revoke", empty(503)),
   ],
@@ -414,15 +369,17 @@ Deno.test("diagnose() finds a certificate that has expired at the token endpoint
       return Promise.reject(new TypeError(message));
     },
   );
-  assertEquals(ids, ["error certificate_expired", "info cors"]);
+  assertEquals(ids, ["error no_response"]);
   assertEquals(findings[0]?.url, "https://127.0.0.1:1/token");
 });
 
 Deno.test("diagnose() shows what the resource returns without a token, after a sign-in as well", async () => {
   const { findings, steps } = await signedIn(({ resource }) => {
-    resource.headers["WWW-Authenticate"] += ', error="invalid_token"';
+    resource.headers["WWW-Authenticate"] = "Bearer";
   });
-  const found = findings.find(({ id }) => id === "challenge_error_code");
+  const found = findings.find(({ id }) =>
+    id === "challenge_without_metadata_url"
+  );
   assertEquals([found?.step, steps[0]?.status], [0, 401]);
   assertMatch(found?.excerpt ?? "", /^HTTP status 401/);
 });

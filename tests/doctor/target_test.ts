@@ -14,6 +14,7 @@ import {
   status,
   withoutCors,
 } from "./_changes.ts";
+import { members, signedIn } from "./_sign_in_world.ts";
 import {
   diagnosed,
   idsOf,
@@ -46,6 +47,7 @@ Deno.test("diagnose() diagnoses an authorization server as one", async () => {
       source: "target",
       serverMetadataUrl: model.origin + SERVER_PATH,
       client: "register",
+      iss: "promised",
     });
     assert(summary.startsWith("The URL is that of an authorization server,"));
   }
@@ -220,15 +222,47 @@ Deno.test("diagnose() does not claim that no scope is named where it did not loo
   }
 });
 
-Deno.test("diagnose() names all parts that a web page cannot use in one finding", async () => {
-  const { findings } = await diagnosed(all(
-    withoutCors(SERVER_PATH, "/as/token", "/as/register"),
-    ({ resource }) => delete resource.headers["Access-Control-Expose-Headers"],
-  ));
-  assertEquals(findings.map(({ message }) => message), [
-    "A web page cannot use the metadata, the token endpoint, the registration " +
-    "endpoint, the challenge of the resource.",
-  ]);
+Deno.test("diagnose() looks on request whether a web page can be the client", async () => {
+  const hides: Change = ({ resource }) =>
+    delete resource.headers["Access-Control-Expose-Headers"];
+  const rows: [change: Change, parts: string][] = [
+    [() => {}, ""],
+    [withoutCors("/mcp"), "the resource"],
+    [
+      all(withoutCors(SERVER_PATH, "/as/token", "/as/register"), hides),
+      "the metadata, the token endpoint, the registration endpoint, the " +
+      "challenge of the resource",
+    ],
+  ];
+  for (const [change, parts] of rows) {
+    const { findings, context, steps } = await diagnosed(change, {
+      browser: true,
+    });
+    assertEquals(
+      findings.map(({ id, message }) => `${id}: ${message}`),
+      parts === "" ? [] : [`cors: A web page cannot use ${parts}.`],
+    );
+    assertEquals(context?.webPages, parts === "");
+    assert(steps.some(({ name, method }) => name + method === "corsOPTIONS"));
+    const plain = await diagnosed(change);
+    assertEquals([plain.ids, plain.context?.webPages], [[], undefined]);
+    assert(plain.steps.every(({ name }) => name !== "cors"));
+  }
+});
+
+Deno.test("diagnose() says whether authorization responses name their issuer", async () => {
+  const change = server({
+    authorization_response_iss_parameter_supported: undefined,
+  });
+  const { context: plain, ids } = await diagnosed(change);
+  assertEquals([plain?.iss, ids], ["unpromised", []]);
+  for (const [iss, expected] of [["", "missing"], [undefined, "sent"]]) {
+    const { context } = await signedIn((model) => {
+      change(model);
+      if (iss === "") members("/as/authorize", { iss: undefined })(model);
+    });
+    assertEquals(context?.iss, expected);
+  }
 });
 
 Deno.test("diagnose() requests no assumed endpoint of an open resource", async () => {

@@ -1,0 +1,549 @@
+/** Findings about metadata of the resource and of the server, and how it is served. */
+
+import { isSameIssuer } from "../core/_issuer.ts";
+import type { Members } from "../core/_members.ts";
+import { isLoopback, parseUrl } from "../core/_url.ts";
+import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
+import {
+  type AnyDocument,
+  codesOf,
+  headerOf,
+  type IFacts,
+  isBlocked,
+  isFound,
+  isMismatch,
+  isNamed,
+  isOpen,
+  list,
+  mediaTypeOf,
+  membersOf,
+  shown,
+} from "./_facts.ts";
+import {
+  findDocument,
+  inDocuments,
+  type IRule,
+  type ISighting,
+  liftedBy,
+} from "./_rules.ts";
+
+const STANDARD = "RFC 9728, section 3.2; RFC 8414, section 3.2";
+const NEXT = "This library requests the next well-known URL.";
+const NOT_FOUND = [404, 405, 410];
+
+const ofResource = ({ resourceDocuments }: IFacts) => resourceDocuments;
+const ofServer = ({ serverDocuments }: IFacts) => serverDocuments;
+
+function statusOf({ exchange }: AnyDocument): number {
+  return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
+}
+
+/** Returns the names of the members with a value that passes a test. */
+function namesOf(document: AnyDocument, test: (value: unknown) => boolean) {
+  return Object.entries(membersOf(document) ?? {})
+    .filter(([, value]) => test(value)).map(([name]) => name);
+}
+
+const isNull = (value: unknown) => value === null;
+const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+/** Checks whether a client may refuse a URL, or one of a list. */
+function isRefusable(value: unknown): boolean {
+  return [value].flat().some((one) => {
+    const url = typeof one === "string" ? parseUrl(one) : undefined;
+    return url !== undefined && (url.protocol !== "https:" || isLoopback(url));
+  });
+}
+
+/** The members that a client depends on, and that two documents should share. */
+const SHARED = [
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "code_challenge_methods_supported",
+  "token_endpoint_auth_methods_supported",
+  "resource",
+  "authorization_servers",
+];
+
+function differences(a: Members, b: Members): string[] {
+  return SHARED.filter((name) =>
+    JSON.stringify(a[name] ?? null) !== JSON.stringify(b[name] ?? null)
+  );
+}
+
+/** Finds documents about one identifier that differ. */
+function findDisagreement(
+  facts: IFacts,
+  documents: readonly AnyDocument[],
+  identifier: string,
+): ISighting | undefined {
+  const [first, ...others] = documents.filter(({ metadata }) => metadata);
+  const members = first && membersOf(first);
+  if (!members) return undefined;
+  return findDocument(facts, (document) => {
+    const other = membersOf(document);
+    if (!other || other[identifier] !== members[identifier]) return undefined;
+    const names = differences(members, other);
+    return names.length > 0 &&
+      `This document differs from ${shown(first.url)} in ${list(names)}.`;
+  }, { of: () => others });
+}
+
+/** Returns what the operator can do about metadata of another resource, and a client. */
+function adviceOn(
+  { resourceDocuments, target, options }: IFacts,
+  { url }: { url: string },
+): Partial<ISighting> {
+  const document = resourceDocuments.find((one) => one.url === url);
+  const { resource } = (document && membersOf(document)) ?? {};
+  const own = resourceDocuments.find(({ metadata }) =>
+    metadata !== undefined && metadata.resource === resource
+  );
+  if (own) {
+    return {
+      operator: "Publish here a document whose `resource` is the URL that " +
+        `clients use. The one at ${shown(own.url)} is right.`,
+      client: `This library uses the document at ${shown(own.url)}; ` +
+        "other clients may stop.",
+    };
+  }
+  const parent = typeof resource === "string" ? parseUrl(resource) : undefined;
+  const isParent = options.resourceMatch !== "exact" &&
+    parent?.origin === target.origin &&
+    `${target.pathname}/`.startsWith(`${parent.pathname.replace(/\/$/, "")}/`);
+  return isParent
+    ? {
+      operator: "Publish the URL that clients use as `resource`, or this " +
+        `document at ${shown(resourceMetadataUrls(parent)[0])}.`,
+    }
+    : {};
+}
+
+/** The findings about metadata. */
+export const METADATA_RULES: readonly IRule[] = [
+  {
+    id: "not_json",
+    seen: "row 6",
+    standard: STANDARD,
+    operator:
+      "Respond with 404 where no metadata is published, and else with " +
+      "JSON in UTF-8.",
+    client: NEXT,
+    find: inDocuments(
+      (document) =>
+        statusOf(document) === 200 && document.json === undefined &&
+        codesOf(document)[0] === "invalid_metadata" &&
+        (mediaTypeOf(document) === "text/html"
+          ? "There is a page of HTML in place of metadata."
+          : "The document with status 200 is not JSON."),
+      { hasSeverity: true },
+    ),
+  },
+  {
+    id: "metadata_redirected",
+    seen: "row 9",
+    standard: "RFC 9728, section 3.1; RFC 8414, section 3.1",
+    operator: "Publish the metadata at its well-known URL, without a redirect.",
+    client: "This library follows redirects within the origin, and no others.",
+    find: inDocuments((document) => {
+      const { url, exchange } = document;
+      if (codesOf(document).includes("redirect_refused")) {
+        const to = headerOf(document, "Location") || "nowhere";
+        return `The metadata URL redirects to ${shown(to)}, ` +
+          "which is not followed.";
+      }
+      return exchange && parseUrl(exchange.url)?.href !== parseUrl(url)?.href &&
+        `The metadata URL redirects to ${shown(exchange.url)}.`;
+    }, { hasSeverity: true }),
+  },
+  {
+    id: "metadata_status",
+    seen: "row 5",
+    standard: STANDARD,
+    operator: "Respond with 200 and metadata, or with 404 if there is none, " +
+      "also without authentication.",
+    client: "Try again later, if the status is 429 or 5xx.",
+    find: inDocuments((document) => {
+      const status = statusOf(document);
+      return status >= 201 && !(status >= 300 && status < 400) &&
+        !NOT_FOUND.includes(status) &&
+        `The status of the metadata URL is ${status}.`;
+    }, { hasSeverity: true }),
+  },
+  {
+    id: "url_refused",
+    seen: "row 67",
+    standard: "RFC 9728, section 7.7; RFC 8414, section 2",
+    operator: "Name absolute https URLs of a public host only.",
+    client: "With this library: `allowHttp: true`, in a test environment.",
+    shows: isRefusable,
+    find(facts) {
+      const { failure, target, issuer, servers } = facts;
+      const isServer = failure?.code === "url_refused" &&
+        !target.href.startsWith(issuer) && servers.length > 0;
+      const found = isServer
+        ? {
+          message: `${shown(failure.message, 300)}.`,
+          url: facts.resourceDocuments.find(membersOf)?.url ?? "",
+          severity: "error" as const,
+        }
+        : findDocument(facts, ({ error, exchange, json, url }) => {
+          const isOfUrl = !exchange &&
+            parseUrl(url)?.origin !== target.origin;
+          return error?.code === "url_refused" &&
+            (json !== undefined || isOfUrl) && `${shown(error.message, 300)}.`;
+        }, { hasSeverity: true });
+      return liftedBy(found, { name: "allowHttp", value: true });
+    },
+  },
+  {
+    id: "null_members",
+    seen: "Entra ID",
+    standard: STANDARD,
+    operator: "Leave members without a value out.",
+    client: "This library treats members that are `null` as absent.",
+    shows: isNull,
+    find: inDocuments((document) => {
+      const names = namesOf(document, isNull);
+      return names.length > 0 &&
+        `Members of the metadata are null: ${list(names)}.`;
+    }),
+  },
+  {
+    id: "empty_lists",
+    seen: "HubSpot",
+    severity: "info",
+    standard: STANDARD,
+    operator: "Leave empty lists out.",
+    client: "This library treats an empty list of scopes as absent.",
+    shows: isEmpty,
+    find: inDocuments((document) => {
+      const names = namesOf(document, isEmpty);
+      return names.length > 0 &&
+        `Lists of the metadata are empty: ${list(names)}.`;
+    }),
+  },
+  {
+    id: "metadata_invalid",
+    seen: "row 6",
+    standard: "RFC 9728, section 2; RFC 8414, section 2",
+    operator:
+      "Publish the URL that clients use as `resource`; of a server, its " +
+      "`issuer`, and every endpoint as an http or https URL.",
+    client: NEXT,
+    find: inDocuments((document, { serverDocuments }) => {
+      const { json, error } = document;
+      if (json === undefined || error === undefined) return undefined;
+      if (!serverDocuments.some((one) => one === document)) {
+        return typeof membersOf(document)?.resource !== "string" &&
+          "The JSON is not metadata of a resource: it has no `resource`.";
+      }
+      return codesOf(document)[0] === "invalid_metadata" &&
+        "The JSON is not metadata of a server: " +
+          `${shown(Object(error.cause).message ?? "no object")}.`;
+    }, { hasSeverity: true }),
+  },
+  {
+    id: "documents_disagree",
+    seen: "GitHub",
+    standard: "RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4",
+    operator: "Publish the same values at each URL.",
+    client: "This library uses the first document.",
+    find: (facts) => [
+      findDisagreement(facts, facts.resourceDocuments, "resource"),
+      findDisagreement(facts, facts.serverDocuments, "issuer"),
+    ],
+  },
+  {
+    id: "named_metadata_missing",
+    seen: "row 5",
+    standard: "RFC 9728, section 5.1",
+    operator: "Publish the metadata at the URL that the challenge names.",
+    client: "This library requests the well-known URLs next.",
+    find: inDocuments(
+      (document, { challenge }) =>
+        document.url === challenge?.params.resource_metadata &&
+        NOT_FOUND.includes(statusOf(document)) &&
+        "There is no metadata at the URL that the challenge names.",
+      {
+        of: ofResource,
+        hasSeverity: true,
+      },
+    ),
+  },
+  {
+    id: "no_resource_metadata",
+    seen: "Zoom",
+    standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
+    operator: "Publish metadata at the well-known URL of the resource.",
+    client: "With this library: `authorizationServer`, if it is known.",
+    find(facts) {
+      const { resourceDocuments, probe, challenge } = facts;
+      const [first] = resourceDocuments;
+      const isMissing = probe.response !== undefined && !isOpen(facts) &&
+        !challenge?.params.resource_metadata &&
+        resourceDocuments.every((document) =>
+          NOT_FOUND.includes(statusOf(document))
+        );
+      return first && isMissing &&
+        { message: "The resource publishes no metadata.", url: first.url };
+    },
+  },
+  {
+    id: "resource_mismatch",
+    seen: "row 2",
+    standard: "RFC 9728, section 3.3",
+    operator: "Publish the URL that clients use as `resource`.",
+    client: "Use the URL that the metadata names, if it is the same service.",
+    shows: ["resource"],
+    find(facts) {
+      const found = findDocument(facts, (document) => {
+        const { resource } = membersOf(document) ?? {};
+        return isMismatch(document) && typeof resource === "string" &&
+          `The metadata is for the resource "${shown(resource)}", not for ` +
+            `"${shown(facts.target.href)}".`;
+      }, { of: ofResource, hasSeverity: true });
+      return found && { ...found, ...adviceOn(facts, found) };
+    },
+  },
+  {
+    id: "resource_is_parent",
+    seen: "Slack",
+    severity: "info",
+    standard: "RFC 9728, section 3.3",
+    operator: "Publish the whole URL of the resource as `resource`.",
+    client: "This library accepts it, unless `resourceMatch` is `exact`.",
+    shows: ["resource"],
+    find({ resourceDocuments, target }) {
+      const found = resourceDocuments.find(({ metadata }) => metadata);
+      const { resource = "" } = found?.metadata ?? {};
+      const path = parseUrl(resource)?.pathname;
+      const isOwn = path === target.pathname ||
+        path === target.pathname.replace(/\/$/, "");
+      return found && path !== undefined && !isOwn && {
+        message: `The metadata is for "${shown(resource)}", ` +
+          "which contains this URL.",
+        url: found.url,
+      };
+    },
+  },
+  {
+    id: "not_at_well_known_url",
+    seen: "fastmcp",
+    standard: "RFC 9728, section 3.1",
+    operator: "Publish the document at the well-known URL of the resource too.",
+    client: "This library requests the URL of the challenge first.",
+    find({ resourceDocuments, target, challenge }) {
+      const found = resourceDocuments.find(({ metadata }) => metadata);
+      const [ofPath, ofOrigin] = resourceMetadataUrls(target);
+      const urls = [ofPath + target.search, ofOrigin];
+      const known = resourceDocuments.filter(({ url }) => urls.includes(url));
+      const [first] = known;
+      const isElsewhere = found?.url === challenge?.params.resource_metadata &&
+        !urls.includes(found?.url ?? "") && !known.some(membersOf);
+      return found && first && isElsewhere && {
+        message: "The metadata of the resource is only at the URL of the " +
+          "challenge, not at a well-known URL.",
+        url: first.url,
+      };
+    },
+  },
+  {
+    id: "no_authorization_servers",
+    seen: "row 2",
+    standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
+    operator: "Publish `authorization_servers` as an array with the issuer.",
+    client: "With this library: `authorizationServer`, if it is known.",
+    about: "resource_metadata",
+    shows: ["authorization_servers"],
+    find(facts, { authorization_servers: servers }) {
+      const strings = [servers ?? []].flat();
+      const isString = typeof servers === "string";
+      const isMissing = strings.length === 0;
+      if (!isMissing && !isString && strings.every((one) => `${one}` === one)) {
+        return undefined;
+      }
+      return {
+        message: isMissing
+          ? "The metadata of the resource lists no authorization server."
+          : `\`authorization_servers\` is ${
+            isString ? "a string, not an array" : "not an array of strings"
+          }.`,
+        // Without any, discovery tries the origin of the resource.
+        severity: isString || !isBlocked(facts) ? "warning" : "error",
+      };
+    },
+  },
+  {
+    id: "several_authorization_servers",
+    seen: "row 75",
+    severity: "info",
+    standard: "RFC 9728, section 7.6",
+    operator: "List the preferred server first.",
+    client:
+      "With this library: `authorizationServer`; the default is the first.",
+    about: "resource_metadata",
+    shows: ["authorization_servers"],
+    find: ({ servers }) =>
+      servers.length > 1 &&
+      `The metadata of the resource lists ${servers.length} authorization ` +
+        "servers, of which this diagnosis tries the first.",
+  },
+  {
+    id: "issuer_mismatch",
+    seen: "Atlassian",
+    standard:
+      "RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3",
+    operator: "Name the server by exactly the `issuer` that it publishes.",
+    shows: ["issuer"],
+    find(facts) {
+      const { serverDocuments, issuer } = facts;
+      const found = findDocument(facts, (document) =>
+        isMismatch(document) &&
+        `The issuer of the metadata is "${
+          shown(membersOf(document)?.issuer)
+        }", and the server was named "${shown(issuer)}".`, {
+        of: ofServer,
+        hasSeverity: true,
+      });
+      const document = serverDocuments.find(({ url }) => url === found?.url);
+      const claimed = (document && membersOf(document))?.issuer;
+      // A URL that cannot be shown as it is may not be trusted either.
+      const isPlain = [issuer, claimed].every((one) =>
+        typeof one === "string" && shown(one, 500) === one
+      );
+      const value = { [issuer]: String(claimed) };
+      return liftedBy(
+        found && {
+          ...found,
+          client: "With this library, if both are known to be one server: " +
+            `\`trustedIssuers: { "${shown(issuer)}": "${shown(claimed)}" }\`.`,
+        },
+        ...(isPlain ? [{ name: "trustedIssuers" as const, value }] : []),
+      );
+    },
+  },
+  {
+    id: "issuer_template",
+    seen: "Entra ID",
+    standard: "OpenID Connect Discovery 1.0, section 4.3",
+    operator: "Name the issuer of one tenant.",
+    client: "With this library: `trustedIssuers`; Entra ID also needs " +
+      "`resource: false`.",
+    shows: ["issuer"],
+    find(facts) {
+      const found = findDocument(facts, (document) => {
+        const { issuer } = membersOf(document) ?? {};
+        return typeof issuer === "string" && /\{[^{}]*\}/.test(issuer) &&
+          `The issuer "${shown(issuer)}" is a template for several tenants.`;
+      }, { of: ofServer });
+      // The name that Entra ID has for it. Its v2.0 endpoints refuse the parameter.
+      const isEntra = String(facts.server?.issuer).includes("{tenantid}");
+      return found && isEntra
+        ? { ...found, options: [{ name: "resource", value: false }] }
+        : found;
+    },
+  },
+  {
+    id: "issuer_slash",
+    seen: "Google",
+    standard: "RFC 8414, section 3.3",
+    operator: "Name the server by exactly the `issuer` that it publishes.",
+    client: "This library allows a slash at the end to differ.",
+    shows: ["issuer"],
+    find: inDocuments(({ metadata }, { issuer }) => {
+      const { issuer: own } = { issuer: undefined, ...metadata };
+      return typeof own === "string" && own !== issuer &&
+        isSameIssuer(own, issuer) &&
+        `The issuer "${shown(own)}" differs from the identifier "${
+          shown(issuer)
+        }" by a slash.`;
+    }, { of: (facts) => facts.servers.length > 0 ? ofServer(facts) : [] }),
+  },
+  {
+    id: "openid_metadata_only",
+    seen: "Google",
+    severity: "info",
+    standard: "RFC 8414, section 3.1",
+    operator:
+      "Publish the document at `/.well-known/oauth-authorization-server` too.",
+    client: "This library requests the URLs of OpenID Connect as well.",
+    find({ serverDocuments }) {
+      const found = serverDocuments.find(({ metadata }) => metadata);
+      const oauth = serverDocuments.find(({ url }) =>
+        url.includes("/.well-known/oauth-authorization-server")
+      );
+      return found && oauth && found !== oauth && !membersOf(oauth) && {
+        message: "The metadata of the server is only at a URL of OpenID " +
+          "Connect.",
+        url: oauth.url,
+      };
+    },
+  },
+  {
+    id: "no_server_metadata",
+    seen: "row 5",
+    severity: "error",
+    standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
+    operator: "Publish metadata at the well-known URL of the issuer.",
+    client:
+      "With this library: `authorizationServer`, if another one is known.",
+    find(facts) {
+      const { serverDocuments, issuer, assumed } = facts;
+      const isMissing = isNamed(facts) && facts.failure !== undefined &&
+        serverDocuments.length > 0 &&
+        serverDocuments.every(({ error }) =>
+          error?.code === "unexpected_status" &&
+          NOT_FOUND.includes(error.status ?? 0)
+        );
+      const isGone = assumed?.authorization.response?.status === 404 &&
+        !isOpen(facts);
+      return (isMissing || isGone) && {
+        message: `The authorization server ${shown(issuer)}` +
+          (isMissing
+            ? " publishes no metadata."
+            : ", the origin of the resource, publishes no metadata and has no " +
+              "/authorize."),
+        url: serverDocuments[0]?.url ?? issuer,
+      };
+    },
+  },
+  {
+    id: "endpoints_assumed",
+    seen: "Plaid",
+    standard: "MCP 2025-03-26, authorization, section 2.3.3",
+    operator: "Publish metadata of the resource and of the server.",
+    client:
+      "This library assumes the endpoints /authorize, /token and /register.",
+    find(facts) {
+      const { authorization } = facts.assumed ?? {};
+      return authorization && !isOpen(facts) &&
+        authorization.response?.status !== 404 && {
+        message: "No metadata of a server is published, so its endpoints " +
+          "are assumed.",
+        url: authorization.url,
+      };
+    },
+  },
+  {
+    id: "registration_not_found",
+    seen: "Plaid",
+    standard:
+      "MCP 2025-03-26, authorization, section 2.3.3; RFC 7591, section 3",
+    operator: "Publish metadata of the server, with its registration endpoint.",
+    client: "With this library: `client`, set to one that the operator has " +
+      "registered. Some servers respond so to everything but POST: " +
+      "`--register` shows it.",
+    find(facts) {
+      const { authorization, registration } = facts.assumed ?? {};
+      return registration && authorization?.response?.status !== 404 &&
+        !isOpen(facts) && !facts.registration && !isFound(registration) && {
+        message: "A GET finds no registration endpoint at the URL that is " +
+          "assumed.",
+        url: registration.url,
+      };
+    },
+  },
+];

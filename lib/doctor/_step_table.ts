@@ -1,0 +1,105 @@
+/** What is known of each step of a diagnosis. */
+
+import type { DiagnosisStepName } from "./diagnosis.ts";
+
+/** A step of a diagnosis. */
+export interface IStepKind {
+  /** The standard and its section. */
+  readonly standard: string;
+  /** Who receives its requests. */
+  readonly lane: "resource" | "server";
+  /** The part of a sign-in that it belongs to; absent in a discovery. */
+  readonly part?: "Sign-in" | "With the token";
+  /** What a successful request of a sign-in returns, in a few words. */
+  readonly words?: string;
+  /** The purpose of a request whose URL does not show it. */
+  readonly purpose?: string;
+  /** Whether its responses are JSON. */
+  readonly isJson?: true;
+}
+
+/** Every step. */
+export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
+  resource: {
+    standard: "RFC 9728, section 5; RFC 6750, section 3",
+    lane: "resource",
+  },
+  resource_metadata: {
+    standard: "RFC 9728, section 3",
+    lane: "resource",
+    isJson: true,
+  },
+  authorization_server_metadata: {
+    standard: "RFC 8414, section 3",
+    lane: "server",
+    isJson: true,
+  },
+  cors: { standard: "Fetch Standard, section 3.3", lane: "server" },
+  authorization_endpoint: {
+    standard: "RFC 6749, section 3.1",
+    lane: "server",
+  },
+  registration_endpoint: { standard: "RFC 7591, section 3", lane: "server" },
+  registration: {
+    standard: "RFC 7591, section 3.1",
+    lane: "server",
+    part: "Sign-in",
+    isJson: true,
+  },
+  pushed_authorization: {
+    standard: "RFC 9126, section 2.1",
+    lane: "server",
+    part: "Sign-in",
+    words: "pushed",
+    isJson: true,
+  },
+  authorization: {
+    standard: "RFC 6749, section 4.1.1; RFC 7636, section 4.3",
+    lane: "server",
+    part: "Sign-in",
+  },
+  device_authorization: {
+    standard: "RFC 8628, section 3.1",
+    lane: "server",
+    part: "Sign-in",
+    words: "code issued",
+    isJson: true,
+  },
+  token: {
+    standard: "RFC 6749, section 4.1.3; RFC 7636, section 4.5",
+    lane: "server",
+    part: "Sign-in",
+    words: "token",
+    purpose: "code",
+    isJson: true,
+  },
+  call: {
+    standard: "RFC 6750, section 2.1",
+    lane: "resource",
+    part: "With the token",
+    words: "accepted",
+    purpose: "with the token",
+  },
+  refresh: {
+    standard: "RFC 6749, section 6",
+    lane: "server",
+    part: "With the token",
+    words: "refreshed",
+    purpose: "refresh",
+    isJson: true,
+  },
+  revocation: {
+    standard: "RFC 7009, section 2.1",
+    lane: "server",
+    part: "With the token",
+    words: "revoked",
+  },
+  dead_refresh: {
+    standard: "RFC 6749, section 5.2",
+    lane: "server",
+    part: "With the token",
+    words: "accepted",
+    purpose: "dead refresh token",
+    isJson: true,
+  },
+};
