@@ -23,8 +23,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   stores: SIX,
   browser: SIX,
   native: [...SIX, "stores"],
-  // The command alone imports `native`, at run time: bundles of `doctor` show the rest.
-  doctor: [...SIX, "native"],
+  doctor: SIX,
   cli: [...SIX, "stores", "native", "doctor"],
   testing: ["core", "http"],
 };

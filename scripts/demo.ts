@@ -4,7 +4,8 @@
  *
  * The steps are in `demo/`, in files that show how to use the library.
  */
-import { runDoctor } from "../lib/doctor/_command.ts";
+import { processHost } from "../lib/cli/_process_host.ts";
+import { runOn } from "../lib/cli/program.ts";
 import {
   createLoopbackReceiver,
   type ILoopbackReceiver,
@@ -96,7 +97,13 @@ export async function runDemo(
     return 0;
   }
   if (args.some((argument) => !OWN.includes(argument))) {
-    return await runDoctor(args, { print, printError, colour });
+    return await runOn(["doctor", ...args], {
+      ...processHost(),
+      print,
+      printError,
+      isTerminal: () => false,
+      hasColours: () => colour,
+    });
   }
   const output = args.includes("--json")
     ? createJsonOutput(print)

@@ -1,82 +1,17 @@
-/** The arguments of the commands that use sessions. */
+/** The arguments of the commands. */
 
 import { parseArgs } from "node:util";
 import { printable, quote } from "../core/_quote.ts";
 import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { usageError } from "./_failure.ts";
-
-/** The commands that use sessions. */
-export type SessionCommand =
-  | "login"
-  | "token"
-  | "headers"
-  | "logout"
-  | "status";
-
-const TEXT = { type: "string" } as const;
-const TEXTS = { type: "string", multiple: true } as const;
-const FLAG = { type: "boolean" } as const;
-
-/** What every command accepts. */
-const SHARED = {
-  "account": TEXT,
-  "key-command": TEXT,
-  "quiet": { ...FLAG, short: "q" },
-  "help": { ...FLAG, short: "h" },
-} as const;
-
-/** Options for a sign-in, or for requests to the authorization server. */
-const SERVER = {
-  "allow-http": FLAG,
-  "assume-pkce": FLAG,
-  "client-id": TEXT,
-  "client-secret-file": TEXT,
-  "issuer": TEXT,
-  "no-input": FLAG,
-  "param": TEXTS,
-  "redirect-uri": TEXT,
-  "require-iss": FLAG,
-  "resource": TEXT,
-  "scope": TEXTS,
-  "server-metadata": TEXT,
-  "trusted-issuer": TEXTS,
-} as const;
-
-const OPTIONS = {
-  login: {
-    ...SHARED,
-    ...SERVER,
-    device: FLAG,
-    fresh: FLAG,
-    json: FLAG,
-    paste: FLAG,
-  },
-  token: { ...SHARED, ...SERVER, "json": FLAG, "min-ttl": TEXT },
-  headers: { ...SHARED, ...SERVER, "lines": FLAG, "min-ttl": TEXT },
-  logout: { ...SHARED, "allow-http": FLAG, "force": FLAG },
-  status: { ...SHARED, json: FLAG },
-} as const;
-
-type Options =
-  & typeof OPTIONS["login"]
-  & typeof OPTIONS["token"]
-  & typeof OPTIONS["headers"]
-  & typeof OPTIONS["logout"];
-
-/** The values of the options; each command has some of them. */
-type Values = {
-  readonly [Name in keyof Options]?: Options[Name] extends { multiple: true }
-    ? string[]
-    : Options[Name] extends { type: "string" } ? string
-    : boolean;
-};
+import { type Command, optionsOf, type OptionValues } from "./_options.ts";
 
 /** Seconds that a token should remain valid. */
 const DEFAULT_MIN_TTL = 60;
 
 /** The arguments, by the names of their options. */
 export interface IArguments {
-  readonly command: SessionCommand;
+  readonly command: Command;
   /** The resource; absent for `status`. */
   readonly url?: URL;
   readonly account?: string | undefined;
@@ -91,6 +26,14 @@ export interface IArguments {
   readonly parameters: Readonly<Record<string, string>>;
   readonly trustedIssuers: Readonly<Record<string, string>>;
   readonly minTtlSeconds: number;
+  readonly html?: string | undefined;
+  readonly userAgent?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly clientMetadataUrl?: URL | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly browser: boolean;
+  readonly register: boolean;
+  readonly signIn: boolean;
   readonly allowHttp: boolean;
   readonly assumePkce: boolean;
   readonly device: boolean;
@@ -106,23 +49,18 @@ export interface IArguments {
   readonly requireIss: boolean;
 }
 
-/** Checks whether this is a command that uses sessions. */
-export function isSessionCommand(name: string): name is SessionCommand {
-  return Object.hasOwn(OPTIONS, name);
-}
-
 /** Parses the arguments; fails if an option is unknown or lacks its value. */
 function parse(
-  command: SessionCommand,
+  command: Command,
   args: readonly string[],
-): { given: Values; positionals: string[] } {
-  const options: Readonly<Record<string, { type: string }>> = OPTIONS[command];
+): { given: OptionValues; positionals: string[] } {
+  const options = optionsOf(command);
   // Not strict: the messages would differ by runtime, and give advice that does not
   // apply here.
   const { values, positionals, tokens } = parseArgs({
     // `deno task` passes on the `--` that npm would remove.
     args: args.filter((argument) => argument !== "--"),
-    options: OPTIONS[command],
+    options,
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -143,7 +81,7 @@ function parse(
       throw usageError(`${rawName} requires a value`);
     }
   }
-  return { given: values as Values, positionals };
+  return { given: values as OptionValues, positionals };
 }
 
 /** Returns the URL of a resource, without its fragment. */
@@ -183,12 +121,42 @@ function readIssuers(values: readonly string[] = []): Record<string, string> {
   }));
 }
 
-function readSeconds(value: string | undefined): number {
-  const seconds = value === undefined ? DEFAULT_MIN_TTL : Number(value);
+function readSeconds(
+  option: string,
+  value: string | undefined,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
   if (value === "" || !(seconds >= 0 && seconds < Infinity)) {
-    throw usageError("--min-ttl requires a number of seconds");
+    throw usageError(`--${option} requires a number of seconds`);
   }
   return seconds;
+}
+
+/** Reads `Name: value` of header fields. */
+function readHeaders(values: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(values.map((value) => {
+    const [, name, text] = /^\s*([^:]+?)\s*:(.*)$/s.exec(value) ?? [];
+    if (name === undefined || text === undefined) {
+      throw usageError('--header requires "Name: value"');
+    }
+    return [name, text.trim()] as const;
+  }));
+}
+
+/** Fails if an option of a sign-in is given, and none of these that start one. */
+function requireSignIn(given: OptionValues): void {
+  const names = [
+    "client-id",
+    "client-metadata",
+    "scope",
+    "param",
+    "resource",
+  ] as const;
+  const name = names.find((one) => given[one] !== undefined);
+  if (name && !given["sign-in"] && !given.device) {
+    throw usageError(`--${name} requires --sign-in`);
+  }
 }
 
 function readRedirectUri(value: string | undefined): URL | undefined {
@@ -215,7 +183,7 @@ function readAccount(value: string | undefined): string | undefined {
 
 /** Reads the arguments of a command; fails if they are not valid. */
 export function readArguments(
-  command: SessionCommand,
+  command: Command,
   args: readonly string[],
 ): IArguments {
   const { given, positionals } = parse(command, args);
@@ -240,6 +208,7 @@ export function readArguments(
     // It does not select the server.
     throw usageError("--issuer requires --client-id");
   }
+  if (command === "doctor") requireSignIn(given);
   const ofRedirect = given.paste || given["require-iss"] ||
     given["redirect-uri"] !== undefined;
   if (given.device && ofRedirect) {
@@ -250,6 +219,9 @@ export function readArguments(
   }
   const scopes = given.scope?.flatMap((value) => value.split(/\s+/))
     .filter((scope) => scope !== "");
+  const timeout = readSeconds("timeout", given.timeout);
+  if (timeout === 0) throw usageError("--timeout requires a number of seconds");
+  const metadataUrl = given["client-metadata"];
   return {
     command,
     ...(!isHelp && first !== undefined && { url: readUrl(first) }),
@@ -263,7 +235,17 @@ export function readArguments(
     scopes,
     parameters: readPairs("param", given.param),
     trustedIssuers: readIssuers(given["trusted-issuer"]),
-    minTtlSeconds: readSeconds(given["min-ttl"]),
+    minTtlSeconds: readSeconds("min-ttl", given["min-ttl"]) ?? DEFAULT_MIN_TTL,
+    html: given.html,
+    userAgent: given["user-agent"],
+    timeoutMs: timeout && timeout * 1_000,
+    clientMetadataUrl: metadataUrl === undefined
+      ? undefined
+      : readUrl(metadataUrl),
+    headers: readHeaders(given.header),
+    browser: given.browser ?? false,
+    register: given.register ?? false,
+    signIn: given["sign-in"] ?? false,
     allowHttp: given["allow-http"] ?? false,
     assumePkce: given["assume-pkce"] ?? false,
     device: given.device ?? false,

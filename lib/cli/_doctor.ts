@@ -1,26 +1,132 @@
 /** The command `doctor`: the diagnosis of a server. */
 
-import { runDoctor } from "../doctor/_command.ts";
+import { printable } from "../core/_quote.ts";
+import { inCommandWords } from "../doctor/_command_words.ts";
+import { pageOf } from "../doctor/_page.ts";
+import { reportLines } from "../doctor/_report.ts";
+import { withoutQuery } from "../doctor/_seal.ts";
+import { diagnose } from "../doctor/diagnose.ts";
+import type {
+  IDiagnoseOptions,
+  IDiagnosisRequest,
+} from "../doctor/diagnosis.ts";
+import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "../doctor/sign_in.ts";
+import type { IArguments } from "./_arguments.ts";
+import { ExitCode, Failure, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { clientOf } from "./_server_options.ts";
 
-/** Runs the doctor with its own arguments. */
-export async function run(
-  args: readonly string[],
-  {
-    print,
-    printError,
-    printProgress,
-    hasColours,
-    isTerminal,
-    endSignal,
-  }: IHost,
-): Promise<number> {
-  return await runDoctor(args, {
-    print,
-    printError,
-    // The tokens of a sign-in are revoked before the program ends.
-    signal: endSignal(),
-    colour: hasColours(),
-    ...(isTerminal() && { progress: printProgress }),
-  });
+/** What a sign-in uses of a loopback receiver. */
+export type Receiver = Pick<IDiagnoseCodeSignIn, "redirectUri" | "visit">;
+
+/** What a test replaces. */
+export interface IDoctorIo extends Pick<IDiagnoseOptions, "fetch" | "now"> {
+  /** Replaces the loopback receiver, which opens the browser. */
+  readonly createReceiver?: (print: (line: string) => void) => Receiver;
+  /** Replaces the file system. */
+  readonly files?: Pick<
+    typeof import("../native/_text_file.ts"),
+    "requireWritable" | "writeTextFile"
+  >;
 }
+
+/** Imported only when they are needed, as they import modules of Node. */
+const native = () => import("../native/loopback_receiver.ts");
+
+/** Awaits what is done with the file of the report. */
+async function writing(task: Promise<void>): Promise<void> {
+  try {
+    await task;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Failure(ExitCode.Failed, `--html: ${message}`);
+  }
+}
+
+async function signInOf(
+  given: IArguments,
+  print: (line: string) => void,
+  { createReceiver }: IDoctorIo,
+): Promise<DiagnoseSignIn | undefined> {
+  const { signIn, device, clientMetadataUrl, scopes, parameters } = given;
+  if (!signIn && !device) return undefined;
+  const common = {
+    client: await clientOf(given, undefined),
+    clientMetadataUrl,
+    scopes,
+    parameters,
+    resource: given.omitResource ? false as const : undefined,
+  };
+  if (device) {
+    return {
+      ...common,
+      show({ verification_uri, verification_uri_complete, user_code }) {
+        const uri = verification_uri_complete ?? verification_uri;
+        print(printable(`Open ${uri} and enter ${user_code}`));
+      },
+    };
+  }
+  const create = createReceiver ??
+    ((print) =>
+      native().then(({ createLoopbackReceiver }) =>
+        createLoopbackReceiver({ print, title: "Diagnosis" })
+      ));
+  return { ...common, ...await create(print) };
+}
+
+/** Diagnoses a server, and prints the report. */
+export async function runDoctor(
+  given: IArguments,
+  host: IHost,
+  io: IDoctorIo = {},
+): Promise<ExitCode> {
+  const files = io.files ?? await import("../native/_text_file.ts");
+  const { url, html, json, register, browser, timeoutMs, userAgent } = given;
+  if (!url) throw usageError("doctor requires a URL");
+  const { print, printError } = host;
+  if (html !== undefined) {
+    // Before anything is requested: a diagnosis may register a client and ask a user.
+    await writing(files.requireWritable(html));
+  }
+  const progress = (text: string) => {
+    if (host.isTerminal()) host.printProgress(text);
+  };
+  const printLine = (line: string) => {
+    progress("");
+    printError(line);
+  };
+  const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
+    if (name === "registration") {
+      printLine(`Registers a client at ${printable(url)}`);
+    }
+    progress(printable(`${method} ${url}`).slice(0, 79));
+  };
+  const diagnosis = await diagnose(url, {
+    headers: given.headers,
+    ...{ register, browser, timeoutMs, userAgent, onRequest },
+    ...{ fetch: io.fetch, now: io.now },
+    assumePkce: given.assumePkce,
+    allowHttp: given.allowHttp,
+    trustedIssuers: given.trustedIssuers,
+    // The tokens of a sign-in are revoked before the program ends.
+    signal: host.endSignal(),
+    signIn: await signInOf(given, printLine, io),
+  }).finally(() => progress(""));
+  if (json) print(JSON.stringify(diagnosis, null, 2));
+  else {
+    const colour = host.hasColours();
+    for (const line of reportLines(diagnosis, { colour })) print(line);
+  }
+  if (html !== undefined) {
+    const page = pageOf(withoutQuery(diagnosis), inCommandWords);
+    await writing(files.writeTextFile(html, page));
+    printError(`The report is in ${printable(html)}`);
+  }
+  return ["broken", "unreachable"].includes(diagnosis.verdict)
+    ? ExitCode.Failed
+    : ExitCode.Done;
+}
+
+/** Runs the command. */
+export const run = (given: IArguments, host: IHost): Promise<ExitCode> =>
+  runDoctor(given, host);

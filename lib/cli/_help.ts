@@ -1,6 +1,6 @@
 /** The help of the program and of each command. */
 
-import type { SessionCommand } from "./_arguments.ts";
+import { type Command, type IOption, optionsOf } from "./_options.ts";
 
 const ENDING = `\
 Exit status: 0 if the command was successful; 1 if it failed; 2 for invalid
@@ -34,118 +34,98 @@ $XDG_STATE_HOME/oauth-helper or ~/.local/state/oauth-helper; on macOS in
 
 ${ENDING}`;
 
-const SHARED = `\
-  --account NAME          the session of this account, if there are several
-  --key-command COMMAND   encrypt the session with the 32 bytes that COMMAND
-                          prints as base64, for example from a password
-                          manager; required with each command for this session
-  -q, --quiet             print errors only, and what a sign-in needs
-  -h, --help              print this`;
-
-const SERVER = `\
-  --client-id ID          use this client, and do not register one
-  --client-secret-file F  the file with the client secret; requires --issuer
-  --issuer URL            the authorization server that the client is registered
-                          with
-  --redirect-uri URI      the redirect URI that the client is registered with
-                          (http://127.0.0.1:33418/callback, or another port)
-  --scope SCOPES          scopes to request; repeatable
-  --param NAME=VALUE      a parameter of the authorization request; repeatable
-  --resource false        send no resource parameter
-  --server-metadata FILE  JSON with issuer, authorization_endpoint and
-                          token_endpoint, for an API that publishes no metadata
-  --assume-pkce           use PKCE although the server does not list it
-  --require-iss           refuse an authorization response that does not name
-                          its server (RFC 9207)
-  --trusted-issuer A=B    accept B as issuer in the metadata of server A;
-                          repeatable
-  --allow-http            accept http URLs that are not on loopback
-  --no-input              exit with status 3 if a person has to sign in, before
-                          a client is registered`;
-
-const MIN_TTL = `\
-  --min-ttl SECONDS       refresh a token that expires earlier, 60 by default;
-                          a token with a shorter lifetime is used for three
-                          quarters of it`;
-
 const ASKING = `\
 Signs in first if there is no session, but only where the standard error is a
 terminal: elsewhere the exit status is 3.`;
 
-const COMMANDS: Readonly<Record<SessionCommand, string>> = {
-  login: `\
+/** Of each command: what stands before its options, and after them. */
+const COMMANDS: Readonly<Record<Command, [before: string, after?: string]>> = {
+  login: [
+    `\
 Signs in with the browser, keeps the session, and requests URL once with the
 token: if it is refused, the exit status is 1.
 
-  oauth-helper login [options] URL
-
-  --device                sign in on another device, with a code
-  --paste                 open no browser; the user pastes the URL of the last
-                          page, if the browser is on another machine
-  --fresh                 sign in even if there is a session
-  --json                  print the session as JSON, without tokens
-${SHARED}
-
-${SERVER}
-
+  oauth-helper login [options] URL`,
+    `\
 A valid session with the scopes of --scope is not replaced, unless URL refuses
-its token. Errors name options
-in camelCase: assumePkce is --assume-pkce.`,
-  token: `\
+its token. Errors name options in camelCase: assumePkce is --assume-pkce.`,
+  ],
+  token: [
+    `\
 Prints only the access token, refreshed if necessary. Without a session for URL,
 it is that of the longest resource that has URL below its path.
 
   oauth-helper token [options] URL
 
-  curl -H "Authorization: Bearer $(oauth-helper token URL)" URL
-
-  --json                  print access_token, token_type and expires_at as JSON
-${MIN_TTL}
-${SHARED}
-
-${SERVER}
-
-${ASKING}`,
-  headers: `\
+  curl -H "Authorization: Bearer $(oauth-helper token URL)" URL`,
+    ASKING,
+  ],
+  headers: [
+    `\
 Prints the header fields of a request as JSON, for hosts that run a helper.
 Without a session for URL, they are those of the longest resource that has URL
 below its path.
 
   oauth-helper headers [options] URL
 
-  curl -H @<(oauth-helper headers --lines URL) URL
-
-  --lines                 print a line for each header field in place of JSON
-${MIN_TTL}
-${SHARED}
-
-${SERVER}
-
-${ASKING}`,
-  logout: `\
+  curl -H @<(oauth-helper headers --lines URL) URL`,
+    ASKING,
+  ],
+  logout: [`\
 Revokes the tokens where the server can, and deletes the session. If the server
 cannot be reached, the session is kept, and the exit status is 1.
 
-  oauth-helper logout [options] URL
-
-  --force                 delete the session even if the server cannot be
-                          reached, or the file cannot be read
-  --allow-http            accept http URLs that are not on loopback
-${SHARED}`,
-  status: `\
+  oauth-helper logout [options] URL`],
+  status: [`\
 Lists the sessions, without tokens.
 
-  oauth-helper status [options]
+  oauth-helper status [options]`],
+  doctor: [
+    `\
+Diagnoses why a client cannot obtain a token for a URL.
 
-  --json                  print a list of objects: url, account, state (valid,
-                          refreshable or ended), resource, issuer, client_id,
-                          scopes, expires_at, has_refresh_token and
-                          refresh_expires_at, in seconds since 1970; or file and
-                          error, if a file cannot be read
-${SHARED}`,
+  oauth-helper doctor [options] URL`,
+    `\
+Without --register and --sign-in, requests are GET, and with --browser OPTIONS.
+Only a URL that responds to GET with 400, 404, 405, 406 or a page receives a
+POST, without the header fields of --header: a ping of the Model Context
+Protocol, which has no effect on a server of that protocol.
+
+A sign-in registers a client unless there is one, calls the URL once with the
+token, refreshes it, and revokes it at the end. No other session is used, and
+none is kept. Where it needs --allow-http, or --trusted-issuer for a server with
+endpoints of another origin, it is not tried without that option. The report has
+no header fields that were sent, no tokens and no codes.
+
+The exit status is 0 if a client can continue, if need be with the options that
+the verdict names; 1 if it stops whatever its options. In Deno, -N is enough;
+the browser needs --allow-run, and --html --allow-write.`,
+  ],
 };
 
+const WIDTH = 80;
+const INDENT = 26;
+
+/** Returns the lines of an option: its name, and what it does. */
+function optionLines(
+  command: Command,
+  [name, { short, value, help }]: [string, IOption],
+): string[] {
+  const words = typeof help === "string" ? help : help[command] ?? "";
+  const named = `${short ? `-${short}, ` : ""}--${name} ${value ?? ""}`;
+  const lines = [`  ${named}`.padEnd(INDENT)];
+  for (const word of words.split(" ")) {
+    const line = `${lines.at(-1)}${word} `;
+    if (line.trimEnd().length <= WIDTH) lines[lines.length - 1] = line;
+    else lines.push(`${" ".repeat(INDENT)}${word} `);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
 /** Returns the help of a command. */
-export function helpOf(command: SessionCommand): string {
-  return `${COMMANDS[command]}\n\n${ENDING}`;
+export function helpOf(command: Command): string {
+  const [before, after] = COMMANDS[command];
+  const options = Object.entries(optionsOf(command))
+    .flatMap((option) => optionLines(command, option)).join("\n");
+  return [before, options, ...(after ? [after] : []), ENDING].join("\n\n");
 }

@@ -29,6 +29,12 @@ function listenForEnd(): AbortSignal {
   return controller.signal;
 }
 
+/** Checks whether the user wants no colours; Deno knows it without a permission. */
+function isColourless(env: Readonly<Record<string, string | undefined>>) {
+  const { Deno: deno } = globalThis as { Deno?: { noColor: boolean } };
+  return deno ? deno.noColor : Boolean(env.NO_COLOR);
+}
+
 /** Returns the process as the host of the program. */
 export function processHost(): IHost {
   const { env, platform } = process;
@@ -37,7 +43,7 @@ export function processHost(): IHost {
     platform,
     env,
     isTerminal: () => process.stderr.isTTY === true,
-    hasColours: () => process.stdout.isTTY === true && !env.NO_COLOR,
+    hasColours: () => process.stdout.isTTY === true && !isColourless(env),
     print: (line) => console.log(line),
     printError: (line) => console.error(line),
     printProgress: (text) => void process.stderr.write(`\r\x1b[K${text}`),

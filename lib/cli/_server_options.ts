@@ -43,7 +43,7 @@ async function readServerMetadata(path: string): Promise<KnownServerMetadata> {
 }
 
 /** Returns the client that the arguments name. */
-async function clientOf(
+export async function clientOf(
   { clientId, clientSecretFile, issuer }: IArguments,
   serverMetadata: KnownServerMetadata | undefined,
 ): Promise<Client | undefined> {

@@ -5,30 +5,31 @@
  */
 
 import { printable, quote } from "../core/_quote.ts";
-import {
-  type IArguments,
-  isSessionCommand,
-  readArguments,
-  type SessionCommand,
-} from "./_arguments.ts";
+import { type IArguments, readArguments } from "./_arguments.ts";
 import { ExitCode, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import type { Command } from "./_options.ts";
 
-type Command = (given: IArguments, host: IHost) => Promise<number>;
+type Run = (given: IArguments, host: IHost) => Promise<number>;
 
 /**
  * Each command is loaded only when it is called: `token` runs before each request of a
  * script.
  */
 const COMMANDS: Readonly<
-  Record<SessionCommand, () => Promise<{ readonly run: Command }>>
+  Record<Command, () => Promise<{ readonly run: Run }>>
 > = {
   login: () => import("./_login.ts"),
   token: () => import("./_token.ts"),
   headers: () => import("./_headers.ts"),
   logout: () => import("./_logout.ts"),
   status: () => import("./_status.ts"),
+  doctor: () => import("./_doctor.ts"),
 };
+
+function isCommand(name: string): name is Command {
+  return Object.hasOwn(COMMANDS, name);
+}
 
 const LAST_EXIT_CODE = Math.max(...Object.values(ExitCode));
 
@@ -37,11 +38,7 @@ async function runCommand(
   [name = "", ...rest]: readonly string[],
   host: IHost,
 ): Promise<number> {
-  if (name === "doctor") {
-    const doctor = await import("./_doctor.ts");
-    return await doctor.run(rest, host);
-  }
-  if (isSessionCommand(name)) {
+  if (isCommand(name)) {
     const given = readArguments(name, rest);
     if (given.help) {
       host.print((await import("./_help.ts")).helpOf(name));

@@ -12,7 +12,8 @@ import { hiddenParts } from "./_cors.ts";
 import { allDocuments, clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
-import { METADATA_RULES } from "./_rules_metadata.ts";
+import { DOCUMENT_RULES } from "./_rules_documents.ts";
+import { IDENTIFIER_RULES } from "./_rules_identifiers.ts";
 import { REACH_RULES } from "./_rules_reach.ts";
 import { SERVER_RULES } from "./_rules_server.ts";
 import { SESSION_RULES } from "./_rules_session.ts";
@@ -45,7 +46,8 @@ import type {
 const RULES: readonly IRule[] = [
   ...REACH_RULES,
   ...CHALLENGE_RULES,
-  ...METADATA_RULES,
+  ...DOCUMENT_RULES,
+  ...IDENTIFIER_RULES,
   ...SERVER_RULES,
   ...SIGN_IN_RULES,
   ...SESSION_RULES,

@@ -1,15 +1,39 @@
 /**
  * The diagnosis of an OAuth server: why a client cannot obtain a token, and what the
- * operator of the server and the client can do.
- *
- * As a program, this module is a command:
- * `deno run -N jsr:@oauth-helper/client/doctor https://host/path`.
+ * operator of the server and the client can do. On the command line, it is
+ * `oauth-helper doctor URL`.
  *
  * @module
  */
 
-export * from "./api.ts";
-
-// The npm package has a program of its own, as not all runtimes know this member.
-// Not awaited: `require` cannot load a module with `await` at the top.
-if (import.meta.main) import("./main.ts");
+export * from "./diagnose.ts";
+export * from "./diagnosis.ts";
+export * from "./report_html.ts";
+export * from "./sign_in.ts";
+export type { OAuthClientErrorCode } from "../core/errors.ts";
+export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+export type { IChallengeHeaders } from "../core/challenge.ts";
+export type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+export type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
+export type { IDiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
+export type {
+  IFetch,
+  IFetchInit,
+  IFetchResponse,
+  IRequestOptions,
+  RequestPurpose,
+} from "../http/request_options.ts";
+export type {
+  IAuthorizationDeviceResponse,
+  IAuthorizationDynamicClientRegistrationRequest,
+  IAuthorizationDynamicClientRegistrationResponse,
+} from "../core/types.ts";
+export type {
+  IAuthenticatedRequest,
+  IClientAuthentication,
+} from "../client/authentication.ts";
+export type { Client, IKnownClient } from "../client/known_client.ts";
+export type { IVisit } from "../session/code_flow.ts";
+export type { IPendingAuthorization } from "../session/sign_in.ts";
+export type { SessionServerMetadata } from "../session/session.ts";
+export type { IDeviceAuthorization } from "../token/device_grant.ts";

@@ -14,7 +14,7 @@ export const entryPoints: readonly IEntryPoint[] = Object
   .map(([name, path]) => ({ name, path }));
 
 /** Entry points that also run as programs in Deno, with `import.meta.main`. */
-const RUN_BY_DENO = ["./lib/doctor/mod.ts", "./lib/cli/mod.ts"];
+const RUN_BY_DENO = ["./lib/cli/mod.ts"];
 
 /**
  * The entry points of the npm package, which has one program of its own. dnt would add

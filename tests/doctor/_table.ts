@@ -5,7 +5,6 @@ import {
   challenge,
   type Change,
   documents,
-  fields,
   getStatus,
   inPlace,
   metadataAt,
@@ -15,7 +14,6 @@ import {
   resource,
   server,
   status,
-  withoutCors,
 } from "./_changes.ts";
 import {
   APPENDED_PATH,

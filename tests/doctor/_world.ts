@@ -1,6 +1,9 @@
 /** A resource and its authorization server on loopback, healthy unless changed. */
 
-import { type ICommandIo, runDoctor } from "../../lib/doctor/_command.ts";
+import { readArguments } from "../../lib/cli/_arguments.ts";
+import { type IDoctorIo, runDoctor } from "../../lib/cli/_doctor.ts";
+import type { IHost } from "../../lib/cli/_host.ts";
+import { explain } from "../../lib/cli/_remedy.ts";
 import {
   diagnose,
   type IDiagnoseOptions,
@@ -198,17 +201,32 @@ export async function diagnosed(
 /** Runs the command; returns what it printed, and its exit status. */
 export async function run(
   args: readonly string[],
-  io: Partial<ICommandIo> = {},
+  { colour = false, signal, printError, ...io }: IDoctorIo & {
+    colour?: boolean;
+    signal?: AbortSignal;
+    printError?: IHost["printError"];
+  } = {},
 ) {
   const out: string[] = [];
   const errors: string[] = [];
   const progress: string[] = [];
-  const status = await runDoctor(args, {
+  const host: IHost = {
+    platform: "linux",
+    env: {},
+    isTerminal: () => true,
+    hasColours: () => colour,
     print: (line) => out.push(line),
-    printError: (line) => errors.push(line),
-    progress: (text) => progress.push(text),
-    colour: false,
-    ...io,
-  });
+    printError: printError ?? ((line) => errors.push(line)),
+    printProgress: (text) => progress.push(text),
+    endSignal: () => signal ?? new AbortController().signal,
+  };
+  let status: number;
+  try {
+    status = await runDoctor(readArguments("doctor", args), host, io);
+  } catch (error) {
+    const { exitCode, message } = explain(error);
+    errors.push(message);
+    status = exitCode;
+  }
   return { status, text: out.join("\n"), errors, progress };
 }

@@ -8,7 +8,7 @@ import {
   isOAuthClientError,
   OAuthClientError,
 } from "../../mod.ts";
-import { diagnose } from "../../lib/doctor/api.ts";
+import { diagnose } from "../../lib/doctor/mod.ts";
 import {
   createProgram,
   type IDisk,

@@ -3,7 +3,7 @@ import {
   diagnose,
   type IDiagnosis,
   type IFetch,
-} from "../../../lib/doctor/api.ts";
+} from "../../../lib/doctor/mod.ts";
 
 const idsOf = ({ findings }: IDiagnosis) =>
   findings.map(({ severity, id }) => `${severity} ${id}`);

@@ -1,0 +1,254 @@
+/** The options of the commands: one table, from which they are parsed and explained. */
+
+/** The commands of the program. */
+export type Command =
+  | "login"
+  | "token"
+  | "headers"
+  | "logout"
+  | "status"
+  | "doctor";
+
+/** An option of some commands. */
+export interface IOption {
+  readonly type: "string" | "boolean";
+  readonly multiple?: true;
+  readonly short?: string;
+  /** The commands that accept it. */
+  readonly of: readonly Command[];
+  /** What its value is called. */
+  readonly value?: string;
+  /** What it does; by command where that differs. */
+  readonly help: string | { readonly [command in Command]?: string };
+}
+
+const SIGN_IN = ["login", "token", "headers"] as const;
+const SESSION = [...SIGN_IN, "logout", "status"] as const;
+const SERVER = [...SIGN_IN, "doctor"] as const;
+
+/** Every option, in the order of the help. */
+export const OPTIONS = {
+  "sign-in": {
+    type: "boolean",
+    of: ["doctor"],
+    help: "sign in with the browser, and use the token",
+  },
+  "device": {
+    type: "boolean",
+    of: ["login", "doctor"],
+    help: "sign in on another device, with a code",
+  },
+  "paste": {
+    type: "boolean",
+    of: ["login"],
+    help: "open no browser; the user pastes the URL of the last page, if the " +
+      "browser is on another machine",
+  },
+  "fresh": {
+    type: "boolean",
+    of: ["login"],
+    help: "sign in even if there is a session",
+  },
+  "register": {
+    type: "boolean",
+    of: ["doctor"],
+    help: "also register a client",
+  },
+  "browser": {
+    type: "boolean",
+    of: ["doctor"],
+    help: "also make the requests of a web page",
+  },
+  "force": {
+    type: "boolean",
+    of: ["logout"],
+    help: "delete the session even if the server cannot be reached, or the " +
+      "file cannot be read",
+  },
+  "json": {
+    type: "boolean",
+    of: ["login", "token", "status", "doctor"],
+    help: {
+      login: "print the session as JSON, without tokens",
+      token: "print access_token, token_type and expires_at as JSON",
+      status:
+        "print a list of objects: url, account, state (valid, refreshable or " +
+        "ended), resource, issuer, client_id, scopes, expires_at, " +
+        "has_refresh_token and refresh_expires_at, in seconds since 1970; or " +
+        "file and error, if a file cannot be read",
+      doctor: "print the diagnosis as JSON",
+    },
+  },
+  "html": {
+    type: "string",
+    of: ["doctor"],
+    value: "FILE",
+    help: "also write a report that can be sent to the operator",
+  },
+  "lines": {
+    type: "boolean",
+    of: ["headers"],
+    help: "print a line for each header field in place of JSON",
+  },
+  "min-ttl": {
+    type: "string",
+    of: ["token", "headers"],
+    value: "SECONDS",
+    help:
+      "refresh a token that expires earlier, 60 by default; a token with a " +
+      "shorter lifetime is used for three quarters of it",
+  },
+  "header": {
+    type: "string",
+    multiple: true,
+    of: ["doctor"],
+    value: "FIELD",
+    help: 'send a header field, "Name: value", to the host of the URL; ' +
+      "repeatable",
+  },
+  "user-agent": {
+    type: "string",
+    of: ["doctor"],
+    value: "TEXT",
+    help: "the User-Agent of all requests",
+  },
+  "timeout": {
+    type: "string",
+    of: ["doctor"],
+    value: "SECONDS",
+    help: "time for each request, 10 by default",
+  },
+  "account": {
+    type: "string",
+    of: SESSION,
+    value: "NAME",
+    help: "the session of this account, if there are several",
+  },
+  "key-command": {
+    type: "string",
+    of: SESSION,
+    value: "COMMAND",
+    help: "encrypt the session with the 32 bytes that COMMAND prints as " +
+      "base64, for example from a password manager; required with each " +
+      "command for this session",
+  },
+  "quiet": {
+    type: "boolean",
+    short: "q",
+    of: SESSION,
+    help: "print errors only, and what a sign-in needs",
+  },
+  "client-id": {
+    type: "string",
+    of: SERVER,
+    value: "ID",
+    help: "use this client, and do not register one",
+  },
+  "client-secret-file": {
+    type: "string",
+    of: SERVER,
+    value: "F",
+    help: "the file with the client secret; requires --issuer",
+  },
+  "client-metadata": {
+    type: "string",
+    of: ["doctor"],
+    value: "URL",
+    help: "the URL of your client metadata document",
+  },
+  "issuer": {
+    type: "string",
+    of: SERVER,
+    value: "URL",
+    help: "the authorization server that the client is registered with",
+  },
+  "redirect-uri": {
+    type: "string",
+    of: SIGN_IN,
+    value: "URI",
+    help: "the redirect URI that the client is registered with " +
+      "(http://127.0.0.1:33418/callback, or another port)",
+  },
+  "scope": {
+    type: "string",
+    multiple: true,
+    of: SERVER,
+    value: "SCOPES",
+    help: "scopes to request; repeatable",
+  },
+  "param": {
+    type: "string",
+    multiple: true,
+    of: SERVER,
+    value: "NAME=VALUE",
+    help: "a parameter of the authorization request; repeatable",
+  },
+  "resource": {
+    type: "string",
+    of: SERVER,
+    value: "false",
+    help: "send no resource parameter",
+  },
+  "server-metadata": {
+    type: "string",
+    of: SIGN_IN,
+    value: "FILE",
+    help:
+      "JSON with issuer, authorization_endpoint and token_endpoint, for an " +
+      "API that publishes no metadata",
+  },
+  "assume-pkce": {
+    type: "boolean",
+    of: SERVER,
+    help: "use PKCE although the server does not list it",
+  },
+  "require-iss": {
+    type: "boolean",
+    of: SIGN_IN,
+    help: "refuse an authorization response that does not name its server " +
+      "(RFC 9207)",
+  },
+  "trusted-issuer": {
+    type: "string",
+    multiple: true,
+    of: SERVER,
+    value: "A=B",
+    help: "accept B as issuer in the metadata of server A; repeatable",
+  },
+  "allow-http": {
+    type: "boolean",
+    of: [...SERVER, "logout"],
+    help: "accept http URLs that are not on loopback",
+  },
+  "no-input": {
+    type: "boolean",
+    of: SIGN_IN,
+    help: "exit with status 3 if a person has to sign in, before a client is " +
+      "registered",
+  },
+  "help": {
+    type: "boolean",
+    short: "h",
+    of: [...SESSION, "doctor"],
+    help: "print this",
+  },
+} as const satisfies Readonly<Record<string, IOption>>;
+
+type Options = typeof OPTIONS;
+
+/** The values of the options; each command has some of them. */
+export type OptionValues = {
+  readonly [Name in keyof Options]?: Options[Name] extends { multiple: true }
+    ? string[]
+    : Options[Name] extends { type: "string" } ? string
+    : boolean;
+};
+
+/** Returns the options of a command. */
+export function optionsOf(command: Command): Record<string, IOption> {
+  return Object.fromEntries(
+    Object.entries<IOption>(OPTIONS).filter(([, { of }]) =>
+      of.includes(command)
+    ),
+  );
+}

@@ -1,0 +1,258 @@
+/** Findings about metadata documents of either kind, and how they are served. */
+
+import type { Members } from "../core/_members.ts";
+import { isLoopback, parseUrl } from "../core/_url.ts";
+import {
+  type AnyDocument,
+  codesOf,
+  headerOf,
+  type IFacts,
+  isOpen,
+  list,
+  mediaTypeOf,
+  membersOf,
+  shown,
+} from "./_facts.ts";
+import {
+  findDocument,
+  inDocuments,
+  type IRule,
+  type ISighting,
+  liftedBy,
+} from "./_rules.ts";
+
+const STANDARD = "RFC 9728, section 3.2; RFC 8414, section 3.2";
+const NEXT = "This library requests the next well-known URL.";
+const NOT_FOUND = [404, 405, 410];
+
+const ofResource = ({ resourceDocuments }: IFacts) => resourceDocuments;
+const ofServer = ({ serverDocuments }: IFacts) => serverDocuments;
+
+function statusOf({ exchange }: AnyDocument): number {
+  return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
+}
+
+/** Returns the names of the members with a value that passes a test. */
+function namesOf(document: AnyDocument, test: (value: unknown) => boolean) {
+  return Object.entries(membersOf(document) ?? {})
+    .filter(([, value]) => test(value)).map(([name]) => name);
+}
+
+const isNull = (value: unknown) => value === null;
+const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+/** Checks whether a client may refuse a URL, or one of a list. */
+function isRefusable(value: unknown): boolean {
+  return [value].flat().some((one) => {
+    const url = typeof one === "string" ? parseUrl(one) : undefined;
+    return url !== undefined && (url.protocol !== "https:" || isLoopback(url));
+  });
+}
+
+/** The members that a client depends on, and that two documents should share. */
+const SHARED = [
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "code_challenge_methods_supported",
+  "token_endpoint_auth_methods_supported",
+  "resource",
+  "authorization_servers",
+];
+
+function differences(a: Members, b: Members): string[] {
+  return SHARED.filter((name) =>
+    JSON.stringify(a[name] ?? null) !== JSON.stringify(b[name] ?? null)
+  );
+}
+
+/** Finds documents about one identifier that differ. */
+function findDisagreement(
+  facts: IFacts,
+  documents: readonly AnyDocument[],
+  identifier: string,
+): ISighting | undefined {
+  const [first, ...others] = documents.filter(({ metadata }) => metadata);
+  const members = first && membersOf(first);
+  if (!members) return undefined;
+  return findDocument(facts, (document) => {
+    const other = membersOf(document);
+    if (!other || other[identifier] !== members[identifier]) return undefined;
+    const names = differences(members, other);
+    return names.length > 0 &&
+      `This document differs from ${shown(first.url)} in ${list(names)}.`;
+  }, { of: () => others });
+}
+
+/** The findings about documents. */
+export const DOCUMENT_RULES: readonly IRule[] = [
+  {
+    id: "not_json",
+    seen: "row 6",
+    standard: STANDARD,
+    operator:
+      "Respond with 404 where no metadata is published, and else with " +
+      "JSON in UTF-8.",
+    client: NEXT,
+    find: inDocuments(
+      (document) =>
+        statusOf(document) === 200 && document.json === undefined &&
+        codesOf(document)[0] === "invalid_metadata" &&
+        (mediaTypeOf(document) === "text/html"
+          ? "There is a page of HTML in place of metadata."
+          : "The document with status 200 is not JSON."),
+      { hasSeverity: true },
+    ),
+  },
+  {
+    id: "metadata_redirected",
+    seen: "row 9",
+    standard: "RFC 9728, section 3.1; RFC 8414, section 3.1",
+    operator: "Publish the metadata at its well-known URL, without a redirect.",
+    client: "This library follows redirects within the origin, and no others.",
+    find: inDocuments((document) => {
+      const { url, exchange } = document;
+      if (codesOf(document).includes("redirect_refused")) {
+        const to = headerOf(document, "Location") || "nowhere";
+        return `The metadata URL redirects to ${shown(to)}, ` +
+          "which is not followed.";
+      }
+      return exchange && parseUrl(exchange.url)?.href !== parseUrl(url)?.href &&
+        `The metadata URL redirects to ${shown(exchange.url)}.`;
+    }, { hasSeverity: true }),
+  },
+  {
+    id: "metadata_status",
+    seen: "row 5",
+    standard: STANDARD,
+    operator: "Respond with 200 and metadata, or with 404 if there is none, " +
+      "also without authentication.",
+    client: "Try again later, if the status is 429 or 5xx.",
+    find: inDocuments((document) => {
+      const status = statusOf(document);
+      return status >= 201 && !(status >= 300 && status < 400) &&
+        !NOT_FOUND.includes(status) &&
+        `The status of the metadata URL is ${status}.`;
+    }, { hasSeverity: true }),
+  },
+  {
+    id: "url_refused",
+    seen: "row 67",
+    standard: "RFC 9728, section 7.7; RFC 8414, section 2",
+    operator: "Name absolute https URLs of a public host only.",
+    client: "With this library: `allowHttp: true`, in a test environment.",
+    shows: isRefusable,
+    find(facts) {
+      const { failure, target, issuer, servers } = facts;
+      const isServer = failure?.code === "url_refused" &&
+        !target.href.startsWith(issuer) && servers.length > 0;
+      const found = isServer
+        ? {
+          message: `${shown(failure.message, 300)}.`,
+          url: facts.resourceDocuments.find(membersOf)?.url ?? "",
+          severity: "error" as const,
+        }
+        : findDocument(facts, ({ error, exchange, json, url }) => {
+          const isOfUrl = !exchange &&
+            parseUrl(url)?.origin !== target.origin;
+          return error?.code === "url_refused" &&
+            (json !== undefined || isOfUrl) && `${shown(error.message, 300)}.`;
+        }, { hasSeverity: true });
+      return liftedBy(found, { name: "allowHttp", value: true });
+    },
+  },
+  {
+    id: "null_members",
+    seen: "Entra ID",
+    standard: STANDARD,
+    operator: "Leave members without a value out.",
+    client: "This library treats members that are `null` as absent.",
+    shows: isNull,
+    find: inDocuments((document) => {
+      const names = namesOf(document, isNull);
+      return names.length > 0 &&
+        `Members of the metadata are null: ${list(names)}.`;
+    }),
+  },
+  {
+    id: "empty_lists",
+    seen: "HubSpot",
+    severity: "info",
+    standard: STANDARD,
+    operator: "Leave empty lists out.",
+    client: "This library treats an empty list of scopes as absent.",
+    shows: isEmpty,
+    find: inDocuments((document) => {
+      const names = namesOf(document, isEmpty);
+      return names.length > 0 &&
+        `Lists of the metadata are empty: ${list(names)}.`;
+    }),
+  },
+  {
+    id: "metadata_invalid",
+    seen: "row 6",
+    standard: "RFC 9728, section 2; RFC 8414, section 2",
+    operator:
+      "Publish the URL that clients use as `resource`; of a server, its " +
+      "`issuer`, and every endpoint as an http or https URL.",
+    client: NEXT,
+    find: inDocuments((document, { serverDocuments }) => {
+      const { json, error } = document;
+      if (json === undefined || error === undefined) return undefined;
+      if (!serverDocuments.some((one) => one === document)) {
+        return typeof membersOf(document)?.resource !== "string" &&
+          "The JSON is not metadata of a resource: it has no `resource`.";
+      }
+      return codesOf(document)[0] === "invalid_metadata" &&
+        "The JSON is not metadata of a server: " +
+          `${shown(Object(error.cause).message ?? "no object")}.`;
+    }, { hasSeverity: true }),
+  },
+  {
+    id: "documents_disagree",
+    seen: "GitHub",
+    standard: "RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4",
+    operator: "Publish the same values at each URL.",
+    client: "This library uses the first document.",
+    find: (facts) => [
+      findDisagreement(facts, facts.resourceDocuments, "resource"),
+      findDisagreement(facts, facts.serverDocuments, "issuer"),
+    ],
+  },
+  {
+    id: "named_metadata_missing",
+    seen: "row 5",
+    standard: "RFC 9728, section 5.1",
+    operator: "Publish the metadata at the URL that the challenge names.",
+    client: "This library requests the well-known URLs next.",
+    find: inDocuments(
+      (document, { challenge }) =>
+        document.url === challenge?.params.resource_metadata &&
+        NOT_FOUND.includes(statusOf(document)) &&
+        "There is no metadata at the URL that the challenge names.",
+      {
+        of: ofResource,
+        hasSeverity: true,
+      },
+    ),
+  },
+  {
+    id: "no_resource_metadata",
+    seen: "Zoom",
+    standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
+    operator: "Publish metadata at the well-known URL of the resource.",
+    client: "With this library: `authorizationServer`, if it is known.",
+    find(facts) {
+      const { resourceDocuments, probe, challenge } = facts;
+      const [first] = resourceDocuments;
+      const isMissing = probe.response !== undefined && !isOpen(facts) &&
+        !challenge?.params.resource_metadata &&
+        resourceDocuments.every((document) =>
+          NOT_FOUND.includes(statusOf(document))
+        );
+      return first && isMissing &&
+        { message: "The resource publishes no metadata.", url: first.url };
+    },
+  },
+];
