@@ -3,7 +3,6 @@
 import { printable } from "../core/_quote.ts";
 import { inCommandWords } from "../doctor/_command_words.ts";
 import { pageOf } from "../doctor/_page.ts";
-import { reportLines } from "../doctor/_report.ts";
 import { withoutQuery } from "../doctor/_seal.ts";
 import { diagnose } from "../doctor/diagnose.ts";
 import type {
@@ -12,6 +11,7 @@ import type {
 } from "../doctor/diagnosis.ts";
 import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "../doctor/sign_in.ts";
 import type { IArguments } from "./_arguments.ts";
+import { reportLines } from "./_doctor_report.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { clientOf } from "./_server_options.ts";

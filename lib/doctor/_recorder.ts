@@ -43,22 +43,7 @@ export interface IRecorderOptions {
   readonly onRequest: (request: IDiagnosisRequest) => void;
 }
 
-/** Returns a function that calls another one once, and keeps its result. */
-function once<T>(task: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => result ??= task();
-}
-
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      if (bytes.length > 0) controller.enqueue(bytes);
-      controller.close();
-    },
-  });
-}
-
-/** Reads a response; `copy` returns a new copy of it at each call. */
+/** Reads a response once, as text; `copy` returns a new copy of it at each call. */
 async function read(
   response: IFetchResponse,
   maxBytes: number,
@@ -75,35 +60,32 @@ async function read(
     ...(type !== undefined && { type }),
     ...(headers && { headers }),
   };
-  const stream = body as ReadableStream<Uint8Array> | null | undefined;
-  if (!readsBody || (status >= 300 && status < 400)) {
-    discard(response);
-    const empty = () => Promise.resolve("");
-    return {
-      copy: () => ({ ...head, body: null, text: empty, json: empty }),
-    };
-  }
-  if (typeof stream?.getReader !== "function") {
-    const text = once(() => response.text());
-    const json = once(() => response.json());
-    return {
-      copy: () => ({ ...head, ...(body === null && { body }), text, json }),
-    };
-  }
-  const bytes = await readBytes(stream, maxBytes, signal);
-  signal.throwIfAborted();
-  // With one byte more than is allowed, the reader of the copy rejects the body too.
-  const kept = bytes ?? new Uint8Array(maxBytes + 1);
-  const copy = () => {
-    const copy = new Response(streamOf(kept));
+  const copyOf = (text: string) => () => {
+    const copy = new Response(text);
     return {
       ...head,
-      body: copy.body,
+      body: text === "" ? null : copy.body,
       text: () => copy.text(),
       json: () => copy.json(),
     };
   };
-  return { copy, ...(bytes && { text: new TextDecoder().decode(bytes) }) };
+  if (!readsBody || (status >= 300 && status < 400)) {
+    discard(response);
+    return { copy: copyOf("") };
+  }
+  const stream = body as ReadableStream<Uint8Array> | null | undefined;
+  if (typeof stream?.getReader !== "function") {
+    // A caller's fetch may return metadata by `json()` alone.
+    const json = ok ? await response.json().catch(() => undefined) : undefined;
+    const text = JSON.stringify(json) ?? await response.text();
+    return { copy: copyOf(text), text };
+  }
+  const bytes = await readBytes(stream, maxBytes, signal);
+  signal.throwIfAborted();
+  // With one byte more than is allowed, the reader of the copy rejects the body too.
+  if (!bytes) return { copy: copyOf(" ".repeat(maxBytes + 1)) };
+  const text = new TextDecoder().decode(bytes);
+  return { copy: copyOf(text), text };
 }
 
 /** Records exchanges. */

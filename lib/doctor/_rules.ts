@@ -32,11 +32,9 @@ export interface ISighting
 /** A sighting, or its sentence alone; anything else is none. */
 export type Found = ISighting | string | false | undefined;
 
-/** A kind of finding. */
+/** A kind of finding. A comment beside its `id` says where it was seen. */
 export interface IRule {
   readonly id: string;
-  /** The server that had it, or the row of the road map. */
-  readonly seen: string;
   /** @default "warning" */
   readonly severity?: FindingSeverity;
   readonly standard: string;

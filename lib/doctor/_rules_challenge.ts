@@ -40,8 +40,7 @@ function wasRead({ resourceDocuments }: IFacts): boolean {
 /** The findings about the challenge, scopes, DPoP and web pages. */
 export const CHALLENGE_RULES: readonly IRule[] = [
   {
-    id: "no_challenge",
-    seen: "Plaid",
+    id: "no_challenge", // Plaid
     standard: "RFC 9110, section 15.5.2; RFC 6750, section 3",
     operator:
       'Send `WWW-Authenticate: Bearer resource_metadata="..."` with the 401.',
@@ -52,8 +51,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
       "The 401 has no `WWW-Authenticate` header field.",
   },
   {
-    id: "challenge_other_scheme",
-    seen: "row 7",
+    id: "challenge_other_scheme", // row 7
     standard: "RFC 6750, section 3; RFC 9449, section 7.1",
     operator: "Add a Bearer challenge.",
     client: WELL_KNOWN,
@@ -64,8 +62,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
         `"${shown(challengeHeader)}".`,
   },
   {
-    id: "challenge_malformed",
-    seen: "row 7",
+    id: "challenge_malformed", // row 7
     standard: "RFC 9110, section 11.6.1",
     operator: "Put parameter values in quotes, with commas between parameters.",
     client: "This library reads it; other clients may not.",
@@ -77,8 +74,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "challenge_without_metadata_url",
-    seen: "better-auth",
+    id: "challenge_without_metadata_url", // better-auth
     severity: "info",
     standard: "RFC 9728, section 5.1",
     operator: "Add `resource_metadata` to the challenge.",
@@ -89,8 +85,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
       "The challenge has no `resource_metadata`.",
   },
   {
-    id: "challenge_for_post_only",
-    seen: "row 79",
+    id: "challenge_for_post_only", // row 79
     severity: "info",
     standard: "RFC 9728, section 5.1; RFC 6750, section 3",
     operator: "Send the challenge with the response to `GET` as well.",
@@ -109,8 +104,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "scope_not_listed",
-    seen: "MCP SDK up to 1.21",
+    id: "scope_not_listed", // MCP SDK up to 1.21
     standard: "RFC 8414, section 2; RFC 9728, section 2",
     operator: "List every scope of the challenge in `scopes_supported`.",
     client: "With this library: `scopes`, set to those that the server lists.",
@@ -131,8 +125,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "no_scopes",
-    seen: "Slack",
+    id: "no_scopes", // Slack
     severity: "info",
     standard: "RFC 6749, section 3.3; RFC 9728, section 2",
     operator: "Name scopes in the challenge or in `scopes_supported`.",
@@ -156,8 +149,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "many_scopes",
-    seen: "PagerDuty",
+    id: "many_scopes", // PagerDuty
     standard: "RFC 9728, section 2; RFC 9700, section 2.3",
     operator: "Name the scopes of the first call in the challenge.",
     client: "With this library: `scopes`.",
@@ -169,8 +161,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "odd_scopes",
-    seen: "Salesforce",
+    id: "odd_scopes", // Salesforce
     standard: "RFC 9728, section 2; OpenID Connect Core 1.0, section 11",
     operator: "List scopes of the resource only.",
     client: "With this library: `scopes`.",
@@ -184,8 +175,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "dpop_required",
-    seen: "atproto",
+    id: "dpop_required", // atproto
     severity: "info",
     standard: "RFC 9728, section 2; RFC 9449, section 7",
     operator: "Nothing, if all clients support DPoP.",
@@ -216,8 +206,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "cors",
-    seen: "windmill",
+    id: "cors", // windmill
     severity: "info",
     standard: "Fetch Standard, section 3.3; RFC 9728, section 3.1",
     operator: "Send `Access-Control-Allow-Origin` there, and expose " +

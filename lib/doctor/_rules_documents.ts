@@ -26,7 +26,6 @@ const NEXT = "This library requests the next well-known URL.";
 const NOT_FOUND = [404, 405, 410];
 
 const ofResource = ({ resourceDocuments }: IFacts) => resourceDocuments;
-const ofServer = ({ serverDocuments }: IFacts) => serverDocuments;
 
 function statusOf({ exchange }: AnyDocument): number {
   return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
@@ -88,8 +87,7 @@ function findDisagreement(
 /** The findings about documents. */
 export const DOCUMENT_RULES: readonly IRule[] = [
   {
-    id: "not_json",
-    seen: "row 6",
+    id: "not_json", // row 6
     standard: STANDARD,
     operator:
       "Respond with 404 where no metadata is published, and else with " +
@@ -106,8 +104,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     ),
   },
   {
-    id: "metadata_redirected",
-    seen: "row 9",
+    id: "metadata_redirected", // row 9
     standard: "RFC 9728, section 3.1; RFC 8414, section 3.1",
     operator: "Publish the metadata at its well-known URL, without a redirect.",
     client: "This library follows redirects within the origin, and no others.",
@@ -123,8 +120,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     }, { hasSeverity: true }),
   },
   {
-    id: "metadata_status",
-    seen: "row 5",
+    id: "metadata_status", // row 5
     standard: STANDARD,
     operator: "Respond with 200 and metadata, or with 404 if there is none, " +
       "also without authentication.",
@@ -137,8 +133,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     }, { hasSeverity: true }),
   },
   {
-    id: "url_refused",
-    seen: "row 67",
+    id: "url_refused", // row 67
     standard: "RFC 9728, section 7.7; RFC 8414, section 2",
     operator: "Name absolute https URLs of a public host only.",
     client: "With this library: `allowHttp: true`, in a test environment.",
@@ -163,8 +158,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "null_members",
-    seen: "Entra ID",
+    id: "null_members", // Entra ID
     standard: STANDARD,
     operator: "Leave members without a value out.",
     client: "This library treats members that are `null` as absent.",
@@ -176,8 +170,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     }),
   },
   {
-    id: "empty_lists",
-    seen: "HubSpot",
+    id: "empty_lists", // HubSpot
     severity: "info",
     standard: STANDARD,
     operator: "Leave empty lists out.",
@@ -190,8 +183,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     }),
   },
   {
-    id: "metadata_invalid",
-    seen: "row 6",
+    id: "metadata_invalid", // row 6
     standard: "RFC 9728, section 2; RFC 8414, section 2",
     operator:
       "Publish the URL that clients use as `resource`; of a server, its " +
@@ -210,8 +202,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     }, { hasSeverity: true }),
   },
   {
-    id: "documents_disagree",
-    seen: "GitHub",
+    id: "documents_disagree", // GitHub
     standard: "RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4",
     operator: "Publish the same values at each URL.",
     client: "This library uses the first document.",
@@ -221,8 +212,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     ],
   },
   {
-    id: "named_metadata_missing",
-    seen: "row 5",
+    id: "named_metadata_missing", // row 5
     standard: "RFC 9728, section 5.1",
     operator: "Publish the metadata at the URL that the challenge names.",
     client: "This library requests the well-known URLs next.",
@@ -238,8 +228,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     ),
   },
   {
-    id: "no_resource_metadata",
-    seen: "Zoom",
+    id: "no_resource_metadata", // Zoom
     standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the resource.",
     client: "With this library: `authorizationServer`, if it is known.",

@@ -59,8 +59,7 @@ function adviceOn(
 /** The findings about identifiers. */
 export const IDENTIFIER_RULES: readonly IRule[] = [
   {
-    id: "resource_mismatch",
-    seen: "row 2",
+    id: "resource_mismatch", // row 2
     standard: "RFC 9728, section 3.3",
     operator: "Publish the URL that clients use as `resource`.",
     client: "Use the URL that the metadata names, if it is the same service.",
@@ -76,8 +75,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "resource_is_parent",
-    seen: "Slack",
+    id: "resource_is_parent", // Slack
     severity: "info",
     standard: "RFC 9728, section 3.3",
     operator: "Publish the whole URL of the resource as `resource`.",
@@ -97,8 +95,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "not_at_well_known_url",
-    seen: "fastmcp",
+    id: "not_at_well_known_url", // fastmcp
     standard: "RFC 9728, section 3.1",
     operator: "Publish the document at the well-known URL of the resource too.",
     client: "This library requests the URL of the challenge first.",
@@ -118,8 +115,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "no_authorization_servers",
-    seen: "row 2",
+    id: "no_authorization_servers", // row 2
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "Publish `authorization_servers` as an array with the issuer.",
     client: "With this library: `authorizationServer`, if it is known.",
@@ -144,8 +140,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "several_authorization_servers",
-    seen: "row 75",
+    id: "several_authorization_servers", // row 75
     severity: "info",
     standard: "RFC 9728, section 7.6",
     operator: "List the preferred server first.",
@@ -159,8 +154,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         "servers, of which this diagnosis tries the first.",
   },
   {
-    id: "issuer_mismatch",
-    seen: "Atlassian",
+    id: "issuer_mismatch", // Atlassian
     standard:
       "RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3",
     operator: "Name the server by exactly the `issuer` that it publishes.",
@@ -193,8 +187,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "issuer_template",
-    seen: "Entra ID",
+    id: "issuer_template", // Entra ID
     standard: "OpenID Connect Discovery 1.0, section 4.3",
     operator: "Name the issuer of one tenant.",
     client: "With this library: `trustedIssuers`; Entra ID also needs " +
@@ -214,8 +207,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "issuer_slash",
-    seen: "Google",
+    id: "issuer_slash", // Google
     standard: "RFC 8414, section 3.3",
     operator: "Name the server by exactly the `issuer` that it publishes.",
     client: "This library allows a slash at the end to differ.",
@@ -230,28 +222,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     }, { of: (facts) => facts.servers.length > 0 ? ofServer(facts) : [] }),
   },
   {
-    id: "openid_metadata_only",
-    seen: "Google",
-    severity: "info",
-    standard: "RFC 8414, section 3.1",
-    operator:
-      "Publish the document at `/.well-known/oauth-authorization-server` too.",
-    client: "This library requests the URLs of OpenID Connect as well.",
-    find({ serverDocuments }) {
-      const found = serverDocuments.find(({ metadata }) => metadata);
-      const oauth = serverDocuments.find(({ url }) =>
-        url.includes("/.well-known/oauth-authorization-server")
-      );
-      return found && oauth && found !== oauth && !membersOf(oauth) && {
-        message: "The metadata of the server is only at a URL of OpenID " +
-          "Connect.",
-        url: oauth.url,
-      };
-    },
-  },
-  {
-    id: "no_server_metadata",
-    seen: "row 5",
+    id: "no_server_metadata", // row 5
     severity: "error",
     standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the issuer.",
@@ -278,8 +249,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "endpoints_assumed",
-    seen: "Plaid",
+    id: "endpoints_assumed", // Plaid
     standard: "MCP 2025-03-26, authorization, section 2.3.3",
     operator: "Publish metadata of the resource and of the server.",
     client:
@@ -295,8 +265,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "registration_not_found",
-    seen: "Plaid",
+    id: "registration_not_found", // Plaid
     standard:
       "MCP 2025-03-26, authorization, section 2.3.3; RFC 7591, section 3",
     operator: "Publish metadata of the server, with its registration endpoint.",

@@ -151,8 +151,7 @@ const BEFORE =
 /** The findings about the response of the resource. */
 export const REACH_RULES: readonly IRule[] = [
   {
-    id: "target_not_https",
-    seen: "row 67",
+    id: "target_not_https", // row 67
     severity: "error",
     standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
     operator: "Serve the resource over https, and redirect nothing to http.",
@@ -167,15 +166,13 @@ export const REACH_RULES: readonly IRule[] = [
       }, { name: "allowHttp", value: true }),
   },
   {
-    id: "no_response",
-    seen: "rows 8 and 76",
+    id: "no_response", // rows 8 and 76
     standard: "RFC 9110, section 4.3",
     operator: "",
     find: missingResponses,
   },
   {
-    id: "clock_differs",
-    seen: "row 62",
+    id: "clock_differs", // row 62
     standard: "RFC 9110, section 6.6.1; RFC 9449, section 11.1",
     operator: "Synchronize the clock of the server.",
     client: "Synchronize the clock of this machine. DPoP proofs, client " +
@@ -194,8 +191,7 @@ export const REACH_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "target_not_found",
-    seen: "row 30",
+    id: "target_not_found", // row 30
     severity: "error",
     standard: "RFC 9110, section 15.5.5",
     operator: "Give users the URL of the resource itself.",
@@ -210,8 +206,7 @@ export const REACH_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "target_redirected",
-    seen: "row 9",
+    id: "target_redirected", // row 9
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator:
       "Respond with 401 and `WWW-Authenticate`, not with a redirect to a login.",
@@ -226,8 +221,7 @@ export const REACH_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "no_401",
-    seen: "row 68",
+    id: "no_401", // row 68
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
     client: BEFORE,
@@ -247,8 +241,7 @@ export const REACH_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "token_optional",
-    seen: "Hugging Face",
+    id: "token_optional", // Hugging Face
     severity: "info",
     standard: "RFC 9728, section 5",
     operator: "Respond with 401 where a token is required.",

@@ -36,8 +36,7 @@ const ABOUT = {
 export const SERVER_RULES: readonly IRule[] = [
   {
     ...ABOUT,
-    id: "pkce_not_listed",
-    seen: "Cognito",
+    id: "pkce_not_listed", // Cognito
     severity: "error",
     standard: "RFC 8414, section 2; RFC 7636, section 4.2",
     operator: 'Publish `"code_challenge_methods_supported": ["S256"]`.',
@@ -59,8 +58,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "pkce_without_s256",
-    seen: "oidc-provider",
+    id: "pkce_without_s256", // oidc-provider
     severity: "error",
     standard: "RFC 7636, section 4.2; RFC 9700, section 2.1.1",
     operator: "Support `S256`, and list it.",
@@ -73,8 +71,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "no_token_endpoint",
-    seen: "Facebook",
+    id: "no_token_endpoint", // Facebook
     severity: "error",
     operator: "Publish the `token_endpoint`.",
     shows: ["token_endpoint"],
@@ -83,8 +80,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "no_authorization_endpoint",
-    seen: "client credentials alone",
+    id: "no_authorization_endpoint", // client credentials alone
     severity: "error",
     operator: "Publish the `authorization_endpoint`.",
     client:
@@ -102,8 +98,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "no_registration",
-    seen: "GitHub",
+    id: "no_registration", // GitHub
     standard: "RFC 7591, section 3; MCP 2025-11-25, authorization",
     operator:
       "Offer dynamic registration, or accept client metadata documents.",
@@ -117,8 +112,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "documents_only",
-    seen: "Cloudflare",
+    id: "documents_only", // Cloudflare
     severity: "info",
     standard: "OAuth Client ID Metadata Document, section 3",
     operator: "Nothing, if every client has a URL for its document.",
@@ -132,8 +126,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "public_client_not_listed",
-    seen: "Supabase",
+    id: "public_client_not_listed", // Supabase
     severity: "info",
     standard: "RFC 8414, section 2; RFC 8252, section 8.4",
     operator: "List `none` in `token_endpoint_auth_methods_supported`.",
@@ -147,8 +140,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "auth_methods_need_key",
-    seen: "FAPI 2.0",
+    id: "auth_methods_need_key", // FAPI 2.0
     standard: "RFC 8414, section 2; RFC 7523, section 2.2",
     operator: "Allow `none` or a client secret as well.",
     client:
@@ -166,21 +158,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "client_secret_post_only",
-    seen: "Slack",
-    severity: "info",
-    standard: "RFC 6749, section 2.3.1",
-    operator: "Support `client_secret_basic`, which is mandatory.",
-    client: "This library uses it; with credentials: `clientSecretPost`.",
-    shows: [METHODS],
-    find: (_, server) =>
-      methodsOf(server).join() === "client_secret_post" &&
-      "The only authentication method is client_secret_post.",
-  },
-  {
-    ...ABOUT,
-    id: "refresh_grant_not_listed",
-    seen: "glewlwyd",
+    id: "refresh_grant_not_listed", // glewlwyd
     severity: "info",
     standard: "RFC 8414, section 2; RFC 6749, section 6",
     operator: "List `refresh_token`, if refresh tokens are issued.",
@@ -197,8 +175,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "device_endpoint_missing",
-    seen: "GitLab",
+    id: "device_endpoint_missing", // GitLab
     standard: "RFC 8628, section 4",
     operator: "Publish the `device_authorization_endpoint`, and the grant by " +
       "its whole name.",
@@ -213,8 +190,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "query_mode_not_listed",
-    seen: "Vercel",
+    id: "query_mode_not_listed", // Vercel
     standard:
       "RFC 8414, section 2; OAuth 2.0 Multiple Response Types, section 2.1",
     operator: "List `query` in `response_modes_supported`.",
@@ -230,8 +206,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "revocation_at_token_endpoint",
-    seen: "Notion",
+    id: "revocation_at_token_endpoint", // Notion
     standard: "RFC 7009, section 2.1",
     operator: "Serve revocation at an endpoint of its own.",
     client: "This library revokes without `grant_type`.",
@@ -242,8 +217,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "pushed_requests_required",
-    seen: "atproto",
+    id: "pushed_requests_required", // atproto
     severity: "info",
     standard: "RFC 9126, section 5",
     operator: "Nothing, if all clients can push their requests.",
@@ -264,8 +238,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "signed_requests_required",
-    seen: "COMPARISON",
+    id: "signed_requests_required", // COMPARISON
     severity: "error",
     standard: "RFC 9101, section 10.5",
     operator: "Accept requests with plain parameters.",

@@ -147,8 +147,7 @@ function failedFlow(facts: IFacts): ISighting | undefined {
 /** The findings about a session. */
 export const SESSION_RULES: readonly IRule[] = [
   {
-    id: "request_failed",
-    seen: "row 30",
+    id: "request_failed", // row 30
     severity: "error",
     standard: "RFC 6749, section 4",
     operator: IN_LOG,
@@ -171,8 +170,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "discovery_failed",
-    seen: "row 30",
+    id: "discovery_failed", // row 30
     isFallback: true,
     severity: "error",
     standard: "RFC 9728, section 5; RFC 8414, section 3",
@@ -182,8 +180,7 @@ export const SESSION_RULES: readonly IRule[] = [
       isBlocked(facts) && facts.failure && sentence(facts.failure),
   },
   {
-    id: "token_refused",
-    seen: "row 40",
+    id: "token_refused", // row 40
     severity: "error",
     standard: "RFC 6750, section 3.1; RFC 9728, section 7.4",
     operator:
@@ -203,8 +200,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "call_forbidden",
-    seen: "row 68",
+    id: "call_forbidden", // row 68
     standard: "RFC 6750, section 3.1; RFC 9470, section 3",
     operator:
       "Name the required scopes in the challenge of the 403, or grant " +
@@ -222,8 +218,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "call_failed",
-    seen: "demo of the MCP SDK",
+    id: "call_failed", // demo of the MCP SDK
     severity: "error",
     standard: "RFC 9110, section 15.6",
     operator: "Look for the reason in the log of the resource.",
@@ -235,8 +230,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "refresh_token_not_rotated",
-    seen: "row 12",
+    id: "refresh_token_not_rotated", // row 12
     standard: "RFC 9700, section 2.2.2; OAuth 2.1, section 4.3.1",
     operator:
       "Issue a new refresh token with each refresh of a public client, " +
@@ -252,8 +246,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "dead_refresh_token_error",
-    seen: "proxy of the MCP SDK",
+    id: "dead_refresh_token_error", // proxy of the MCP SDK
     standard: "RFC 6749, section 5.2",
     operator:
       "Respond to a refresh token that is not valid with status 400 and " +
@@ -271,8 +264,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "revocation_missing",
-    seen: "row 28",
+    id: "revocation_missing", // row 28
     severity: "info",
     standard: "RFC 7009, section 2; RFC 8414, section 2",
     operator: "Offer a `revocation_endpoint`, so that users can sign out.",
@@ -284,8 +276,7 @@ export const SESSION_RULES: readonly IRule[] = [
       "The server has no revocation endpoint.",
   },
   {
-    id: "revocation_without_effect",
-    seen: "row 28",
+    id: "revocation_without_effect", // row 28
     standard: "RFC 7009, sections 2.1 and 2.2",
     operator: "Refuse a refresh token once it is revoked.",
     at: "dead_refresh",

@@ -53,8 +53,7 @@ const tokenOf = (facts: IFacts) =>
 /** The findings about a sign-in. */
 export const SIGN_IN_RULES: readonly IRule[] = [
   {
-    id: "registration_without_secret",
-    seen: "mcp-use",
+    id: "registration_without_secret", // mcp-use
     severity: "error",
     standard: "RFC 7591, section 3.2.1",
     operator: "Return a `client_secret` with each method that needs one, or " +
@@ -77,8 +76,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "registration_scope_refused",
-    seen: "oidc-provider",
+    id: "registration_scope_refused", // oidc-provider
     standard: "RFC 7591, sections 2 and 3.2.2",
     operator: "Accept a `scope` of the scopes that the metadata lists, or " +
       "ignore it.",
@@ -93,8 +91,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "refresh_grant_not_registered",
-    seen: "glewlwyd",
+    id: "refresh_grant_not_registered", // glewlwyd
     standard: "RFC 7591, sections 2 and 3.2.1",
     operator: "Register the grant type `refresh_token` where it is requested.",
     client: "The user signs in again whenever the token expires.",
@@ -111,8 +108,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "authorization_denied",
-    seen: "LemonLDAP",
+    id: "authorization_denied", // LemonLDAP
     severity: "info",
     standard: "RFC 6749, section 4.1.2.1",
     operator: "Nothing, if the user has refused.",
@@ -124,8 +120,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
       "The user, or the server, has denied access.",
   },
   {
-    id: "authorization_response_issuer",
-    seen: "proxy of the MCP SDK",
+    id: "authorization_response_issuer", // proxy of the MCP SDK
     severity: "error",
     standard: "RFC 9207, sections 2 and 2.4",
     operator:
@@ -156,8 +151,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "authorization_without_response",
-    seen: "fastmcp",
+    id: "authorization_without_response", // fastmcp
     standard: "RFC 6749, section 4.1.2",
     operator:
       "Redirect the user back, also with an error, unless the redirect " +
@@ -182,8 +176,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "blocked_by_firewall",
-    seen: "row 41",
+    id: "blocked_by_firewall", // row 41
     standard: "RFC 9110, section 15.5.4",
     operator:
       "Exempt metadata, registration and token endpoints from the rules " +
@@ -203,8 +196,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "basic_not_decoded",
-    seen: "Doorkeeper",
+    id: "basic_not_decoded", // Doorkeeper
     standard: "RFC 6749, section 2.3.1 and appendix B",
     operator: "Form-decode the identifier and the secret of Basic credentials.",
     client:
@@ -224,8 +216,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "id_token_invalid",
-    seen: "better-auth",
+    id: "id_token_invalid", // better-auth
     standard: "OpenID Connect Core 1.0, section 3.1.3.7",
     operator:
       "Issue ID tokens for the client, with the `issuer` of the metadata " +
@@ -245,8 +236,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "token_type_missing",
-    seen: "LinkedIn",
+    id: "token_type_missing", // LinkedIn
     standard: "RFC 6749, section 5.1",
     operator: 'Return `"token_type": "Bearer"`.',
     client: "This library assumes Bearer.",
@@ -258,20 +248,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "expires_in_missing",
-    seen: "row 11",
-    severity: "info",
-    standard: "RFC 6749, section 5.1",
-    operator: "Return `expires_in`.",
-    client: "The token counts as valid until the resource responds with 401.",
-    at: "token",
-    find: ({ signIn }) =>
-      signIn?.session && signIn.session.token.expires_in === undefined &&
-      "The token response has no expires_in.",
-  },
-  {
-    id: "scope_narrowed",
-    seen: "row 14",
+    id: "scope_narrowed", // row 14
     standard: "RFC 6749, section 3.3",
     operator: "Grant the scopes that the resource names, or name others there.",
     client: "With this library: `scopes`, set to those that are granted.",
@@ -285,8 +262,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "refresh_token_missing",
-    seen: "oidc-provider",
+    id: "refresh_token_missing", // oidc-provider
     standard:
       "RFC 6749, sections 5.1 and 6; OpenID Connect Core 1.0, section 11",
     operator: "Issue a refresh token to clients that are registered for it.",

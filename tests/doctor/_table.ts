@@ -417,7 +417,7 @@ const ALONE: Rows = {
   ],
 
   "HTML at a well-known URL before the metadata": [
-    "warning not_json, info openid_metadata_only",
+    "warning not_json",
     all(
       inPlace(PAGE, HTML),
       documents((model) => ({ [OPENID_PATH]: served(model.serverMetadata) })),
@@ -503,7 +503,7 @@ const ALONE: Rows = {
     removed(SERVER_PATH),
   ],
   "metadata at the appended URL of OpenID Connect alone": [
-    "info openid_metadata_only",
+    "",
     all(
       removed(SERVER_PATH),
       documents((model) => ({ [APPENDED_PATH]: served(model.serverMetadata) })),
@@ -555,7 +555,7 @@ const ALONE: Rows = {
     "needs_option clientMetadataUrl",
   ],
   "client_secret_post alone (Slack)": [
-    "info public_client_not_listed, info client_secret_post_only",
+    "info public_client_not_listed",
     server({ token_endpoint_auth_methods_supported: ["client_secret_post"] }),
   ],
   "none alone, and no grant types (Calendly)": [

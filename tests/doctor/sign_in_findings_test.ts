@@ -257,11 +257,6 @@ const ROWS: Rows = {
     /"expires_in": 3600/,
     members("/as/token", { token_type: null }),
   ],
-  "a token without a lifetime": [
-    "info expires_in_missing",
-    /"token_type": "Bearer"/,
-    members("/as/token", { expires_in: null }),
-  ],
   "a token with fewer scopes": [
     "warning scope_narrowed",
     /"scope": "other"/,

@@ -2,18 +2,18 @@
 
 import { printable } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
-import { describeTime, fit } from "./_html.ts";
-import { commandFor, inCommandWords } from "./_command_words.ts";
-import { joinSteps } from "./_join_steps.ts";
-import { factRows } from "./_sign_in_words.ts";
-import { STEPS } from "./_step_table.ts";
+import { describeTime, fit } from "../doctor/_html.ts";
+import { commandFor, inCommandWords } from "../doctor/_command_words.ts";
+import { joinSteps } from "../doctor/_join_steps.ts";
+import { factRows } from "../doctor/_sign_in_words.ts";
+import { STEPS } from "../doctor/_step_table.ts";
 import type {
   DiagnosisVerdict,
   FindingSeverity,
   IDiagnosis,
   IDiagnosisStep,
   IFinding,
-} from "./diagnosis.ts";
+} from "../doctor/diagnosis.ts";
 
 const WIDTH = 80;
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { reportLines, wrap } from "../../../lib/doctor/_report.ts";
+import { reportLines, wrap } from "../../../lib/cli/_doctor_report.ts";
 import type { IDiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
 
 Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => {
