@@ -1,9 +1,13 @@
 /** How sessions are created. They contain only what later steps use. */
 
 import { scopesFrom } from "../core/_scope_values.ts";
+import { registrationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { IKnownClient } from "../client/known_client.ts";
-import type { IToken } from "../token/token.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { type IToken, tokenWith } from "../token/token.ts";
+import type { IFlowOptions } from "./flow.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 
 /** What a token is requested for, and by which client. */
@@ -64,6 +68,40 @@ export function keptGrant(
   };
   // Without the members that are undefined.
   return JSON.parse(JSON.stringify(kept));
+}
+
+/** Returns the grant of a flow; without a client, that of an assertion alone. */
+export function grantOf(
+  { resource, serverMetadata }: Pick<
+    IAuthorizationContext,
+    "resource" | "serverMetadata"
+  >,
+  flow: Pick<IFlowOptions, "resource" | "refreshScope">,
+  client: Client | undefined,
+  scopes: readonly string[],
+): IGrant {
+  const { issuer } = serverMetadata;
+  return {
+    resource,
+    omitResource: flow.resource === false || undefined,
+    refreshScope: flow.refreshScope || undefined,
+    serverMetadata,
+    // A session without a `client_id` has no client that could be used again.
+    client: client ? registrationOf(client, issuer) : { issuer, client_id: "" },
+    scopes,
+  };
+}
+
+/** Requests the token of a grant without a user, and creates a session from it. */
+export async function sessionWith(
+  context: IGrantContext,
+  grant: IGrant,
+  body: URLSearchParams,
+): Promise<ISession> {
+  const token = await tokenWith(context, grant.serverMetadata, body);
+  // A new token needs no more requests than a refresh (RFC 6749, section 4.4.3).
+  delete token.refresh_token;
+  return newSession(grant, token, context.dpop);
 }
 
 /** Creates a session from a token and the grant that it was requested for. */

@@ -10,18 +10,14 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import {
-  registrationOf,
-  requireBoundClient,
-} from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
-import { fetchToken } from "../token/token.ts";
 import { carrying, ownScopesOf } from "./_flow_parameters.ts";
-import { newSession } from "./_new_session.ts";
+import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionOptionsOf, type SessionServerMetadata } from "./session.ts";
+import { sessionContextOf, type SessionServerMetadata } from "./session.ts";
 
 /** The argument of {@linkcode IAssertionFlowOptions.getAssertion}. */
 export interface IAssertionRequest {
@@ -115,18 +111,9 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   );
   return carrying(client, async (request) => {
     const { resource, issuer, serverMetadata } = request.context;
+    const context = { ...sessionContextOf(request), client };
     const scopes = ownScopesOf(request, options);
-    // A session without a `client_id` has no client that could be used again.
-    const registration = client
-      ? registrationOf(client, issuer)
-      : { issuer, client_id: "" };
-    const grant = {
-      resource,
-      omitResource: options.resource === false || undefined,
-      serverMetadata,
-      client: registration,
-      scopes,
-    };
+    const grant = grantOf(request.context, options, client, scopes);
     const assertion = await getAssertion({
       audience: issuer,
       tokenEndpoint: serverMetadata.token_endpoint,
@@ -151,12 +138,6 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
           "the issuer",
       );
     }
-    const token = await fetchToken(serverMetadata, body, {
-      ...sessionOptionsOf(request),
-      client,
-    });
-    // A new token needs no more requests than a refresh.
-    delete token.refresh_token;
-    return newSession(grant, token, request.dpop);
+    return await sessionWith(context, grant, body);
   });
 }

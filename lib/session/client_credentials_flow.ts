@@ -5,18 +5,14 @@
  */
 
 import { requireObject } from "../core/_arguments.ts";
-import {
-  registrationOf,
-  requireBoundClient,
-} from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
-import { fetchToken } from "../token/token.ts";
 import { carrying, ownScopesOf } from "./_flow_parameters.ts";
-import { newSession } from "./_new_session.ts";
+import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionOptionsOf } from "./session.ts";
+import { sessionContextOf } from "./session.ts";
 
 /** Options of {@linkcode clientCredentialsFlow}. */
 export interface IClientCredentialsFlowOptions extends
@@ -65,27 +61,15 @@ export function clientCredentialsFlow(
   );
   requireBoundClient(requireObject("client", client));
   return carrying(client, async (request) => {
-    const { resource, serverMetadata } = request.context;
+    const context = { ...sessionContextOf(request), client };
     const scopes = ownScopesOf(request, options);
-    const grant = {
-      resource,
-      omitResource: options.resource === false || undefined,
-      serverMetadata,
-      client: registrationOf(client, serverMetadata.issuer),
-      scopes,
-    };
+    const grant = grantOf(request.context, options, client, scopes);
     const body = buildClientCredentialsBody({
       resource: requestedResource(grant),
       scopes,
       authorizationDetails,
       parameters,
     });
-    const token = await fetchToken(serverMetadata, body, {
-      ...sessionOptionsOf(request),
-      client,
-    });
-    // A new token needs no more requests than a refresh (RFC 6749, section 4.4.3).
-    delete token.refresh_token;
-    return newSession(grant, token, request.dpop);
+    return await sessionWith(context, grant, body);
   });
 }

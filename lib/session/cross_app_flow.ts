@@ -21,19 +21,16 @@ import {
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { missingScopes } from "../core/scopes.ts";
-import { transportOf } from "../http/_transport.ts";
-import { discoverAuthorizationServer } from "../discovery/discover_server.ts";
-import {
-  registrationOf,
-  requireBoundClient,
-} from "../client/authentication_selection.ts";
+import type { IContext } from "../http/_context.ts";
+import { discoverServerWith } from "../discovery/discover_server.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import { fetchIdJag, redeemIdJag } from "../token/cross_app_access.ts";
+import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
 import { carrying, ownScopesOf } from "./_flow_parameters.ts";
-import { newSession } from "./_new_session.ts";
+import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
-import { type ISession, sessionOptionsOf } from "./session.ts";
+import { type ISession, sessionContextOf } from "./session.ts";
 import {
   hasExpired,
   type ISubjectToken,
@@ -220,27 +217,20 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
 
   /** Returns the metadata of the identity provider, which is discovered once. */
   async function metadataOf(
-    request: IAuthorizeRequest,
+    context: IContext,
   ): Promise<IdentityProviderMetadata> {
-    idpMetadata ??= (await discoverAuthorizationServer(idp as string | URL, {
-      ...transportOf(request),
-      allowHttp: request.allowHttp,
-    })).serverMetadata;
-    return idpMetadata;
+    const discover = () => discoverServerWith(context, idp as string | URL, {});
+    return idpMetadata ??= (await discover()).serverMetadata;
   }
 
   return carrying(client, async (request) => {
-    const { resource, issuer, serverMetadata } = request.context;
-    const { acrValues, maxAge, signal, now = Date.now } = request;
+    const { issuer, serverMetadata } = request.context;
+    const { acrValues, maxAge, signal } = request;
+    const context = { ...sessionContextOf(request), client };
     requireProfile(serverMetadata, assumeProfile);
     const scopes = ownScopesOf(request, options);
-    const grant = {
-      resource,
-      omitResource: options.resource === false || undefined,
-      serverMetadata,
-      client: registrationOf(client, issuer),
-      scopes,
-    };
+    const grant = grantOf(request.context, options, client, scopes);
+    const requested = { resource: requestedResource(grant), scopes };
 
     const ask = async (why: ISubjectTokenRequest) => {
       signal?.throwIfAborted();
@@ -256,20 +246,20 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
       return { token, type };
     };
     const exchange = async ({ token, type }: Required<ISubjectToken>) =>
-      await fetchIdJag(await metadataOf(request), {
-        ...sessionOptionsOf(request),
-        client: idpClient,
-        subjectToken: token,
-        subjectTokenType: type,
-        audience: issuer,
-        resource: requestedResource(grant),
-        scopes,
-        authorizationDetails,
-        parameters,
-      });
+      await idJagWith(
+        { ...context, client: idpClient },
+        await metadataOf(context),
+        {
+          subjectToken: token,
+          subjectTokenType: type,
+          audience: issuer,
+          resourceClientId: undefined,
+          requested: { ...requested, authorizationDetails, parameters },
+        },
+      );
     const fetchNew = async () => {
       let subject = await ask({});
-      if (hasExpired(subject, now)) {
+      if (hasExpired(subject, context.now)) {
         subject = await ask({ refusedToken: subject.token });
       }
       try {
@@ -285,10 +275,8 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     const redeem = async (
       { assertion, scope }: NonNullable<ISession["idJag"]>,
     ): Promise<ISession> => {
-      const token = await redeemIdJag(serverMetadata, { assertion }, {
-        ...sessionOptionsOf(request),
-        client,
-        resource: requestedResource(grant),
+      const token = await redeemWith(context, serverMetadata, { assertion }, {
+        ...requested,
         // The policy of the identity provider may have granted fewer scopes.
         scopes: scope === undefined
           ? scopes
@@ -297,7 +285,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
       // A refresh token would outlast a decision of the identity provider; the ID-JAG
       // replaces it.
       delete token.refresh_token;
-      const session = newSession(grant, token, request.dpop);
+      const session = newSession(grant, token, context.dpop);
       return {
         ...session,
         idJag: { assertion, ...(scope !== undefined && { scope }) },

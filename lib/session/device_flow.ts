@@ -10,12 +10,11 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { selectScopes } from "../core/scopes.ts";
-import { registrationOf } from "../client/authentication_selection.ts";
 import {
-  fetchDeviceAuthorization,
+  deviceAuthorizationWith,
   type IDeviceAuthorization,
   type IPollDeviceTokenOptions,
-  pollDeviceToken,
+  pollWith,
 } from "../token/device_grant.ts";
 import {
   carrying,
@@ -26,10 +25,10 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { newSession } from "./_new_session.ts";
+import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionOptionsOf } from "./session.ts";
+import { sessionContextOf } from "./session.ts";
 
 /** Options of {@linkcode deviceFlow}. */
 export interface IDeviceFlowOptions
@@ -70,49 +69,44 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying(options.client, async (request) => {
-    const { resource, serverMetadata } = request.context;
-    const given = sessionOptionsOf(request);
+    const { serverMetadata } = request.context;
     const { client } = await clientOf(request, options);
+    const context = { ...sessionContextOf(request), client };
+    const { now } = context;
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },
       serverMetadata,
       offlineAccess: options.offlineAccess ?? true,
     }) ?? [];
-    const grant = {
-      resource,
-      omitResource: options.resource === false || undefined,
-      refreshScope: options.refreshScope || undefined,
-      serverMetadata,
-      client: registrationOf(client, serverMetadata.issuer),
-      scopes,
-    };
-    const common = {
-      ...given,
-      client,
-      resource: requestedResource(grant),
-    };
+    const grant = grantOf(request.context, options, client, scopes);
+    const resource = requestedResource(grant);
     const parameters = parametersOf(request, options);
-    const { now = Date.now } = request;
     const expected = {
       ...grant,
       nonce: parameters.nonce,
       earliestAuthTime: earliestAuthTimeOf(parameters, now),
       optionalIdToken: !needsIdToken(request, options),
     };
-    const authorization = await fetchDeviceAuthorization(serverMetadata, {
-      ...common,
-      scopes,
-      authorizationDetails: options.authorizationDetails,
-      parameters,
-    });
+    const authorization = await deviceAuthorizationWith(
+      context,
+      serverMetadata,
+      {
+        resource,
+        scopes,
+        authorizationDetails: options.authorizationDetails,
+        parameters,
+      },
+    );
     request.signal?.throwIfAborted();
     await show(authorization);
-    const token = await pollDeviceToken(serverMetadata, authorization, {
-      ...common,
-      onPending,
-      delay,
-    });
+    const polling = { requested: { resource }, onPending, delay };
+    const token = await pollWith(
+      context,
+      serverMetadata,
+      authorization,
+      polling,
+    );
     const checked = await withCheckedIdToken(token, expected, now);
-    return newSession(grant, checked, request.dpop);
+    return newSession(grant, checked, context.dpop);
   });
 }

@@ -10,11 +10,11 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
-import { secretsOf } from "../http/_redact.ts";
-import { fetchWith } from "../http/_transport.ts";
+import { fork } from "../http/_context.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { revokeToken } from "../token/revocation.ts";
-import { type IToken, refreshToken } from "../token/token.ts";
+import { grantContextOf, type IGrantContext } from "../token/_grant_context.ts";
+import { revokeWith } from "../token/revocation.ts";
+import { type IToken, refreshWith } from "../token/token.ts";
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
 import { requestedResource } from "./_requested_resource.ts";
 
@@ -116,6 +116,12 @@ export function sessionOptionsOf(
   };
 }
 
+/** Checks a caller's options, and returns a context. */
+export function sessionContextOf(options: ISessionOptions = {}): IGrantContext {
+  // Header fields would be for one server, and there may be several.
+  return { ...grantContextOf(options), headers: undefined };
+}
+
 /**
  * Refreshes the token of a session. Members that the response leaves out are kept: the
  * refresh token, the scope and the ID token. The scopes stay the same, as a refresh
@@ -157,9 +163,18 @@ export async function refreshSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  const { dpop, now, client = session.client } = options ?? {};
+  requireObject("session", session);
+  return await refreshSessionWith(sessionContextOf(options), session);
+}
+
+/** Refreshes a session. See {@linkcode refreshSession}. */
+export async function refreshSessionWith(
+  context: IGrantContext,
+  session: ISession,
+): Promise<ISession> {
+  const { dpop, now, client = session.client } = context;
   const { serverMetadata, token, scopes, refreshScope, dpopThumbprint } =
-    requireObject("session", session);
+    session;
   const { access_token, id_token } = token;
   // A holder of the former key could not use a token that is bound to another key.
   requireArgument(
@@ -167,13 +182,9 @@ export async function refreshSession(
     "options.dpop",
     "the key that the session is bound to",
   );
-  const fresh = await refreshToken(serverMetadata, token, {
-    ...sessionOptionsOf(options ?? {}),
-    // The server knows these too, and may repeat them.
-    fetch: fetchWith(options?.fetch, {
-      sent: secretsOf({ access_token, id_token: id_token ?? "" }),
-    }),
-    client,
+  // The server knows these too, and may repeat them.
+  const own = fork({ ...context, client }, [access_token, id_token ?? ""]);
+  const fresh = await refreshWith(own, serverMetadata, token, {
     scopes: refreshScope && scopes,
     resource: requestedResource(session),
   });
@@ -224,18 +235,23 @@ export async function revokeSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<void> {
-  const { serverMetadata, token } = requireObject("session", session);
-  const { client = session.client } = options ?? {};
+  requireObject("session", session);
+  await revokeSessionWith(sessionContextOf(options), session);
+}
+
+/** Revokes a session. See {@linkcode revokeSession}. */
+export async function revokeSessionWith(
+  context: IGrantContext,
+  { serverMetadata, token, ...session }: ISession,
+): Promise<void> {
+  const { client = session.client } = context;
+  const own = fork({ ...context, client });
   const failures: unknown[] = [];
   for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
     const value = token[tokenTypeHint];
     if (!value) continue;
     try {
-      await revokeToken(serverMetadata, value, {
-        ...sessionOptionsOf(options ?? {}),
-        client,
-        tokenTypeHint,
-      });
+      await revokeWith(own, serverMetadata, value, tokenTypeHint);
     } catch (error) {
       // RFC 7009, section 2.2.1: the other token may still be revocable.
       const isSkipped = error instanceof OAuthClientError &&

@@ -9,75 +9,32 @@ import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
-import { transportOf } from "../http/_transport.ts";
+import { fork } from "../http/_context.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { registrationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { Client } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
-import { parseAuthorizationResponse } from "../token/authorization_response.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { parseWith } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
 import { createPkcePair, createState } from "../token/pkce.ts";
-import { pushAuthorizationRequest } from "../token/pushed_authorization.ts";
-import { fetchToken } from "../token/token.ts";
+import { pushWith } from "../token/pushed_authorization.ts";
+import { tokenWith } from "../token/token.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { keptGrant, newSession } from "./_new_session.ts";
+import { grantOf, keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
+import type { IPendingAuthorization } from "./pending_authorization.ts";
 import {
   type ISession,
   type ISessionOptions,
-  sessionOptionsOf,
-  type SessionServerMetadata,
+  sessionContextOf,
 } from "./session.ts";
 
-/**
- * The data to keep until the user comes back. It is plain JSON, and must be kept
- * secret.
- */
-export interface IPendingAuthorization {
-  /** The `state` of the request. */
-  state: string;
-  /** The PKCE code verifier. */
-  codeVerifier: string;
-  /** The redirect URI of the request. */
-  redirectUri: string;
-  /** Issuer that the user was sent to. */
-  issuer: string;
-  /** Another issuer that the authorization response may name. */
-  responseIssuer?: string;
-  /** Set if a response without `iss` is refused. */
-  requireIss?: true;
-  /** Identifier of the resource that the token is for. */
-  resource: string;
-  /** Set if the `resource` parameter is never sent to the server. */
-  omitResource?: true;
-  /** Set if a refresh sends the scopes. */
-  refreshScope?: true;
-  /** Metadata of the server. */
-  serverMetadata: SessionServerMetadata;
-  /** The client, with its secret if it has one. */
-  client: IKnownClient;
-  /** The requested scopes. */
-  scopes: string[];
-  /** The `prompt` of the request, if it had one. */
-  prompt?: string;
-  /** The `nonce` that the ID token must have. */
-  nonce?: string;
-  /**
-   * The earliest `auth_time` that the ID token may have, in seconds since the Unix
-   * epoch: `max_age` before the request.
-   */
-  earliestAuthTime?: number;
-  /**
-   * Set if the caller has not requested `openid`: an ID token that fails its checks is
-   * then left out of the session.
-   */
-  optionalIdToken?: true;
-}
+export type { IPendingAuthorization };
 
 /** Options of {@linkcode startAuthorization}. */
 export interface IStartAuthorizationOptions
@@ -191,70 +148,75 @@ export async function startAuthorization(
   context: AuthorizationStart,
   options: IStartAuthorizationOptions,
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
-  const { serverMetadata, resource } = requireObject("context", context);
-  const { client, dpop, allowHttp, assumePkce, now = Date.now } = requireObject(
-    "options",
-    options,
-  );
-  requireDpop(context, dpop);
-  const registration = registrationOf(
-    requireObject("options.client", client),
-    serverMetadata.issuer,
-  );
+  requireObject("context", context);
+  const { client } = requireObject("options", options);
+  requireObject("options.client", client);
+  const own = { ...sessionContextOf(options), client };
+  return await startWith(own, context, options);
+}
+
+/** What {@linkcode startAuthorization} requests. */
+type Wanted = Omit<IStartAuthorizationOptions, keyof IGrantContext>;
+
+/** Starts a sign-in. See {@linkcode startAuthorization}. */
+export async function startWith(
+  context: IGrantContext & { readonly client: Client },
+  start: AuthorizationStart,
+  {
+    redirectUri,
+    scopes: named,
+    parameters: given,
+    offlineAccess,
+    session,
+    authorizationDetails,
+    par,
+    resource,
+    refreshScope,
+    assumePkce,
+    requireIss,
+  }: Wanted,
+): Promise<{ url: URL; pending: IPendingAuthorization }> {
+  const { serverMetadata } = start;
+  const { client, dpop, allowHttp, now } = context;
+  requireDpop(start, dpop);
   const scopes = selectScopes({
     resourceMetadata: {
-      scopes_supported: options.scopes
-        ? requireScopes("scopes", options.scopes)
-        : context.scopes,
+      scopes_supported: named ? requireScopes("scopes", named) : start.scopes,
     },
     serverMetadata,
-    offlineAccess: options.offlineAccess,
+    offlineAccess,
   }) ?? [];
   // An ID token with this nonce belongs to this request (OpenID Connect Core 1.0,
   // section 15.5.2).
   const nonce = scopes.includes("openid")
-    ? options.parameters?.nonce ?? createState()
+    ? given?.nonce ?? createState()
     : undefined;
   const parameters: Record<string, string> = {
-    ...(lacksRefreshToken(options.session) && CONSENT),
-    ...options.parameters,
+    ...(lacksRefreshToken(session) && CONSENT),
+    ...given,
     ...(nonce && { nonce }),
   };
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
-  const grant = {
-    resource,
-    omitResource: options.resource === false || undefined,
-    refreshScope: options.refreshScope || undefined,
-    serverMetadata,
-    client: registration,
-    scopes,
-  };
+  const grant = grantOf(start, { resource, refreshScope }, client, scopes);
   const request = {
-    redirectUri: options.redirectUri,
+    redirectUri,
     state,
     codeChallenge,
     scopes,
     resource: requestedResource(grant),
-    authorizationDetails: options.authorizationDetails,
+    authorizationDetails,
     parameters,
   };
-  const isPushed = options.par ??
+  const isPushed = par ??
     serverMetadata.require_pushed_authorization_requests === true;
   const { url } = isPushed
-    ? await pushAuthorizationRequest(serverMetadata, request, {
-      ...transportOf(options),
-      client,
-      dpop,
-      assumePkce,
-      allowHttp,
-      now,
-    })
+    ? await pushWith(context, serverMetadata, request, assumePkce)
     : {
       url: buildAuthorizationUrl(serverMetadata, {
         ...request,
-        clientId: registration.client_id,
+        clientId: grant.client.client_id,
         parameters: boundParameters(parameters, dpop),
         assumePkce,
         allowHttp,
@@ -264,15 +226,15 @@ export async function startAuthorization(
     ...keptGrant(grant),
     state,
     codeVerifier,
-    redirectUri: String(options.redirectUri),
-    ...(context.responseIssuer !== undefined && {
-      responseIssuer: context.responseIssuer,
+    redirectUri: String(redirectUri),
+    ...(start.responseIssuer !== undefined && {
+      responseIssuer: start.responseIssuer,
     }),
-    ...(options.requireIss && { requireIss: true }),
+    ...(requireIss && { requireIss: true }),
     ...(parameters.prompt && { prompt: parameters.prompt }),
     ...(nonce && { nonce }),
     ...(nonce && earliestAuthTime !== undefined && { earliestAuthTime }),
-    ...(nonce && !options.scopes?.includes("openid") && {
+    ...(nonce && !named?.includes("openid") && {
       optionalIdToken: true,
     }),
   };
@@ -318,10 +280,20 @@ export async function finishAuthorization(
   pending: IPendingAuthorization,
   options?: ISessionOptions,
 ): Promise<ISession> {
+  requireObject("pending", pending);
+  return await finishWith(sessionContextOf(options), callback, pending);
+}
+
+/** Finishes a sign-in. See {@linkcode finishAuthorization}. */
+export async function finishWith(
+  context: IGrantContext,
+  callback: string | URL | URLSearchParams | Request,
+  pending: IPendingAuthorization,
+): Promise<ISession> {
   const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
-    requireObject("pending", pending);
-  const { client = request.client, dpop, now = Date.now } = options ?? {};
-  const { code } = parseAuthorizationResponse(callback, {
+    pending;
+  const { client = request.client, dpop, now } = context;
+  const { code } = parseWith(context, callback, {
     state,
     serverMetadata,
     responseIssuer: request.responseIssuer,
@@ -337,10 +309,8 @@ export async function finishAuthorization(
     codeVerifier,
     resource: requestedResource(pending),
   });
-  const token = await fetchToken(serverMetadata, body, {
-    ...sessionOptionsOf(options ?? {}),
-    client,
-  });
+  const own = fork({ ...context, client });
+  const token = await tokenWith(own, serverMetadata, body);
   const checked = await withCheckedIdToken(token, pending, now);
   return newSession(pending, checked, dpop);
 }

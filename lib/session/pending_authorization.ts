@@ -1,0 +1,53 @@
+/**
+ * What is kept of an authorization request while the user is at the server.
+ *
+ * @module
+ */
+
+import type { IKnownClient } from "../client/known_client.ts";
+import type { SessionServerMetadata } from "./session.ts";
+
+/**
+ * The data to keep until the user comes back. It is plain JSON, and must be kept
+ * secret.
+ */
+export interface IPendingAuthorization {
+  /** The `state` of the request. */
+  state: string;
+  /** The PKCE code verifier. */
+  codeVerifier: string;
+  /** The redirect URI of the request. */
+  redirectUri: string;
+  /** Issuer that the user was sent to. */
+  issuer: string;
+  /** Another issuer that the authorization response may name. */
+  responseIssuer?: string;
+  /** Set if a response without `iss` is refused. */
+  requireIss?: true;
+  /** Identifier of the resource that the token is for. */
+  resource: string;
+  /** Set if the `resource` parameter is never sent to the server. */
+  omitResource?: true;
+  /** Set if a refresh sends the scopes. */
+  refreshScope?: true;
+  /** Metadata of the server. */
+  serverMetadata: SessionServerMetadata;
+  /** The client, with its secret if it has one. */
+  client: IKnownClient;
+  /** The requested scopes. */
+  scopes: string[];
+  /** The `prompt` of the request, if it had one. */
+  prompt?: string;
+  /** The `nonce` that the ID token must have. */
+  nonce?: string;
+  /**
+   * The earliest `auth_time` that the ID token may have, in seconds since the Unix
+   * epoch: `max_age` before the request.
+   */
+  earliestAuthTime?: number;
+  /**
+   * Set if the caller has not requested `openid`: an ID token that fails its checks is
+   * then left out of the session.
+   */
+  optionalIdToken?: true;
+}
