@@ -5,9 +5,10 @@ import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { IContext } from "../http/_context.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
-import { ensureClient } from "./ensure_client.ts";
-import { type ISession, sessionOptionsOf } from "./session.ts";
+import { ensureWith } from "./ensure_client.ts";
+import type { ISession } from "./session.ts";
 
 const OPENID = "openid";
 
@@ -90,6 +91,7 @@ export interface IFlowClient {
  * registration.
  */
 export async function clientOf(
+  context: IContext,
   request: IAuthorizeRequest,
   flow: IFlowOptions,
   redirectUri?: string,
@@ -100,8 +102,7 @@ export async function clientOf(
   const given = request.client ?? flow.client;
   if (given) return { client: given, isReused: false };
   const ensure = (...further: IKnownClient[]) =>
-    ensureClient(serverMetadata, {
-      ...sessionOptionsOf(request),
+    ensureWith(context, serverMetadata, {
       knownClients: [...knownClients, ...further],
       clientMetadata,
       clientMetadataUrl,

@@ -24,11 +24,11 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionOptionsOf } from "./session.ts";
+import { sessionContextOf } from "./session.ts";
 import {
-  finishAuthorization,
+  finishWith,
   type IPendingAuthorization,
-  startAuthorization,
+  startWith,
 } from "./sign_in.ts";
 
 /** Options of {@linkcode codeFlow}. */
@@ -177,12 +177,11 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const uri = typeof redirectUri === "function"
       ? await redirectUri({ isInDocument, isNamed, issuer })
       : redirectUri;
+    const own = sessionContextOf(request);
     const scopes = scopesOf(request, options);
     const start = { ...context, scopes };
     const begin = (client: Client, prompt: Record<string, string>) =>
-      startAuthorization(start, {
-        ...sessionOptionsOf(request),
-        client,
+      startWith({ ...own, client }, start, {
         session,
         redirectUri: uri,
         // As an option, an `openid` of the resource would count as requested by the
@@ -198,7 +197,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         par,
       });
     const kept = unfinished.get(issuer);
-    let { client, isReused } = await clientOf(request, options, uri, kept);
+    let { client, isReused } = await clientOf(own, request, options, uri, kept);
     const signIn = async (prompt: Record<string, string>) => {
       let begun: Awaited<ReturnType<typeof begin>>;
       try {
@@ -207,7 +206,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         if (!isReused || !mayBeForgotten(error)) throw error;
         // A server that pushes requests says so before the user leaves.
         const anew = { ...request, session: undefined };
-        ({ client, isReused } = await clientOf(anew, options, uri));
+        ({ client, isReused } = await clientOf(own, anew, options, uri));
         begun = await begin(client, prompt);
       }
       const { url, pending } = begun;
@@ -218,11 +217,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     };
     const finish = (
       { callback, pending }: Awaited<ReturnType<typeof signIn>>,
-    ) =>
-      finishAuthorization(callback, pending, {
-        ...sessionOptionsOf(request),
-        client,
-      });
+    ) => finishWith({ ...own, client }, callback, pending);
     const hasPrompt = options.parameters?.prompt !== undefined;
     const mustConsent = !hasPrompt && lacksRefreshToken(session);
     const signInOnceOrTwice = async () => {

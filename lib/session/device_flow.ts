@@ -70,8 +70,9 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   requireFlowOptions(options);
   return carrying(options.client, async (request) => {
     const { serverMetadata } = request.context;
-    const { client } = await clientOf(request, options);
-    const context = { ...sessionContextOf(request), client };
+    const given = sessionContextOf(request);
+    const { client } = await clientOf(given, request, options);
+    const context = { ...given, client };
     const { now } = context;
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, options) },

@@ -19,11 +19,11 @@ import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { missingScopes } from "../core/scopes.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
-import { transportOf } from "../http/_transport.ts";
+import { contextOf, type IContext } from "../http/_context.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
-import { registerClient } from "../client/registration.ts";
+import { registerWith } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
 
 /** Options of {@linkcode ensureClient}. */
@@ -247,16 +247,23 @@ export async function ensureClient(
   serverMetadata: ClientServerMetadata,
   options?: IEnsureClientOptions,
 ): Promise<IKnownClient> {
-  const { knownClients, clientMetadataUrl, clientMetadata, ...given } =
-    options ?? {};
-  const { redirectUri, scopes, allowHttp, now } = given;
+  return await ensureWith(contextOf(options), serverMetadata, options ?? {});
+}
+
+/** Returns a client for a server. See {@linkcode ensureClient}. */
+export async function ensureWith(
+  context: IContext,
+  serverMetadata: ClientServerMetadata,
+  { knownClients, clientMetadataUrl, clientMetadata, redirectUri, scopes }:
+    Omit<IEnsureClientOptions, keyof IContext>,
+): Promise<IKnownClient> {
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   const selection = selectClient(serverMetadata, {
     knownClients: knownClients?.filter((known) =>
       uri === undefined || mayUse(known, uri)
     ),
     clientMetadataUrl,
-    now,
+    now: context.now,
   });
   if ("client" in selection) {
     const { client } = selection;
@@ -282,11 +289,7 @@ export async function ensureClient(
     serverMetadata,
     clientMetadata,
     { redirectUri: uri, scopes: scopes && requireScopes("scopes", scopes) },
-    (metadata) =>
-      registerClient(serverMetadata, metadata, {
-        ...transportOf(options),
-        allowHttp,
-      }),
+    (metadata) => registerWith(context, serverMetadata, metadata, undefined),
   );
   const { token_endpoint_auth_method: method } = clientMetadata;
   return requireAuthentication(client, serverMetadata, method);
