@@ -47,7 +47,9 @@ function specialRemedyOf(
   retryAfter: number | undefined,
 ): string | undefined {
   // Those of the authorization server; metadata of another resource is the cause.
-  const last = attempts.slice(attempts.findLastIndex((one) => !one.error) + 1);
+  const firstOfServer = attempts.map(({ error }) => !error).lastIndexOf(true) +
+    1;
+  const last = attempts.slice(firstOfServer);
   if (last.some(isMismatch) && cause === undefined) return OTHER_ISSUER;
   // Without a URL, it is the user who has taken too long.
   if (code === "timeout" && url === undefined) {

@@ -51,6 +51,18 @@ function listenOn(
   });
 }
 
+interface IPermissions {
+  query(descriptor: object): Promise<{ readonly state: string }>;
+}
+
+/** Checks whether this program may listen: Deno throws where no handler catches it. */
+async function mayListen(address: string, port: number): Promise<boolean> {
+  const { Deno } = globalThis as { Deno?: { permissions?: IPermissions } };
+  const net = { name: "net", host: `[${address}]:${port}` };
+  const status = await Deno?.permissions?.query(net);
+  return (status?.state ?? "granted") === "granted";
+}
+
 /** Checks whether a machine has no such address. */
 function isMissing(error: unknown): boolean {
   const { code } = error as { code?: unknown };
@@ -68,7 +80,7 @@ async function listenFor(
   port: number,
 ): Promise<IListener> {
   const first = await listenOn(handle, port, IPV4);
-  if (host !== "localhost") return first;
+  if (host !== "localhost" || !await mayListen(IPV6, first.port)) return first;
   let second: IListener;
   try {
     second = await listenOn(handle, first.port, IPV6);

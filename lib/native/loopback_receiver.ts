@@ -20,7 +20,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import type { IRedirectUriRequest, IVisit } from "../session/code_flow.ts";
 import { openBrowser } from "./_browser.ts";
-import { type IListener, listen, type LoopbackHost } from "./_listener.ts";
+import { type IListener, listen } from "./_listener.ts";
 import { PAGE_HEADERS, renderPage } from "./_page.ts";
 import { onInputLine, queryInLine } from "./_paste.ts";
 
@@ -46,7 +46,7 @@ export interface ILoopbackReceiverOptions {
    *
    * @default {"127.0.0.1"}
    */
-  host?: LoopbackHost | undefined;
+  host?: "127.0.0.1" | "localhost" | undefined;
   /**
    * Path of the redirect URI.
    *
@@ -131,9 +131,9 @@ export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
  * `url_refused` if the URL is not http or https, or `invalid_argument` if `redirectUri`
  * was not called before.
  *
- * Deno needs `--allow-net=127.0.0.1` (with `[::1]` for `localhost`), and `--allow-run`
- * and `--allow-env` for the command that opens the browser; without the latter two, the
- * URL is only printed.
+ * Deno needs `--allow-net=127.0.0.1`, and `--allow-run` and `--allow-env` for the command
+ * that opens the browser; without the latter two, the URL is only printed. For
+ * `localhost`, it listens on `::1` only with `--allow-net=127.0.0.1,[::1]`.
  *
  * The command receives the URL with its `state` as an argument. Other users of the same
  * machine can read the argument in the list of processes, sign in themselves and send

@@ -204,13 +204,8 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
 const hasIpv6 = Object.values(networkInterfaces()).flat()
   .some((address) => address?.address === "::1");
 
-Deno.test({
-  name: "createLoopbackReceiver() listens on both addresses of localhost",
-  ignore: !hasIpv6,
-  fn: bothAddresses,
-});
-
-async function bothAddresses() {
+Deno.test("createLoopbackReceiver() listens on both addresses of localhost", async () => {
+  if (!hasIpv6) return;
   const options = { host: "localhost", port: 0 } as const;
   const { visit, redirectUri } = await startVisit(ignore, options);
   const { port } = new URL(redirectUri);
@@ -236,7 +231,7 @@ async function bothAddresses() {
   for (const address of ["127.0.0.1", "[::1]"]) {
     await assertClosed(`http://${address}:${port}`);
   }
-}
+});
 
 Deno.test("createLoopbackReceiver() prints the URL before it opens the browser", async () => {
   const opening = "Opening the browser. If no page appears, open this URL:";
