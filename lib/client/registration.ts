@@ -156,14 +156,6 @@ export interface IRegisterClientOptions extends IRequestOptions {
   allowHttp?: boolean | undefined;
 }
 
-/** Metadata of a server that registers clients. */
-type RegistrationServer = Pick<
-  IAuthorizationServerMetadata,
-  | "issuer"
-  | "registration_endpoint"
-  | "token_endpoint_auth_methods_supported"
->;
-
 /** Returns `web` if every redirect URI is https, else `native`. */
 function applicationTypeOf(redirectUris: readonly string[] = []): string {
   return redirectUris.length > 0 &&
@@ -274,7 +266,12 @@ function clientIn(
  * ```
  */
 export async function registerClient(
-  serverMetadata: RegistrationServer,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    | "issuer"
+    | "registration_endpoint"
+    | "token_endpoint_auth_methods_supported"
+  >,
   request: IAuthorizationDynamicClientRegistrationRequest,
   options?: IRegisterClientOptions,
 ): Promise<IKnownClient> {
@@ -286,7 +283,7 @@ export async function registerClient(
 /** Registers a client. See {@linkcode registerClient}. */
 export async function registerWith(
   context: IContext,
-  serverMetadata: RegistrationServer,
+  serverMetadata: Parameters<typeof registerClient>[0],
   request: IAuthorizationDynamicClientRegistrationRequest,
   headers: IRequestOptions["headers"],
 ): Promise<IKnownClient> {

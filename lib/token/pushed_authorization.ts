@@ -38,17 +38,6 @@ export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
   now?: (() => number) | undefined;
 }
 
-/** Metadata of a server that authorization requests can be pushed to. */
-type PushServer = Pick<
-  IAuthorizationServerMetadata,
-  | "issuer"
-  | "authorization_endpoint"
-  | "token_endpoint"
-  | "pushed_authorization_request_endpoint"
-  | "code_challenge_methods_supported"
-  | "token_endpoint_auth_methods_supported"
->;
-
 /** An authorization request that the server has stored. */
 export interface IPushedAuthorization {
   /** Reference to the request. It can be used once. */
@@ -124,7 +113,15 @@ export interface IPushedAuthorization {
  * ```
  */
 export async function pushAuthorizationRequest(
-  serverMetadata: PushServer,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    | "issuer"
+    | "authorization_endpoint"
+    | "token_endpoint"
+    | "pushed_authorization_request_endpoint"
+    | "code_challenge_methods_supported"
+    | "token_endpoint_auth_methods_supported"
+  >,
   parameters: IAuthorizationParameters,
   options: IPushAuthorizationRequestOptions,
 ): Promise<IPushedAuthorization> {
@@ -147,7 +144,7 @@ export async function pushAuthorizationRequest(
 /** Pushes an authorization request. See {@linkcode pushAuthorizationRequest}. */
 export async function pushWith(
   context: IGrantContext & { readonly client: Client },
-  serverMetadata: PushServer,
+  serverMetadata: Parameters<typeof pushAuthorizationRequest>[0],
   parameters: IAuthorizationParameters,
   assumePkce: boolean | undefined,
 ): Promise<IPushedAuthorization> {
