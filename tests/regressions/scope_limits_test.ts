@@ -8,6 +8,15 @@ function scopeList(prefix: string, count: number, padding = ""): string[] {
   return Array.from({ length: count }, (_, n) => `${prefix}${padding}${n}`);
 }
 
+/** A response that requires scopes. */
+function forbidden(scopes: string[]): Response {
+  const challenge = `Bearer error="insufficient_scope", scope="${
+    scopes.join(" ")
+  }"`;
+  const headers = { "WWW-Authenticate": challenge };
+  return new Response("no", { status: 403, headers });
+}
+
 /** A user who grants what is requested, at most so often. */
 function grantsAll() {
   const requested: string[][] = [];
@@ -28,6 +37,36 @@ function assertWithinLimits(requested: string[][]): void {
     assert(scopes.length <= 100, `${scopes.length}`);
     assert(scopes.join(" ").length <= 4_096, `${scopes.join(" ").length}`);
   }
+}
+
+for (
+  const [what, count, padding] of [
+    ["100 scopes", 60, ""],
+    ["4,096 characters", 4, "x".repeat(600)],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() adds no scopes to more than ${what}, which calls at the same time have requested`, async () => {
+    const { requested, authorize } = grantsAll();
+    const { api } = resourceFetch(
+      ({ url }) =>
+        url.startsWith(`${MCP}/`)
+          ? forbidden(scopeList(url.slice(-1), count, padding))
+          : undefined,
+      { store: memoryStore(SESSION), authorize },
+    );
+    const call = (names: string[]) =>
+      Promise.all(names.map(async (name) => {
+        const response = await api(`${MCP}/${name}`);
+        assertEquals([response.status, await response.text()], [403, "no"]);
+      }));
+    await call(["a", "b"]);
+    // Each of the two adds its scopes once; no later call does.
+    const added = requested.map(({ length }) => length - 1);
+    assertEquals(added, [count, 2 * count]);
+    await call(["c", "d"]);
+    assertEquals(requested.length, 2);
+    assertWithinLimits(requested.slice(0, 1));
+  });
 }
 
 Deno.test("createAuthorizedFetch() adds no scopes of the metadata to those of a challenge", async () => {

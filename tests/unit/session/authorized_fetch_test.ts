@@ -411,6 +411,29 @@ Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 10
   }
 });
 
+Deno.test("createAuthorizedFetch() limits the scopes of each step-up, not those of two at the same time", async () => {
+  const scopes = (url: string) =>
+    Array.from({ length: 60 }, (_, n) => `${url.at(-1)}${n}`);
+  let count = 1;
+  const granted = new Map<string | null, string[]>();
+  const { api } = create(({ url, authorization }) => {
+    const has = granted.get(authorization)?.includes(scopes(url)[0]!);
+    return has ? new Response("yes") : insufficientScope(scopes(url).join(" "));
+  }, {
+    store: memoryStore(SESSION),
+    authorize: ({ scopes }) => {
+      const access_token = `a${++count}`;
+      granted.set(`Bearer ${access_token}`, scopes);
+      const token = { access_token, token_type: "Bearer" };
+      return Promise.resolve({ ...SESSION, token, scopes });
+    },
+  });
+  const calls = ["a", "b"].map((path) => api(`${MCP}/${path}`));
+  const texts = (await Promise.all(calls)).map((one) => one.text());
+  assertEquals(await Promise.all(texts), ["yes", "yes"]);
+  assertEquals((await api.session())!.scopes.length, 121);
+});
+
 Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token lacks a required scope", async () => {
   for (
     const [granted, renewals] of [["read", 1], ["", 1], ["read s1", 3]] as const
