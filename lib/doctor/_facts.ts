@@ -216,28 +216,24 @@ export function isFound(
 }
 
 /**
- * Returns the severity of a problem at a URL: an error if discovery requested it
- * and obtained no metadata of that kind. A problem with a document is more severe
- * than a missing document.
+ * Returns the severity of a problem at a URL: an error if discovery has failed, has
+ * requested it or would have come to it next, and obtained no metadata of that kind. A
+ * problem with a document is more severe than a missing document.
  */
 export function severityAt(
   facts: IFacts,
   document: AnyDocument,
 ): "error" | "warning" {
   const { resourceDocuments, serverDocuments } = facts;
-  const isServer = serverDocuments.some((one) => one === document);
-  const all: readonly AnyDocument[] = isServer
-    ? serverDocuments
-    : resourceDocuments;
-  const isReached = serverDocuments.some(({ isUsed }) => isUsed);
-  // Once a server is named, discovery depends on the metadata of that server.
-  const isLast = isServer || !isNamed(facts) || !isReached;
-  const counts = ({ isUsed }: AnyDocument) =>
-    isUsed || (isServer && !isReached);
-  const used = all.filter(counts);
-  const isCause = isLast && counts(document) &&
-    !used.some(({ metadata }) => metadata) &&
-    (membersOf(document) || !used.some(membersOf));
+  const all: readonly AnyDocument[] =
+    serverDocuments.some((one) => one === document)
+      ? serverDocuments
+      : resourceDocuments;
+  const used = all.filter(({ isUsed }) => isUsed);
+  const tried = used.length > 0 ? used : all;
+  const isCause = tried.includes(document) &&
+    !tried.some(({ metadata }) => metadata) &&
+    (membersOf(document) || !tried.some(membersOf));
   return isBlocked(facts) && isCause ? "error" : "warning";
 }
 
