@@ -1,6 +1,6 @@
 /**
- * Builds the npm package with dnt into `./npm`: ESM and CommonJS with their
- * declarations, type-checked and tested in Node.
+ * Builds the npm package with dnt into `./npm`: ES modules with their declarations,
+ * type-checked and tested in Node.
  *
  * `--version 1.2.3` is the version of the package; the default is the one in
  * `deno.json`.
@@ -63,22 +63,20 @@ async function findTestPattern(): Promise<string> {
 
 /** Fails if dnt added files to what is published. */
 async function requireOnlySources(): Promise<void> {
-  for (const directory of ["npm/esm", "npm/script"]) {
-    for await (const { name } of Deno.readDir(new URL(directory, root))) {
-      // What its tests need is not published.
-      if (!name.startsWith("_dnt.") || name.startsWith("_dnt.test_")) continue;
-      throw new Error(
-        `dnt added ${directory}/${name} to the package, expected the sources ` +
-          "only. If it is a polyfill that no supported Node needs, add its name " +
-          "to NO_POLYFILLS in scripts/support/npm_package.ts",
-      );
-    }
+  for await (const { name } of Deno.readDir(new URL("npm/esm", root))) {
+    // What its tests need is not published.
+    if (!name.startsWith("_dnt.") || name.startsWith("_dnt.test_")) continue;
+    throw new Error(
+      `dnt added npm/esm/${name} to the package, expected the sources only. If ` +
+        "it is a polyfill that no supported Node needs, add its name to " +
+        "NO_POLYFILLS in scripts/support/npm_package.ts",
+    );
   }
 }
 
 /**
- * Completes what dnt wrote: `esm/` and `script/` have a package.json without
- * `sideEffects`, and bundlers read the one that is nearest to a file.
+ * Completes what dnt wrote: `esm/` has a package.json without `sideEffects`, and
+ * bundlers read the one that is nearest to a file.
  */
 async function finishPackageJsons(): Promise<void> {
   const change = async (path: string, finish: typeof finishPackageJson) => {
@@ -86,9 +84,10 @@ async function finishPackageJsons(): Promise<void> {
     await Deno.writeTextFile(path, `${JSON.stringify(json, null, 2)}\n`);
   };
   await change("npm/package.json", finishPackageJson);
-  for (const path of ["npm/esm/package.json", "npm/script/package.json"]) {
-    await change(path, (json) => ({ ...json, sideEffects: false }));
-  }
+  await change(
+    "npm/esm/package.json",
+    (json) => ({ ...json, sideEffects: false }),
+  );
 }
 
 async function build(dnt: IDnt, version: string): Promise<void> {
@@ -100,10 +99,10 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     outDir: "./npm",
     shims: { deno: { test: "dev" } },
     declaration: "inline",
-    typeCheck: "both",
+    typeCheck: "single",
     esModule: true,
-    // dnt's name for CommonJS is "script".
-    scriptModule: "cjs",
+    // No CommonJS: `require` loads ES modules in every Node that is supported.
+    scriptModule: false,
     test: true,
     rootTestDir: `./tests/${PORTABLE_FOLDER.slice(0, -1)}`,
     testPattern: tests,

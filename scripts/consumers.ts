@@ -68,9 +68,8 @@ const rows: IRow[] = [];
     server: server.origin,
     temporary,
   };
-  const { name, version, origin, hasCommonJs } = context.package;
-  const formats = hasCommonJs ? "ESM and CommonJS" : "ESM";
-  console.log(`${name} ${version} from ${origin}: ${formats}`);
+  const { name, version, origin } = context.package;
+  console.log(`${name} ${version} from ${origin}`);
   // One after the other, so that they do not affect the measured times.
   for (const [name, consume] of Object.entries(CONSUMERS)) {
     if (values.only !== undefined && values.only !== name) continue;

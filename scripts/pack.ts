@@ -2,7 +2,7 @@
  * Packs the sources as an npm package, as ESM with declarations and the program: for
  * those who install from a clone. Prints the path of the tarball.
  *
- * `deno task build:npm` builds what is published, with CommonJS as well.
+ * `deno task build:npm` builds what is published.
  */
 import { packSources } from "./support/package.ts";
 

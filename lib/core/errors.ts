@@ -233,8 +233,7 @@ export class OAuthClientError extends Error {
 
 /**
  * Checks whether a value is an {@linkcode OAuthClientError}. Unlike `instanceof`, it
- * also recognizes errors of another copy of this library, such as the CommonJS build
- * beside the ES module build.
+ * also recognizes errors of another copy of this library, such as another version.
  *
  * @example Retry later if the server asks for it
  * ```ts

@@ -30,7 +30,6 @@ export interface IContext {
 /** What every consumer prints, as one line of JSON. */
 export interface IOutcome {
   readonly importMs?: number;
-  readonly kind?: string;
   readonly report?: unknown;
   readonly failure?: string;
 }

@@ -18,16 +18,15 @@ const NODE_PACKAGE = `node-${
   Deno.build.os === "windows" ? "win" : Deno.build.os
 }-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
 
-/** Returns the `node` on the path if it has this major version, otherwise npm's. */
+/** Returns the `node` on the path if it has this version, otherwise npm's. */
 export async function findNode(
   context: Pick<IContext, "temporary">,
   version: string,
 ): Promise<string> {
-  const [major] = version.split(".");
   const onPath = await outputOf("node", ["--version"], {
     cwd: context.temporary,
   }).catch(() => "");
-  if (onPath.startsWith(`v${major}.`)) return "node";
+  if (onPath.trim() === `v${version}`) return "node";
   const tool = await installTool(context, NODE_PACKAGE, version);
   return `${tool}/node_modules/${NODE_PACKAGE}/bin/node`;
 }
@@ -95,18 +94,7 @@ async function runAll(
   const load = async (file: string): Promise<Partial<IRow>> => {
     const args = [file, context.server];
     const outcome = parseOutcome(await outputOf(program, args, { cwd }));
-    const { kind = "ESM" } = outcome;
-    const isWrong = kind === "ESM" && file === "require.cjs" &&
-      context.package.hasCommonJs && runtime === "Node";
-    return {
-      loaded: `${file.replace(/\..*/, "")}, ${kind}`,
-      ...isWrong
-        ? {
-          failure:
-            "require() loaded ESM, although the package contains CommonJS",
-        }
-        : judge(outcome),
-    };
+    return judge(outcome);
   };
   const tasks = {
     import: () => load("import.mjs"),

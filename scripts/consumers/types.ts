@@ -23,39 +23,23 @@ const NODE = { lib: ["ES2022"], types: ["node"] };
 const NODE16 = { module: "node16", moduleResolution: "node16" };
 const BUNDLER = { module: "esnext", moduleResolution: "bundler" };
 
-/** Resolves without `exports`: the sub paths need `typesVersions`. */
-const NODE10 = { module: "commonjs", moduleResolution: "node10" };
+/** Allows CommonJS to import an ES module, unlike `node16`. */
+const NODENEXT = { module: "nodenext", moduleResolution: "nodenext" };
 
-/**
- * Only `nodenext` allows CommonJS to import an ES module. TypeScript 7 has no
- * `node10`, which is also called `node`.
- */
-function projectsFor(hasCommonJs: boolean, typescript: string): IProject[] {
-  const commonJs = hasCommonJs
-    ? NODE16
-    : { module: "nodenext", moduleResolution: "nodenext" };
-  return [
-    { name: "node16", file: "types.mts", options: { ...NODE16, ...BROWSER } },
-    {
-      name: `${commonJs.module}, CommonJS`,
-      file: "types.cts",
-      options: { ...commonJs, ...BROWSER },
-    },
-    { name: "bundler", file: "types.ts", options: { ...BUNDLER, ...BROWSER } },
-    {
-      name: "node16, no DOM",
-      file: "types.mts",
-      options: { ...NODE16, ...NODE },
-    },
-    ...hasCommonJs && typescript.startsWith("5.")
-      ? [{
-        name: "node10",
-        file: "types.ts",
-        options: { ...NODE10, ...BROWSER },
-      }]
-      : [],
-  ];
-}
+const PROJECTS: readonly IProject[] = [
+  { name: "node16", file: "types.mts", options: { ...NODE16, ...BROWSER } },
+  {
+    name: "nodenext, CommonJS",
+    file: "types.cts",
+    options: { ...NODENEXT, ...BROWSER },
+  },
+  { name: "bundler", file: "types.ts", options: { ...BUNDLER, ...BROWSER } },
+  {
+    name: "node16, no DOM",
+    file: "types.mts",
+    options: { ...NODE16, ...NODE },
+  },
+];
 
 const OPTIONS = {
   target: "ES2022",
@@ -69,7 +53,7 @@ const OPTIONS = {
 /** Type-checks a consumer with every resolution and every TypeScript. */
 export async function runTypeScript(context: IContext): Promise<IRow[]> {
   const directory = `${context.temporary}/types`;
-  const { name, tarball, hasCommonJs } = context.package;
+  const { name, tarball } = context.package;
   await install(directory, {
     [name]: `file:${tarball}`,
     "@types/node": packages["@types/node"],
@@ -82,10 +66,7 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
     );
   }
   const projects = packages.typescript.flatMap((version) =>
-    projectsFor(hasCommonJs, version).map((project) => ({
-      version,
-      ...project,
-    }))
+    PROJECTS.map((project) => ({ version, ...project }))
   );
   return await rowsOf(
     projects,
@@ -111,12 +92,11 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
 
 /**
  * Runs publint, whose suggestions and warnings count as errors, and attw ("are the types
- * wrong?"), also for `node10`, which does not support `exports`. A package without
- * CommonJS is checked with the profile for ES modules.
+ * wrong?") with its profile for ES modules.
  */
 export async function runLinters(context: IContext): Promise<IRow[]> {
-  const { tarball, hasCommonJs } = context.package;
-  const profile = hasCommonJs ? "strict" : "esm-only";
+  const { tarball } = context.package;
+  const profile = "esm-only";
   const attw = ["--profile", profile, "--no-emoji", "--format", "ascii"];
   const linters = [
     ["publint", "publint", "strict", ["run", tarball, "--strict"]],

@@ -11,7 +11,6 @@ import config from "../../deno.json" with { type: "json" };
 import map from "../npm_only/import_map.json" with { type: "json" };
 import {
   COMPILER_OPTIONS,
-  DNT_COMMONJS,
   DNT_DEFAULTS,
   npmEntryPoints,
 } from "../support/npm_package.ts";
@@ -144,7 +143,7 @@ interface ICheck {
 const PROGRAMS = ["./native", "./cli", "./testing"];
 
 /**
- * The tests with the options of dnt, as ES modules and as CommonJS; and the library
+ * The tests with the options of dnt; and the library
  * alone with those of deno.json and the types of ES2022, because dnt's options would
  * allow newer ones. Only the entry points for programs have the types of Node.
  */
@@ -163,12 +162,7 @@ function checksFor({ tests }: IProject): ICheck[] {
     files: tests.map((path) => `tests/${path}`),
   };
   return [
-    { ...asDnt, loaded: "unit tests, as dnt, ESM" },
-    {
-      ...asDnt,
-      loaded: "unit tests, as dnt, CommonJS",
-      options: { ...asDnt.options, ...DNT_COMMONJS },
-    },
+    { ...asDnt, loaded: "unit tests, as dnt" },
     {
       loaded: "sources, ES2022",
       options: { ...options, types: [] },

@@ -17,9 +17,8 @@ export const entryPoints: readonly IEntryPoint[] = Object
 const RUN_BY_DENO = ["./lib/cli/mod.ts"];
 
 /**
- * The entry points of the npm package, which has one program of its own. dnt would add
- * a polyfill for `import.meta` in CommonJS, and bundlers for pages and Workers follow
- * the import of the program to modules of Node.
+ * The entry points of the npm package, which has one program of its own: bundlers for
+ * pages and Workers would follow the import of the program to modules of Node.
  */
 export const npmEntryPoints: readonly IEntryPoint[] = entryPoints.map((
   { name, path },
@@ -49,8 +48,7 @@ export const COMPILER_OPTIONS = {
 
 /**
  * The polyfills that dnt would add for what the sources contain. It looks for names
- * only, such as a method `findLast`, and Node 20 has all three. Not `false` for all
- * of them: that is an error, as CommonJS needs the one for `import.meta`.
+ * only, such as a method `findLast`, and Node 20 has all three.
  */
 export const NO_POLYFILLS = {
   arrayFindLast: false,
@@ -64,13 +62,6 @@ export const DNT_DEFAULTS = {
   useUnknownInCatchVariables: false,
   isolatedModules: true,
   skipLibCheck: true,
-} as const;
-
-/** The options with which dnt type-checks once more, for CommonJS. */
-export const DNT_COMMONJS = {
-  module: "commonjs",
-  moduleResolution: "node10",
-  esModuleInterop: true,
 } as const;
 
 /**
@@ -133,7 +124,8 @@ export function packageMembers() {
     keywords: ["oauth", "oauth2", "mcp", "pkce", "dpop", "discovery"],
     license: config.license,
     sideEffects: false,
-    engines: { node: ">=20" },
+    // From these on, `require` loads ES modules.
+    engines: { node: "^20.19.0 || >=22.12.0" },
     ...repositoryMembers(repositoryUrl(Deno.env.toObject())),
   };
 }
@@ -141,26 +133,24 @@ export function packageMembers() {
 /** What dnt writes into package.json, as far as it is changed. */
 interface IBuiltPackageJson {
   readonly [member: string]: unknown;
-  readonly exports: Readonly<Record<string, { require: string }>>;
+  readonly exports: Readonly<Record<string, { import: string }>>;
   readonly bin: Readonly<Record<string, string>>;
 }
 
 /**
  * Returns the package.json to publish, from the one that dnt writes:
- * - with `type`, so that nothing has to guess the format of a file beside the folders
- *   `esm/` and `script/`, which have a package.json of their own;
+ * - with `type`, so that nothing has to guess the format of a file beside the folder
+ *   `esm/`, which has a package.json of its own;
+ * - with exports for `require` as well, as dnt names the condition `import` alone;
  * - with an export of package.json, which tools read;
- * - with the declarations of the sub paths for `moduleResolution: node` of TypeScript,
- *   which does not read `exports`;
  * - with paths of programs as npm writes them: it "corrects" others at publication.
  */
 export function finishPackageJson(
   packageJson: IBuiltPackageJson,
 ): Record<string, unknown> {
   const { exports, bin } = packageJson;
-  const subPaths = Object.entries(exports).filter(([name]) => name !== ".");
-  const declarations = subPaths.map(([name, { require }]) =>
-    [name.replace("./", ""), [require.replace(/\.js$/, ".d.ts")]] as const
+  const modules = Object.entries(exports).map(([name, { import: path }]) =>
+    [name, path] as const
   );
   const programs = Object.entries(bin).map(([name, path]) =>
     [name, path.replace(/^\.\//, "")] as const
@@ -168,8 +158,10 @@ export function finishPackageJson(
   return {
     ...packageJson,
     type: "module",
-    exports: { ...exports, "./package.json": "./package.json" },
-    typesVersions: { "*": Object.fromEntries(declarations) },
+    exports: {
+      ...Object.fromEntries(modules),
+      "./package.json": "./package.json",
+    },
     bin: Object.fromEntries(programs),
   };
 }

@@ -18,8 +18,6 @@ export interface IPackage {
   readonly origin: string;
   readonly name: string;
   readonly version: string;
-  /** Whether `require` finds CommonJS in it. */
-  readonly hasCommonJs: boolean;
   /** Paths of the declarations, by the names of the entry points. */
   readonly declarations: Readonly<Record<string, string>>;
 }
@@ -27,11 +25,8 @@ export interface IPackage {
 interface IPackageJson {
   name: string;
   version: string;
-  /** By the conditions that dnt and `deno pack` write. */
-  exports: Record<
-    string,
-    { types?: string; import?: string; require?: string }
-  >;
+  /** Paths of modules, or what `deno pack` writes. */
+  exports: Record<string, string | { types: string }>;
 }
 
 /** Copies the files that are published, and nothing else of the working tree. */
@@ -112,8 +107,8 @@ async function makeTarball(path: string | undefined, temporary: string) {
 
 /** Returns the path of an entry point's declarations within the package. */
 function declarationsOf({ exports }: IPackageJson, name: string): string {
-  const { types, import: module } = exports[name] ?? {};
-  const found = types ?? module;
+  const module = exports[name];
+  const found = typeof module === "object" ? module.types : module;
   if (!found) throw new Error(`The package has no entry point "${name}"`);
   // Declarations that are not named are beside the module.
   return found.replace(/^\.\//, "").replace(/\.js$/, ".d.ts");
@@ -135,7 +130,6 @@ export async function preparePackage(
     origin: path ?? "deno task pack",
     name: json.name,
     version: json.version,
-    hasCommonJs: json.exports["."]?.require !== undefined,
     declarations: Object.fromEntries(
       entryPoints.map(({ name }) => [
         name,

@@ -1,9 +1,7 @@
-/** Loads the client by `require`, in Node and Bun. */
+/** Loads the client, which is an ES module, by `require`, in Node and Bun. */
 const started = performance.now();
 const client = require("@oauth-helper/client");
 const importMs = performance.now() - started;
-// `require` returns the namespace of an ES module.
-const kind = client[Symbol.toStringTag] === "Module" ? "ESM" : "CommonJS";
 
 const entryPoints = {
   browser: require("@oauth-helper/client/browser"),
@@ -16,4 +14,4 @@ const entryPoints = {
 
 import("./scenario.js")
   .then(({ runScenario }) => runScenario(client, process.argv[2], entryPoints))
-  .then((report) => console.log(JSON.stringify({ importMs, kind, report })));
+  .then((report) => console.log(JSON.stringify({ importMs, report })));

@@ -16,10 +16,7 @@ export const rsa = (name: string, hash: string): RsaHashedImportParams => ({
   hash,
 });
 
-/**
- * The key of RFC 7515, appendix A.3.1, for a table of a whole file: generating one
- * there needs `await` at the top, which CommonJS does not have.
- */
+/** The key of RFC 7515, appendix A.3.1, for tables of whole files. */
 export const PRIVATE_JWK: IPrivateJwk = {
   kty: "EC",
   crv: "P-256",
