@@ -1,9 +1,8 @@
 /** How a new session is obtained: a challenge, the discovery, and `authorize`. */
 
-import { printableWithout } from "../core/_quote.ts";
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { mergeHeaders, requestHead } from "../http/_request.ts";
@@ -48,10 +47,9 @@ async function obtainChallenge(
   }
 }
 
-/** Discovers the authorization server. The resource may repeat what it received. */
+/** Discovers the authorization server. */
 async function discoverFor(
   need: INeed,
-  tokens: readonly string[],
   renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<IAuthorizationContext> {
@@ -66,14 +64,7 @@ async function discoverFor(
     offlineAccess: undefined,
   });
   requireDpop(context, options.dpop, challenge);
-  // Otherwise, the token would be in every message that names the server.
-  const repeats = Object.values(context.serverMetadata).some((value) =>
-    typeof value === "string" && printableWithout(tokens, value) === undefined
-  );
-  if (!repeats) return context;
-  const message = `The metadata of the authorization server for ${resource} ` +
-    "is not used: it repeats a token of the session";
-  throw new OAuthClientError("discovery_failed", message);
+  return context;
 }
 
 /** Checks whether the visit of a user continues elsewhere, or has not begun. */
@@ -207,7 +198,7 @@ export async function signInAnew(
       ...(maxAge !== undefined && { max_age: maxAge }),
     }, secrets);
   }
-  const context = await discoverFor(need, tokens, renewal, signal);
+  const context = await discoverFor(need, renewal, signal);
   const { issuer } = context;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
   const fromChallenge = scopesFrom(context.challenge?.params.scope);
@@ -258,7 +249,7 @@ export async function signInAnew(
   } finally {
     await marking?.written();
   }
-  requireUsable(next, renewal, context);
+  requireUsable(next, renewal, context, secrets);
   await store.keep(next);
   emit(onEvent, signInFinished(next), [...secrets, ...secretTokens(next)]);
   return next;

@@ -1,8 +1,7 @@
 /** Which sessions a fetch may use. */
 
 import { requireArgument } from "../core/_arguments.ts";
-import { quoteUrl } from "../core/_url.ts";
-import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
+import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
 import type {
   IAuthorizationContext,
   IDiscovery,
@@ -10,6 +9,7 @@ import type {
 import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf, type IBearerRules } from "./_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
+import { errorOf, words } from "../http/_error.ts";
 import type { OnEvent } from "../http/events.ts";
 import { tokenOf } from "./_renewal_reason.ts";
 import { REPLACED, type SharedStore } from "./_shared_store.ts";
@@ -74,17 +74,23 @@ function mismatch(
   code: OAuthClientErrorCode,
   found: string,
   expected: string,
+  sent: readonly string[],
 ): OAuthClientError {
-  const message = `The session is for ${quoteUrl(found)}, expected ` +
-    quoteUrl(expected);
-  return new OAuthClientError(code, message);
+  const message = words`The session is for ${{ url: found }}, expected ${{
+    url: expected,
+  }}`;
+  return errorOf({ sent: [...sent] }, code, message);
 }
 
-/** Fails unless a session may be used, and matches the discovery, if given. */
+/**
+ * Fails unless a session may be used, and matches the discovery, if given. The error
+ * repeats nothing of `sent`, which the issuer of a hostile resource may contain.
+ */
 export function requireUsable(
   session: ISession,
   { resource: { href }, discovery, rules, options: { dpop } }: IRenewal,
   context?: IAuthorizationContext,
+  sent: readonly string[] = [],
 ): void {
   const { access_token } = session?.token ?? {};
   requireArgument(
@@ -100,11 +106,11 @@ export function requireUsable(
   const { issuer, resource, dpopThumbprint } = session;
   const server = context ?? discovery.serverMetadata;
   if (server && issuer !== server.issuer) {
-    throw mismatch("issuer_mismatch", issuer, server.issuer);
+    throw mismatch("issuer_mismatch", issuer, server.issuer, sent);
   }
   const expected = context?.resource ?? href;
   if (!reaches(resource, href) || (context && resource !== expected)) {
-    throw mismatch("identifier_mismatch", resource, expected);
+    throw mismatch("identifier_mismatch", resource, expected, sent);
   }
   requireArgument(
     dpopThumbprint === dpop?.thumbprint,

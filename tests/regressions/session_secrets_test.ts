@@ -191,39 +191,66 @@ Deno.test("createAuthorizedFetch().renew() repeats no token that has been replac
   assertHides(error, "discovery_failed", [access_token]);
 });
 
-Deno.test("createAuthorizedFetch() uses no authorization server whose metadata repeats the token", async () => {
-  for (
-    const [issuer, endpoint] of [
-      [`${AS}/${access_token}`, "/token"],
-      [AS, `/${encodeURIComponent(access_token)}`],
-    ] as const
-  ) {
-    let asked = 0;
-    const { api } = resourceFetch(({ url }) => {
-      if (url === MCP) return challenge(`${PRM}/mcp`);
-      if (url.startsWith(API)) {
-        const authorization_servers = [issuer];
-        return Response.json({ resource: MCP, authorization_servers });
+/** Members of metadata that repeat a token, and the code of the error at that server. */
+const REPEATED_IN: [members: string[], code: string][] = [
+  [["issuer"], "issuer_mismatch"],
+  [["registration_endpoint"], "oauth_error"],
+  [["authorization_endpoint"], "unsupported"],
+  [["token_endpoint"], "unexpected_status"],
+];
+
+for (const [[member = ""], code] of REPEATED_IN) {
+  for (const encode of [String, encodeURIComponent]) {
+    Deno.test(`createAuthorizedFetch() repeats no token that is in the ${member} of the metadata, as ${encode.name}`, async () => {
+      const repeated = encode(access_token);
+      const metadata: Record<string, unknown> = { ...CODE_SERVER };
+      metadata[member] = `${AS}/${repeated}`;
+      if (member === "authorization_endpoint") {
+        metadata.code_challenge_methods_supported = undefined;
       }
-      const token_endpoint = AS + endpoint;
-      return Response.json({
-        issuer,
-        token_endpoint,
-        response_types_supported: ["code"],
+      const events: AuthorizedFetchEvent[] = [];
+      const { api } = resourceFetch(({ url }) => {
+        if (url === MCP) return challenge(`${PRM}/mcp`);
+        if (url.startsWith(API)) {
+          const authorization_servers = [metadata.issuer];
+          return Response.json({ resource: MCP, authorization_servers });
+        }
+        if (url.includes("/.well-known/")) return Response.json(metadata);
+        if (url === metadata.registration_endpoint) {
+          return member === "registration_endpoint"
+            ? Response.json({
+              error: "invalid_client_metadata",
+              error_description: repeated,
+            }, { status: 400 })
+            : Response.json({ client_id: "c2" });
+        }
+        return new Response("", { status: 404 });
+      }, {
+        // Of a client that the server no longer knows.
+        store: memoryStore({
+          ...SESSION,
+          token,
+          client: { ...SESSION.client, client_id: "" },
+        }),
+        onEvent: (event) => events.push(event),
+        authorize: member === "issuer"
+          ? () => Promise.resolve(SESSION)
+          : codeFlow({
+            clientMetadata: { client_name: "x", redirect_uris: [] },
+            redirectUri: "https://app.example/callback",
+            visit: (_url, { pending: { state } }) =>
+              Promise.resolve(new URLSearchParams({ code: "c1", state })),
+          }),
       });
-    }, {
-      store: store(),
-      authorize: () => {
-        asked++;
-        return Promise.resolve(SESSION);
-      },
+      const error = await assertRejects(() => api(MCP), OAuthClientError);
+      assertEquals<string>(error.code, code, error.message);
+      for (const text of [shown(error), JSON.stringify(events)]) {
+        assert(!text.includes(access_token), text);
+        assert(!text.includes(encodeURIComponent(access_token)), text);
+      }
     });
-    const error = await assertRejects(() => api(MCP), OAuthClientError);
-    assertEquals([error.code, asked], ["discovery_failed", 0]);
-    assert(!shown(error).includes(access_token));
-    assert(!shown(error).includes(encodeURIComponent(access_token)));
   }
-});
+}
 
 /** A response that refuses by a challenge. */
 const refusal = (status: number, value: string) =>
