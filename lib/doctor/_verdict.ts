@@ -169,7 +169,8 @@ function outlook(
 export function summaryOf(
   facts: IFacts,
   verdict: DiagnosisVerdict,
-  { errors, options, notTried = [] }: {
+  { errors, options, notTried = [], isLeftOut }: {
+    isLeftOut: boolean;
     errors: readonly IFinding[];
     options: readonly IDiagnosisOption[];
     notTried: readonly string[] | undefined;
@@ -187,6 +188,12 @@ export function summaryOf(
     ...signInWords(facts),
     ...(names.length > 0 && verdict !== "open"
       ? [`Not tried: ${names.join(", ")}.`]
+      : []),
+    ...(isLeftOut
+      ? [
+        "No user signs in while these options are not set: they decide who " +
+        "receives what is sent.",
+      ]
       : []),
   ].filter(Boolean).join(" ");
 }

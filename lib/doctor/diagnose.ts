@@ -140,6 +140,8 @@ interface IPrognosis {
   /** The errors that remain. */
   readonly errors: readonly IFinding[];
   readonly options: IDiagnosisOption[];
+  /** Whether a sign-in is left out, as only the caller may set its options. */
+  readonly isLeftOut?: boolean;
 }
 
 /**
@@ -177,7 +179,9 @@ async function withSignIn(
 ): Promise<IPrognosis> {
   const { signIn: wanted } = first.options;
   if (!wanted || prognosis.errors.length > 0) return prognosis;
-  if (!mayBeChosen(first, prognosis.facts)) return prognosis;
+  if (!mayBeChosen(first, prognosis.facts)) {
+    return { ...prognosis, isLeftOut: true };
+  }
   const record = await signIn(prognosis.facts, prognosis.options);
   if (!record) return prognosis;
   const further = {
@@ -284,17 +288,15 @@ export async function diagnose(
     userAgent,
   });
   const { failure } = survey.facts;
-  const { facts, findings, errors, options: needed } = await withSignIn(
-    survey,
-    await prognosisOf(survey),
-  );
+  const { facts, findings, errors, options: needed, isLeftOut = false } =
+    await withSignIn(survey, await prognosisOf(survey));
   const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
   const { client } = facts.registration ?? {};
   const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
   const notTried = notTriedOf(facts);
   const method = client?.token_endpoint_auth_method;
-  const words = { errors, options: needed, notTried };
+  const words = { errors, options: needed, notTried, isLeftOut };
   const diagnosis: IDiagnosis = {
     target: url.href,
     date,

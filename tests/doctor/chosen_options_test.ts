@@ -1,6 +1,6 @@
 /** Options that the doctor proposes itself: a sign-in does not run with all of them. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { publicClient } from "../../mod.ts";
 import { diagnose, type IDiagnoseOptions } from "../../lib/doctor/mod.ts";
 import {
@@ -105,6 +105,7 @@ Deno.test("diagnose() signs in at no claimed issuer whose endpoints are elsewher
     assertEquals([posts, visits, diagnosis.signIn], [[], 0, undefined], name);
     assertEquals(diagnosis.verdict, "needs_option", name);
     assert(diagnosis.notTried?.includes("token_endpoint"), name);
+    assertMatch(diagnosis.summary, /Not tried: .* No user signs in while/);
   }
 });
 
