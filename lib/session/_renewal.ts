@@ -21,7 +21,12 @@ import {
   loadSession,
   replaceSession,
 } from "./_usable_session.ts";
-import { type ISession, refreshSession, sessionOptionsOf } from "./session.ts";
+import {
+  type ISession,
+  refreshSession,
+  revokeSession,
+  sessionOptionsOf,
+} from "./session.ts";
 
 /** What the store has, and whether it is what a caller needs. */
 interface IStored extends Pick<IUsedSession, "session" | "token"> {
@@ -142,6 +147,10 @@ async function refreshStored(
       emit(onEvent, event, secretTokens(stored));
     }
     return { rest };
+  }
+  if (store.deletions !== deletions) {
+    // revoke() had only the refresh token that this refresh has used up.
+    await revokeSession(session, sessionOptionsOf(options)).catch(() => {});
   }
   await replace(session);
   emit(onEvent, refreshed(session), secretTokens(session));

@@ -216,11 +216,13 @@ Deno.test("createAuthorizedFetch() stores a refreshed session although the store
   assertEquals(received.filter(({ url }) => url === TOKEN).length, 1);
 });
 
-Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh", async () => {
-  const inner = memoryStore(SESSION);
+Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh, and revokes the new tokens", async () => {
+  const revocation_endpoint = `${AS}/revoke`;
+  const serverMetadata = { ...SESSION.serverMetadata, revocation_endpoint };
+  const inner = memoryStore({ ...SESSION, serverMetadata });
   const asked = deferred<void>();
   const response = deferred<Response>();
-  const { api } = resourceFetch(({ url }) => {
+  const { api, received } = resourceFetch(({ url }) => {
     if (url === MCP) return new Response(null, { status: 401 });
     if (url !== TOKEN) return undefined;
     asked.resolve();
@@ -233,4 +235,10 @@ Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted
   response.resolve(Response.json({ access_token: "t2", refresh_token: "r2" }));
   await within(LIMIT_MS, call);
   assertEquals(await inner.load(), undefined);
+  const { access_token, refresh_token } = SESSION.token;
+  assertEquals(
+    received.filter(({ url }) => url === revocation_endpoint)
+      .map(({ body }) => new URLSearchParams(body).get("token")),
+    [refresh_token!, access_token, "r2", "t2"],
+  );
 });
