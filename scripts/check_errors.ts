@@ -21,13 +21,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   "token/_authorization_parameters.ts": 1,
   "token/cross_app_access.ts": 2,
   "token/id_token.ts": 1,
-  "session/_dpop_need.ts": 1,
   "session/_refreshed_id_token.ts": 1,
-  "session/_resource_request.ts": 2,
-  "session/assertion_flow.ts": 1,
-  "session/authorized_fetch.ts": 1,
-  "session/cross_app_flow.ts": 1,
-  "session/ensure_client.ts": 1,
 };
 
 /** Returns the files that make another number of errors than is counted. */

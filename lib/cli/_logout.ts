@@ -2,10 +2,13 @@
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import { fetchWith } from "../http/_transport.ts";
 import { tokenOf } from "../session/_renewal_reason.ts";
 import { SharedStore } from "../session/_shared_store.ts";
-import { type ISession, revokeSession } from "../session/session.ts";
+import {
+  type ISession,
+  revokeSessionWith,
+  sessionContextOf,
+} from "../session/session.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -35,11 +38,9 @@ async function revoke(
 ): Promise<boolean> {
   if (!tokenOf(session) || session.client.client_id === "") return false;
   try {
-    await revokeSession(session, {
-      fetch: fetchWith(undefined, { userAgent: USER_AGENT }),
-      allowHttp: given.allowHttp,
-      signal,
-    });
+    const { allowHttp } = given;
+    const context = sessionContextOf({ allowHttp, signal });
+    await revokeSessionWith({ ...context, userAgent: USER_AGENT }, session);
     return true;
   } catch (error) {
     signal.throwIfAborted();

@@ -5,9 +5,9 @@ import { requireSafeUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { requestHead } from "../http/_request.ts";
-import { fetchWith, transportOf } from "../http/_transport.ts";
+import { contextOf, secretsIn } from "../http/_context.ts";
 import { refusesToken } from "../session/_refused_token.ts";
-import { secretTokens } from "../session/_renewal_reason.ts";
+import { tokensOf } from "../session/_renewal_reason.ts";
 import type { ISession } from "../session/session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -21,15 +21,12 @@ async function responseTo(
   signal: AbortSignal,
 ) {
   requireSafeUrl("The URL", url, { allowHttp, allowLoopback: true });
-  const transport = transportOf({
-    fetch: fetchWith(undefined, { userAgent: USER_AGENT }),
-    signal,
-  });
+  const context = { ...contextOf({ signal }), userAgent: USER_AGENT };
   const Authorization = `Bearer ${session.token.access_token}`;
   const headers = { Accept: "*/*", Authorization };
   const purpose = "resource";
   try {
-    return await requestHead({ url: url.href, purpose, headers }, transport);
+    return await requestHead({ url: url.href, purpose, headers }, context);
   } catch (error) {
     signal.throwIfAborted();
     if (isOAuthClientError(error)) return undefined;
@@ -52,7 +49,7 @@ export async function refusalOf(
   const { status, headers } = response;
   const { params } = findChallenges(headers)
     .find(({ params }) => params.error !== undefined) ?? {};
-  const secrets = secretTokens(session);
+  const secrets = secretsIn({ sent: tokensOf(session) });
   const reason = [params?.error, params?.error_description]
     .map((text) => printableWithout(secrets, text))
     .filter(Boolean).join(": ");

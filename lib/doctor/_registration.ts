@@ -1,7 +1,7 @@
 /** The registration of a client, on request only. */
 
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
-import { fetchWith } from "../http/_context.ts";
+import { fetchOf, fork } from "../http/_context.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { ensureClient } from "../session/ensure_client.ts";
 import type { IRegistration } from "./_facts.ts";
@@ -36,10 +36,10 @@ export async function register(
         maxBytes: transport.maxBytes,
         allowUrl: transport.allowUrl,
         allowHttp: options.allowHttp,
-        fetch: fetchWith(
-          recorder.fetchFor(() => "registration", { isExtra: true }),
-          { sent: transport.sent, userAgent: transport.userAgent },
-        ),
+        fetch: fetchOf({
+          ...fork(transport),
+          fetch: recorder.fetchFor(() => "registration", { isExtra: true }),
+        }),
       }),
   );
   return { ...(result && { client: result }), ...(error && { error }) };

@@ -172,7 +172,7 @@ export async function signIn(
     : deviceFlow({ ...flow, show: given.show, delay: given.delay });
   const { result: session, error } = await attempt<ISession>(
     survey,
-    () => authorize({ ...sessionOptionsOf(requests.session), context, scopes }),
+    () => authorize({ ...sessionOptionsOf(requests.context), context, scopes }),
   );
   const client = session?.client ?? clientOf(survey, given, context.issuer);
   if (client) record.client = client;

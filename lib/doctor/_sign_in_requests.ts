@@ -1,9 +1,9 @@
 /** The requests of a sign-in: their transport, and the step that each belongs to. */
 
 import type { IDpop } from "../client/dpop.ts";
-import { fetchWith } from "../http/_context.ts";
-import type { IFetch, RequestPurpose } from "../http/request_options.ts";
-import type { ISessionOptions } from "../session/session.ts";
+import { fork } from "../http/_context.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 import type { ISurvey } from "./_probe.ts";
 
@@ -18,8 +18,8 @@ const STEPS: Partial<Record<RequestPurpose, DiagnosisStepName>> = {
 
 /** How the requests of a sign-in are made. */
 export interface ISignInRequests {
-  /** The client options of the functions of sessions. */
-  readonly session: ISessionOptions & { fetch: IFetch };
+  /** The context of the flow. */
+  readonly context: IGrantContext;
   /** The step of the last request or visit. */
   step: DiagnosisStepName;
   /** Sets the step of token requests, and whether a client would make them. */
@@ -31,7 +31,7 @@ export function requestsOf(
   { options, transport, recorder }: ISurvey,
   dpop: IDpop | undefined,
 ): ISignInRequests {
-  const { allowUrl = () => true, sent, userAgent } = transport;
+  const { allowUrl = () => true } = transport;
   let tokenStep: DiagnosisStepName = "token";
   let extra = false;
   const fetchAs = (isExtra: boolean) =>
@@ -44,22 +44,19 @@ export function requestsOf(
       requests.step = tokenStep = step;
       extra = isExtra;
     },
-    session: {
-      fetch: fetchWith(
-        (url, init) => (extra ? further : usual)(url, init),
-        { sent, userAgent },
-      ),
-      signal: transport.signal,
-      timeoutMs: transport.timeoutMs,
-      maxBytes: transport.maxBytes,
+    context: {
+      ...fork(transport),
+      fetch: (url, init) => (extra ? further : usual)(url, init),
       allowUrl(url, purpose) {
         const step = STEPS[purpose] ?? requests.step;
         requests.step = step === "token" ? tokenStep : step;
         return allowUrl(url, purpose);
       },
       allowHttp: options.allowHttp,
+      client: undefined,
       dpop,
-      now: options.now,
+      headers: undefined,
+      now: options.now ?? Date.now,
     },
   };
   return requests;

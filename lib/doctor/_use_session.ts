@@ -1,10 +1,11 @@
 /** The requests of a diagnosis with a session: a call, refreshes, and the revocation. */
 
+import { fork } from "../http/_context.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import {
   type ISession,
-  refreshSession,
-  revokeSession,
+  refreshSessionWith,
+  revokeSessionWith,
 } from "../session/session.ts";
 import type { IFacts, IProbe, ISignInFacts } from "./_facts.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
@@ -16,7 +17,7 @@ import type { ISignInRequests } from "./_sign_in_requests.ts";
 async function send(
   survey: ISurvey,
   { token: { access_token: accessToken } }: ISession,
-  { session: { dpop } }: ISignInRequests,
+  { context: { dpop } }: ISignInRequests,
   body: string | undefined,
 ): Promise<IProbe> {
   const { target, options, recorder } = survey;
@@ -79,14 +80,13 @@ async function refresh(
 ) {
   return await attempt(
     survey,
-    () => refreshSession(session, optionsOf(survey, requests)),
+    () => refreshSessionWith(contextOf(survey, requests), session),
   );
 }
 
-/** The options of requests with a session: the client of the caller has its own key. */
-function optionsOf({ options }: ISurvey, { session }: ISignInRequests) {
-  const { client } = options.signIn ?? {};
-  return { ...session, ...(client && { client }) };
+/** The context of requests with a session: the client of the caller has its own key. */
+function contextOf({ options }: ISurvey, { context }: ISignInRequests) {
+  return fork({ ...context, client: options.signIn?.client });
 }
 
 /** Revokes the tokens of a session, also after the caller's signal has aborted. */
@@ -99,10 +99,10 @@ export async function revoke(
   return await attempt(
     { ...survey, options: { ...survey.options, signal: undefined } },
     () =>
-      revokeSession(session, {
-        ...optionsOf(survey, requests),
-        signal: undefined,
-      }),
+      revokeSessionWith(
+        { ...contextOf(survey, requests), signal: undefined },
+        session,
+      ),
   );
 }
 

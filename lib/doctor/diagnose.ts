@@ -5,7 +5,7 @@
  */
 
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
-import { transportOf } from "../http/_transport.ts";
+import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { mayBeChosen } from "./_chosen_options.ts";
 import { hiddenParts } from "./_cors.ts";

@@ -33,27 +33,17 @@ export interface IContext
   readonly sent: Sent[];
 }
 
-/** Values that accompany a `fetch` through all functions that receive it. */
-type Companions = Partial<Pick<IContext, "sent" | "userAgent" | "onEvent">>;
+/** The contexts that a `fetch` stands for. */
+const contexts = /* @__PURE__ */ new WeakMap<IFetch, IContext>();
 
 /**
- * The companions of each `fetch` that an authorized fetch has made. As members of options
- * they would be public, and a caller's objects could set them by accident.
+ * Returns a `fetch` for a caller's function, by which the options that it passes on stand
+ * for the context: members of options would be public, and could be set by accident.
  */
-const companions = /* @__PURE__ */ new WeakMap<IFetch, Companions>();
-
-/** Returns a `fetch` with companions, including those of the given `fetch`. */
-export function fetchWith(
-  fetch: IFetch | undefined,
-  { sent = [], ...further }: Companions,
-): IFetch {
-  const own: IFetch = (url, init) => (fetch ?? globalThis.fetch)(url, init);
-  const earlier = (fetch && companions.get(fetch)) ?? {};
-  companions.set(own, {
-    ...earlier,
-    ...further,
-    sent: [...earlier.sent ?? [], ...sent],
-  });
+export function fetchOf(context: IContext): IFetch {
+  const own: IFetch = (url, init) =>
+    (context.fetch ?? globalThis.fetch)(url, init);
+  contexts.set(own, context);
   return own;
 }
 
@@ -77,7 +67,7 @@ export interface IContextOptions extends Omit<IRequestOptions, "headers"> {
 export function contextOf(options: IContextOptions | undefined): IContext {
   const { fetch, signal, allowUrl, timeoutMs, maxBytes, allowHttp, now } =
     requireObject("options", options ?? {});
-  const { sent = [], userAgent, onEvent } = (fetch && companions.get(fetch)) ??
+  const { sent = [], userAgent, onEvent } = (fetch && contexts.get(fetch)) ??
     {};
   return {
     fetch,

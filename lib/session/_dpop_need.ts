@@ -1,10 +1,9 @@
 /** Whether a resource accepts only tokens that are bound to a key (RFC 9449). */
 
-import type { IDpop } from "../client/dpop.ts";
-import { quoteUrl } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
+import { errorOf, words } from "../http/_error.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 
 /**
  * Fails if a resource requires bound tokens and there is no key, before a user signs in
@@ -14,8 +13,8 @@ import type { IAuthorizationContext } from "../discovery/discover.ts";
  * `DPoP`.
  */
 export function requireDpop(
+  context: IGrantContext,
   { resource, resourceMetadata }: Partial<IAuthorizationContext>,
-  dpop: IDpop | undefined,
   headers?: IChallengeHeaders,
 ): void {
   const { dpop_bound_access_tokens_required } = resourceMetadata ?? {};
@@ -23,8 +22,9 @@ export function requireDpop(
   const isRequired = dpop_bound_access_tokens_required === true ||
     (challenges.length > 0 &&
       challenges.every(({ scheme }) => /^dpop$/i.test(scheme)));
-  if (!isRequired || dpop) return;
-  const message = `The resource ${quoteUrl(resource ?? "")} requires tokens ` +
-    "that are bound to a key by DPoP: set dpop";
-  throw new OAuthClientError("unsupported", message);
+  if (!isRequired || context.dpop) return;
+  const message = words`The resource ${{
+    url: resource ?? "",
+  }} requires tokens that are bound to a key by DPoP: set dpop`;
+  throw errorOf(context, "unsupported", message);
 }

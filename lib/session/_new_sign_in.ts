@@ -7,12 +7,12 @@ import { mergeScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
-import { fetchWith, type ITransport, transportOf } from "../http/_transport.ts";
+import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
-import { emit, type SignInReason } from "../http/events.ts";
-import { isClientKnown } from "../token/client_check.ts";
+import type { SignInReason } from "../http/events.ts";
+import { isKnownWith } from "../token/client_check.ts";
 import { requireDpop } from "./_dpop_need.ts";
-import { areRequestable, type INeed, secretTokens } from "./_renewal_reason.ts";
+import { areRequestable, type INeed, tokensOf } from "./_renewal_reason.ts";
 import {
   type IRenewal,
   replaceSession,
@@ -29,7 +29,7 @@ import type { IPendingAuthorization } from "./sign_in.ts";
  */
 async function obtainChallenge(
   { resource, discovery }: IRenewal,
-  transport: ITransport,
+  context: IContext,
 ): Promise<IResponse["headers"] | undefined> {
   // The caller has named the server.
   const { authorizationServer, serverMetadata } = discovery;
@@ -38,7 +38,7 @@ async function obtainChallenge(
   const purpose = "resource";
   try {
     const request = { url: resource.href, purpose, headers } as const;
-    return (await requestHead(request, transport)).headers;
+    return (await requestHead(request, context)).headers;
   } catch (error) {
     if (isOAuthClientError(error) && error.code === "network_error") {
       return undefined;
@@ -51,20 +51,17 @@ async function obtainChallenge(
 async function discoverFor(
   need: INeed,
   renewal: IRenewal,
-  signal: AbortSignal,
 ): Promise<IAuthorizationContext> {
-  const { resource, discovery, options } = renewal;
-  const transport = { ...transportOf(options), signal };
-  const challenge = need.challenge ??
-    await obtainChallenge(renewal, transport);
+  const { resource, discovery, context } = renewal;
+  const challenge = need.challenge ?? await obtainChallenge(renewal, context);
   // The flow decides whether to request a refresh token.
-  const context = await discover(transport, resource, {
+  const found = await discover(context, resource, {
     ...discovery,
     challenge,
     offlineAccess: undefined,
   });
-  requireDpop(context, options.dpop, challenge);
-  return context;
+  requireDpop(context, found, challenge);
+  return found;
 }
 
 /** Checks whether the visit of a user continues elsewhere, or has not begun. */
@@ -138,20 +135,17 @@ export async function unmarkVisit(
 async function mayReuseClient(
   { isStepUp }: INeed,
   { client, serverMetadata, isUserAway }: ISession,
-  { options }: IRenewal,
-  signal: AbortSignal,
+  { context }: IRenewal,
 ): Promise<boolean> {
   if (client.client_id === "" || isUserAway) return false;
   // Its token has just been accepted, or the caller has named the client.
-  if (isStepUp || options.client) return true;
+  if (isStepUp || context.client) return true;
   try {
-    return await isClientKnown(serverMetadata, client, {
-      ...transportOf(options),
-      signal,
-      allowHttp: options.allowHttp,
-    }) !== false;
+    // The probe leads to no token that could be bound to a key.
+    const probe = { ...fork(context), dpop: undefined };
+    return await isKnownWith(probe, serverMetadata, client) !== false;
   } catch {
-    signal.throwIfAborted();
+    context.signal?.throwIfAborted();
     // The client needs credentials that the flow may have.
     return true;
   }
@@ -181,27 +175,27 @@ export async function signInAnew(
   further: ISignInRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { store, authorize, rules, onEvent } = further;
+  const { store, authorize, rules } = further;
   // What the servers may repeat.
-  const tokens = secretTokens(earlier, need.refused);
-  const secrets = [...need.secrets ?? [], ...tokens];
-  const fetch = fetchWith(further.options.fetch, { sent: secrets });
-  const options = { ...further.options, fetch };
-  const renewal = { ...further, options };
+  const received = tokensOf(earlier, need.refused);
+  const tokens = secretsIn({ sent: received });
+  const own = { ...further.context, signal };
+  const context = fork(own, [...need.sent ?? [], ...received]);
+  const renewal = { ...further, context };
   const { requiredScopes, acrValues, maxAge } = need;
   if (need.isStepUp) {
-    emit(onEvent, {
+    report(context, {
       type: "step_up",
       ...(requiredScopes !== undefined &&
         { scopes: mergeScopes(requiredScopes) }),
       ...(acrValues !== undefined && { acr_values: acrValues }),
       ...(maxAge !== undefined && { max_age: maxAge }),
-    }, secrets);
+    });
   }
-  const context = await discoverFor(need, renewal, signal);
-  const { issuer } = context;
+  const found = await discoverFor(need, renewal);
+  const { issuer } = found;
   const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
-  const fromChallenge = scopesFrom(context.challenge?.params.scope);
+  const fromChallenge = scopesFrom(found.challenge?.params.scope);
   const challenged = mergeScopes(
     requiredScopes,
     need.challengedScope,
@@ -212,22 +206,21 @@ export async function signInAnew(
     ? all
     : mergeScopes(earlierScopes, requiredScopes);
   const isReusable = session?.issuer === issuer &&
-    await mayReuseClient(need, session, renewal, signal);
+    await mayReuseClient(need, session, renewal);
   const known = isReusable ? session : undefined;
   const marking = known && markingVisits(known, renewal, signal);
   const reason = reasonOf(need);
-  emit(onEvent, { type: "sign_in_started", issuer, reason }, secrets);
+  report(context, { type: "sign_in_started", issuer, reason });
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
       authorize({
-        ...sessionOptionsOf(options),
-        signal,
-        context,
+        ...sessionOptionsOf(context),
+        context: found,
         // Not more scopes than before: the user has agreed to these.
         scopes: needed.length > 0
           ? needed
-          : scopesWithout(tokens, context.scopes ?? []),
+          : scopesWithout(tokens, found.scopes ?? []),
         requiredScopes: challenged.length > 0 ? needed : undefined,
         requiresIdToken: rules.bearer === "id_token",
         isFresh: need.isFresh,
@@ -243,14 +236,14 @@ export async function signInAnew(
       const client = { issuer, client_id: "" };
       const rest = need.isStepUp ? { ...known, client } : undefined;
       await replaceSession(known, rest, renewal);
-      emit(onEvent, sessionDropped(issuer, error as OAuthClientError), secrets);
+      report(context, sessionDropped(issuer, error as OAuthClientError));
     }
     throw error;
   } finally {
     await marking?.written();
   }
-  requireUsable(next, renewal, context, secrets);
+  requireUsable(next, renewal, found);
   await store.keep(next);
-  emit(onEvent, signInFinished(next), [...secrets, ...secretTokens(next)]);
+  report(fork(context, tokensOf(next)), signInFinished(next));
   return next;
 }

@@ -4,15 +4,10 @@ import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
-import { fetchWith } from "../http/_transport.ts";
-import { emit } from "../http/events.ts";
+import { fork, report } from "../http/_context.ts";
 import { bearerOf, expires } from "./_bearer.ts";
 import { signInAnew } from "./_new_sign_in.ts";
-import {
-  type INeed,
-  type IUsedSession,
-  secretTokens,
-} from "./_renewal_reason.ts";
+import { type INeed, type IUsedSession, tokensOf } from "./_renewal_reason.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
 import {
@@ -23,9 +18,8 @@ import {
 } from "./_usable_session.ts";
 import {
   type ISession,
-  refreshSession,
-  revokeSession,
-  sessionOptionsOf,
+  refreshSessionWith,
+  revokeSessionWith,
 } from "./session.ts";
 
 /** What the store has, and whether it is what a caller needs. */
@@ -89,16 +83,12 @@ function restOf(
  */
 async function refreshTwice(
   session: ISession,
-  { rules, options }: IRenewal,
+  { rules, context }: IRenewal,
 ): Promise<ISession> {
-  // The server knows the access token too.
-  const sent = secretTokens(session);
+  // Without a signal: the server may have rotated the refresh token already. It knows
+  // the access token too.
   const refresh = () =>
-    refreshSession(session, {
-      // Without a signal: the server may have rotated the refresh token already.
-      ...sessionOptionsOf(options),
-      fetch: fetchWith(options.fetch, { sent }),
-    });
+    refreshSessionWith(fork(context, tokensOf(session)), session);
   try {
     return await refresh();
   } catch (error) {
@@ -123,7 +113,7 @@ async function refreshStored(
   { isChallenged = false }: INeed,
   renewal: IRenewal,
 ): Promise<RefreshOutcome> {
-  const { store, rules, authorize, onEvent, options } = renewal;
+  const { store, rules, authorize, context } = renewal;
   const { deletions } = store;
   const replace = async (session: ISession | undefined) => {
     // revoke() waits for a refresh for a second only.
@@ -139,21 +129,21 @@ async function refreshStored(
     const rest = restOf(stored, error, isNeeded);
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
-    const isNamed = rest === undefined && options.client !== undefined;
+    const isNamed = rest === undefined && context.client !== undefined;
     if (!authorize && (rest === stored || isNamed)) throw error;
     if (rest !== stored) {
       await replace(rest);
       const event = sessionDropped(issuer, error as OAuthClientError);
-      emit(onEvent, event, secretTokens(stored));
+      report(fork(context, tokensOf(stored)), event);
     }
     return { rest };
   }
   if (store.deletions !== deletions) {
     // revoke() had only the refresh token that this refresh has used up.
-    await revokeSession(session, sessionOptionsOf(options)).catch(() => {});
+    await revokeSessionWith(context, session).catch(() => {});
   }
   await replace(session);
-  emit(onEvent, refreshed(session), secretTokens(session));
+  report(fork(context, tokensOf(session)), refreshed(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
   return isOld ? { rest: session } : { session };
@@ -213,11 +203,11 @@ export async function renew(
   for (;;) {
     const { refused, mayRefresh, isStepUp, isFresh, ...further } = need;
     const { requiredScopes, acrValues, maxAge } = further;
-    const { authorize, discovery, rules, options } = renewal;
+    const { authorize, discovery, rules, context } = renewal;
     // Only fetches that would renew alike share the result.
     const key = JSON.stringify([
       resource,
-      [authorize, options.dpop, options.client].map((one) => store.idOf(one)),
+      [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
       [refused, mayRefresh, isStepUp, isFresh],
       [requiredScopes, acrValues, maxAge],

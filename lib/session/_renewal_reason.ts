@@ -5,7 +5,7 @@ import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
-import { secretsOf } from "../http/_redact.ts";
+import { secretsIn, type Sent } from "../http/_context.ts";
 import type { ISession } from "./session.ts";
 
 // Many servers refuse a URL of more than about 8,000 characters.
@@ -33,8 +33,8 @@ export interface INeed {
   readonly challenge?: Headers | undefined;
   /** The scope of a challenge of which only the scope counts. */
   readonly challengedScope?: string | undefined;
-  /** Values that the response may repeat, and errors must not. */
-  readonly secrets?: readonly string[] | undefined;
+  /** What the request has sent: the response may repeat it, and errors must not. */
+  readonly sent?: readonly Sent[] | undefined;
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
@@ -55,19 +55,15 @@ export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
 
-/** Returns the tokens that a resource may repeat, and errors must not. */
-export function secretTokens(
+/** Returns the tokens that servers know, and that errors must not repeat. */
+export function tokensOf(
   session: ISession | undefined,
-  refused = "",
+  refused?: string,
 ): string[] {
   const { access_token, refresh_token, id_token } = session?.token ?? {};
-  return secretsOf({
-    access_token: access_token ?? "",
-    refresh_token: refresh_token ?? "",
-    id_token: id_token ?? "",
-    assertion: session?.idJag?.assertion ?? "",
-    refused,
-  });
+  const { assertion } = session?.idJag ?? {};
+  return [access_token, refresh_token, id_token, assertion, refused]
+    .filter((token) => typeof token === "string");
 }
 
 /** Checks whether scopes are few enough to be requested at once. */
@@ -104,7 +100,7 @@ export function needOf(
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
   // A resource may repeat a token in place of a scope.
-  const tokens = secretTokens(used.session, refused);
+  const tokens = secretsIn({ sent: tokensOf(used.session, refused) });
   const scopeOf = (challenge: IAuthenticationChallenge | undefined) => {
     const scope = challenge?.params.scope;
     return scope && scopesWithout(tokens, scopesFrom(scope)).join(" ");

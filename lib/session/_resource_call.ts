@@ -1,7 +1,7 @@
 /** A call of the resource, and the renewals that its responses require. */
 
 import { discard } from "../http/_response.ts";
-import { emit } from "../http/events.ts";
+import { report } from "../http/_context.ts";
 import { reaches } from "./_covered_urls.ts";
 import { refusesToken, TokenResponses } from "./_refused_token.ts";
 import { prepare, renew } from "./_renewal.ts";
@@ -9,7 +9,7 @@ import {
   type INeed,
   type IUsedSession,
   needOf,
-  secretTokens,
+  tokensOf,
 } from "./_renewal_reason.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
 import { tokenRefused } from "./_session_events.ts";
@@ -19,7 +19,7 @@ const MAX_RENEWALS = 3;
 
 /** Returns the function that makes the calls of a fetch, and what it has noted. */
 export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
-  const { resource: target, store, onEvent } = renewal;
+  const { resource: target, store } = renewal;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
   const responses = new TokenResponses();
@@ -42,7 +42,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
 
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
-    const { signal, isSentOnce } = request;
+    const { signal, isSentOnce, context } = request;
     const { revocations } = store;
     const isRequired = isSentOnce || tokenRequired;
     const isRefused = (token: string) =>
@@ -50,7 +50,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
     const start = { isRequired, isRefused };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
-      request.session = used.session;
+      context.sent.push(...tokensOf(used.session));
       const { token } = used;
       const { response, isOfApi } = await request.exchange(token, sending);
       const { status } = response;
@@ -60,8 +60,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       if (isOfApi && token) responses.note(token, url, response, isFresh);
       if (status !== 401 && status !== 403) return response;
       if (isOfApi && isFresh && token && refusesToken(response)) {
-        const secrets = [...request.secrets, ...secretTokens(used.session)];
-        emit(onEvent, tokenRefused(request.method, url, response), secrets);
+        report(context, tokenRefused(request.method, url, response));
       }
       const isBare = tokenRequired && isOfApi && mayBeRefused(response, used);
       const isOfResource = reaches(target, url);
@@ -79,9 +78,8 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const renewing = isBare ? { ...renewal, authorize: undefined } : renewal;
       // Before a sign-in, which may take minutes.
       if (renewing.authorize) discard(response);
-      const { secrets } = request;
       try {
-        used = await renew({ ...need, secrets }, renewing, signal);
+        used = await renew({ ...need, sent: context.sent }, renewing, signal);
       } catch (error) {
         signal?.throwIfAborted();
         if (isBare) return response;

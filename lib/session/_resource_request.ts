@@ -1,24 +1,25 @@
 /** A request to a resource: what is sent, sent again, and where redirects lead. */
 
-import { quote } from "../core/_quote.ts";
 import {
   type IUrlRules,
   parseHttpUrl,
   parseUrl,
-  quoteUrl,
-  requireSafeUrl,
+  urlProblem,
 } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
-import type { IDpop } from "../client/dpop.ts";
+import type { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { secretsOf } from "../http/_redact.ts";
+import { fork } from "../http/_context.ts";
+import {
+  errorOf,
+  type IMessage,
+  literal,
+  unusedUrl,
+  words,
+} from "../http/_error.ts";
 import { reporting, requirePermission } from "../http/_request.ts";
 import { discard } from "../http/_response.ts";
-import type { IContext } from "../http/_context.ts";
-import type { OnEvent } from "../http/events.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 import { isCovered } from "./_covered_urls.ts";
-import { secretTokens } from "./_renewal_reason.ts";
-import type { ISession } from "./session.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (
@@ -27,11 +28,10 @@ export type ResourceFetch = (
 ) => Promise<Response>;
 
 /** How requests are sent, and where they may be redirected to. */
-export interface ISending
-  extends IUrlRules, Pick<IContext, "allowUrl" | "sent"> {
+export interface ISending {
   readonly fetch: ResourceFetch;
-  readonly dpop: IDpop | undefined;
-  readonly onEvent: OnEvent | undefined;
+  /** The rules for the URL of another origin. */
+  readonly rules: IUrlRules;
   /** URLs of the API: a redirect from one to another does not leave the API. */
   readonly covered: readonly URL[];
 }
@@ -69,20 +69,19 @@ function initOf(request: Request): RequestInit {
   );
 }
 
-/** Fails unless a request may be redirected to another origin. */
-async function requireRedirect(
+/** Returns why a request must not be redirected to another origin. */
+function problemOf(
   target: URL,
   method: string,
-  sending: ISending,
-): Promise<void> {
+  rules: IUrlRules,
+): IMessage | undefined {
   if (!/^(GET|HEAD)$/i.test(method)) {
-    const message = `a ${method} does not follow it to ${quoteUrl(target)}`;
-    throw new OAuthClientError("redirect_refused", message);
+    return words`a ${method} does not follow it to ${{ url: target }}`;
   }
-  requireSafeUrl("the URL", target, sending);
-  const { href: url } = target;
-  const request = { url, purpose: "resource", headers: {} } as const;
-  await requirePermission(request, sending);
+  const expected = urlProblem(target, rules);
+  return expected === undefined
+    ? undefined
+    : unusedUrl("the URL", target, expected);
 }
 
 /** A request of the caller, which may have to be sent again. */
@@ -90,8 +89,8 @@ export class ResourceRequest {
   url: URL;
   method: string;
   readonly signal: AbortSignal | undefined;
-  /** The session that the request is sent with. */
-  session: ISession | undefined;
+  /** What the request, and what its renewals have sent. */
+  readonly context: IGrantContext;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
   readonly #headers: Headers;
@@ -104,10 +103,15 @@ export class ResourceRequest {
   #redirects = 0;
   /** Whether a redirect has left the API, for a server that selects all later URLs. */
   #hasLeft = false;
-  readonly #sent: Headers[] = [];
 
-  constructor(url: URL, input: string | URL | Request, init: RequestInit) {
+  constructor(
+    context: IGrantContext,
+    url: URL,
+    input: string | URL | Request,
+    init: RequestInit,
+  ) {
     const request = input instanceof Request ? input : undefined;
+    this.context = fork(context);
     this.url = url;
     this.method = init.method ?? request?.method ?? "GET";
     const { signal = request?.signal } = init;
@@ -119,14 +123,6 @@ export class ResourceRequest {
     this.#redirect = init.redirect ?? request?.redirect ?? "follow";
     this.#init = init;
     this.#request = request;
-  }
-
-  /** Returns what errors must not repeat: the values that were sent, and the tokens. */
-  get secrets(): string[] {
-    const sent = this.#sent.flatMap((headers) =>
-      secretsOf(Object.fromEntries(headers))
-    );
-    return [...sent, ...secretTokens(this.session)];
   }
 
   /**
@@ -160,20 +156,20 @@ export class ResourceRequest {
   /** Sends it to one URL; sends it once more if the resource requires a DPoP nonce. */
   async #sendOnce(
     accessToken: string | undefined,
-    { fetch, dpop, onEvent }: ISending,
+    { fetch }: ISending,
   ): Promise<Response> {
-    const { url, method } = this;
+    const { url, method, context } = this;
+    const { dpop } = context;
     for (let isLast = this.isSentOnce;; isLast = true) {
       const fields: Record<string, string> = !accessToken
         ? {}
         : dpop
         ? await dpop.createHeaders({ method, url, accessToken })
         : { Authorization: `Bearer ${accessToken}` };
-      const send = () => this.#send(fetch, fields);
-      const response = !onEvent ? await send() : await reporting(
+      const response = await reporting(
         { purpose: "resource", method, url: url.href },
-        { onEvent, sent: this.secrets },
-        send,
+        context,
+        () => this.#send(fetch, fields),
       );
       const needsNonce = dpop?.noteResponse(url, response) && accessToken;
       if (!needsNonce || isLast) return response;
@@ -193,7 +189,7 @@ export class ResourceRequest {
     for (const [name, value] of Object.entries(fields)) {
       headers.set(name, value);
     }
-    this.#sent.push(headers);
+    this.context.sent.push({ headers: Object.fromEntries(headers) });
     const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
     const init = { ...this.#init, headers, redirect };
     // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
@@ -202,15 +198,12 @@ export class ResourceRequest {
       : fetch(this.url.href, init));
   }
 
-  /** The error of a redirect, whose URL may repeat what was sent. */
-  #redirectError(problem: string, cause?: unknown): OAuthClientError {
-    const { secrets } = this;
-    const url = quote(quoteUrl(this.url), secrets);
-    const message = `Request to ${url} was redirected ${problem}`;
-    return new OAuthClientError("redirect_refused", quote(message, secrets), {
-      url,
-      cause,
-    });
+  /** The error of a redirect. */
+  #redirectError(problem: IMessage, cause?: unknown): OAuthClientError {
+    const { url, context } = this;
+    const message = words`Request to ${{ url }} was redirected ${problem}`;
+    const details = { url: url.href, cause };
+    return errorOf(context, "redirect_refused", message, details);
   }
 
   /**
@@ -230,11 +223,11 @@ export class ResourceRequest {
     const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
     if (isHidden || !target) {
       throw this.#redirectError(
-        "to a URL that is invalid or hidden by this runtime",
+        words`to a URL that is invalid or hidden by this runtime`,
       );
     }
     if (++this.#redirects > MAX_REDIRECTS) {
-      throw this.#redirectError(`more than ${MAX_REDIRECTS} times`);
+      throw this.#redirectError(words`more than ${MAX_REDIRECTS} times`);
     }
     const becomesGet = status === 303
       ? !/^(GET|HEAD)$/i.test(this.method)
@@ -249,7 +242,7 @@ export class ResourceRequest {
         this.#headers.delete(`Content-${name}`);
       }
     } else if (this.isSentOnce) {
-      throw this.#redirectError("and its body is a stream");
+      throw this.#redirectError(words`and its body is a stream`);
     }
     const { method, signal = null } = this;
     const kept = this.#request && initOf(this.#request);
@@ -262,18 +255,27 @@ export class ResourceRequest {
 
   /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
   async #leave(target: URL, sending: ISending): Promise<void> {
-    const { url, method, signal } = this;
-    const { covered } = sending;
+    const { url, method, signal, context } = this;
+    const { covered, rules } = sending;
     this.#hasLeft ||= url.origin !== target.origin &&
       !(isCovered(url, covered) && isCovered(target, covered));
     if (!this.#hasLeft) return;
+    const problem = problemOf(target, method, rules);
+    if (problem) {
+      throw this.#redirectError(words`to another origin: ${problem}`);
+    }
+    const request = {
+      url: target.href,
+      purpose: "resource",
+      headers: {},
+    } as const;
     try {
-      const require = () => requireRedirect(target, method, sending);
-      await underSignal(signal, require);
+      await underSignal(signal, () => requirePermission(request, context));
     } catch (error) {
       signal?.throwIfAborted();
       const { message, cause } = error as OAuthClientError;
-      throw this.#redirectError(`to another origin: ${message}`, cause);
+      const problem = words`to another origin: ${literal(message)}`;
+      throw this.#redirectError(problem, cause);
     }
     for (const name of [...this.#headers.keys()]) {
       if (!/^(accept(-.*)?|range|user-agent)$/.test(name)) {

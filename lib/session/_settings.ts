@@ -18,12 +18,11 @@ import {
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
-import { fetchWith } from "../http/_transport.ts";
 import type { ISending } from "./_resource_request.ts";
 import { sharedStore } from "./_shared_store.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
-import { sessionOptionsOf } from "./session.ts";
+import { sessionContextOf } from "./session.ts";
 import { type ISessionStore, memoryStore } from "./store.ts";
 
 const DEFAULT_SKEW_SECONDS = 30;
@@ -130,30 +129,26 @@ export function settingsOf(
   const others = alsoFor.map((url) =>
     requireResource("alsoFor", url, allowHttp)
   );
+  const context = {
+    ...sessionContextOf(options),
+    client,
+    userAgent,
+    onEvent,
+    // A refresh is always finished, so it does not receive a signal of the caller.
+    signal: undefined,
+  };
   const renewal: IRenewal = {
     resource: target,
     store: sharedStore(store),
     authorize,
     rules: { bearer, skewSeconds, now },
-    onEvent,
     discovery: discoveryOf(options),
-    options: {
-      ...sessionOptionsOf(options),
-      fetch: fetchWith(given, { userAgent, onEvent }),
-      client,
-      // A refresh is always finished, so it does not receive a signal of the caller.
-      signal: undefined,
-    },
+    context,
   };
   const sending: ISending = {
     fetch: (input, init) => (given ?? globalThis.fetch)(input, init),
-    dpop,
-    onEvent,
     covered: [target, ...others],
-    allowUrl,
-    allowHttp,
-    allowLoopback: isLoopback(target),
-    sent: [],
+    rules: { allowHttp, allowLoopback: isLoopback(target) },
   };
   return { renewal, sending, tokenRequired };
 }

@@ -10,11 +10,11 @@ import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf, type IBearerRules } from "./_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
-import type { OnEvent } from "../http/events.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./_renewal_reason.ts";
 import { REPLACED, type SharedStore } from "./_shared_store.ts";
 import type { Authorize } from "./flow.ts";
-import type { ISession, ISessionOptions } from "./session.ts";
+import type { ISession } from "./session.ts";
 
 /** What a renewal uses of its fetch. */
 export interface IRenewal {
@@ -23,22 +23,24 @@ export interface IRenewal {
   /** Without it, sessions are only refreshed. */
   readonly authorize: Authorize | undefined;
   readonly rules: IBearerRules;
-  readonly onEvent: OnEvent | undefined;
   readonly discovery: IDiscovery;
-  /** The options of requests to the authorization server, without a signal. */
-  readonly options: ISessionOptions;
+  /**
+   * The context of the fetch, without a signal. Each operation has a fork of it, as
+   * what is noted in it would stay.
+   */
+  readonly context: IGrantContext;
 }
 
 /**
  * Checks whether a session has a client that the server knows, or the caller gives one.
  */
-export function hasClient(session: ISession, { options }: IRenewal): boolean {
-  return Boolean(options.client ?? session.client.client_id);
+export function hasClient(session: ISession, { context }: IRenewal): boolean {
+  return Boolean(context.client ?? session.client.client_id);
 }
 
 /** Returns the stored session, if it is for this resource, server and key. */
 export async function loadSession(
-  { store, resource, discovery, options: { dpop } }: IRenewal,
+  { store, resource, discovery, context: { dpop } }: IRenewal,
 ): Promise<ISession | undefined> {
   const session = await store.load();
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
@@ -71,27 +73,27 @@ export async function replaceSession(
 
 /** Returns the error for a session of another issuer or resource. */
 function mismatch(
+  context: IGrantContext,
   code: OAuthClientErrorCode,
   found: string,
   expected: string,
-  sent: readonly string[],
 ): OAuthClientError {
   const message = words`The session is for ${{ url: found }}, expected ${{
     url: expected,
   }}`;
-  return errorOf({ sent: [...sent] }, code, message);
+  return errorOf(context, code, message);
 }
 
 /**
- * Fails unless a session may be used, and matches the discovery, if given. The error
- * repeats nothing of `sent`, which the issuer of a hostile resource may contain.
+ * Fails unless a session may be used, and matches the discovery, if given. The issuer of
+ * a hostile resource may contain what was sent to the resource.
  */
 export function requireUsable(
   session: ISession,
-  { resource: { href }, discovery, rules, options: { dpop } }: IRenewal,
-  context?: IAuthorizationContext,
-  sent: readonly string[] = [],
+  { resource: { href }, discovery, rules, context }: IRenewal,
+  found?: IAuthorizationContext,
 ): void {
+  const { dpop } = context;
   const { access_token } = session?.token ?? {};
   requireArgument(
     typeof access_token === "string" && isSendable(access_token),
@@ -104,13 +106,13 @@ export function requireUsable(
     'an ISession with an ID token, as bearer is "id_token"',
   );
   const { issuer, resource, dpopThumbprint } = session;
-  const server = context ?? discovery.serverMetadata;
+  const server = found ?? discovery.serverMetadata;
   if (server && issuer !== server.issuer) {
-    throw mismatch("issuer_mismatch", issuer, server.issuer, sent);
+    throw mismatch(context, "issuer_mismatch", issuer, server.issuer);
   }
-  const expected = context?.resource ?? href;
-  if (!reaches(resource, href) || (context && resource !== expected)) {
-    throw mismatch("identifier_mismatch", resource, expected, sent);
+  const expected = found?.resource ?? href;
+  if (!reaches(resource, href) || (found && resource !== expected)) {
+    throw mismatch(context, "identifier_mismatch", resource, expected);
   }
   requireArgument(
     dpopThumbprint === dpop?.thumbprint,

@@ -8,8 +8,8 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
-import { parseUrl, quoteUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import { parseUrl } from "../core/_url.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
@@ -129,13 +129,12 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
       parameters,
     });
     if (client?.issuer === undefined && !isFor(assertion, serverMetadata)) {
-      throw new OAuthClientError(
+      throw errorOf(
+        context,
         "issuer_mismatch",
-        `The assertion is not for ${
-          quoteUrl(issuer)
-        }: its aud is neither that ` +
-          "issuer nor a token endpoint on its origin, and client does not name " +
-          "the issuer",
+        words`The assertion is not for ${{ url: issuer }}: its aud is neither \
+that issuer nor a token endpoint on its origin, and client does not name the \
+issuer`,
       );
     }
     return await sessionWith(context, grant, body);

@@ -5,10 +5,10 @@
  */
 
 import { invalidArgument } from "../core/_arguments.ts";
-import { quoteUrl } from "../core/_url.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { emit } from "../http/events.ts";
+import { fork, report } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
 import { unmarkVisit } from "./_new_sign_in.ts";
@@ -16,8 +16,8 @@ import { prepare, renew } from "./_renewal.ts";
 import {
   type IUsedSession,
   needOf,
-  secretTokens,
   tokenOf,
+  tokensOf,
 } from "./_renewal_reason.ts";
 import {
   type ResourceFetch,
@@ -35,8 +35,8 @@ import type {
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./authorized_fetch_options.ts";
-import { type ISession, revokeSession, sessionOptionsOf } from "./session.ts";
-import { finishAuthorization, type IPendingAuthorization } from "./sign_in.ts";
+import { type ISession, revokeSessionWith } from "./session.ts";
+import { finishWith, type IPendingAuthorization } from "./sign_in.ts";
 
 /**
  * Creates a `fetch` for a resource that requires a token. When the resource responds
@@ -132,21 +132,21 @@ export function createAuthorizedFetch(
 ): IAuthorizedFetch {
   const settings = settingsOf(resource, options);
   const { renewal, sending } = settings;
-  const { resource: target, store, authorize, rules, onEvent } = renewal;
+  const { resource: target, store, authorize, rules, context } = renewal;
   const { covered } = sending;
   const { call, responses, needFor } = callsOf(settings);
 
   /** Reports a request without a token, whose path may contain that of the session. */
   async function reportUncovered(method: string, url: URL): Promise<void> {
-    if (!onEvent) return;
+    if (!context.onEvent) return;
     // Also a session that this fetch cannot use has a token.
     const session = await store.load().catch(() => null);
     const path = session === null ? "" : url.pathname;
-    emit(onEvent, {
+    report(fork(context, tokensOf(session ?? undefined)), {
       type: "uncovered_request",
       method,
       url: url.origin + path,
-    }, secretTokens(session ?? undefined));
+    });
   }
 
   const authorizedFetch: ResourceFetch = async (input, init = {}) => {
@@ -163,16 +163,17 @@ export function createAuthorizedFetch(
       }
       return await sending.fetch(input, init);
     }
-    return await call(new ResourceRequest(url, input, init));
+    return await call(new ResourceRequest(context, url, input, init));
   };
 
   /** Returns the session of a renewal; fails if it has no usable token. */
   function requireSession({ session, token }: IUsedSession): ISession {
     if (session && token && !responses.isRefused(token)) return session;
     if (session && authorize) return session;
-    const message = `No session for ${quoteUrl(target)}: save one, or set ` +
-      "authorize to have the user sign in";
-    throw new OAuthClientError("unsupported", message);
+    const message = words`No session for ${{
+      url: target,
+    }}: save one, or set authorize to have the user sign in`;
+    throw errorOf(context, "unsupported", message);
   }
 
   /** Stores a session that was not obtained by a renewal. */
@@ -197,10 +198,7 @@ export function createAuthorizedFetch(
 
   /** Revokes the tokens of a session that is not stored, or no longer. */
   function revokeTokens(session: ISession, signal: AbortSignal | undefined) {
-    return revokeSession(session, {
-      ...sessionOptionsOf(renewal.options),
-      signal,
-    });
+    return revokeSessionWith({ ...context, signal }, session);
   }
 
   return Object.assign(authorizedFetch, {
@@ -241,10 +239,8 @@ export function createAuthorizedFetch(
       const { revocations } = store;
       let session: ISession;
       try {
-        session = await finishAuthorization(callback, pending, {
-          ...sessionOptionsOf(renewal.options),
-          signal,
-        });
+        const own = fork({ ...context, signal });
+        session = await finishWith(own, callback, pending);
       } catch (error) {
         // An error of the store does not replace the first error.
         await unmarkVisit(pending, error, renewal, signal).catch(() => {});
@@ -259,7 +255,7 @@ export function createAuthorizedFetch(
         }
         throw error;
       }
-      emit(onEvent, signInFinished(session), secretTokens(session));
+      report(fork(context, tokensOf(session)), signInFinished(session));
       return session;
     },
     save: (session: ISession, { signal }: IAuthorizedFetchSignal = {}) =>

@@ -10,18 +10,17 @@ import {
   requireHttpUrl,
   requireObject,
 } from "../core/_arguments.ts";
-import { quoteJson } from "../core/_quote.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
-import { quoteUrl } from "../core/_url.ts";
 import { adviceFor } from "../core/advice.ts";
 import {
   GRANT_PROFILE_ID_JAG,
   TOKEN_TYPE_ID_TOKEN,
 } from "../core/constants.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { missingScopes } from "../core/scopes.ts";
 import type { IContext } from "../http/_context.ts";
+import { errorOf, literal, words } from "../http/_error.ts";
 import { discoverServerWith } from "../discovery/discover_server.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
@@ -84,6 +83,7 @@ export interface ICrossAppFlowOptions extends
 
 /** Fails unless a server accepts ID-JAGs. */
 function requireProfile(
+  context: IContext,
   {
     issuer,
     authorization_grant_profiles_supported: profiles,
@@ -92,17 +92,19 @@ function requireProfile(
   assumeProfile = false,
 ): void {
   if (profiles?.includes(GRANT_PROFILE_ID_JAG) ?? assumeProfile) return;
-  throw new OAuthClientError(
+  const problem = profiles
+    ? words`authorization_grant_profiles_supported is ${{ json: profiles }}`
+    : words`it has no authorization_grant_profiles_supported, and \
+grant_types_supported is ${{ json: grants ?? "missing" }} (set assumeProfile \
+if it is known to accept ID-JAGs)`;
+  throw errorOf(
+    context,
     "unsupported",
-    `Authorization server ${
-      quoteUrl(issuer)
-    } does not list the grant profile ` +
-      `${GRANT_PROFILE_ID_JAG}: ` +
-      (profiles
-        ? `authorization_grant_profiles_supported is ${quoteJson(profiles)}`
-        : "it has no authorization_grant_profiles_supported, and " +
-          `grant_types_supported is ${quoteJson(grants ?? "missing")} (set ` +
-          "assumeProfile if it is known to accept ID-JAGs)"),
+    words`Authorization server ${{
+      url: issuer,
+    }} does not list the grant profile ${
+      literal(GRANT_PROFILE_ID_JAG)
+    }: ${problem}`,
   );
 }
 
@@ -227,7 +229,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     const { issuer, serverMetadata } = request.context;
     const { acrValues, maxAge, signal } = request;
     const context = { ...sessionContextOf(request), client };
-    requireProfile(serverMetadata, assumeProfile);
+    requireProfile(context, serverMetadata, assumeProfile);
     const scopes = ownScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
     const requested = { resource: requestedResource(grant), scopes };

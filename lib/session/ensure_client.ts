@@ -15,11 +15,12 @@ import {
   AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_DEVICE_CODE,
 } from "../core/constants.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { missingScopes } from "../core/scopes.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
 import { contextOf, type IContext } from "../http/_context.ts";
+import { errorOf, literal, words } from "../http/_error.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
@@ -274,11 +275,14 @@ export async function ensureWith(
   }
   if (selection.kind !== "register" || !clientMetadata) {
     const ways = waysToAClient(serverMetadata).join(", or ");
-    throw new OAuthClientError(
+    const { issuer } = serverMetadata;
+    const reason = literal(unfitReason(issuer, knownClients));
+    throw errorOf(
+      context,
       "unsupported",
-      `No client for authorization server ${quoteUrl(serverMetadata.issuer)}: ${
-        unfitReason(serverMetadata.issuer, knownClients)
-      }set ${ways}`,
+      words`No client for authorization server ${{
+        url: issuer,
+      }}: ${reason}set ${literal(ways)}`,
     );
   }
   requireNonEmptyString(

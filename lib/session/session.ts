@@ -10,7 +10,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
-import { fork } from "../http/_context.ts";
+import { fetchOf, fork } from "../http/_context.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { grantContextOf, type IGrantContext } from "../token/_grant_context.ts";
 import { revokeWith } from "../token/revocation.ts";
@@ -89,37 +89,25 @@ export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
-/** Returns the members of a caller's options that a session uses. */
-export function sessionOptionsOf(
-  {
-    fetch,
-    signal,
-    timeoutMs,
-    maxBytes,
-    allowUrl,
-    allowHttp,
-    client,
-    dpop,
-    now,
-  }: ISessionOptions,
-): ISessionOptions {
-  return {
-    fetch,
-    signal,
-    timeoutMs,
-    maxBytes,
-    allowUrl,
-    allowHttp,
-    client,
-    dpop,
-    now,
-  };
-}
-
 /** Checks a caller's options, and returns a context. */
 export function sessionContextOf(options: ISessionOptions = {}): IGrantContext {
   // Header fields would be for one server, and there may be several.
   return { ...grantContextOf(options), headers: undefined };
+}
+
+/** Returns the options by which a caller's function makes requests of a context. */
+export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
+  return {
+    fetch: fetchOf(context),
+    signal: context.signal,
+    timeoutMs: context.timeoutMs,
+    maxBytes: context.maxBytes,
+    allowUrl: context.allowUrl,
+    allowHttp: context.allowHttp,
+    client: context.client,
+    dpop: context.dpop,
+    now: context.now,
+  };
 }
 
 /**

@@ -178,7 +178,7 @@ export async function startWith(
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
   const { serverMetadata } = start;
   const { client, dpop, allowHttp, now } = context;
-  requireDpop(start, dpop);
+  requireDpop(context, start);
   const scopes = selectScopes({
     resourceMetadata: {
       scopes_supported: named ? requireScopes("scopes", named) : start.scopes,

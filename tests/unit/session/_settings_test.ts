@@ -1,0 +1,52 @@
+import { assert, assertEquals } from "@std/assert";
+import { fetchToken, memoryStore } from "../../../mod.ts";
+import { callsOf } from "../../../lib/session/_resource_call.ts";
+import { ResourceRequest } from "../../../lib/session/_resource_request.ts";
+import { settingsOf } from "../../../lib/session/_settings.ts";
+import { AS, MCP, OAUTH, PRM, SERVER } from "../../support/fixtures.ts";
+import { SESSION } from "../../support/resource.ts";
+
+Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes and sign-ins", async () => {
+  const counts = { resource: 0, token: 0 };
+  const settings = settingsOf(MCP, {
+    store: memoryStore(SESSION),
+    authorize: async ({ fetch, context: { serverMetadata } }) => {
+      const body = new URLSearchParams({ code: "c0de-of-the-user" });
+      const token = await fetchToken(serverMetadata, body, { fetch });
+      return { ...SESSION, token };
+    },
+    onEvent: () => {},
+    fetch: (input, init) => {
+      const { url } = new Request(input, init);
+      if (url === `${PRM}/mcp`) {
+        const document = { resource: MCP, authorization_servers: [AS] };
+        return Promise.resolve(Response.json(document));
+      }
+      if (url === OAUTH) return Promise.resolve(Response.json(SERVER));
+      if (url === MCP) {
+        const status = counts.resource++ % 2 === 0 ? 401 : 200;
+        return Promise.resolve(new Response(null, { status }));
+      }
+      counts.token++;
+      const isRefused = String(init?.body).includes("refresh_token") &&
+        counts.token % 3 === 0;
+      return Promise.resolve(
+        isRefused
+          ? Response.json({ error: "invalid_grant" }, { status: 400 })
+          : Response.json({
+            access_token: `access-token-${counts.token}`,
+            refresh_token: `refresh-token-${counts.token}`,
+          }),
+      );
+    },
+  });
+  const { context } = settings.renewal;
+  const { call } = callsOf(settings);
+  for (let calls = 0; calls < 100; calls++) {
+    const url = new URL(MCP);
+    const response = await call(new ResourceRequest(context, url, url, {}));
+    assertEquals(response.status, 200);
+  }
+  assert(counts.token > 100);
+  assertEquals(context.sent, []);
+});
