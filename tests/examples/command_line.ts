@@ -15,16 +15,13 @@ const [url = "https://api.example/mcp"] = process.argv.slice(2);
 const file = `${encodeURIComponent(url)}.json`;
 const api = createAuthorizedFetch(url, {
   store: fileStore(join(homedir(), ".config", "example", file), {
-    onWait: (pid) =>
-      console.error(`Another process (pid ${pid}) is signing in`),
+    onWait: (pid) => console.error("Waiting for pid", pid),
   }),
   authorize: codeFlow({
     ...createLoopbackReceiver({ title: "Example" }),
     clientMetadata: { client_name: "Example" },
   }),
-  onEvent(event) {
-    if (event.type === "token_refused") console.error(event);
-  },
+  onEvent: (event) => event.type === "token_refused" && console.error(event),
 });
 
 // An interrupt ends the call, which releases the lock of the session.
