@@ -74,11 +74,7 @@ function supportedGrantTypes(listed: unknown): string[] {
  * @param options URLs of the client, further client metadata, and the options of
  * every request.
  * @returns The registration. Only `client_id` is certain to be present.
- * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
- * `oauth_error`: the server returned an error code. `unexpected_status`: the status
- * is not 2xx, and there is no error code. `invalid_response`: there is no
- * `client_id`. `invalid_argument`: an argument is not valid. `network_error`,
- * `timeout`, `response_too_large`, `redirect_refused`, `url_refused`.
+ * @throws {OAuthClientError} As {@linkcode registerClient}.
  * @see RFC 7591, section 3; OpenID Connect Dynamic Client Registration 1.0.
  *
  * @example Register with your own redirect URI
@@ -208,7 +204,8 @@ function clientIn(
 }
 
 /**
- * Registers a client with your metadata.
+ * Registers a client with your metadata, always anew; {@linkcode ensureClient} registers
+ * only where no known client fits.
  *
  * Two members are added if they are absent: `application_type`, which is `web` if
  * every redirect URI is https and `native` otherwise; and

@@ -72,7 +72,8 @@ function requireClientMetadataUrl(value: string | URL): string {
 }
 
 /**
- * Selects a client for a server, in this order: a known client of its issuer whose
+ * Selects a client for a server without a request; {@linkcode ensureClient} also
+ * registers one. In this order: a known client of its issuer whose
  * secret has not expired; your client metadata document, if the server supports such
  * documents; registration, if the server has an endpoint for it; otherwise the user is
  * asked.

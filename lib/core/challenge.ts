@@ -112,7 +112,8 @@ function headerValue(
 }
 
 /**
- * Returns every challenge of certain schemes, in the order of the header.
+ * Returns every challenge of certain schemes, in the order of the header;
+ * {@linkcode findChallenge} returns the first.
  *
  * The reader is lenient: it accepts unquoted URLs and missing commas between
  * parameters, skips what it cannot read, and keeps the first of several parameters with

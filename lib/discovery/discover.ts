@@ -141,8 +141,9 @@ function selectServer(
 }
 
 /**
- * Discovers what a client needs to request a token for a resource: the
+ * Discovers, from the URL of a resource, what a client needs to request a token: the
  * authorization server, its metadata, the resource indicator and the scopes.
+ * {@linkcode discoverAuthorizationServer} begins with the issuer.
  *
  * The metadata of the resource is requested at the URL in the challenge and at the
  * well-known URLs, then the metadata of the first authorization server that it

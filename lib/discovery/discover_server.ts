@@ -50,8 +50,9 @@ export interface IAuthorizationServer {
 }
 
 /**
- * Discovers the metadata of an authorization server whose issuer is known, such as
- * an identity provider, with the same rules as {@linkcode discoverAuthorization}.
+ * Discovers, from its issuer, the metadata of an authorization server, such as an
+ * identity provider, with the rules of {@linkcode discoverAuthorization}, which begins
+ * with the URL of a resource.
  *
  * @param issuer Issuer identifier.
  * @param options Header fields, and the options of every request.

@@ -207,7 +207,8 @@ function unfitReason(
 
 /**
  * Returns a client for a server: a known client, your client metadata document, or a
- * new registration. Known clients that were registered without the redirect URI are
+ * new registration. {@linkcode selectClient} only selects,
+ * {@linkcode registerClient} only registers. Known clients that were registered without the redirect URI are
  * skipped, because the server would refuse the redirect URI; the port of a loopback URI
  * does not count (RFC 8252, section 7.3).
  *

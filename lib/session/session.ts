@@ -111,8 +111,9 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
 }
 
 /**
- * Refreshes the token of a session. Members that the response leaves out are kept: the
- * refresh token, the scope and the ID token. The scopes stay the same, as a refresh
+ * Refreshes a session, and returns the next one; {@linkcode refreshToken} refreshes a
+ * token alone. Members that the response leaves out are kept: the refresh token, the
+ * scope and the ID token. The scopes stay the same, as a refresh
  * cannot add scopes. An ID token in the response is checked, and compared with that of
  * the session: it must be for the same user. A session without an ID token does not
  * receive one.
@@ -192,7 +193,8 @@ export async function refreshSessionWith(
 }
 
 /**
- * Revokes the tokens of a session: the refresh token first, then the access token. A
+ * Revokes both tokens of a session: the refresh token first, then the access token;
+ * {@linkcode revokeToken} revokes one. A
  * type of token that the server cannot revoke is skipped. If a revocation fails, the
  * other token is revoked nevertheless, and the first error is thrown.
  *

@@ -4,6 +4,10 @@
  * has a lock, so that only one process at a time refreshes a token. No driver is
  * imported: the caller passes the client, database or storage.
  *
+ * {@linkcode memoryStore} keeps a session until the process ends. For a file on the
+ * user's machine, {@linkcode fileStore} is in the module `./native`, which imports
+ * modules of Node.
+ *
  * @example Keep the session of each user of a web server in Redis
  * ```ts
  * import { createAuthorizedFetch } from "@oauth-helper/client";
@@ -22,6 +26,7 @@ export * from "./deno_kv_store.ts";
 export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
 
+export { memoryStore } from "../session/store.ts";
 export type { IStoreOptions, IWaitOptions } from "./_lifetime.ts";
 
 // The types that the signatures above name, and the types that these name.

@@ -22,8 +22,8 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
 }
 
 /**
- * Revokes a token. With a refresh token, most servers revoke the access tokens of
- * the same grant as well; {@linkcode revokeSession} revokes both.
+ * Revokes one token; {@linkcode revokeSession} revokes both tokens of a session. With a
+ * refresh token, most servers revoke the access tokens of the same grant as well.
  *
  * A token that the server does not know counts as revoked. Some servers use one URL for
  * revocation and token requests, and distinguish them by their parameters.
@@ -33,11 +33,8 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * @param options The client authentication, and the options of every request.
  * @throws {OAuthClientError} `unsupported`: no `revocation_endpoint`. `oauth_error`:
  * the server returned an error, such as `unsupported_token_type`. `unexpected_status`:
- * the status is not 2xx; with 503 the token is still valid, and `retryAfter` says when
- * to try again. `issuer_mismatch`: the client is registered with another issuer.
- * `url_refused`: the endpoint is neither https nor http on loopback.
- * `invalid_argument`: an argument is not valid. `network_error`, `timeout`,
- * `redirect_refused`.
+ * with 503 the token is still valid, and `retryAfter` says when to try again. Further
+ * codes as for {@linkcode fetchToken}.
  * @see RFC 7009, sections 2.1 and 2.2.
  *
  * @example Revoke a token when the user signs out

@@ -210,9 +210,10 @@ export interface IRefreshTokenOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Refreshes a token. Members that the response leaves out are taken from the old token:
- * if the server does not rotate refresh tokens, it returns none, and the old one stays
- * valid.
+ * Refreshes a token alone, with the metadata and the client that you keep;
+ * {@linkcode refreshSession} refreshes a session, which contains them. Members that the
+ * response leaves out are taken from the old token: if the server does not rotate
+ * refresh tokens, it returns none, and the old one stays valid.
  *
  * If {@linkcode adviceFor} returns `reauthorize` for the failure, as for the `error`
  * `invalid_grant`, the refresh token can no longer be used. After `retry`, it may still

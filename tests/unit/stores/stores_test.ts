@@ -1,7 +1,8 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import type { ISession } from "../../../mod.ts";
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { type ISession, memoryStore } from "../../../mod.ts";
 import {
   denoKvStore,
+  memoryStore as memoryStoreOfStores,
   redisStore,
   webStorageStore,
 } from "../../../lib/stores/mod.ts";
@@ -13,6 +14,10 @@ import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
 const without = (member: keyof ISession, value?: unknown) => ({
   ...SESSION,
   [member]: value,
+});
+
+Deno.test("memoryStore() is the same function in ./stores", () => {
+  assertStrictEquals(memoryStoreOfStores, memoryStore);
 });
 
 for (const [name, createEngine] of Object.entries(ENGINES)) {
