@@ -31,7 +31,9 @@ function listenForEnd(): AbortSignal {
 
 /** Checks whether the user wants no colours; Deno knows it without a permission. */
 function isColourless(env: Readonly<Record<string, string | undefined>>) {
-  const { Deno: deno } = globalThis as { Deno?: { noColor: boolean } };
+  const { Deno: deno } = globalThis as unknown as {
+    Deno?: { noColor: boolean };
+  };
   return deno ? deno.noColor : Boolean(env.NO_COLOR);
 }
 

@@ -216,9 +216,9 @@ export const CHALLENGE_RULES: readonly IRule[] = [
       const { corsProbes, probe, exchanges } = facts;
       const parts = hiddenParts(facts) ?? [];
       const url = corsProbes.find((one) => !isAllowed(one))?.url;
-      const at = exchanges.findLast((one) =>
+      const at = exchanges.filter((one) =>
         one.name === "cors" && one.url === url
-      );
+      ).at(-1);
       return parts.length > 0 && {
         message: `A web page cannot use ${parts.join(", ")}.`,
         url: url ?? probe.url,
