@@ -1,9 +1,11 @@
 /**
  * Checks that the parts of the library have not grown: each, bundled, minified and
- * gzipped, has a limit, and that of the first is the figure in README.
+ * gzipped, has a limit, and that of the first is the figure in README. Prints what the
+ * twenty dearest options of the first cost, for those who add one.
  */
 
 import { bundleEntries } from "./support/bundle.ts";
+import { pricesOf } from "./support/option_prices.ts";
 import { root } from "./support/deno.ts";
 
 const problems: string[] = [];
@@ -17,6 +19,11 @@ const readme = await Deno.readTextFile(new URL("README.md", root));
 const figure = `${entries[0]!.limit / 1_000} kB`;
 if (!readme.includes(figure)) {
   problems.push(`README does not say that its first program imports ${figure}`);
+}
+console.log("\nBytes that the first has less if nothing reads an option:");
+const prices = await pricesOf(entries[0]!.code);
+for (const { name, bytes } of prices.slice(0, 20)) {
+  console.log(`${String(bytes).padStart(5)} ${name}`);
 }
 for (const problem of problems) console.error(problem);
 Deno.exit(problems.length === 0 ? 0 : 1);

@@ -73,7 +73,13 @@ const ENTRIES = [
 export function bundleEntries() {
   const directory = fileURLToPath(root);
   return ENTRIES.map(([title, code, goal, limit]) => {
-    return { title, goal, limit, ...bundleCode(code, directory, ["node:*"]) };
+    return {
+      title,
+      code,
+      goal,
+      limit,
+      ...bundleCode(code, directory, ["node:*"]),
+    };
   });
 }
 
