@@ -11,99 +11,94 @@ export type Trait =
   | "metadata_documents"
   | "no_registration";
 
-/**
- * The request that failed: one with a form, an authorization request, or none, as there
- * was no client for it.
- */
-export type HintPurpose = "form" | "authorization" | "client";
-
 /** The error of a response with status 4xx and without an error code. */
 export const BARE_ERROR = "bare_error";
 /** The same, where the server has refused the client and returned no body. */
 export const BARE_REFUSAL = "bare_refusal";
 
-/** An option that may help. */
+/** An option that may help: for which errors, and if the request has which trait. */
 export interface IHint {
-  readonly trait: Trait;
-  readonly purposes: readonly HintPurpose[];
   /** Error codes of servers, or one of the two above. */
   readonly errors: readonly string[];
+  readonly trait: Trait;
   readonly hint: string;
 }
 
-/** All hints, in the order of a message. */
-export const HINTS: readonly IHint[] = [
+const RESOURCE =
+  "for a server that rejects the parameter resource, set resource: false";
+
+/** The hints for a form that the server has refused, in the order of a message. */
+export const FORM_HINTS: readonly IHint[] = [
   {
-    trait: "resource",
-    purposes: ["form", "authorization"],
     errors: ["invalid_target", BARE_ERROR, BARE_REFUSAL],
-    hint:
-      "for a server that rejects the parameter resource, set resource: false",
+    trait: "resource",
+    hint: RESOURCE,
   },
   {
-    trait: "no_dpop",
-    purposes: ["form"],
     errors: ["invalid_dpop_proof", "use_dpop_nonce"],
+    trait: "no_dpop",
     hint: "the server requires DPoP: set dpop",
   },
   {
-    trait: "client_assertion",
-    purposes: ["form"],
     errors: ["invalid_client"],
+    trait: "client_assertion",
     hint:
       "servers differ in the aud and typ of the client assertion that they " +
       "accept: see audience and type of privateKeyJwt",
   },
   {
-    trait: "encoded_credentials",
-    purposes: ["form"],
     errors: ["invalid_client", "unauthorized_client", BARE_REFUSAL],
+    trait: "encoded_credentials",
     hint: "servers differ in whether they decode such Basic credentials: see " +
       "formEncode of clientSecretBasic",
   },
+];
+
+/** The hints for an authorization request that the server has refused. */
+export const AUTHORIZATION_HINTS: readonly IHint[] = [
+  { errors: ["invalid_target"], trait: "resource", hint: RESOURCE },
   {
     // A server may refuse a request without a scope (RFC 6749, section 3.3);
     // oidc-provider sends `access_denied`, as if the user had refused.
-    trait: "no_scope",
-    purposes: ["authorization"],
     errors: ["access_denied", "invalid_scope"],
+    trait: "no_scope",
     hint:
       "the request had no scope; for a server that requires one, set scopes",
   },
+];
+
+/** The hints where there is no client for a server. */
+export const CLIENT_HINTS: readonly IHint[] = [
   {
+    errors: [""],
     trait: "registration",
-    purposes: ["client"],
-    errors: ["no_client"],
     hint: "clientMetadata to register one",
   },
   {
+    errors: [""],
     trait: "metadata_documents",
-    purposes: ["client"],
-    errors: ["no_client"],
     hint: "clientMetadataUrl, as the server accepts client metadata documents",
   },
   {
+    errors: [""],
     trait: "registration",
-    purposes: ["client"],
-    errors: ["no_client"],
     hint: "client to one that you have",
   },
   {
+    errors: [""],
     trait: "no_registration",
-    purposes: ["client"],
-    errors: ["no_client"],
     hint: "client to one that you have, as the server offers no registration",
   },
 ];
 
-/** Returns the options that may help. */
+/** Returns the options that may help, of the hints for one purpose. */
 export function hintsFor(
-  purpose: HintPurpose,
+  hints: readonly IHint[],
   error: string,
   hasTrait: Partial<Record<Trait, boolean>>,
 ): string[] {
-  return HINTS.filter(({ purposes, errors, trait }) =>
-    purposes.includes(purpose) && errors.includes(error) && hasTrait[trait]
+  return hints.filter(({ errors, trait }) =>
+    errors.includes(error) && hasTrait[trait]
   ).map(({ hint }) => hint);
 }
 

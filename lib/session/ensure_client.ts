@@ -6,7 +6,7 @@
  */
 
 import { requireNonEmptyString } from "../core/_arguments.ts";
-import { hintsFor } from "../core/_hints.ts";
+import { CLIENT_HINTS, hintsFor } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
@@ -174,7 +174,7 @@ function requireAuthentication(
 function waysToAClient(
   { registration_endpoint, ...metadata }: ClientServerMetadata,
 ): string[] {
-  return hintsFor("client", "no_client", {
+  return hintsFor(CLIENT_HINTS, "", {
     registration: Boolean(registration_endpoint),
     metadata_documents: metadata.client_id_metadata_document_supported === true,
     no_registration: !registration_endpoint,

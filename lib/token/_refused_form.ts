@@ -3,6 +3,7 @@
 import {
   BARE_ERROR,
   BARE_REFUSAL,
+  FORM_HINTS,
   hintsFor,
   inBrackets,
 } from "../core/_hints.ts";
@@ -52,7 +53,7 @@ export function hintFor(
   const bare = isRefusal ? BARE_REFUSAL : BARE_ERROR;
   const isBare = status >= 400 && status < 500;
   const authorizations = requests.map(({ headers }) => headers.Authorization);
-  return inBrackets(hintsFor("form", error ?? (isBare ? bare : ""), {
+  return inBrackets(hintsFor(FORM_HINTS, error ?? (isBare ? bare : ""), {
     resource: form.has("resource"),
     no_dpop: requests.every(({ headers }) => headers.DPoP === undefined),
     client_assertion: form.has("client_assertion"),

@@ -5,7 +5,7 @@
  */
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
-import { hintsFor, inBrackets } from "../core/_hints.ts";
+import { AUTHORIZATION_HINTS, hintsFor, inBrackets } from "../core/_hints.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -87,7 +87,7 @@ function hintFor(
   error = "",
   { resource, scopes }: IExpectedAuthorizationResponse,
 ): string {
-  return inBrackets(hintsFor("authorization", error, {
+  return inBrackets(hintsFor(AUTHORIZATION_HINTS, error, {
     resource: Boolean(resource),
     no_scope: scopes?.length === 0,
   }));
