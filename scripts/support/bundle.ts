@@ -31,9 +31,9 @@ const ENTRIES = [
     exportOf("{ codeFlow, createAuthorizedFetch }") +
     exportOf("{ createLoopbackReceiver, fileStore }", "lib/native/mod.ts"),
     25_000,
-    36_400,
+    35_900,
   ],
-  ["code flow, from 401 to a token", CODE_FLOW, 9_500, 15_900],
+  ["code flow, from 401 to a token", CODE_FLOW, 9_500, 15_800],
   [
     "discoverAuthorization",
     exportOf("{ discoverAuthorization }"),
@@ -50,7 +50,7 @@ const ENTRIES = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     exportOf("{ codeFlow, createAuthorizedFetch, memoryStore }"),
     13_000,
-    30_700,
+    30_050,
   ],
   [
     "the receivers of ./browser",
