@@ -6,6 +6,10 @@ import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IContext } from "../http/_context.ts";
+import {
+  type IFlowClient,
+  knownRegistrationOf,
+} from "./_known_registration.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureWith } from "./ensure_client.ts";
 import type { ISession } from "./session.ts";
@@ -75,16 +79,6 @@ export function parametersOf(
   };
 }
 
-/** The client of a flow. */
-export interface IFlowClient {
-  readonly client: Client;
-  /**
-   * Whether it is the registration of the session, not a client that the caller has
-   * named.
-   */
-  readonly isReused: boolean;
-}
-
 /**
  * Returns the client of a flow, the first of these: the client of the fetch, of the
  * flow, a known one, the client of the session, of an unfinished sign-in, a new
@@ -95,25 +89,35 @@ export async function clientOf(
   request: IAuthorizeRequest,
   flow: IFlowOptions,
   redirectUri?: string,
-  unfinished?: IKnownClient,
+  unfinished?: IFlowClient,
 ): Promise<IFlowClient> {
   const { context: { serverMetadata }, session } = request;
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
   const given = request.client ?? flow.client;
-  if (given) return { client: given, isReused: false };
-  const ensure = (...further: IKnownClient[]) =>
-    ensureWith(context, serverMetadata, {
-      knownClients: [...knownClients, ...further],
-      clientMetadata,
-      clientMetadataUrl,
-      scopes: scopesOf(request, flow),
-      redirectUri,
+  if (given) return { client: given, origin: "named" };
+  const kept: IFlowClient[] = [];
+  if (session) {
+    // A copy, as the caller may have named the same object.
+    const client = { ...session.client };
+    kept.push({
+      client,
+      origin: "kept",
+      mark: knownRegistrationOf(request).mark,
     });
-  const kept = unfinished ? [unfinished] : [];
-  if (!session) return { client: await ensure(...kept), isReused: false };
-  const own = { ...session.client };
-  const client = await ensure(own, ...kept);
-  return { client, isReused: client === own };
+  }
+  if (unfinished) kept.push(unfinished);
+  const client = await ensureWith(context, serverMetadata, {
+    knownClients: [
+      ...knownClients,
+      ...kept.map((one) => one.client as IKnownClient),
+    ],
+    clientMetadata,
+    clientMetadataUrl,
+    scopes: scopesOf(request, flow),
+    redirectUri,
+  });
+  return kept.find((one) => one.client === client) ??
+    { client, origin: knownClients.includes(client) ? "named" : "new" };
 }
 
 /**

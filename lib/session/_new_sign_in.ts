@@ -1,8 +1,7 @@
 /** How a new session is obtained: a challenge, the discovery, and `authorize`. */
 
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
-import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { mergeHeaders, requestHead } from "../http/_request.ts";
@@ -10,18 +9,17 @@ import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import type { SignInReason } from "../http/events.ts";
-import { isKnownWith } from "../token/client_check.ts";
 import { requireDpop } from "./_dpop_need.ts";
-import { areRequestable, type INeed, tokensOf } from "./_renewal_reason.ts";
 import {
-  type IRenewal,
-  replaceSession,
-  requireUsable,
-} from "./_usable_session.ts";
-import { sessionDropped, signInFinished } from "./_session_events.ts";
+  isClientRefused,
+  registrationMember,
+  storedClient,
+} from "./_known_registration.ts";
+import { areRequestable, type INeed, tokensOf } from "./_renewal_reason.ts";
+import { signInFinished } from "./_session_events.ts";
+import { type IRenewal, requireUsable } from "./_usable_session.ts";
 import type { Authorize } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
-import type { IPendingAuthorization } from "./sign_in.ts";
 
 /**
  * Requests the resource without a token, for its challenge: many servers name their
@@ -62,93 +60,6 @@ async function discoverFor(
   });
   requireDpop(context, found, challenge);
   return found;
-}
-
-/** Checks whether the visit of a user continues elsewhere, or has not begun. */
-function isOpen(error: unknown): boolean {
-  return !isOAuthClientError(error) || error.code === "popup_blocked";
-}
-
-/**
- * Returns a function that runs the visit of a user with a mark in the store: a server
- * that has forgotten the registration may send the user to the same error page each
- * time. If the next sign-in, even in another process, finds the mark, it registers a
- * new client. The lock must be held until the mark is `written`.
- */
-function markingVisits(
-  session: ISession,
-  renewal: IRenewal,
-  signal: AbortSignal,
-) {
-  let lastWrite: Promise<void> | undefined;
-  const write = async (marked: ISession) => {
-    // After an abort, another session may be saved, or this session revoked, at any
-    // time.
-    if (signal.aborted) return;
-    lastWrite = replaceSession(session, marked, renewal).catch(() => {});
-    await lastWrite;
-  };
-  const whileAway = async <T>(visit: () => Promise<T>): Promise<T> => {
-    await write({ ...session, isUserAway: true });
-    let result: T;
-    try {
-      result = await visit();
-    } catch (error) {
-      // A web server may throw an error of its own to redirect its user: the visit
-      // continues.
-      if (isOpen(error)) await write(session);
-      throw error;
-    }
-    await write(session);
-    return result;
-  };
-  return { whileAway, written: () => lastWrite };
-}
-
-/**
- * Removes the mark of a visit that ended elsewhere, after a page was left, and with an
- * error: the server knows the client, unless the error says otherwise.
- */
-export async function unmarkVisit(
-  { client }: IPendingAuthorization,
-  error: unknown,
-  renewal: IRenewal,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { store } = renewal;
-  const isResponse = isOAuthClientError(error) &&
-    error.code !== "invalid_authorization_response" &&
-    adviceFor(error).action !== "reregister";
-  const stored = isResponse ? await store.load() : undefined;
-  if (!stored?.isUserAway || stored.client.client_id !== client.client_id) {
-    return;
-  }
-  const { isUserAway: _, ...session } = stored;
-  await store.soon(() => replaceSession(stored, session, renewal), signal);
-}
-
-/**
- * Checks whether the client of a session may be used for a sign-in. A server that has
- * forgotten the client may show that to the user only, unless its token endpoint says
- * so.
- */
-async function mayReuseClient(
-  { isStepUp }: INeed,
-  { client, serverMetadata, isUserAway }: ISession,
-  { context }: IRenewal,
-): Promise<boolean> {
-  if (client.client_id === "" || isUserAway) return false;
-  // Its token has just been accepted, or the caller has named the client.
-  if (isStepUp || context.client) return true;
-  try {
-    // The probe leads to no token that could be bound to a key.
-    const probe = { ...fork(context), dpop: undefined };
-    return await isKnownWith(probe, serverMetadata, client) !== false;
-  } catch {
-    context.signal?.throwIfAborted();
-    // The client needs credentials that the flow may have.
-    return true;
-  }
 }
 
 /** Returns why a user is asked to sign in. */
@@ -205,10 +116,11 @@ export async function signInAnew(
   const needed = areRequestable(all)
     ? all
     : mergeScopes(earlierScopes, requiredScopes);
-  const isReusable = session?.issuer === issuer &&
-    await mayReuseClient(need, session, renewal);
-  const known = isReusable ? session : undefined;
-  const marking = known && markingVisits(known, renewal, signal);
+  const { known, mark } = session?.issuer === issuer
+    ? await storedClient(session, need, renewal, signal)
+    : {};
+  // A flow may remember the client as well.
+  const givenUp = known ? undefined : earlier?.client.client_id;
   const reason = reasonOf(need);
   report(context, { type: "sign_in_started", issuer, reason });
   let next: ISession;
@@ -225,22 +137,16 @@ export async function signInAnew(
         requiresIdToken: rules.bearer === "id_token",
         isFresh: need.isFresh,
         session: known,
-        whileAway: marking?.whileAway,
         acrValues,
         maxAge,
+        ...registrationMember({ mark, givenUp }),
       }));
   } catch (error) {
-    // The next call registers a new client: this one must not ask the user twice.
-    if (known && adviceFor(error).action === "reregister") {
-      // After a step-up, the token is still valid for other requests.
-      const client = { issuer, client_id: "" };
-      const rest = need.isStepUp ? { ...known, client } : undefined;
-      await replaceSession(known, rest, renewal);
-      report(context, sessionDropped(issuer, error as OAuthClientError));
-    }
+    // The next sign-in registers a new client: this one must not ask the user twice.
+    if (isClientRefused(error)) await mark?.write();
     throw error;
   } finally {
-    await marking?.written();
+    await mark?.written();
   }
   requireUsable(next, renewal, found);
   await store.keep(next);

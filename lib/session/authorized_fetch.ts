@@ -11,7 +11,7 @@ import { fork, report } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import { unmarkVisit } from "./_new_sign_in.ts";
+import { markAfterVisit } from "./_known_registration.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type IUsedSession,
@@ -243,7 +243,8 @@ export function createAuthorizedFetch(
         session = await finishWith(own, callback, pending);
       } catch (error) {
         // An error of the store does not replace the first error.
-        await unmarkVisit(pending, error, renewal, signal).catch(() => {});
+        await markAfterVisit(pending, error, renewal, signal)
+          .catch(() => {});
         throw error;
       }
       try {

@@ -6,14 +6,10 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
-import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
-import {
-  authenticationOf,
-  registrationOf,
-} from "../client/authentication_selection.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import {
   carrying,
@@ -23,8 +19,16 @@ import {
   requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
-import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionContextOf } from "./session.ts";
+import {
+  type IFlowClient,
+  isClientRefused,
+  knownRegistrationOf,
+  naming,
+  UnfinishedSignIns,
+  visitMarked,
+} from "./_known_registration.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import { type ISession, sessionContextOf } from "./session.ts";
 import {
   finishWith,
   type IPendingAuthorization,
@@ -40,6 +44,13 @@ export interface ICodeFlowOptions extends IFlowOptions {
   /**
    * Sends the user to the URL and returns the URL that the user was redirected to. Its
    * errors are passed to the caller of the fetch unchanged.
+   *
+   * A server may have forgotten a client that was registered for an earlier sign-in, and
+   * show that to the user only. So after an {@linkcode OAuthClientError} such as
+   * `timeout` or `popup_closed`, or an `AbortError`, that client is given up: a closed
+   * error page looks like a closed consent page. The code `popup_blocked` means that the
+   * visit has not begun, and any other error that it goes on elsewhere, such as in
+   * another request of a web server: the client is used again.
    */
   visit: (
     url: URL,
@@ -93,27 +104,121 @@ export interface IVisit {
   signal?: AbortSignal | undefined;
 }
 
-/** Checks whether a server may have refused a pushed request because of its client. */
-function mayBeForgotten(error: unknown): boolean {
-  if (!isOAuthClientError(error)) return false;
-  const { status = 0, error: code = "invalid_client" } = error;
-  return [400, 401, 403].includes(status) &&
-    /^(invalid|unauthorized)_client$/.test(code);
+/** What the steps of a sign-in share. */
+interface ISignIn {
+  readonly options: ICodeFlowOptions;
+  readonly request: IAuthorizeRequest;
+  readonly context: IGrantContext;
+  readonly redirectUri: string;
+  /** Another one, once the server has refused a pushed request because of the first. */
+  chosen: IFlowClient;
 }
 
-/**
- * Checks whether the registration of a failed sign-in is used for the next one too.
- * Without a response of the server, it is used for one more visit only: the server may
- * have forgotten the client, and show that to the user only.
- */
-function mayUseAgain(error: unknown, isAgain: boolean): boolean {
-  const hasResponse = isOAuthClientError(error) && error.code === "oauth_error";
-  return hasResponse ? adviceFor(error).action !== "reregister" : !isAgain;
+/** What an authorization request and the response to it need. */
+type Begun = Awaited<ReturnType<typeof startWith>>;
+
+/** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
+async function redirectUriOf(
+  { redirectUri, client, clientMetadataUrl, knownClients = [] }:
+    ICodeFlowOptions,
+  request: IAuthorizeRequest,
+): Promise<string> {
+  if (typeof redirectUri === "string") return redirectUri;
+  const { issuer, client_id_metadata_document_supported: acceptsDocuments } =
+    request.context.serverMetadata;
+  const hasClient = (request.client ?? client) !== undefined;
+  return await redirectUri({
+    isInDocument: !hasClient && acceptsDocuments === true &&
+      clientMetadataUrl !== undefined,
+    isNamed: hasClient ||
+      knownClients.some((known) => isSameIssuer(known.issuer, issuer)),
+    issuer,
+  });
+}
+
+/** Makes the authorization request, and pushes it where that is required. */
+async function start(
+  { options, request, context, redirectUri, chosen: { client } }: ISignIn,
+  prompt: Readonly<Record<string, string>>,
+): Promise<Begun> {
+  const { offlineAccess = true, authorizationDetails, resource } = options;
+  const { refreshScope, assumePkce, requireIss, par } = options;
+  const scopes = scopesOf(request, options);
+  const found = { ...request.context, scopes };
+  return await startWith({ ...context, client }, found, {
+    session: request.session,
+    redirectUri,
+    // As an option, an `openid` of the resource would count as requested by the caller.
+    scopes: needsIdToken(request, options) ? scopes : undefined,
+    parameters: { ...parametersOf(request, options), ...prompt },
+    offlineAccess,
+    authorizationDetails,
+    resource,
+    refreshScope,
+    assumePkce,
+    requireIss,
+    par,
+  });
+}
+
+/** Checks whether a server may have refused a pushed request because of its client. */
+function isPushRefused(error: unknown): boolean {
+  return isClientRefused(error) ||
+    (isOAuthClientError(error) && error.error === undefined &&
+      [400, 401, 403].includes(error.status ?? 0));
+}
+
+/** Makes the authorization request, with a new client if a kept one was forgotten. */
+async function begin(
+  signIn: ISignIn,
+  prompt: Readonly<Record<string, string>>,
+): Promise<Begun> {
+  try {
+    return await start(signIn, prompt);
+  } catch (error) {
+    const { options, context, redirectUri, chosen } = signIn;
+    if (chosen.origin !== "kept" || !isPushRefused(error)) throw error;
+    // A server that pushes requests says so before the user leaves.
+    await chosen.mark?.write();
+    const request = { ...signIn.request, session: undefined };
+    signIn.chosen = await clientOf(context, request, options, redirectUri);
+    return await start(signIn, prompt);
+  }
+}
+
+/** Sends the user to the server, and redeems the code. */
+async function visitAndFinish(
+  { options, request, context, chosen: { client, mark } }: ISignIn,
+  { url, pending }: Begun,
+): Promise<ISession> {
+  const { signal } = request;
+  signal?.throwIfAborted();
+  return await visitMarked(
+    mark,
+    signal,
+    async () => await options.visit(url, { pending, signal }),
+    (callback) => finishWith({ ...context, client }, callback, pending),
+  );
 }
 
 /** Checks whether a server requires the consent of the user. */
 function requiresConsent(error: unknown): boolean {
   return isOAuthClientError(error) && error.error === "consent_required";
+}
+
+/** Signs in; if the server requires it, once more with the prompt for consent. */
+async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
+  const first = await begin(signIn, {});
+  try {
+    return await visitAndFinish(signIn, first);
+  } catch (error) {
+    const { options, request } = signIn;
+    const mayRepeat = options.parameters?.prompt === undefined &&
+      !lacksRefreshToken(request.session) && requiresConsent(error) &&
+      first.pending.scopes.includes(OFFLINE_ACCESS);
+    if (!mayRepeat) throw error;
+    return await visitAndFinish(signIn, await begin(signIn, CONSENT));
+  }
 }
 
 /**
@@ -147,12 +252,10 @@ function requiresConsent(error: unknown): boolean {
  * ```
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, assumePkce, requireIss, par } = requireObject(
+  const { redirectUri, visit, knownClients = [] } = requireObject(
     "options",
     options,
   );
-  const { offlineAccess = true, authorizationDetails } = options;
-  const { knownClients = [], resource, refreshScope } = options;
   requireArgument(typeof visit === "function", "visit", "a function");
   requireArgument(
     typeof redirectUri === "string" || typeof redirectUri === "function",
@@ -160,89 +263,27 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "a string or a function",
   );
   requireFlowOptions(options);
-  /** The registrations of sign-ins that have not led to a session, by issuer. */
-  const unfinished = new Map<string, IKnownClient>();
-  return carrying(options.client, async (request) => {
-    const { context, session, signal, whileAway } = request;
-    const { issuer } = context.serverMetadata;
+  const unfinished = new UnfinishedSignIns();
+  const authorize = carrying(options.client, async (request) => {
+    const { serverMetadata } = request.context;
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
-    if (named) authenticationOf(named, context.serverMetadata);
-    const { client_id_metadata_document_supported: acceptsDocuments } =
-      context.serverMetadata;
-    const isNamed = named !== undefined ||
-      knownClients.some((known) => isSameIssuer(known.issuer, issuer));
-    const isInDocument = !named && acceptsDocuments === true &&
-      options.clientMetadataUrl !== undefined;
-    const uri = typeof redirectUri === "function"
-      ? await redirectUri({ isInDocument, isNamed, issuer })
-      : redirectUri;
-    const own = sessionContextOf(request);
-    const scopes = scopesOf(request, options);
-    const start = { ...context, scopes };
-    const begin = (client: Client, prompt: Record<string, string>) =>
-      startWith({ ...own, client }, start, {
-        session,
-        redirectUri: uri,
-        // As an option, an `openid` of the resource would count as requested by the
-        // caller.
-        scopes: needsIdToken(request, options) ? scopes : undefined,
-        parameters: { ...parametersOf(request, options), ...prompt },
-        offlineAccess,
-        authorizationDetails,
-        resource,
-        refreshScope,
-        assumePkce,
-        requireIss,
-        par,
-      });
-    const kept = unfinished.get(issuer);
-    let { client, isReused } = await clientOf(own, request, options, uri, kept);
-    const signIn = async (prompt: Record<string, string>) => {
-      let begun: Awaited<ReturnType<typeof begin>>;
-      try {
-        begun = await begin(client, prompt);
-      } catch (error) {
-        if (!isReused || !mayBeForgotten(error)) throw error;
-        // A server that pushes requests says so before the user leaves.
-        const anew = { ...request, session: undefined };
-        ({ client, isReused } = await clientOf(own, anew, options, uri));
-        begun = await begin(client, prompt);
-      }
-      const { url, pending } = begun;
-      signal?.throwIfAborted();
-      const go = () => visit(url, { pending, signal });
-      const callback = await (isReused && whileAway ? whileAway(go) : go());
-      return { callback, pending };
-    };
-    const finish = (
-      { callback, pending }: Awaited<ReturnType<typeof signIn>>,
-    ) => finishWith({ ...own, client }, callback, pending);
-    const hasPrompt = options.parameters?.prompt !== undefined;
-    const mustConsent = !hasPrompt && lacksRefreshToken(session);
-    const signInOnceOrTwice = async () => {
-      const first = await signIn({});
-      try {
-        return await finish(first);
-      } catch (error) {
-        const mayRepeat = !hasPrompt && !mustConsent &&
-          requiresConsent(error) &&
-          first.pending.scopes.includes(OFFLINE_ACCESS);
-        if (!mayRepeat) throw error;
-        return await finish(await signIn(CONSENT));
-      }
-    };
-    const isAgain = client === kept;
+    if (named) authenticationOf(named, serverMetadata);
+    const redirectUri = await redirectUriOf(options, request);
+    const context = sessionContextOf(request);
+    const { issuer } = serverMetadata;
+    const { givenUp } = knownRegistrationOf(request);
+    const kept = unfinished.clientFor(issuer, givenUp);
+    const chosen = await clientOf(context, request, options, redirectUri, kept);
+    const signIn = { options, request, context, redirectUri, chosen };
     try {
-      const next = await signInOnceOrTwice();
-      unfinished.delete(issuer);
-      return next;
+      const session = await signInOnceOrTwice(signIn);
+      unfinished.succeeded(issuer);
+      return session;
     } catch (error) {
-      unfinished.delete(issuer);
-      if (!named && !isReused && mayUseAgain(error, isAgain)) {
-        unfinished.set(issuer, registrationOf(client, issuer));
-      }
+      unfinished.failed(issuer, signIn.chosen, error);
       throw error;
     }
   });
+  return naming(knownClients, authorize);
 }

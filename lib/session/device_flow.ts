@@ -25,6 +25,7 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
+import { naming } from "./_known_registration.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -68,7 +69,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);
   requireFlowOptions(options);
-  return carrying(options.client, async (request) => {
+  const authorize = carrying(options.client, async (request) => {
     const { serverMetadata } = request.context;
     const given = sessionContextOf(request);
     const { client } = await clientOf(given, request, options);
@@ -110,4 +111,5 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const checked = await withCheckedIdToken(token, expected, now);
     return newSession(grant, checked, context.dpop);
   });
+  return naming(options.knownClients ?? [], authorize);
 }

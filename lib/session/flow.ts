@@ -31,12 +31,6 @@ export interface IAuthorizeRequest extends ISessionOptions {
   isFresh?: boolean | undefined;
   /** The present session, if it is of the same issuer; its client can be used again. */
   session?: ISession | undefined;
-  /**
-   * Runs the visit of a user to the server with the client of `session`. If the user
-   * does not come back, as the server may have forgotten that client, the next sign-in
-   * does not use it.
-   */
-  whileAway?: (<T>(visit: () => Promise<T>) => Promise<T>) | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
   /** Seconds that may have passed since the user's authentication (RFC 9470). */

@@ -45,8 +45,8 @@ export interface ISession {
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /**
-   * The client, with its secret if it has one. An empty `client_id` means that the
-   * server no longer knows the client; the session is kept for its token.
+   * The client, with its secret if it has one. An empty `client_id` means that there is
+   * no client that could be used again; the session is kept for its token.
    */
   client: IKnownClient;
   /**
@@ -60,8 +60,9 @@ export interface ISession {
    */
   scopes: string[];
   /**
-   * Set while the user signs in with the client of this session, as the server may have
-   * forgotten the client.
+   * Set while the user signs in with the client of this session, and after a sign-in
+   * that the server has not answered, or has refused because of the client: the next
+   * sign-in does not use the client.
    */
   isUserAway?: true;
   /** JWK thumbprint of the key that the token is bound to. */

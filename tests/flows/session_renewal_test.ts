@@ -4,6 +4,7 @@ import {
   type ICodeFlowOptions,
   type IPendingAuthorization,
   type ISession,
+  type ISessionStore,
   type IVisit,
   memoryStore,
   OAuthClientError,
@@ -331,8 +332,12 @@ const LOST_VISITS: [name: string, end: unknown, isMarked: boolean][] = [
     new OAuthClientError("popup_blocked", "Blocked"),
     false,
   ],
+  ["is aborted", new DOMException("Closed", "AbortError"), true],
   ["goes on in a web server", new Error("redirect"), false],
   ["comes back with a refusal", "error=access_denied", false],
+  ["comes back with a refusal of it", "error=unauthorized_client", true],
+  ["comes back with a code that is refused", "code=other", false],
+  ["seems to come back", "error=access_denied&state=other", true],
 ];
 
 for (const [name, end, isMarked] of LOST_VISITS) {
@@ -342,7 +347,11 @@ for (const [name, end, isMarked] of LOST_VISITS) {
       servers,
       ({ pending: { state } }) =>
         typeof end === "string"
-          ? Promise.resolve(`${end}&state=${state}&iss=${servers.issuer}`)
+          ? Promise.resolve(
+            end.includes("state=")
+              ? end
+              : `${end}&state=${state}&iss=${servers.issuer}`,
+          )
           : end
           ? Promise.reject(end)
           : never(),
@@ -359,19 +368,31 @@ for (const [name, end, isMarked] of LOST_VISITS) {
   });
 }
 
-for (const error of ["access_denied", "unauthorized_client"]) {
+/** How a visit goes on elsewhere, and whether the registration is marked then. */
+const ELSEWHERE: [where: string, end: Error, isMarked: boolean][] = [
+  ["a page that was left", new OAuthClientError("redirected", "Left"), true],
+  ["a web server", new Error("Left"), false],
+];
+
+for (
+  const [error, [where, end, isMarked]] of [
+    "access_denied",
+    "unauthorized_client",
+  ]
+    .flatMap((error) => ELSEWHERE.map((row) => [error, row] as const))
+) {
   const isKept = error === "access_denied";
-  Deno.test(`finish() ${isKept ? "keeps" : "gives up"} the registration of a user who comes back with ${error}`, async () => {
+  Deno.test(`finish() ${isKept ? "keeps" : "gives up"} the registration of a user who comes back to ${where} with ${error}`, async () => {
     await using servers = await startSessionServers();
     let pending: IPendingAuthorization | undefined;
     const { api, isUserAway, registrations } = await visiting(
       servers,
       (visit) => {
         ({ pending } = visit);
-        return Promise.reject(new OAuthClientError("redirected", "Left"));
+        return Promise.reject(end);
       },
     );
-    await assertRejects(() => api(servers.resource), OAuthClientError, "Left");
+    await assertRejects(() => api(servers.resource), Error, "Left");
     const finish = (state: string) =>
       assertRejects(
         () =>
@@ -382,12 +403,12 @@ for (const error of ["access_denied", "unauthorized_client"]) {
         OAuthClientError,
       );
     await finish("another");
-    assertEquals(await isUserAway(), true);
+    assertEquals(await isUserAway(), isMarked || undefined);
     // Of a client that the session in the store is not of, as it was replaced.
     const { client } = pending!;
     pending!.client = { ...client, client_id: "another" };
     await finish(pending!.state);
-    assertEquals(await isUserAway(), true);
+    assertEquals(await isUserAway(), isMarked || undefined);
     pending!.client = client;
     await finish(pending!.state);
     assertEquals(await isUserAway(), isKept ? undefined : true);
@@ -413,8 +434,86 @@ for (const option of ["client", "knownClients"]) {
     controller.abort();
     await within(LIMIT_MS, call);
     assertEquals(servers.received("/register").length, 0);
+    // The server is not asked either whether it knows the client.
+    assertEquals(servers.received("/token").length, 0);
   });
 }
+
+Deno.test("createAuthorizedFetch() marks no new registration, and stores nothing for a first sign-in that does not end", async () => {
+  await using servers = await startSessionServers();
+  const { session } = await signedIn(servers);
+  const end = new OAuthClientError("timeout", "No response");
+  let saved = 0;
+  const inner = memoryStore();
+  const store: ISessionStore = {
+    load: inner.load,
+    save: (session) => (saved++, inner.save(session)),
+  };
+  const visited: (string | undefined)[] = [];
+  const flow = servers.flow({
+    visit: (_url, { pending }) => {
+      visited.push(pending.client.client_id);
+      return Promise.reject(end);
+    },
+  });
+  const api = fetchAt(servers, { store, authorize: flow });
+  const fail = () => assertRejects(() => api(servers.resource), Error, "No");
+  for (let i = 0; i < 3; i++) await fail();
+  // It is kept after the first visit, and given up after the second.
+  assertEquals(visited[0], visited[1]);
+  assert(visited[1] !== visited[2]);
+  assertEquals([saved, await store.load()], [0, undefined]);
+  // Replaces the client of a session that has none.
+  const none = { issuer: session.issuer, client_id: "" };
+  await store.save({ ...withoutRefresh(session), client: none });
+  servers.revoke();
+  await fail();
+  assertEquals((await store.load())?.isUserAway, undefined);
+});
+
+Deno.test("createAuthorizedFetch() marks the registration where authorize passes a copy of its argument on", async () => {
+  await using servers = await startSessionServers();
+  const { store, session } = await signedIn(servers);
+  await store.save(withoutRefresh(session));
+  servers.revoke();
+  const flow = servers.flow({
+    visit: () => Promise.reject(new OAuthClientError("popup_closed", "Closed")),
+  });
+  const api = fetchAt(servers, {
+    store,
+    authorize: (request) => flow({ ...request, scopes: ["read"] }),
+  });
+  await assertRejects(() => api(servers.resource), OAuthClientError, "Closed");
+  assertEquals((await store.load())?.isUserAway, true);
+});
+
+Deno.test("createAuthorizedFetch() does not use a registration that a refresh finds deleted, though its flow remembers it", async () => {
+  await using servers = await startSessionServers();
+  const pendings: IPendingAuthorization[] = [];
+  const urls: URL[] = [];
+  const api = fetchAt(servers, {
+    store: memoryStore(),
+    authorize: servers.flow({
+      visit: (url, { pending }) => {
+        urls.push(url);
+        pendings.push(pending);
+        return Promise.reject(new Error("redirect"));
+      },
+    }),
+  });
+  const leave = () => assertRejects(() => api(servers.resource), Error, "red");
+  await leave();
+  const response = await fetch(urls[0]!, { redirect: "manual" });
+  await response.body?.cancel();
+  await api.finish(response.headers.get("Location")!, pendings[0]!);
+  servers.revoke();
+  servers.forgetClients();
+  await leave();
+  assertEquals(servers.grants("refresh_token").length, 1);
+  assertEquals(servers.received("/register").length, 2);
+  const [first, second] = pendings.map(({ client }) => client.client_id);
+  assert(first !== second);
+});
 
 /** Fails unless a call finds out, at a sign-in, that the client was deleted. */
 async function assertFindsDeleted(
@@ -430,18 +529,18 @@ async function assertFindsDeleted(
   assertEquals([error, servers.visits.length], ["invalid_client", 1]);
 }
 
-Deno.test("createAuthorizedFetch() drops a registration that the sign-in finds deleted", async () => {
+Deno.test("createAuthorizedFetch() gives up a registration that the sign-in finds deleted", async () => {
   await using servers = await startSessionServers();
   const { api, store, session } = await signedIn(servers);
   await store.save(withoutRefresh(session));
   servers.revoke(true);
   await assertFindsDeleted(servers, () => api(servers.resource));
-  assertEquals(await api.session(), undefined);
+  assertEquals((await api.session())?.isUserAway, true);
   assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.received("/register").length, 1);
 });
 
-Deno.test("createAuthorizedFetch() drops a registration that is deleted, if the refreshed token was refused", async () => {
+Deno.test("createAuthorizedFetch() gives up a registration that is deleted, if the refreshed token was refused", async () => {
   await using servers = await startSessionServers();
   const { api } = await signedIn(servers);
   servers.handler = () => {
@@ -450,16 +549,15 @@ Deno.test("createAuthorizedFetch() drops a registration that is deleted, if the 
   };
   await assertFindsDeleted(servers, () => api(servers.resource));
   assertEquals(servers.grants("refresh_token").length, 1);
-  assertEquals(await api.session(), undefined);
+  assertEquals((await api.session())?.isUserAway, true);
 });
 
-Deno.test("createAuthorizedFetch() drops a registration that a step-up finds deleted, and keeps the token", async () => {
+Deno.test("createAuthorizedFetch() gives up a registration that a step-up finds deleted, and keeps the token", async () => {
   await using servers = await startSessionServers();
   const { api, session } = await signedIn(servers);
   const url = `${servers.resource}/write`;
   await assertFindsDeleted(servers, () => api(url));
-  const client = { issuer: session.issuer, client_id: "" };
-  assertEquals(await api.session(), { ...session, client });
+  assertEquals(await api.session(), { ...session, isUserAway: true });
   assertEquals(await statusOf(api(servers.resource)), 200);
   assertEquals(servers.visits.length, 1);
   // The next step-up has a registration of its own.

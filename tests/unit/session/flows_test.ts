@@ -158,8 +158,10 @@ Deno.test("flows request offline_access where the server lists it, unless told n
 });
 
 Deno.test("codeFlow() uses the registration of an unfinished sign-in again, without a response once", async () => {
-  const closed = new Error("The page was left");
-  const timeout = new OAuthClientError("timeout", "No response");
+  const elsewhere = new Error("The page was left");
+  const blocked = new OAuthClientError("popup_blocked", "Blocked");
+  const closed = new OAuthClientError("popup_closed", "Closed");
+  const aborted = new DOMException("Closed", "AbortError");
   const succeeds = "";
   const rows: [outcomes: (Error | string)[], registrations: number][] = [
     [[closed], 1],
@@ -168,8 +170,10 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
     [["access_denied", "access_denied", "access_denied", closed], 1],
     [["access_denied", closed, closed], 2],
     [["unauthorized_client", closed], 2],
-    // An error of the library alone says as little about the client.
-    [[timeout, timeout, timeout], 2],
+    [["access_denied", aborted, aborted], 2],
+    // The visit goes on elsewhere, or has not begun.
+    [[elsewhere, elsewhere, elsewhere], 1],
+    [[blocked, blocked, blocked], 1],
     // The session keeps the registration.
     [[closed, succeeds, closed], 2],
   ];
@@ -201,6 +205,31 @@ Deno.test("codeFlow() uses the registration of an unfinished sign-in again, with
     assertEquals(registered, expected, outcomes.join());
     assertEquals(valuesOf(visits, "client_id").at(-1), `c${registered}`);
   }
+});
+
+Deno.test("codeFlow() registers anew where a pushed request of an unfinished sign-in is refused", async () => {
+  const par = `${AS}/par`;
+  const context = contextOf({
+    pushed_authorization_request_endpoint: par,
+    require_pushed_authorization_requests: true,
+  });
+  let registered = 0;
+  const pushed: (string | null)[] = [];
+  using stub = stubFetch({
+    [REGISTER]: () => Response.json({ client_id: `c${++registered}` }),
+    [par]: ({ body }) =>
+      pushed.push(new URLSearchParams(body).get("client_id")) === 2
+        ? Response.json({ error: "invalid_client" }, { status: 401 })
+        : Response.json({ request_uri: "urn:r:1", expires_in: 60 }),
+  });
+  const { fetch } = stub;
+  const visit = () => Promise.reject(new Error("elsewhere"));
+  const authorize = codeFlow({ ...REGISTERING, visit });
+  for (let i = 0; i < 3; i++) {
+    const result = () => authorize({ ...REQUEST, context, fetch });
+    await assertRejects(result, Error, "elsewhere");
+  }
+  assertEquals(pushed, ["c1", "c1", "c2", "c2"]);
 });
 
 Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by server", async () => {

@@ -1,0 +1,263 @@
+/**
+ * What is known of the registration of a client: where the client of a sign-in comes
+ * from, and whether a visit with it was left unanswered.
+ */
+
+import { isSameIssuer } from "../core/_issuer.ts";
+import { adviceFor } from "../core/advice.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import { registrationOf } from "../client/authentication_selection.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
+import { fork } from "../http/_context.ts";
+import { isKnownWith } from "../token/client_check.ts";
+import type { INeed } from "./_renewal_reason.ts";
+import { type IRenewal, replaceSession } from "./_usable_session.ts";
+import type { Authorize, IAuthorizeRequest } from "./flow.ts";
+import type { IPendingAuthorization } from "./pending_authorization.ts";
+import type { ISession } from "./session.ts";
+
+/**
+ * The mark of a client during a visit: a server that has forgotten the client may send
+ * the user to the same error page each time. A client that is still marked is not used
+ * for another sign-in.
+ */
+export interface IVisitMark {
+  write(): Promise<void> | void;
+  remove(): Promise<void> | void;
+}
+
+/** The client of a sign-in. */
+export interface IFlowClient {
+  readonly client: Client;
+  /**
+   * Where it comes from: the caller has named it; it is kept from an earlier sign-in, in
+   * the session or in the memory of the flow; or it is new. A named client is neither
+   * marked nor dropped, and the server is not asked about it.
+   */
+  readonly origin: "named" | "kept" | "new";
+  /** The mark of a client that is kept. */
+  readonly mark?: IVisitMark | undefined;
+}
+
+/** Checks whether an error says that the server does not know the client. */
+export function isClientRefused(error: unknown): boolean {
+  return adviceFor(error).action === "reregister";
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+/**
+ * Checks whether a visit that has failed has not begun, or goes on elsewhere: a web
+ * server may throw an error of its own to redirect its user.
+ */
+function goesOn(error: unknown): boolean {
+  return isOAuthClientError(error)
+    ? error.code === "popup_blocked"
+    : !isAbort(error);
+}
+
+/**
+ * Checks whether a sign-in that has failed after the visit shows that the server knows
+ * the client. A response without the right `state` may be of another server.
+ */
+function showsClient(error: unknown): boolean {
+  const isOther = isOAuthClientError(error) &&
+    error.code === "invalid_authorization_response";
+  return !isOther && !isAbort(error) && !isClientRefused(error);
+}
+
+/** Sends the user to the server and finishes the sign-in, with a mark meanwhile. */
+export async function visitMarked<C, T>(
+  mark: IVisitMark | undefined,
+  signal: AbortSignal | undefined,
+  visit: () => Promise<C>,
+  finish: (callback: C) => Promise<T>,
+): Promise<T> {
+  await mark?.write();
+  let isBack = false;
+  try {
+    const callback = await visit();
+    isBack = true;
+    const result = await finish(callback);
+    await mark?.remove();
+    return result;
+  } catch (error) {
+    const isUsable = isBack ? showsClient(error) : goesOn(error);
+    if (isUsable && !signal?.aborted) await mark?.remove();
+    throw error;
+  }
+}
+
+/** A mark in the store. */
+export interface IStoredMark extends IVisitMark {
+  /** Waits for the last write: the lock must be held until then. */
+  written(): Promise<void> | undefined;
+}
+
+/** Returns the mark of the client of a session that is stored, and not marked. */
+export function storedMark(
+  session: ISession,
+  renewal: IRenewal,
+  signal: AbortSignal,
+): IStoredMark {
+  let isMarked = false;
+  let lastWrite: Promise<void> | undefined;
+  const put = async (isAway: boolean) => {
+    // After an abort, another session may be saved, or this session revoked, at any
+    // time.
+    if (signal.aborted || isAway === isMarked) return;
+    isMarked = isAway;
+    const next: ISession = isAway ? { ...session, isUserAway: true } : session;
+    lastWrite = replaceSession(session, next, renewal).catch(() => {});
+    await lastWrite;
+  };
+  return {
+    write: () => put(true),
+    remove: () => put(false),
+    written: () => lastWrite,
+  };
+}
+
+/**
+ * Writes or removes the mark after a visit that went on elsewhere, after a page was
+ * left or in a web server, and ended with an error.
+ */
+export async function markAfterVisit(
+  { client }: IPendingAuthorization,
+  error: unknown,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const isRefused = isClientRefused(error);
+  if (!isRefused && !showsClient(error)) return;
+  const { store } = renewal;
+  const stored = await store.load();
+  if (stored?.client.client_id !== client.client_id) return;
+  const { isUserAway = false, ...session } = stored;
+  const isSettled = isUserAway === isRefused;
+  if (isSettled || (isRefused && isNamed(stored, renewal))) return;
+  const next: ISession = isRefused ? { ...session, isUserAway: true } : session;
+  await store.soon(() => replaceSession(stored, next, renewal), signal);
+}
+
+/** The member of a flow with the clients that its caller has named. */
+const NAMED = /* @__PURE__ */ Symbol("knownClients");
+
+/** Adds the clients that the caller has named to a flow, for its fetch. */
+export function naming(
+  knownClients: readonly IKnownClient[],
+  authorize: Authorize,
+): Authorize {
+  return Object.assign(authorize, { [NAMED]: knownClients });
+}
+
+/** Checks whether the caller has named the client of a session. */
+function isNamed(
+  { issuer, client: { client_id } }: ISession,
+  { authorize, context }: IRenewal,
+): boolean {
+  const { [NAMED]: named = [] } = (authorize ?? {}) as {
+    [NAMED]?: readonly IKnownClient[];
+  };
+  return context.client !== undefined ||
+    named.some((known) =>
+      known.client_id === client_id && isSameIssuer(known.issuer, issuer)
+    );
+}
+
+/** What is known of the client of a stored session. */
+export interface IStoredClient {
+  /** The session, if its client may be used for a sign-in. */
+  readonly known?: ISession | undefined;
+  /** The mark of the client of `known`, unless the caller has named the client. */
+  readonly mark?: IStoredMark | undefined;
+}
+
+/**
+ * Checks whether the client of a stored session may be used for a sign-in: a client that
+ * the caller has named, or one without a mark that the token endpoint does not refuse.
+ */
+export async function storedClient(
+  session: ISession,
+  { isStepUp }: INeed,
+  renewal: IRenewal,
+  signal: AbortSignal,
+): Promise<IStoredClient> {
+  const { client, serverMetadata, isUserAway } = session;
+  if (isNamed(session, renewal)) return { known: session };
+  // Sessions of an assertion alone, and some of version 0.14, have no client.
+  if (client.client_id === "" || isUserAway) return {};
+  const known = { known: session, mark: storedMark(session, renewal, signal) };
+  // Its token has just been accepted.
+  if (isStepUp) return known;
+  try {
+    // The probe leads to no token that could be bound to a key.
+    const probe = { ...fork(renewal.context), dpop: undefined };
+    const isKnown = await isKnownWith(probe, serverMetadata, client);
+    return isKnown === false ? {} : known;
+  } catch {
+    signal.throwIfAborted();
+    // The client needs credentials that the flow may have.
+    return known;
+  }
+}
+
+/** What the fetch tells a flow of the registration that it has stored. */
+interface IRegistration {
+  /** The mark of the client of the session of the request. */
+  readonly mark?: IVisitMark | undefined;
+  /** Identifier of a client that must not be used again. */
+  readonly givenUp?: string | undefined;
+}
+
+/** The member of a request with its registration: a spread copies it. */
+const REGISTRATION = /* @__PURE__ */ Symbol("registration");
+
+/** Returns the member of a request that {@linkcode knownRegistrationOf} reads. */
+export function registrationMember(registration: IRegistration): object {
+  return { [REGISTRATION]: registration };
+}
+
+/** Returns what the fetch tells a flow. Other callers of a flow have nothing to tell. */
+export function knownRegistrationOf(request: IAuthorizeRequest): IRegistration {
+  const { [REGISTRATION]: registration = {} } = request as IAuthorizeRequest & {
+    [REGISTRATION]?: IRegistration;
+  };
+  return registration;
+}
+
+/**
+ * The memory of a flow: the registrations of sign-ins that have not led to a session, by
+ * issuer. Nothing is stored for them.
+ */
+export class UnfinishedSignIns {
+  readonly #clients = new Map<string, IKnownClient>();
+
+  /** Returns the client of the last sign-in at a server, unless it was given up. */
+  clientFor(issuer: string, givenUp?: string): IFlowClient | undefined {
+    const client = this.#clients.get(issuer);
+    if (!client || client.client_id === givenUp) return undefined;
+    const mark: IVisitMark = {
+      write: () => void this.#clients.delete(issuer),
+      remove: () => void this.#clients.set(issuer, client),
+    };
+    return { client, origin: "kept", mark };
+  }
+
+  /** Forgets the client of a server after a sign-in that has led to a session. */
+  succeeded(issuer: string): void {
+    this.#clients.delete(issuer);
+  }
+
+  /** Keeps a new client after a sign-in that has failed. */
+  failed(
+    issuer: string,
+    { client, origin }: IFlowClient,
+    error: unknown,
+  ): void {
+    if (origin !== "new" || isClientRefused(error)) return;
+    this.#clients.set(issuer, registrationOf(client, issuer));
+  }
+}
