@@ -4,6 +4,8 @@
  * `deno doc` resolves a `{@link}` only to what the same entry point exports. The
  * links to other entry points are completed here, and a link to what no entry point
  * exports fails: on a page it is plain text that looks like a link in an editor.
+ *
+ * `deno doc` does not group by `@category`: the first page gets a list that does.
  */
 import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,11 +30,89 @@ async function findPages(): Promise<Map<string, string>> {
   return pages;
 }
 
-/** Returns the names that public docstrings link, by the text that a page shows. */
-async function findLinkedNames(): Promise<Map<string, string>> {
-  const json = await outputOf(Deno.execPath(), ["doc", "--json", ...paths], {
+/** The categories, in the order of the list: what most programs need comes first. */
+const CATEGORIES = [
+  "Sessions",
+  "Flows",
+  "Stores",
+  "Clients",
+  "Messages of the protocol",
+  "Literal layer",
+  "Errors",
+];
+
+/** An export, as `deno doc --json` describes it. */
+interface ISymbol {
+  readonly name: string;
+  readonly declarations: readonly {
+    readonly kind: string;
+    readonly location: { readonly filename: string };
+    readonly jsDoc?: {
+      readonly doc?: string;
+      readonly tags?: readonly {
+        readonly kind: string;
+        readonly doc: string;
+      }[];
+    };
+  }[];
+}
+
+/** Returns the JSON of `deno doc` for these modules. */
+async function describe(...modules: string[]): Promise<string> {
+  return await outputOf(Deno.execPath(), ["doc", "--json", ...modules], {
     cwd: fileURLToPath(root),
   });
+}
+
+/**
+ * Returns the exports of the main entry point by category, as HTML. A type without a
+ * category has that of the other exports of its file.
+ */
+async function listByCategory(): Promise<string> {
+  const { nodes } = JSON.parse(await describe("mod.ts"));
+  const symbols = Object.values(nodes).flatMap((node) =>
+    (node as { symbols: ISymbol[] }).symbols
+  );
+  const ofFile = new Map<string, string>();
+  const all = symbols.map(({ name, declarations: [first] }) => {
+    const { kind, location: { filename }, jsDoc } = first!;
+    const { doc } = jsDoc?.tags?.find(({ kind }) => kind === "category") ?? {};
+    if (doc !== undefined) ofFile.set(filename, doc.trim());
+    const isType = kind === "interface" || kind === "typeAlias";
+    // Links and code as text: the page of the name has them.
+    const summary = (jsDoc?.doc ?? "").split(/\n\n|\.\s/)[0]!
+      .replace(/\{@link(?:code)?\s+([^}]+)\}/g, "$1").replaceAll("`", "")
+      .replace(/\.$/, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+    return { name, isType, summary, filename, category: doc?.trim() };
+  });
+  const categoryOf = ({ category, isType, filename }: typeof all[number]) =>
+    category ?? (isType ? ofFile.get(filename) : undefined) ?? "";
+  const without = all.filter((one) => !CATEGORIES.includes(categoryOf(one)));
+  if (without.length > 0) {
+    const names = without.map(({ name }) => name).join(", ");
+    throw new Error(`A docstring needs a @category of ${CATEGORIES}: ${names}`);
+  }
+  const sections = CATEGORIES.map((title) => {
+    const own = all.filter((one) => categoryOf(one) === title);
+    const link = (name: string) =>
+      `<a href="./~/${name}.html"><code>${name}</code></a>`;
+    const values = own.filter(({ isType }) => !isType);
+    const types = own.filter(({ isType }) => isType);
+    const items = values.map(({ name, summary }) =>
+      `<li>${link(name)}: ${summary}</li>`
+    );
+    if (types.length > 0) {
+      const names = types.map(({ name }) => link(name)).join(", ");
+      items.push(`<li>Types: ${names}</li>`);
+    }
+    return `<h2>${title}</h2><ul>${items.join("\n")}</ul>`;
+  });
+  return `<div class="markdown" id="categories">${sections.join("\n")}</div>`;
+}
+
+/** Returns the names that public docstrings link, by the text that a page shows. */
+async function findLinkedNames(): Promise<Map<string, string>> {
+  const json = await describe(...paths);
   const links = json.matchAll(
     /\{@link(?:code)?\s+([\w.]+)(?:\s*\|\s*([^}]+))?\}/g,
   );
@@ -77,6 +157,15 @@ async function build(): Promise<string[]> {
     });
     await Deno.writeTextFile(file, html);
   }
+  const index = new URL("index.html", directory);
+  const html = await Deno.readTextFile(index);
+  const examples = html.indexOf('<section class="section"');
+  if (examples === -1) throw new Error("docs/index.html has no section");
+  const list = await listByCategory();
+  await Deno.writeTextFile(
+    index,
+    html.slice(0, examples) + list + html.slice(examples),
+  );
   console.log(`${pages.size} pages of names, from docs/index.html on.`);
   return [...linked.values()].filter((name) => !pageOf(name)).sort();
 }

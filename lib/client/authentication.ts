@@ -14,7 +14,11 @@ import { encodeBase64 } from "../core/_base64.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
 
-/** A client and its authentication method. */
+/**
+ * A client and its authentication method.
+ *
+ * @category Clients
+ */
 export interface IClientAuthentication {
   /** Identifier of the client. */
   readonly clientId: string;
@@ -36,7 +40,11 @@ export interface IClientAuthentication {
   authenticate(request: IAuthenticatedRequest): void | Promise<void>;
 }
 
-/** A request to an endpoint that authenticates the client, before it is sent. */
+/**
+ * A request to an endpoint that authenticates the client, before it is sent.
+ *
+ * @category Clients
+ */
 export interface IAuthenticatedRequest {
   /** The server that the request is for. */
   readonly serverMetadata: Pick<
@@ -113,6 +121,8 @@ export function bindingOf(
  * );
  * assertEquals(access_token, "t0ken");
  * ```
+ *
+ * @category Clients
  */
 export function publicClient(
   clientId: string,
@@ -164,6 +174,8 @@ export function publicClient(
  * );
  * assertEquals(access_token, "t0ken");
  * ```
+ *
+ * @category Clients
  */
 export function clientSecretPost(
   clientId: string,
@@ -252,6 +264,8 @@ export function isChangedByEncoding(
  * );
  * assertEquals(access_token, "t0ken");
  * ```
+ *
+ * @category Clients
  */
 export function clientSecretBasic(
   clientId: string,

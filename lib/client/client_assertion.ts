@@ -15,7 +15,11 @@ import {
 const CLIENT_ASSERTION_TYPE =
   "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** The server that a client assertion is for. */
+/**
+ * The server that a client assertion is for.
+ *
+ * @category Clients
+ */
 export interface IAssertionAudience {
   /** Issuer identifier of the server: the recommended `aud` of the assertion. */
   issuer: string;
@@ -68,6 +72,8 @@ export interface IAssertionAudience {
  * );
  * assertEquals(access_token, "t0ken");
  * ```
+ *
+ * @category Clients
  */
 export function clientAssertion(
   clientId: string,

@@ -20,7 +20,11 @@ import { signJwt } from "./_jws.ts";
 /** Nonces are kept for this many origins, so that the map cannot grow without limit. */
 const MAX_NONCES = 100;
 
-/** The request that a proof is for. */
+/**
+ * The request that a proof is for.
+ *
+ * @category Clients
+ */
 export interface IDpopRequest {
   /** HTTP method. */
   method: string;
@@ -30,7 +34,11 @@ export interface IDpopRequest {
   accessToken?: string | undefined;
 }
 
-/** The members of a response that {@linkcode IDpop.noteResponse} reads. */
+/**
+ * The members of a response that {@linkcode IDpop.noteResponse} reads.
+ *
+ * @category Clients
+ */
 export interface IDpopResponse {
   /** HTTP status. */
   readonly status: number;
@@ -38,7 +46,11 @@ export interface IDpopResponse {
   readonly headers: IChallengeHeaders;
 }
 
-/** A key pair, and the last DPoP nonce of each server. */
+/**
+ * A key pair, and the last DPoP nonce of each server.
+ *
+ * @category Clients
+ */
 export interface IDpop {
   /** JWK thumbprint of the public key (RFC 7638): the `cnf.jkt` of bound tokens. */
   readonly thumbprint: string;
@@ -153,6 +165,8 @@ function keepNonce(
  * const response = await call("https://api.example/mcp", "t0ken");
  * assertEquals(await response.text(), "Hello");
  * ```
+ *
+ * @category Clients
  */
 export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
   const { keyPair, now = Date.now } = requireObject("options", options ?? {});

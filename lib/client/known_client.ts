@@ -7,7 +7,11 @@
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 import type { IClientAuthentication } from "./authentication.ts";
 
-/** A registered client, with the issuer that it is registered with. */
+/**
+ * A registered client, with the issuer that it is registered with.
+ *
+ * @category Clients
+ */
 export interface IKnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
   /** Issuer of the server. The client must not be used at another server. */
@@ -20,5 +24,7 @@ export interface IKnownClient
  * A client: either plain JSON, from {@linkcode registerClient} or with an identifier
  * and a secret from the server's console; or a client with its own authentication, for
  * example from {@linkcode privateKeyJwt}.
+ *
+ * @category Clients
  */
 export type Client = IKnownClient | IClientAuthentication;

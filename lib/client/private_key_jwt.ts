@@ -135,6 +135,8 @@ function audienceOf(
  * );
  * assertEquals(access_token, "t0ken");
  * ```
+ *
+ * @category Clients
  */
 export function privateKeyJwt(
   clientId: string,

@@ -99,6 +99,8 @@ function supportedGrantTypes(listed: unknown): string[] {
  * assertEquals(registration.client_id, "c1");
  * assertEquals(registration.redirect_uris, ["http://127.0.0.1:8123/callback"]);
  * ```
+ *
+ * @category Literal layer
  */
 export async function fetchDynamicRegistration(
   serverMetadata: Pick<
@@ -261,6 +263,8 @@ function clientIn(
  * );
  * assertEquals([client.issuer, client.client_id], ["https://as.example", "c1"]);
  * ```
+ *
+ * @category Clients
  */
 export async function registerClient(
   serverMetadata: Pick<

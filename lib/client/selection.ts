@@ -43,6 +43,8 @@ export interface ISelectClientOptions {
  * - `client_metadata_document`: use the client that the document describes.
  * - `register`: register a client with {@linkcode registerClient}.
  * - `ask_user`: ask the user for a client; there is no other way.
+ *
+ * @category Clients
  */
 export type ClientSelection =
   | { kind: "known_client"; client: IKnownClient }
@@ -128,6 +130,8 @@ function requireClientMetadataUrl(value: string | URL): string {
  * });
  * assertEquals(client_id, "c1");
  * ```
+ *
+ * @category Clients
  */
 export function selectClient(
   serverMetadata: Pick<

@@ -5,7 +5,11 @@ import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 
-/** A private key as a JWK (RFC 7517), for ECDSA, Ed25519 or RSA. */
+/**
+ * A private key as a JWK (RFC 7517), for ECDSA, Ed25519 or RSA.
+ *
+ * @category Clients
+ */
 export interface IPrivateJwk {
   /** Key type: `EC`, `OKP` or `RSA`. */
   kty?: string | undefined;

@@ -11,7 +11,11 @@ import {
   type OAuthClientErrorRequest,
 } from "./errors.ts";
 
-/** The actions of {@linkcode adviceFor}. */
+/**
+ * The actions of {@linkcode adviceFor}.
+ *
+ * @category Errors
+ */
 export type AdviceAction =
   | "retry"
   | "reauthorize"
@@ -19,7 +23,11 @@ export type AdviceAction =
   | "ask_user"
   | "give_up";
 
-/** The result of {@linkcode adviceFor}. */
+/**
+ * The result of {@linkcode adviceFor}.
+ *
+ * @category Errors
+ */
 export interface IAdvice {
   /** What to do. */
   action: AdviceAction;
@@ -186,6 +194,8 @@ function actionByRequest(
  * });
  * assertEquals(explain(error), "Try again in 30 seconds");
  * ```
+ *
+ * @category Errors
  */
 export function adviceFor(error: unknown): IAdvice {
   if (!isOAuthClientError(error)) return { action: "give_up" };

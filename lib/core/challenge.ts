@@ -65,6 +65,8 @@ function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
  * );
  * assertEquals(lines, ["Negotiate: no error", "Bearer: invalid_token"]);
  * ```
+ *
+ * @category Literal layer
  */
 export function parseWWWAuthenticateHeader(
   value: string,
@@ -92,7 +94,11 @@ export function parseWWWAuthenticateHeader(
   return challenges;
 }
 
-/** The part of `Headers` that {@linkcode findChallenge} uses. */
+/**
+ * The part of `Headers` that {@linkcode findChallenge} uses.
+ *
+ * @category Messages of the protocol
+ */
 export interface IChallengeHeaders {
   /** Returns the value of a header field; several values are joined by commas. */
   get(name: string): string | null;
@@ -137,6 +143,8 @@ function headerValue(
  * const [url] = challenges.flatMap(({ params }) => params.resource_metadata ?? []);
  * assertEquals(url, "https://api.example/m");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function findChallenges(
   source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
@@ -175,6 +183,8 @@ export function findChallenges(
  * const { error, scope } = findChallenge(response)?.params ?? {};
  * assertEquals([error, scope], ["insufficient_scope", "write"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function findChallenge(
   source: { headers: IChallengeHeaders } | IChallengeHeaders | string,

@@ -5,26 +5,50 @@
  * @module
  */
 
-/** Well-known path of protected resource metadata (RFC 9728, section 3). */
+/**
+ * Well-known path of protected resource metadata (RFC 9728, section 3).
+ *
+ * @category Literal layer
+ */
 export const AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH =
   "/.well-known/oauth-protected-resource";
 
-/** Well-known path of authorization server metadata (RFC 8414, section 3). */
+/**
+ * Well-known path of authorization server metadata (RFC 8414, section 3).
+ *
+ * @category Literal layer
+ */
 export const AUTH_SERVER_METADATA_DISCOVERY_PATH =
   "/.well-known/oauth-authorization-server";
 
-/** Well-known path of OpenID provider metadata (OpenID Connect Discovery 1.0, section 4). */
+/**
+ * Well-known path of OpenID provider metadata (OpenID Connect Discovery 1.0, section 4).
+ *
+ * @category Literal layer
+ */
 export const OPENID_CONNECT_DISCOVERY_PATH =
   "/.well-known/openid-configuration";
 
-/** Separator between the values of a `scope` parameter (RFC 6749, section 3.3). */
+/**
+ * Separator between the values of a `scope` parameter (RFC 6749, section 3.3).
+ *
+ * @category Literal layer
+ */
 export const AUTH_SCOPE_SEPARATOR = " ";
 
-/** Grant type of a token exchange (RFC 8693, section 2.1). */
+/**
+ * Grant type of a token exchange (RFC 8693, section 2.1).
+ *
+ * @category Literal layer
+ */
 export const GRANT_TYPE_TOKEN_EXCHANGE =
   "urn:ietf:params:oauth:grant-type:token-exchange";
 
-/** Grant type that redeems a JWT assertion (RFC 7523, section 2.1). */
+/**
+ * Grant type that redeems a JWT assertion (RFC 7523, section 2.1).
+ *
+ * @category Literal layer
+ */
 export const GRANT_TYPE_JWT_BEARER =
   "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
@@ -32,23 +56,41 @@ export const GRANT_TYPE_JWT_BEARER =
 export const GRANT_TYPE_DEVICE_CODE =
   "urn:ietf:params:oauth:grant-type:device_code";
 
-/** Token type identifier of an access token (RFC 8693, section 3). */
+/**
+ * Token type identifier of an access token (RFC 8693, section 3).
+ *
+ * @category Literal layer
+ */
 export const TOKEN_TYPE_ACCESS_TOKEN =
   "urn:ietf:params:oauth:token-type:access_token";
 
-/** Token type identifier of an ID token (RFC 8693, section 3). */
+/**
+ * Token type identifier of an ID token (RFC 8693, section 3).
+ *
+ * @category Literal layer
+ */
 export const TOKEN_TYPE_ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
 
-/** Token type identifier of a refresh token (RFC 8693, section 3). */
+/**
+ * Token type identifier of a refresh token (RFC 8693, section 3).
+ *
+ * @category Literal layer
+ */
 export const TOKEN_TYPE_REFRESH_TOKEN =
   "urn:ietf:params:oauth:token-type:refresh_token";
 
-/** Token type identifier of a SAML 2.0 assertion (RFC 8693, section 3). */
+/**
+ * Token type identifier of a SAML 2.0 assertion (RFC 8693, section 3).
+ *
+ * @category Literal layer
+ */
 export const TOKEN_TYPE_SAML2 = "urn:ietf:params:oauth:token-type:saml2";
 
 /**
  * Token type identifier of an Identity Assertion Authorization Grant (ID-JAG;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.3).
+ *
+ * @category Literal layer
  */
 export const TOKEN_TYPE_ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 
@@ -62,6 +104,8 @@ export const GRANT_PROFILE_ID_JAG =
 /**
  * Preferred loopback port of the redirect URI. Some servers compare redirect URIs
  * by exact string match, so a client has to listen on the port that it registered.
+ *
+ * @category Literal layer
  */
 export const DEFAULT_AUTH_FLOW_PORT = 33418;
 
@@ -78,6 +122,8 @@ export const REGISTRATION_GRANT_TYPES: readonly string[] = [
 /**
  * Default `client_uri` of {@linkcode fetchDynamicRegistration}. The host name is
  * reserved (RFC 2606, section 2), so it can never belong to a third party.
+ *
+ * @category Literal layer
  */
 export const DEFAULT_CLIENT_URI = "https://client.example/";
 
@@ -85,6 +131,8 @@ export const DEFAULT_CLIENT_URI = "https://client.example/";
  * Default `redirect_uris` of {@linkcode fetchDynamicRegistration}. The host names
  * of the https URLs are reserved (RFC 2606, section 2), so an authorization code
  * that is sent there cannot reach a third party.
+ *
+ * @category Literal layer
  */
 export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   "https://client.example/redirect",
@@ -93,7 +141,11 @@ export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`,
 ];
 
-/** Error codes of a token endpoint (RFC 6749, section 5.2). */
+/**
+ * Error codes of a token endpoint (RFC 6749, section 5.2).
+ *
+ * @category Literal layer
+ */
 export const AuthorizationErrorType = {
   /** A parameter is missing, repeated or malformed. */
   InvalidRequest: "invalid_request",
@@ -113,7 +165,11 @@ export const AuthorizationErrorType = {
 export type AuthorizationErrorType =
   typeof AuthorizationErrorType[keyof typeof AuthorizationErrorType];
 
-/** Further error codes of a token request with a device code (RFC 8628, section 3.5). */
+/**
+ * Further error codes of a token request with a device code (RFC 8628, section 3.5).
+ *
+ * @category Literal layer
+ */
 export const AuthorizationDeviceCodeErrorType = {
   /** The user has not finished; continue polling. */
   AuthorizationPending: "authorization_pending",
@@ -131,7 +187,11 @@ export type AuthorizationDeviceCodeErrorType =
     keyof typeof AuthorizationDeviceCodeErrorType
   ];
 
-/** Error codes of a client registration endpoint (RFC 7591, section 3.2.2). */
+/**
+ * Error codes of a client registration endpoint (RFC 7591, section 3.2.2).
+ *
+ * @category Literal layer
+ */
 export const AuthorizationRegistrationErrorType = {
   /** The server rejected a redirect URI. */
   InvalidRedirectUri: "invalid_redirect_uri",

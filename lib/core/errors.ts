@@ -41,6 +41,8 @@
  * - `popup_closed`: the user has closed the popup, or left the page that opened it.
  * - `redirected`: the page was left for the server; the sign-in continues when the user
  *   comes back.
+ *
+ * @category Errors
  */
 export type OAuthClientErrorCode =
   | "invalid_argument"
@@ -75,6 +77,8 @@ export type OAuthClientErrorCode =
  * - `certificate_expired`: the certificate of the server has expired.
  * - `certificate`: the certificate is not accepted for another reason, such as an
  *   unknown authority or another host name.
+ *
+ * @category Errors
  */
 export type OAuthClientErrorReason =
   | "connection_refused"
@@ -90,6 +94,8 @@ export type OAuthClientErrorReason =
  * - `registration`: the registration of a client.
  * - `silent_authorization`: an authorization request with `prompt=none`.
  * - `assertion`: a token request with a JWT assertion, or a token exchange.
+ *
+ * @category Errors
  */
 export type OAuthClientErrorRequest =
   | "refresh"
@@ -97,7 +103,11 @@ export type OAuthClientErrorRequest =
   | "silent_authorization"
   | "assertion";
 
-/** The details of an {@linkcode OAuthClientError}. */
+/**
+ * The details of an {@linkcode OAuthClientError}.
+ *
+ * @category Errors
+ */
 export interface IOAuthClientErrorDetails {
   /** URL of the request, without credentials. */
   readonly url?: string | undefined;
@@ -128,7 +138,11 @@ export interface IOAuthClientErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A URL that a discovery requested. */
+/**
+ * A URL that a discovery requested.
+ *
+ * @category Errors
+ */
 export interface IDiscoveryAttempt {
   /** The URL, as it was requested. */
   readonly url: string;
@@ -170,6 +184,8 @@ export interface IDiscoveryAttempt {
  * });
  * assertEquals(explain(error), "https://as.example/token returned invalid_grant");
  * ```
+ *
+ * @category Errors
  */
 export class OAuthClientError extends Error {
   /** `"OAuthClientError"`. */
@@ -252,6 +268,8 @@ export class OAuthClientError extends Error {
  * });
  * assertEquals(retryDelayMs(error), 30_000);
  * ```
+ *
+ * @category Errors
  */
 export function isOAuthClientError(value: unknown): value is OAuthClientError {
   return value instanceof Error && value.name === "OAuthClientError";

@@ -51,6 +51,8 @@ function defines(value: unknown, ...members: string[]): boolean {
  * }
  * console.log(issuersIn('{"resource":"https://api.example/"}'));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationProtectedResourceMetadata(
   value: unknown,
@@ -94,6 +96,8 @@ function refuse(problem: string): never {
  * }
  * console.log(tokenEndpointIn('{"issuer":"https://as.example"}'));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationServerMetadata(
   value: unknown,
@@ -129,6 +133,8 @@ export function isAuthorizationServerMetadata(
  * }
  * console.log(storedClientId('{"client_id":"c1"}'));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationDynamicClientRegistrationResponse(
   value: unknown,
@@ -155,6 +161,8 @@ export function isAuthorizationDynamicClientRegistrationResponse(
  * }
  * console.log(codeOf(new URL("http://127.0.0.1:33418/favicon.ico")));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationAuthorizeResponse(
   value: unknown,
@@ -184,6 +192,8 @@ export function isAuthorizationAuthorizeResponse(
  * const response = Response.json({ access_token: "t1", token_type: "Bearer" });
  * console.log(await readToken(response));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationTokenResponse(
   value: unknown,
@@ -213,6 +223,8 @@ export function isAuthorizationTokenResponse(
  *   expires_in: 600,
  * }));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationDeviceResponse(
   value: unknown,
@@ -244,6 +256,8 @@ export function isAuthorizationDeviceResponse(
  * }
  * console.log(needsSignIn({ error: "invalid_grant" }));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationErrorResponse(
   value: unknown,
@@ -272,6 +286,8 @@ export function isAuthorizationErrorResponse(
  * }
  * console.log(explain({ error: "invalid_redirect_uri" }));
  * ```
+ *
+ * @category Literal layer
  */
 export function isAuthorizationRegistrationErrorResponse(
   value: unknown,

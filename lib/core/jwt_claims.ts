@@ -33,6 +33,8 @@ import type { IAuthorizationJWTClaims } from "./types.ts";
  * const idToken = `${btoa('{"alg":"ES256"}')}.${btoa('{"name":"Ada"}')}.c2ln`;
  * assertEquals(greet(idToken), "Hello Ada");
  * ```
+ *
+ * @category Literal layer
  */
 export function getClaimsFromJWT(token: string): IAuthorizationJWTClaims {
   return decodeJwt(token).claims;

@@ -4,7 +4,11 @@
  * @module
  */
 
-/** Metadata of a protected resource (RFC 9728, section 2). */
+/**
+ * Metadata of a protected resource (RFC 9728, section 2).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationProtectedResourceMetadata {
   /** Resource identifier: an https URL without a fragment. */
   resource: string;
@@ -45,6 +49,8 @@ export interface IAuthorizationProtectedResourceMetadata {
 /**
  * Metadata of an authorization server (RFC 8414, section 2), with the members
  * that later standards and OpenID Connect add.
+ *
+ * @category Literal layer
  */
 export interface IAuthorizationServerMetadata {
   /** Issuer identifier: an https URL without a query or fragment. */

@@ -42,6 +42,8 @@ export const OFFLINE_ACCESS = "offline_access";
  * const entry = cached.find(({ scopes }) => scopesMatch(scopes, wanted));
  * assertEquals(entry?.token, "t2");
  * ```
+ *
+ * @category Literal layer
  */
 export function scopesMatch(
   a: readonly string[] | undefined,
@@ -111,6 +113,8 @@ function valuesOf(
  * const scopes = mergeScopes(token.scope, challenge?.params.scope);
  * assertEquals(scopes, ["read", "list", "write"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function mergeScopes(
   ...lists: (string | readonly string[] | undefined)[]
@@ -138,6 +142,8 @@ export function mergeScopes(
  * const missing = missingScopes(["read", "write"], token.scope);
  * assertEquals(missing, ["write"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function missingScopes(
   required: string | readonly string[] | undefined,
@@ -194,6 +200,8 @@ export interface ISelectScopesOptions {
  * });
  * assertEquals(scopes, ["files:read", "offline_access"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function selectScopes(
   options: ISelectScopesOptions,

@@ -14,7 +14,11 @@ import type {
 // `string & Record<never, never>` is any string. With plain `string`, editors would not
 // suggest the literals.
 
-/** Client metadata sent to a registration endpoint (RFC 7591, section 2). */
+/**
+ * Client metadata sent to a registration endpoint (RFC 7591, section 2).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationDynamicClientRegistrationRequest {
   /** URLs that an authorization response may be sent to. */
   redirect_uris?: string[] | undefined;
@@ -63,7 +67,11 @@ export interface IAuthorizationDynamicClientRegistrationRequest {
   [member: string]: unknown;
 }
 
-/** Response of a registration endpoint (RFC 7591, section 3.2.1). */
+/**
+ * Response of a registration endpoint (RFC 7591, section 3.2.1).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationDynamicClientRegistrationResponse {
   /** Identifier of the client at this server. */
   client_id: string;
@@ -88,6 +96,8 @@ export interface IAuthorizationDynamicClientRegistrationResponse {
 /**
  * One member of `authorization_details` (RFC 9396, section 2). The type defines which
  * other members there are; those listed here are common (section 2.2).
+ *
+ * @category Literal layer
  */
 export interface IAuthorizationDetail {
   /** Identifier of the type; it is not empty. */
@@ -106,7 +116,11 @@ export interface IAuthorizationDetail {
   [member: string]: unknown;
 }
 
-/** Query parameters of a successful authorization response (RFC 6749, section 4.1.2). */
+/**
+ * Query parameters of a successful authorization response (RFC 6749, section 4.1.2).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationAuthorizeResponse {
   /** The authorization code. */
   code: string;
@@ -114,7 +128,11 @@ export interface IAuthorizationAuthorizeResponse {
   state: string;
 }
 
-/** Query parameters of an authorization error response (RFC 6749, section 4.1.2.1). */
+/**
+ * Query parameters of an authorization error response (RFC 6749, section 4.1.2.1).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationAuthorizeErrorResponse {
   /** Error code. */
   error: string;
@@ -126,7 +144,11 @@ export interface IAuthorizationAuthorizeErrorResponse {
   state: string;
 }
 
-/** Successful response of a token endpoint (RFC 6749, section 5.1). */
+/**
+ * Successful response of a token endpoint (RFC 6749, section 5.1).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationTokenResponse {
   /** The access token. */
   access_token: string;
@@ -144,7 +166,11 @@ export interface IAuthorizationTokenResponse {
   authorization_details?: IAuthorizationDetail[] | undefined;
 }
 
-/** Error response of a token endpoint (RFC 6749, section 5.2). */
+/**
+ * Error response of a token endpoint (RFC 6749, section 5.2).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationTokenErrorResponse {
   /** Error code. */
   error: string;
@@ -154,7 +180,11 @@ export interface IAuthorizationTokenErrorResponse {
   error_uri?: string | undefined;
 }
 
-/** Error response with one of the codes of RFC 6749, section 5.2, or any other. */
+/**
+ * Error response with one of the codes of RFC 6749, section 5.2, or any other.
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationErrorResponse {
   /** Error code. */
   error: AuthorizationErrorType | (string & Record<never, never>);
@@ -164,7 +194,11 @@ export interface IAuthorizationErrorResponse {
   error_uri?: string | undefined;
 }
 
-/** Error response to a token request with a device code (RFC 8628, section 3.5). */
+/**
+ * Error response to a token request with a device code (RFC 8628, section 3.5).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationDeviceTokenErrorResponse {
   /** Error code. */
   error:
@@ -177,7 +211,11 @@ export interface IAuthorizationDeviceTokenErrorResponse {
   error_uri?: string | undefined;
 }
 
-/** Error response of a registration endpoint (RFC 7591, section 3.2.2). */
+/**
+ * Error response of a registration endpoint (RFC 7591, section 3.2.2).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationRegistrationErrorResponse {
   /** Error code. */
   error: AuthorizationRegistrationErrorType | (string & Record<never, never>);
@@ -185,7 +223,11 @@ export interface IAuthorizationRegistrationErrorResponse {
   error_description?: string | undefined;
 }
 
-/** Response of a device authorization endpoint (RFC 8628, section 3.2). */
+/**
+ * Response of a device authorization endpoint (RFC 8628, section 3.2).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationDeviceResponse {
   /** Code that the client polls with. */
   device_code: string;
@@ -201,7 +243,11 @@ export interface IAuthorizationDeviceResponse {
   interval?: number | undefined;
 }
 
-/** Claims of a JWT (RFC 7519, section 4.1; OpenID Connect Core 1.0, sections 2 and 5.1). */
+/**
+ * Claims of a JWT (RFC 7519, section 4.1; OpenID Connect Core 1.0, sections 2 and 5.1).
+ *
+ * @category Literal layer
+ */
 export interface IAuthorizationJWTClaims {
   /** Identifier of the JWT. */
   jti: string;
@@ -270,10 +316,16 @@ export interface IAuthorizationJWTClaims {
 
 /**
  * A `CryptoKey` of the Web Crypto API, as the type libraries of all runtimes define it.
+ *
+ * @category Literal layer
  */
 export type WebCryptoKey = Parameters<typeof crypto.subtle.sign>[1];
 
-/** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). */
+/**
+ * One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1).
+ *
+ * @category Literal layer
+ */
 export interface IAuthenticationChallenge {
   /** Authentication scheme, in the letter case of the header. */
   scheme: string;
@@ -283,7 +335,11 @@ export interface IAuthenticationChallenge {
   token68?: string | undefined;
 }
 
-/** Result of a metadata discovery. */
+/**
+ * Result of a metadata discovery.
+ *
+ * @category Literal layer
+ */
 export interface IDiscoveryResult<Metadata> {
   /** The first document that passed every check. */
   metadata: Metadata;

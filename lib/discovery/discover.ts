@@ -199,6 +199,8 @@ function selectServer(
  * assertEquals(context.issuer, "https://as.example");
  * assertEquals(context.scopes, ["read"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function discoverAuthorization(
   targetResource: string | URL,

@@ -37,7 +37,11 @@ export interface IDiscoverAuthorizationServerOptions
   allowHttp?: boolean | undefined;
 }
 
-/** An authorization server whose metadata has the expected issuer. */
+/**
+ * An authorization server whose metadata has the expected issuer.
+ *
+ * @category Messages of the protocol
+ */
 export interface IAuthorizationServer {
   /** Issuer of the metadata: bind what you store to it. */
   issuer: string;
@@ -79,6 +83,8 @@ export interface IAuthorizationServer {
  * );
  * assertEquals(serverMetadata.token_endpoint, "https://idp.example/token");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function discoverAuthorizationServer(
   issuer: string | URL,

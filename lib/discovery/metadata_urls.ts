@@ -70,6 +70,8 @@ export function preferFirst(
  * const metadata = getDefaultMetadataForUrl(new URL("https://as.example/v1"));
  * assertEquals(metadata.token_endpoint, "https://as.example/token");
  * ```
+ *
+ * @category Literal layer
  */
 export function getDefaultMetadataForUrl(
   authorizationServer: URL | string,

@@ -99,6 +99,8 @@ got ${{ json: document }}`,
  * assertEquals(discoveryUrl, "https://api.example/metadata");
  * assertEquals(metadata.authorization_servers, ["https://as.example"]);
  * ```
+ *
+ * @category Literal layer
  */
 export async function fetchResourceMetadata(
   targetResource: string | URL,

@@ -83,6 +83,8 @@ function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
  * );
  * assertEquals(errors.length, 2);
  * ```
+ *
+ * @category Literal layer
  */
 export async function fetchAuthorizationServerMetadata(
   authorizationServer: string | URL,

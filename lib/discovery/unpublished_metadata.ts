@@ -8,7 +8,11 @@ import { requireHttpUrl } from "../core/_arguments.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
 
-/** Metadata of an authorization server that the caller knows. */
+/**
+ * Metadata of an authorization server that the caller knows.
+ *
+ * @category Messages of the protocol
+ */
 export type KnownServerMetadata = Omit<
   IAuthorizationServerMetadata,
   "response_types_supported"

@@ -8,7 +8,11 @@ import { quote } from "../core/_quote.ts";
 import type { OAuthClientErrorCode } from "../core/errors.ts";
 import type { RequestPurpose } from "./request_options.ts";
 
-/** Why a user is asked to sign in. */
+/**
+ * Why a user is asked to sign in.
+ *
+ * @category Sessions
+ */
 export type SignInReason =
   | "no_session"
   | "refused"
@@ -37,6 +41,8 @@ export type SignInReason =
  * - `token_refused`: the resource has refused a token that was just obtained or
  *   refreshed; `error` and `error_description` are those of its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
+ *
+ * @category Sessions
  */
 export type AuthorizedFetchEvent =
   | {
@@ -85,7 +91,11 @@ export type AuthorizedFetchEvent =
     max_age?: number;
   };
 
-/** Receives events. Errors that it throws or rejects with are ignored. */
+/**
+ * Receives events. Errors that it throws or rejects with are ignored.
+ *
+ * @category Sessions
+ */
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;
 
 /** Members with text of a server, which may repeat what the server received. */

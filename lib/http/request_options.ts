@@ -4,7 +4,11 @@
  * @module
  */
 
-/** Second argument of a call to {@linkcode IFetch}. */
+/**
+ * Second argument of a call to {@linkcode IFetch}.
+ *
+ * @category Messages of the protocol
+ */
 export interface IFetchInit {
   /** `GET` or `POST`. */
   method: string;
@@ -21,6 +25,8 @@ export interface IFetchInit {
 /**
  * The response of a fetch function; a `Response` satisfies it. Optional members are
  * used if present.
+ *
+ * @category Messages of the protocol
  */
 export interface IFetchResponse {
   /** HTTP status. */
@@ -45,13 +51,19 @@ export interface IFetchResponse {
   text(): Promise<string>;
 }
 
-/** The part of `fetch` that this library uses. */
+/**
+ * The part of `fetch` that this library uses.
+ *
+ * @category Messages of the protocol
+ */
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
 /**
  * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `resource` is a
  * request of {@linkcode createAuthorizedFetch} for the challenge of the resource, or a
  * redirect of the resource to another origin.
+ *
+ * @category Messages of the protocol
  */
 export type RequestPurpose =
   | "resource_metadata"

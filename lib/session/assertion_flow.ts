@@ -19,7 +19,11 @@ import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
 import { sessionContextOf, type SessionServerMetadata } from "./session.ts";
 
-/** The argument of {@linkcode IAssertionFlowOptions.getAssertion}. */
+/**
+ * The argument of {@linkcode IAssertionFlowOptions.getAssertion}.
+ *
+ * @category Flows
+ */
 export interface IAssertionRequest {
   /** Issuer identifier of the authorization server: the `aud` of the assertion. */
   audience: string;
@@ -99,6 +103,8 @@ function isFor(
  *   }),
  * });
  * ```
+ *
+ * @category Flows
  */
 export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   const { client, getAssertion, authorizationDetails, parameters } =

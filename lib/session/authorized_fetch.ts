@@ -125,6 +125,8 @@ import { finishWith, type IPendingAuthorization } from "./sign_in.ts";
  * const response = await api("https://api.example/mcp", { method: "POST" });
  * console.log(await response.text());
  * ```
+ *
+ * @category Sessions
  */
 export function createAuthorizedFetch(
   resource: string | URL,

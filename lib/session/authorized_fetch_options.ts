@@ -100,13 +100,21 @@ export interface IAuthorizedFetchOptions extends
   now?: (() => number) | undefined;
 }
 
-/** Options of the methods of {@linkcode IAuthorizedFetch}. */
+/**
+ * Options of the methods of {@linkcode IAuthorizedFetch}.
+ *
+ * @category Sessions
+ */
 export interface IAuthorizedFetchSignal {
   /** Stops waiting, with the signal's own reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** Options of {@linkcode IAuthorizedFetch.authorize}. */
+/**
+ * Options of {@linkcode IAuthorizedFetch.authorize}.
+ *
+ * @category Sessions
+ */
 export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
   /**
    * Has the user sign in even if there is a session, with the same registration. For
@@ -115,7 +123,11 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
   fresh?: boolean | undefined;
 }
 
-/** A `fetch` for one resource, from {@linkcode createAuthorizedFetch}. */
+/**
+ * A `fetch` for one resource, from {@linkcode createAuthorizedFetch}.
+ *
+ * @category Sessions
+ */
 export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;

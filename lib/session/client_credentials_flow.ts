@@ -51,6 +51,8 @@ export interface IClientCredentialsFlowOptions extends
  *   }),
  * });
  * ```
+ *
+ * @category Flows
  */
 export function clientCredentialsFlow(
   options: IClientCredentialsFlowOptions,

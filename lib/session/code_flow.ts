@@ -73,7 +73,11 @@ export interface ICodeFlowOptions extends IFlowOptions {
   par?: boolean | undefined;
 }
 
-/** The argument of {@linkcode ICodeFlowOptions.redirectUri}. */
+/**
+ * The argument of {@linkcode ICodeFlowOptions.redirectUri}.
+ *
+ * @category Flows
+ */
 export interface IRedirectUriRequest {
   /**
    * Whether the client is that of your client metadata document. Many servers compare
@@ -94,7 +98,11 @@ export interface IRedirectUriRequest {
   issuer: string;
 }
 
-/** The second argument of {@linkcode ICodeFlowOptions.visit}. */
+/**
+ * The second argument of {@linkcode ICodeFlowOptions.visit}.
+ *
+ * @category Flows
+ */
 export interface IVisit {
   /**
    * The argument of {@linkcode finishAuthorization}, in case another process calls it.
@@ -250,6 +258,8 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
  *   }),
  * });
  * ```
+ *
+ * @category Flows
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
   const { redirectUri, visit, knownClients = [] } = requireObject(

@@ -37,7 +37,11 @@ import {
   requiredAuthenticationOf,
 } from "./subject_token.ts";
 
-/** The members of an identity provider's metadata that {@linkcode crossAppFlow} uses. */
+/**
+ * The members of an identity provider's metadata that {@linkcode crossAppFlow} uses.
+ *
+ * @category Flows
+ */
 export type IdentityProviderMetadata = Pick<
   IAuthorizationServerMetadata,
   "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
@@ -199,6 +203,8 @@ function isSpent(error: unknown): boolean {
  *   });
  * }
  * ```
+ *
+ * @category Flows
  */
 export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
   const { idp, idpClient, client, getSubjectToken, ...further } = requireObject(

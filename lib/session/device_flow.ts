@@ -62,6 +62,8 @@ export interface IDeviceFlowOptions
  *   }),
  * });
  * ```
+ *
+ * @category Flows
  */
 export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   const { show, onPending, delay } = requireObject("options", options);

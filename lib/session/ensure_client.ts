@@ -56,7 +56,11 @@ export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
-/** What {@linkcode ensureClient} uses of server metadata. */
+/**
+ * What {@linkcode ensureClient} uses of server metadata.
+ *
+ * @category Clients
+ */
 export type ClientServerMetadata = Pick<
   IAuthorizationServerMetadata,
   | "issuer"
@@ -244,6 +248,8 @@ function unfitReason(
  * assertEquals(client.client_id, "c1");
  * assertEquals(client.redirect_uris, ["http://127.0.0.1:8123/callback"]);
  * ```
+ *
+ * @category Clients
  */
 export async function ensureClient(
   serverMetadata: ClientServerMetadata,

@@ -12,7 +12,11 @@ import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
-/** The argument of an {@linkcode Authorize} function. */
+/**
+ * The argument of an {@linkcode Authorize} function.
+ *
+ * @category Flows
+ */
 export interface IAuthorizeRequest extends ISessionOptions {
   /** The result of the discovery. */
   context: IAuthorizationContext;
@@ -41,6 +45,8 @@ export interface IAuthorizeRequest extends ISessionOptions {
  * Returns a session for the issuer and the resource of the context. The `signal` of its
  * argument aborts when no caller waits for the session any more, and when a session is
  * saved or revoked. Its errors are thrown by the call that needed the session.
+ *
+ * @category Flows
  */
 export type Authorize =
   & ((request: IAuthorizeRequest) => Promise<ISession>)

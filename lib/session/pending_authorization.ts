@@ -10,6 +10,8 @@ import type { SessionServerMetadata } from "./session.ts";
 /**
  * The data to keep until the user comes back. It is plain JSON, and must be kept
  * secret.
+ *
+ * @category Sessions
  */
 export interface IPendingAuthorization {
   /** The `state` of the request. */

@@ -18,7 +18,11 @@ import { type IToken, refreshWith } from "../token/token.ts";
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
 import { requestedResource } from "./_requested_resource.ts";
 
-/** The members of server metadata that a session uses. */
+/**
+ * The members of server metadata that a session uses.
+ *
+ * @category Sessions
+ */
 export type SessionServerMetadata = Pick<
   IAuthorizationServerMetadata,
   | "issuer"
@@ -32,6 +36,8 @@ export type SessionServerMetadata = Pick<
  * A token for a resource, with the server that issued it and the client that it was
  * issued to. A session is plain JSON that can be stored anywhere, and must be kept
  * secret.
+ *
+ * @category Sessions
  */
 export interface ISession {
   /** Issuer of the token. The token is never sent to another issuer. */
@@ -148,6 +154,8 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
  *   return session.token.access_token;
  * }
  * ```
+ *
+ * @category Sessions
  */
 export async function refreshSession(
   session: ISession,
@@ -221,6 +229,8 @@ export async function refreshSessionWith(
  *   }
  * }
  * ```
+ *
+ * @category Sessions
  */
 export async function revokeSession(
   session: ISession,

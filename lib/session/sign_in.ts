@@ -98,7 +98,11 @@ export interface IStartAuthorizationOptions
   now?: (() => number) | undefined;
 }
 
-/** The part of a discovery that {@linkcode startAuthorization} uses. */
+/**
+ * The part of a discovery that {@linkcode startAuthorization} uses.
+ *
+ * @category Sessions
+ */
 export type AuthorizationStart =
   & Pick<IAuthorizationContext, "resource" | "serverMetadata">
   & Partial<Omit<IAuthorizationContext, "attempts">>;
@@ -143,6 +147,8 @@ export type AuthorizationStart =
  *   return Response.redirect(url);
  * }
  * ```
+ *
+ * @category Sessions
  */
 export async function startAuthorization(
   context: AuthorizationStart,
@@ -274,6 +280,8 @@ export async function startWith(
  *   return Response.redirect("https://app.example/");
  * }
  * ```
+ *
+ * @category Sessions
  */
 export async function finishAuthorization(
   callback: string | URL | URLSearchParams | Request,

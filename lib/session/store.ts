@@ -9,6 +9,8 @@ import type { ISession } from "./session.ts";
 /**
  * Keeps the session of one user for one resource. A session is plain JSON and contains
  * secrets.
+ *
+ * @category Stores
  */
 export interface ISessionStore {
   /** Returns the session; undefined if there is none. */
@@ -47,6 +49,8 @@ export interface ISessionStore {
  * const store = storeOf(undefined);
  * console.log(await store.load() ? "signed in" : "not signed in");
  * ```
+ *
+ * @category Stores
  */
 export function memoryStore(session?: ISession): ISessionStore {
   let current = session;

@@ -9,7 +9,11 @@ import { stepUpParameters } from "../core/_step_up.ts";
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
-/** The argument of {@linkcode ICrossAppFlowOptions.getSubjectToken}. */
+/**
+ * The argument of {@linkcode ICrossAppFlowOptions.getSubjectToken}.
+ *
+ * @category Flows
+ */
 export interface ISubjectTokenRequest {
   /**
    * The token that the function has just returned, if it cannot be used: it has
@@ -24,7 +28,11 @@ export interface ISubjectTokenRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** A token of the user from the identity provider. */
+/**
+ * A token of the user from the identity provider.
+ *
+ * @category Flows
+ */
 export interface ISubjectToken {
   /** The token. */
   token: string;

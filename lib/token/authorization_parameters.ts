@@ -9,6 +9,8 @@ import type { IAuthorizationDetail } from "../core/types.ts";
 /**
  * The parameters that {@linkcode buildAuthorizationUrl} and
  * {@linkcode pushAuthorizationRequest} send, in addition to the `client_id`.
+ *
+ * @category Messages of the protocol
  */
 export interface IAuthorizationParameters {
   /** Redirect URI, which receives the authorization response. */

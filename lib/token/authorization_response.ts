@@ -20,7 +20,11 @@ import {
   words,
 } from "../http/_error.ts";
 
-/** What was stored with the authorization request. */
+/**
+ * What was stored with the authorization request.
+ *
+ * @category Messages of the protocol
+ */
 export interface IExpectedAuthorizationResponse {
   /** The `state` of the request. */
   state: string;
@@ -183,6 +187,8 @@ function requireArrival(
  * );
  * assertEquals(code, "c0de");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function parseAuthorizationResponse(
   callback: string | URL | URLSearchParams | Request,

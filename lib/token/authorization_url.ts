@@ -65,6 +65,8 @@ export interface IBuildAuthorizationUrlOptions
  * assertEquals(url.searchParams.get("tenant"), "t1");
  * assertEquals(url.searchParams.get("code_challenge_method"), "S256");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildAuthorizationUrl(
   serverMetadata: Pick<

@@ -68,6 +68,8 @@ const LOCAL_CODES = [
  *   });
  * }
  * ```
+ *
+ * @category Clients
  */
 export async function isClientKnown(
   serverMetadata: Pick<

@@ -30,7 +30,11 @@ import {
 
 const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
 
-/** Claims of an ID-JAG, decoded and not verified. */
+/**
+ * Claims of an ID-JAG, decoded and not verified.
+ *
+ * @category Messages of the protocol
+ */
 export interface IIdJagClaims extends IAuthorizationJWTClaims {
   /** Identifier of the client at the authorization server that redeems the ID-JAG. */
   client_id: string;
@@ -42,7 +46,11 @@ export interface IIdJagClaims extends IAuthorizationJWTClaims {
   iat: number;
 }
 
-/** An ID-JAG that matches the request for it, plain JSON. */
+/**
+ * An ID-JAG that matches the request for it, plain JSON.
+ *
+ * @category Messages of the protocol
+ */
 export interface IIdJag {
   /** The JWT. It must not be sent to any server other than `audience`. */
   assertion: string;
@@ -167,6 +175,8 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
  *   });
  * }
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function fetchIdJag(
   idpMetadata: Pick<
@@ -282,6 +292,8 @@ export interface IRedeemIdJagOptions
  *   }
  * }
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function redeemIdJag(
   serverMetadata: Pick<

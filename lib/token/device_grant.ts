@@ -115,6 +115,8 @@ function readCodes(members: Members) {
  * console.log(`Open ${verification_uri} and enter ${user_code}`);
  * assertEquals(user_code, "WDJB-MJHT");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function fetchDeviceAuthorization(
   serverMetadata: Pick<
@@ -254,6 +256,8 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
  * );
  * assertEquals(token.access_token, "t0ken");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function pollDeviceToken(
   serverMetadata: Pick<

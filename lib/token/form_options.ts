@@ -8,7 +8,11 @@ import type { IDpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 
-/** Options of every request to an endpoint that authenticates the client. */
+/**
+ * Options of every request to an endpoint that authenticates the client.
+ *
+ * @category Messages of the protocol
+ */
 export interface IFormRequestOptions extends IRequestOptions {
   /** The client and its credentials; when absent, no `client_id` is added. */
   client?: Client | undefined;

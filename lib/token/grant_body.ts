@@ -95,6 +95,8 @@ export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
  * });
  * assertEquals(token.access_token, "t1");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildAuthorizationCodeBody(
   options: IBuildAuthorizationCodeBodyOptions,
@@ -135,6 +137,8 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
  *   "grant_type=refresh_token&refresh_token=r1&scope=read",
  * );
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildRefreshTokenBody(
   options: IBuildRefreshTokenBodyOptions,
@@ -170,6 +174,8 @@ export function buildRefreshTokenBody(
  *     "&audience=https%3A%2F%2Fapi.example",
  * );
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildClientCredentialsBody(
   options?: ITokenBodyOptions,
@@ -204,6 +210,8 @@ export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
  * const body = pollBody({ device_code: "GmRhm" });
  * assertEquals(body.get("device_code"), "GmRhm");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildDeviceTokenBody(
   options: IBuildDeviceTokenBodyOptions,
@@ -243,6 +251,8 @@ export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
  * }
  * console.log([...workloadBody("eyJhbGciOi...").keys()]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildJwtBearerBody(
   options: IBuildJwtBearerBodyOptions,
@@ -298,6 +308,8 @@ export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
  * }
  * console.log(downstreamBody("eyJhbGciOi...").get("audience"));
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function buildTokenExchangeBody(
   options: IBuildTokenExchangeBodyOptions,

@@ -65,6 +65,8 @@ function scopeOf(scopes: readonly string[]): string | undefined {
  *   return (await response.json()).access_token;
  * }
  * ```
+ *
+ * @category Literal layer
  */
 export function buildIdJagExchangeBody(
   clientId: string,
@@ -124,6 +126,8 @@ export function buildIdJagExchangeBody(
  *   return (await response.json()).access_token;
  * }
  * ```
+ *
+ * @category Literal layer
  */
 export function buildResourceRedemptionBody(
   clientId: string,

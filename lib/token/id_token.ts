@@ -44,7 +44,11 @@ export interface ICheckIdTokenOptions {
   now?: (() => number) | undefined;
 }
 
-/** The checked claims of an ID token. */
+/**
+ * The checked claims of an ID token.
+ *
+ * @category Messages of the protocol
+ */
 export interface IIdTokenClaims extends IAuthorizationJWTClaims {
   /** The client, or several recipients including the client. */
   aud: string | string[];
@@ -120,6 +124,8 @@ function hashOf(alg: unknown): string | undefined {
  *   return await checkIdToken(idToken, options);
  * }
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function checkIdToken(
   token: string,

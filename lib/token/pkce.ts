@@ -6,7 +6,11 @@
 
 import { encodeBase64Url, hashBase64Url } from "../core/_base64.ts";
 
-/** A PKCE code verifier and its code challenge (RFC 7636, section 4). */
+/**
+ * A PKCE code verifier and its code challenge (RFC 7636, section 4).
+ *
+ * @category Messages of the protocol
+ */
 export interface IPkcePair {
   /** Secret that the client keeps until the token request; 43 characters. */
   codeVerifier: string;
@@ -41,6 +45,8 @@ function randomString(): string {
  * }
  * console.log(`${await startRequest(new Map())}`);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function createPkcePair(): Promise<IPkcePair> {
   const codeVerifier = randomString();
@@ -63,6 +69,8 @@ export async function createPkcePair(): Promise<IPkcePair> {
  * headers.set("Set-Cookie", `state=${createState()}; ${attributes}`);
  * console.log(new Response(null, { headers }).headers.get("Set-Cookie"));
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function createState(): string {
   return randomString();

@@ -38,7 +38,11 @@ export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
   now?: (() => number) | undefined;
 }
 
-/** An authorization request that the server has stored. */
+/**
+ * An authorization request that the server has stored.
+ *
+ * @category Messages of the protocol
+ */
 export interface IPushedAuthorization {
   /** Reference to the request. It can be used once. */
   requestUri: string;
@@ -109,6 +113,8 @@ export interface IPushedAuthorization {
  *   "https://as.example/authorize?client_id=c1&request_uri=urn%3Ar%3A1",
  * );
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function pushAuthorizationRequest(
   serverMetadata: Pick<

@@ -61,6 +61,8 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * );
  * assertEquals(revoked, ["r3fresh"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function revokeToken(
   serverMetadata: Pick<

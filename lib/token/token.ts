@@ -20,7 +20,11 @@ import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { problemOf } from "./_usable_token.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
 
-/** A token response in a uniform shape, plain JSON. */
+/**
+ * A token response in a uniform shape, plain JSON.
+ *
+ * @category Messages of the protocol
+ */
 export interface IToken extends IAuthorizationTokenResponse {
   /** When the token expires, in seconds since the Unix epoch. */
   expires_at?: number;
@@ -193,6 +197,8 @@ export async function tokenWith(
  * assertEquals(token.token_type, "Bearer");
  * assertEquals(token.expires_at, 4600);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function fetchToken(
   serverMetadata: Pick<
@@ -242,6 +248,8 @@ export interface IRefreshTokenOptions
  * );
  * assertEquals([token.access_token, token.refresh_token], ["new", "r1"]);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function refreshToken(
   serverMetadata: Pick<

@@ -19,7 +19,11 @@ import { type IFetchTokenOptions, type IToken, tokenWith } from "./token.ts";
 export interface IExchangeTokenOptions
   extends IFetchTokenOptions, IBuildTokenExchangeBodyOptions {}
 
-/** A token from a token exchange. */
+/**
+ * A token from a token exchange.
+ *
+ * @category Messages of the protocol
+ */
 export interface IExchangedToken extends IToken {
   /** Token type identifier of the issued token, such as {@linkcode TOKEN_TYPE_ACCESS_TOKEN}. */
   issued_token_type: string;
@@ -70,6 +74,8 @@ export interface IExchangedToken extends IToken {
  * );
  * assertEquals(access_token, "t0ken-for-billing");
  * ```
+ *
+ * @category Messages of the protocol
  */
 export async function exchangeToken(
   serverMetadata: Pick<

@@ -43,6 +43,8 @@ export interface IIsTokenExpiredOptions {
  * assertEquals(isTokenExpired(token, { now: () => 900_000 }), false);
  * assertEquals(isTokenExpired(token, { now: () => 980_000 }), true);
  * ```
+ *
+ * @category Messages of the protocol
  */
 export function isTokenExpired(
   token: Pick<IToken, "access_token" | "expires_at">,
