@@ -27,6 +27,24 @@ export interface IDeskOptions {
 /** Long: with an empty cache, the packages of a program are downloaded first. */
 const LIMIT_MS = 90_000;
 
+/**
+ * The port of a client that is registered elsewhere is fixed, and a test that runs at
+ * the same time may have it.
+ */
+const PORT_IN_USE = /Cannot listen on port 33418 /;
+
+async function portIsFree(): Promise<void> {
+  for (;;) {
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port: 33_418 }).close();
+      return;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
 /** What the programs need; no more of the network than this machine. */
 const PERMISSIONS = [
   "--no-prompt",
@@ -64,7 +82,7 @@ export async function createDesk(
   await Deno.chmod(command, 0o700);
   const given = await mapArgs();
 
-  function start(name: string, ...args: string[]): IProgram {
+  function spawn(name: string, args: readonly string[]) {
     const child = new Deno.Command(deno, {
       args: [
         ...["run", "--quiet", ...given, ...PERMISSIONS, ...preload],
@@ -81,12 +99,18 @@ export async function createDesk(
       stderr: "piped",
       signal: AbortSignal.timeout(LIMIT_MS),
     }).spawn();
-    const errors = new Response(child.stderr).text();
-    const reader = child.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
+    return {
+      status: child.status,
+      errors: new Response(child.stderr).text(),
+      reader: child.stdout.pipeThrough(new TextDecoderStream()).getReader(),
+    };
+  }
+
+  function start(name: string, ...args: string[]): IProgram {
+    let child = spawn(name, args);
     let text = "";
     const read = async () => {
-      const { value = "", done } = await reader.read();
+      const { value = "", done } = await child.reader.read();
       text += value;
       return !done;
     };
@@ -94,16 +118,22 @@ export async function createDesk(
       async find(pattern) {
         let match: RegExpExecArray | null;
         while (!(match = pattern.exec(text))) {
-          if (!await read()) throw new Error(`${text}${await errors}`);
+          if (!await read()) throw new Error(`${text}${await child.errors}`);
         }
         return match;
       },
       async output() {
-        while (await read());
-        const { success } = await child.status;
-        if (!success) throw new Error(`${name} failed: ${await errors}`);
-        await errors;
-        return text;
+        for (;;) {
+          while (await read());
+          const { success } = await child.status;
+          const errors = await child.errors;
+          if (success) return text;
+          if (!PORT_IN_USE.test(errors)) {
+            throw new Error(`${name} failed: ${errors}`);
+          }
+          await portIsFree();
+          child = spawn(name, args);
+        }
       },
     };
   }
