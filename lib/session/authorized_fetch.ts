@@ -42,56 +42,11 @@ import { finishWith, type IPendingAuthorization } from "./sign_in.ts";
  * Creates a `fetch` for a resource that requires a token. When the resource responds
  * with `401`, it discovers the authorization server and calls `authorize` for a token,
  * for example to have the user sign in. It keeps the session in a store, and refreshes
- * it.
- *
- * The token is sent to URLs at or below the path of the resource, or of one of
- * `alsoFor`, and nowhere else; a path with an encoded dot segment (`..%2f`) does not
- * count as below the resource. Other requests, and those with an `Authorization` of
- * your own, are passed to `fetch` unchanged.
+ * it. {@linkcode IAuthorizedFetch} has the rules: which requests have the token, when it
+ * is renewed, and what follows a failure.
  *
  * For an API that publishes no metadata, set `serverMetadata` by its manual. For an API
  * that does not respond with `401`, set `tokenRequired`.
- *
- * Redirects are followed one by one, so that the token is not sent elsewhere. A
- * redirect between these URLs keeps the token. A redirect to another origin is followed
- * for `GET` and `HEAD` only, without your header fields (except `Accept`, `Accept-*`,
- * `Range` and `User-Agent`), if the URL meets the rules of
- * {@linkcode discoverAuthorization}, and `allowUrl` returns true for the purpose
- * `resource`. Any other redirect fails with `redirect_refused`, and so does one whose
- * URL the runtime hides, as browsers do. With `redirect: "manual"`, redirects are
- * returned.
- *
- * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
- *   quarter of its lifetime if that is shorter. If the server cannot be reached, the
- *   token is used while it is valid. Once the token has expired, a refresh without a
- *   response is repeated once, as the response may have been lost.
- * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is not possible, or does not help,
- *   `authorize` is called. After a `403` with `insufficient_scope`, `authorize` is
- *   called with the scopes of the session and of the challenge; after
- *   `insufficient_user_authentication`, with `acrValues` and `maxAge` (RFC 9470). After
- *   three renewals, the response is returned. A `403` is also returned if the server
- *   has not granted the scopes, or if there would be more than 100 scopes or 4,096
- *   characters.
- * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
- *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is
- *   always finished and stored. If the store fails to save a new session, the calls use
- *   it: it is kept in memory, and the next calls try again to save it, without waiting
- *   for that.
- * - If a refresh fails, {@linkcode adviceFor} determines what follows: for `retry`, the
- *   session is kept and the error is thrown; for `reauthorize`, the tokens are deleted;
- *   for `reregister`, the whole session is deleted, but without `authorize`, a session
- *   whose client you have named is kept and the error is thrown. After any other error
- *   response, redirect or response of the token endpoint, and if the client is of
- *   another issuer than the session, discovery and `authorize` follow.
- * - A stream as body can be sent only once: if the session is missing, expired or known
- *   to be refused, the session is renewed before the call. The body of a `Request` is
- *   read into memory before the call, as it may have to be sent again: pass a large
- *   body, or one that pauses, as `body` of the second argument.
- *
- * `authorize` must not call this fetch, as it would wait for itself: use the `fetch` of
- * its argument. In Cloudflare Workers, create an authorized fetch for each request, or
- * one in each Durable Object. The MCP SDK ends a request after 60 seconds, and a user
- * may take longer to sign in: call `.authorize()` before `connect()`.
  *
  * @param resource URL of the resource.
  * @param options How to authorize, where the session is kept, and the options of the
