@@ -159,9 +159,9 @@ export function sentence({ message }: OAuthClientError): string {
   return shown(message, 400).replace(/[.\s]*$/, ".");
 }
 
-/** Lists strings of a server for a sentence, the first few of them. */
-export function list(values: readonly string[], most = 5): string {
-  const some = values.slice(0, most).map((value) => shown(value, 60));
+/** Lists strings of a server for a sentence, the first five of them. */
+export function list(values: readonly string[]): string {
+  const some = values.slice(0, 5).map((value) => shown(value, 60));
   const rest = values.length - some.length;
   return some.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
