@@ -27,6 +27,23 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["apis/entra.ts", 16],
   ["apis/github.ts", 16],
   ["apis/google.ts", 18],
+  ["hosts/header_fields.ts", 20, /^@langchain\/mcp-adapters$/],
+  [
+    "hosts/http_clients.ts",
+    20,
+    /^(@octokit\/core|axios|ky|ofetch|openapi-fetch)$/,
+  ],
+  ["hosts/mcp_auth_provider.ts", 6, /^@modelcontextprotocol\/client$/],
+  ["hosts/mcp_oauth_provider.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
+  ["hosts/model_clients.ts", 12, /^(@anthropic-ai\/sdk|openai)$/],
+  ["hosts/next_routes.ts", 55, /^\.\.\/sealed_cookie\.ts$/],
+  ["hosts/session_vault.ts", 42, /^(postgres|\.\.\/sql_store\.ts)$/],
+  ["hosts/slack.ts", 40],
+  [
+    "hosts/url_elicitation.ts",
+    66,
+    /^(@modelcontextprotocol\/sdk\/|\.\.\/sealed_cookie\.ts$)/,
+  ],
   ["workloads/github_actions.ts", 25],
   ["workloads/google_cloud.ts", 26],
   ["workloads/kubernetes.ts", 18],
@@ -37,9 +54,8 @@ const OWN = /^@oauth-helper\/client(\/(browser|native|stores|testing))?$/;
 function linesOf(source: string): string[] {
   const [, script = source] =
     /<script type="module">(.*)<\/script>/s.exec(source) ?? [];
-  return script.split("\n").filter((line) =>
-    !/^\s*(\/\/.*|\/\*\*.*\*\/)?$/.test(line)
-  );
+  return script.replaceAll(/\/\*\*.*?\*\//gs, "").split("\n")
+    .filter((line) => !/^\s*(\/\/.*)?$/.test(line));
 }
 
 for (const [name, maxLines, packages] of EXAMPLES) {

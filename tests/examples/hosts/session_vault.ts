@@ -1,0 +1,56 @@
+import type { ISession, ISessionStore } from "@oauth-helper/client";
+import type { Sql } from "postgres";
+import { sqlStore } from "../sql_store.ts";
+
+// CREATE TABLE vault (
+//   user_id text NOT NULL,
+//   server text NOT NULL,
+//   sealed bytea NOT NULL,
+//   saved_at timestamptz NOT NULL DEFAULT now(),
+//   PRIMARY KEY (user_id, server)
+// );
+
+/**
+ * Keeps the sessions of many users at many servers in PostgreSQL, encrypted: a row and a
+ * lock for each. `key` is a key for AES-GCM from a place that the database does not have;
+ * `locks` has connections of its own, as each lock takes one.
+ */
+export function createVault(sql: Sql, locks: Sql, key: CryptoKey) {
+  return (user: string, server: string): ISessionStore => {
+    const id = JSON.stringify([user, server]);
+    // A row that someone has moved to another user or server cannot be opened.
+    const additionalData = new TextEncoder().encode(id);
+    const seal = async (session: ISession) => {
+      const iv = crypto.getRandomValues(new Uint8Array(12));
+      const bytes = new TextEncoder().encode(JSON.stringify(session));
+      const algorithm = { name: "AES-GCM", iv, additionalData };
+      const sealed = await crypto.subtle.encrypt(algorithm, key, bytes);
+      return Uint8Array.from([...iv, ...new Uint8Array(sealed)]);
+    };
+    const open = async (sealed: Uint8Array): Promise<ISession> => {
+      const [iv, bytes] = [sealed.slice(0, 12), sealed.slice(12)];
+      const algorithm = { name: "AES-GCM", iv, additionalData };
+      const opened = await crypto.subtle.decrypt(algorithm, key, bytes);
+      return JSON.parse(new TextDecoder().decode(opened));
+    };
+    return {
+      ...sqlStore(sql, locks, id),
+      async load() {
+        const [row] = await sql`SELECT sealed FROM vault
+          WHERE user_id = ${user} AND server = ${server}`;
+        return row && await open(row.sealed);
+      },
+      async save(session) {
+        if (!session) {
+          return void await sql`DELETE FROM vault
+            WHERE user_id = ${user} AND server = ${server}`;
+        }
+        const sealed = await seal(session);
+        await sql`INSERT INTO vault (user_id, server, sealed)
+          VALUES (${user}, ${server}, ${sealed})
+          ON CONFLICT (user_id, server)
+          DO UPDATE SET sealed = ${sealed}, saved_at = now()`;
+      },
+    };
+  };
+}
