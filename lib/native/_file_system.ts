@@ -1,7 +1,8 @@
-/** Errors of the file system, and directories. */
+/** Errors of the file system, directories, and files that another program has open. */
 
-import { mkdir } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import process from "node:process";
 
 /** Checks the code of an error. */
 export function hasCode(error: unknown, code: string): boolean {
@@ -29,3 +30,64 @@ export async function makeDirectory(path: string): Promise<void> {
     if (!hasCode(error, "EEXIST")) throw error;
   }
 }
+
+/**
+ * The functions that Windows refuses for as long as a virus scanner, an indexer or a
+ * second reader has the file open without permission to delete it: for a moment.
+ */
+export interface IFileOperations {
+  /** Renames a file, in place of one that is there. */
+  rename(from: string, to: string): Promise<void>;
+  /** Removes a file. */
+  rm(path: string, options?: { force?: boolean }): Promise<void>;
+}
+
+/** What the operations depend on, which tests replace. */
+export interface IFilePlatform extends IFileOperations {
+  readonly platform: string;
+  delay(milliseconds: number): Promise<unknown>;
+}
+
+const BUSY = ["EPERM", "EACCES", "EBUSY"];
+
+/** How long an operation is tried again, and the first of the delays, which double. */
+const LIMIT_MS = 1_000;
+const FIRST_DELAY_MS = 10;
+
+/**
+ * Returns operations that, on Windows, are tried again for a second if another program
+ * has the file open. Elsewhere, the same errors mean a lack of permission, which stays.
+ */
+export function patientOperations(
+  { platform, delay, ...files }: IFilePlatform,
+): IFileOperations {
+  if (platform !== "win32") return files;
+  const patiently = async (operation: () => Promise<void>): Promise<void> => {
+    let left = LIMIT_MS;
+    for (let next = FIRST_DELAY_MS;; next *= 2) {
+      try {
+        return await operation();
+      } catch (error) {
+        if (left <= 0 || !BUSY.some((code) => hasCode(error, code))) {
+          throw error;
+        }
+        const milliseconds = Math.min(next, left);
+        left -= milliseconds;
+        await delay(milliseconds);
+      }
+    }
+  };
+  return {
+    rename: (from, to) => patiently(() => files.rename(from, to)),
+    rm: (path, options) => patiently(() => files.rm(path, options)),
+  };
+}
+
+/** The operations of this machine. */
+export const files: IFileOperations = patientOperations({
+  platform: process.platform,
+  delay: (milliseconds) =>
+    new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  rename,
+  rm,
+});

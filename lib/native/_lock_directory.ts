@@ -10,11 +10,11 @@
  * highest number is never removed, as numbers would then start again.
  */
 
-import { link, lstat, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { link, lstat, readdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { OAuthClientError } from "../core/errors.ts";
 import { createCrashCheck, type ILease } from "../stores/_lease.ts";
-import { hasCode, isMissing, makeDirectory } from "./_file_system.ts";
+import { files, hasCode, isMissing, makeDirectory } from "./_file_system.ts";
 import {
   areApart,
   hasHolderDied,
@@ -113,7 +113,7 @@ async function createFile(path: string, content: string): Promise<boolean> {
     if (hasCode(error, "EEXIST")) return false;
     throw error;
   } finally {
-    await rm(temporary, { force: true }).catch(() => {});
+    await files.rm(temporary, { force: true }).catch(() => {});
   }
 }
 
@@ -147,7 +147,7 @@ export function lockDirectoryLease(directory: string): ILease {
     // directory that changes may be incomplete.
     const isFirst = last === 0 || numbers.includes(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
-    await rm(path, { force: true });
+    await files.rm(path, { force: true });
     held = undefined;
     return false;
   };
@@ -163,7 +163,7 @@ export function lockDirectoryLease(directory: string): ILease {
       try {
         const unused = names.filter((name) => TEMPORARY.test(name));
         for (const name of [...numbers.map(String), ...unused]) {
-          await rm(join(directory, name), { force: true });
+          await files.rm(join(directory, name), { force: true });
         }
       } catch {
         // The lock is held nevertheless. The next holder tries again.

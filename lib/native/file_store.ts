@@ -4,15 +4,7 @@
  * @module
  */
 
-import {
-  lstat,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-} from "node:fs/promises";
+import { lstat, open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -23,7 +15,7 @@ import {
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
-import { isMissing, makeDirectory } from "./_file_system.ts";
+import { files, isMissing, makeDirectory } from "./_file_system.ts";
 import {
   fileContent,
   type FileStoreKey,
@@ -54,7 +46,7 @@ async function removeTemporaryFiles(path: string): Promise<void> {
     if (!TEMPORARY.test(sibling.slice(name.length))) continue;
     const temporary = join(directory, sibling);
     const { mtimeMs } = await lstat(temporary);
-    if (Date.now() - mtimeMs > TEMPORARY_MS) await rm(temporary);
+    if (Date.now() - mtimeMs > TEMPORARY_MS) await files.rm(temporary);
   }
 }
 
@@ -71,10 +63,10 @@ async function replaceFile(path: string, content: string): Promise<void> {
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await files.rename(temporary, path);
   } catch (error) {
     // The first error is more useful: a disk that has become read-only fails here too.
-    await rm(temporary, { force: true }).catch(() => {});
+    await files.rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
 }
@@ -133,6 +125,9 @@ export interface IFileStoreOptions {
  * not matter. Waiting processes check again within a quarter of a second, and only one
  * of them can break the lock. A process that is suspended for more than 10 seconds,
  * while others run, loses the lock.
+ *
+ * On Windows, a file that a virus scanner or another reader has open can be neither
+ * replaced nor removed: both are tried again for a second.
  *
  * Deno needs `--allow-read` and `--allow-write` for the directory of the file, and for
  * parent directories that have to be created.
@@ -232,7 +227,7 @@ export function fileStore(
     save: async (session) =>
       session
         ? await write(JSON.stringify(session, undefined, 2) + "\n")
-        : await rm(file, { force: true }),
+        : await files.rm(file, { force: true }),
     lock(task, signal) {
       const cleanAndRun = async () => {
         // Another process may save without the lock, and rename its file meanwhile.
