@@ -1,12 +1,13 @@
 /**
- * A program that visits a URL. Its argument is the state; it prints the
- * authorization response.
+ * A program that visits a URL. Its arguments are the state, whether the response may be
+ * pasted, and `$BROWSER`; it prints the authorization response.
  */
 
 import process from "node:process";
 import { createLoopbackReceiver } from "../../lib/native/mod.ts";
 
-const [state = "", paste] = process.argv.slice(2);
+const [state = "", paste, browser = ""] = process.argv.slice(2);
+process.env.BROWSER = browser;
 const receiver = createLoopbackReceiver({ paste: paste === "paste" });
 const redirectUri = await receiver.redirectUri();
 console.log(redirectUri);

@@ -46,6 +46,27 @@ Deno.test({
     }),
 });
 
+Deno.test({
+  name:
+    "createLoopbackReceiver() opens the URL with the first program of $BROWSER that is there",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inRuntimes(source, ["-A"], async (start, directory) => {
+      const [command, url] = [`${directory}/my browser`, `${directory}/url`];
+      const script = `#!/bin/sh\nprintf %s "$*" > ${url}\n`;
+      await Deno.writeTextFile(command, script, { mode: 0o700 });
+      const child = start("s1", "", `missing:${command}`);
+      const [redirectUri] = await child.find(/^http.*(?=\n)/);
+      const written = () =>
+        Deno.readTextFile(url).then((text) => text !== "", () => false);
+      await until(LIMIT_MS, written);
+      assertEquals(await Deno.readTextFile(url), AUTHORIZATION_URL);
+      await Deno.remove(url);
+      await (await fetch(`${redirectUri}?code=c&state=s1`)).text();
+      await outcome(child);
+    }),
+});
+
 Deno.test("createLoopbackReceiver() accepts a pasted URL, query or code#state", () =>
   inRuntimes(source, ["-A"], async (start) => {
     for (
