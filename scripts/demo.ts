@@ -9,7 +9,7 @@ import { runOn } from "../lib/cli/program.ts";
 import {
   createLoopbackReceiver,
   type ILoopbackReceiver,
-} from "../lib/native/loopback_receiver.ts";
+} from "../lib/native/mod.ts";
 import {
   createJsonOutput,
   createTextOutput,

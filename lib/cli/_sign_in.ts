@@ -1,6 +1,6 @@
 /** How the user signs in: with the browser, or on another device. */
 
-import type { ILoopbackReceiverOptions } from "../native/loopback_receiver.ts";
+import type { ILoopbackReceiverOptions } from "../native/loopback_receiver_options.ts";
 import type { Authorize } from "../session/flow.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";

@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIPv6 } from "node:net";
 import { OAuthClientError } from "../core/errors.ts";
 
 const IPV4 = "127.0.0.1";
@@ -19,8 +19,15 @@ export type LoopbackHost = "127.0.0.1" | "localhost";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A running server. */
-export interface IListener {
+/** Where to listen. */
+export interface IPlace {
+  readonly host: LoopbackHost;
+  /** The address in place of 127.0.0.1. */
+  readonly bind: string | undefined;
+  readonly port: number;
+}
+
+interface IServer {
   readonly port: number;
   /** Sets whether the server keeps the process alive. */
   keepAlive(isNeeded: boolean): void;
@@ -28,12 +35,50 @@ export interface IListener {
   close(): Promise<void>;
 }
 
-function listenOn(
+/** A running server. */
+export interface IListener extends IServer {
+  /** Also listens for `localhost`, at the same port. */
+  alsoForLocalhost(): Promise<void>;
+}
+
+interface IPermissions {
+  query(descriptor: object): Promise<{ readonly state: string }>;
+  request(descriptor: object): Promise<{ readonly state: string }>;
+}
+
+/** Returns the state of the permission to listen, if the runtime has permissions. */
+async function permission(
+  how: keyof IPermissions,
+  port: number,
+  address: string,
+): Promise<string> {
+  const { Deno } = globalThis as { Deno?: { permissions?: IPermissions } };
+  const host = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
+  const status = await Deno?.permissions?.[how]({ name: "net", host });
+  return status?.state ?? "granted";
+}
+
+/** Checks whether the program may listen there, without asking the user. */
+async function mayListen(port: number, address: string): Promise<boolean> {
+  return await permission("query", port, address) === "granted";
+}
+
+/**
+ * Fails unless the program may listen there: without the permission, Deno ends the
+ * program by an error that nothing can catch.
+ */
+async function requirePermission(port: number, address: string) {
+  if (await permission("request", port, address) === "granted") return;
+  throw new Error(`Deno requires --allow-net=${address}`);
+}
+
+async function listenOn(
   handle: Handler,
   port: number,
   address: string,
-): Promise<IListener> {
-  return new Promise((resolve, reject) => {
+): Promise<IServer> {
+  await requirePermission(port, address);
+  return await new Promise((resolve, reject) => {
     const server = createServer(handle);
     server.once("error", reject);
     server.listen(port, address, () => {
@@ -51,22 +96,27 @@ function listenOn(
   });
 }
 
-interface IPermissions {
-  query(descriptor: object): Promise<{ readonly state: string }>;
-}
-
-/** Checks whether this program may listen: Deno throws where no handler catches it. */
-async function mayListen(address: string, port: number): Promise<boolean> {
-  const { Deno } = globalThis as { Deno?: { permissions?: IPermissions } };
-  const net = { name: "net", host: `[${address}]:${port}` };
-  const status = await Deno?.permissions?.query(net);
-  return (status?.state ?? "granted") === "granted";
-}
-
 /** Checks whether a machine has no such address. */
 function isMissing(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT";
+}
+
+/** Returns the error for a port that cannot be used. */
+function cannotListen({ host, bind }: IPlace, port: number, cause: unknown) {
+  const { code } = cause as { code?: unknown };
+  const reason = code === "EADDRINUSE"
+    ? "it is in use, for example by another sign-in that still waits. End " +
+      "that program"
+    : `${cause}. Allow it`;
+  return new OAuthClientError(
+    "network_error",
+    `Cannot listen on port ${port} of ${
+      bind ?? host
+    }: ${reason}, or set port ` +
+      "to one that the client is registered with, or that its document lists",
+    { cause },
+  );
 }
 
 /**
@@ -74,39 +124,55 @@ function isMissing(error: unknown): boolean {
  * two it tries for `localhost`, and another user of the machine could listen on the
  * other one (RFC 8252, section 8.3).
  */
-async function listenFor(
-  host: LoopbackHost,
-  handle: Handler,
-  port: number,
-): Promise<IListener> {
-  const first = await listenOn(handle, port, IPV4);
-  if (host !== "localhost" || !await mayListen(IPV6, first.port)) return first;
-  let second: IListener;
-  try {
-    second = await listenOn(handle, first.port, IPV6);
-  } catch (error) {
-    if (isMissing(error)) return first;
-    await first.close();
-    throw error;
+async function listenFor(place: IPlace, handle: Handler): Promise<IListener> {
+  const { host, bind = IPV4 } = place;
+  const servers = [await listenOn(handle, place.port, bind)];
+  const { port } = servers[0]!;
+  let isKept = false;
+  let second: Promise<void> | undefined;
+  const listenOnSecond = async () => {
+    if (isIPv6(bind) || !await mayListen(port, IPV6)) return;
+    try {
+      const server = await listenOn(handle, port, IPV6);
+      server.keepAlive(isKept);
+      servers.push(server);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  };
+  const keepAlive = (isNeeded: boolean) => {
+    isKept = isNeeded;
+    for (const server of servers) server.keepAlive(isNeeded);
+  };
+  const close = async () =>
+    void await Promise.all(servers.map((server) => server.close()));
+  if (host === "localhost") {
+    try {
+      await listenOnSecond();
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    second = Promise.resolve();
   }
   return {
-    port: first.port,
-    keepAlive(isNeeded) {
-      first.keepAlive(isNeeded);
-      second.keepAlive(isNeeded);
-    },
-    close: async () => void await Promise.all([first.close(), second.close()]),
+    ...{ port, keepAlive, close },
+    alsoForLocalhost: () =>
+      second ??= listenOnSecond().catch((cause) => {
+        second = undefined;
+        throw cannotListen({ ...place, host: "localhost" }, port, cause);
+      }),
   };
 }
 
 /** Listens on a free port. */
 async function listenAnywhere(
-  host: LoopbackHost,
+  place: IPlace,
   handle: Handler,
 ): Promise<IListener> {
   for (let attempt = 1;; attempt++) {
     try {
-      return await listenFor(host, handle, 0);
+      return await listenFor({ ...place, port: 0 }, handle);
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
     }
@@ -115,27 +181,17 @@ async function listenAnywhere(
 
 /** Listens on a port; if it is in use, listens on a free port where that is allowed. */
 export async function listen(
-  host: LoopbackHost,
+  place: IPlace,
   handle: Handler,
-  port: number,
   mayChange: boolean,
 ): Promise<IListener> {
+  const { port } = place;
   try {
     return port === 0
-      ? await listenAnywhere(host, handle)
-      : await listenFor(host, handle, port);
+      ? await listenAnywhere(place, handle)
+      : await listenFor(place, handle);
   } catch (cause) {
-    if (mayChange) return await listenAnywhere(host, handle);
-    const { code } = cause as { code?: unknown };
-    const reason = code === "EADDRINUSE"
-      ? "it is in use, for example by another sign-in that still waits. End " +
-        "that program"
-      : `${cause}. Allow it`;
-    throw new OAuthClientError(
-      "network_error",
-      `Cannot listen on port ${port} of ${host}: ${reason}, or set port to one ` +
-        "that the client is registered with, or that its document lists",
-      { cause },
-    );
+    if (mayChange) return await listenAnywhere(place, handle);
+    throw cannotListen(place, port, cause);
   }
 }

@@ -1,6 +1,15 @@
-/** The page that the loopback receiver sends to the browser. */
+/** The pages that the loopback receiver sends to the browser. */
 
 import { escapeHtml } from "../core/_quote.ts";
+import { isWebUrl } from "../core/_url.ts";
+import type {
+  ILoopbackReceiverOptions,
+  ILoopbackResult,
+} from "./loopback_receiver_options.ts";
+
+/** What the policy of every page ends with. */
+const NO_CONTEXT =
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
  * Header fields of every response: nothing is loaded or cached, and no referrer is
@@ -8,8 +17,7 @@ import { escapeHtml } from "../core/_quote.ts";
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy":
-    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Content-Security-Policy": `default-src 'none'; ${NO_CONTEXT}`,
   "X-Content-Type-Options": "nosniff",
   // The URL of the page has the authorization code.
   "Referrer-Policy": "no-referrer",
@@ -30,4 +38,48 @@ export function renderPage(title: string, text: string): string {
 <p>${escapeHtml(text)}</p>
 </html>
 `;
+}
+
+/** The policy of a page of the caller: its own styles and images, and no script. */
+const OWN_PAGE_POLICY =
+  `default-src 'none'; style-src 'unsafe-inline'; img-src data:; ${NO_CONTEXT}`;
+
+/** A response of the receiver. */
+export interface IPage {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Returns the result of an authorization response, for the page of the caller. */
+function resultOf(parameters: URLSearchParams): ILoopbackResult {
+  const error = parameters.get("error");
+  if (error === null) return {};
+  return { error: /^[\w.-]+$/.test(error) ? error : "unknown_error" };
+}
+
+/** Returns the last page of a sign-in: that of the caller, or else the default page. */
+export function lastPage(
+  parameters: URLSearchParams,
+  title: string,
+  page: ILoopbackReceiverOptions["page"],
+): IPage {
+  const headers = PAGE_HEADERS;
+  try {
+    const own = page?.(resultOf(parameters));
+    if (typeof own === "string") {
+      const policy = { "Content-Security-Policy": OWN_PAGE_POLICY };
+      return { status: 200, headers: { ...headers, ...policy }, body: own };
+    }
+    if (own && isWebUrl(own.href)) {
+      const Location = own.href;
+      return { status: 303, headers: { ...headers, Location }, body: "" };
+    }
+  } catch {
+    // The user must not wait for a page that fails.
+  }
+  const text = parameters.has("error")
+    ? "The sign-in has failed. You can close this window."
+    : "You can close this window.";
+  return { status: 200, headers, body: renderPage(title, text) };
 }

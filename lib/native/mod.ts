@@ -137,6 +137,7 @@
 
 export * from "./file_store.ts";
 export * from "./loopback_receiver.ts";
+export * from "./loopback_receiver_options.ts";
 
 export type { FileStoreKey } from "./_file_content.ts";
 

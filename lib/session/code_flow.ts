@@ -27,6 +27,7 @@ import {
   UnfinishedSignIns,
   visitMarked,
 } from "./_known_registration.ts";
+import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { type ISession, sessionContextOf } from "./session.ts";
 import {
@@ -96,6 +97,12 @@ export interface IRedirectUriRequest {
    * caused (RFC 9700, section 4.4).
    */
   issuer: string;
+  /**
+   * The redirect URI that the function has returned for this sign-in, if the server has
+   * refused to register it, or the client of the session is registered with another one.
+   * Return another URI, or the same to leave it at that.
+   */
+  refused?: string | undefined;
 }
 
 /**
@@ -130,6 +137,7 @@ async function redirectUriOf(
   { redirectUri, client, clientMetadataUrl, knownClients = [] }:
     ICodeFlowOptions,
   request: IAuthorizeRequest,
+  refused?: string,
 ): Promise<string> {
   if (typeof redirectUri === "string") return redirectUri;
   const { issuer, client_id_metadata_document_supported: acceptsDocuments } =
@@ -141,7 +149,39 @@ async function redirectUriOf(
     isNamed: hasClient ||
       knownClients.some((known) => isSameIssuer(known.issuer, issuer)),
     issuer,
+    ...(refused !== undefined && { refused }),
   });
+}
+
+/** Returns a client and a redirect URI; if the server refuses the URI, another one. */
+async function choose(
+  { options, request, context }: Omit<ISignIn, "redirectUri" | "chosen">,
+  kept: IFlowClient | undefined,
+): Promise<Pick<ISignIn, "redirectUri" | "chosen">> {
+  let redirectUri = await redirectUriOf(options, request);
+  const { issuer } = request.context.serverMetadata;
+  const registered = request.session?.client ?? kept?.client;
+  const isNamed = (request.client ?? options.client) !== undefined ||
+    options.knownClients?.some((known) => isSameIssuer(known.issuer, issuer));
+  const isOther = !isNamed && registered && "client_id" in registered &&
+    registered.issuer === issuer && !mayUse(registered, redirectUri);
+  if (isOther) {
+    const other = await redirectUriOf(options, request, redirectUri);
+    if (mayUse(registered, other)) redirectUri = other;
+  }
+  const find = async () => ({
+    redirectUri,
+    chosen: await clientOf(context, request, options, redirectUri, kept),
+  });
+  try {
+    return await find();
+  } catch (error) {
+    if (!isUriRefused(error)) throw error;
+    const other = await redirectUriOf(options, request, redirectUri);
+    if (other === redirectUri) throw error;
+    redirectUri = other;
+    return await find();
+  }
 }
 
 /** Makes the authorization request, and pushes it where that is required. */
@@ -279,13 +319,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
     if (named) authenticationOf(named, serverMetadata);
-    const redirectUri = await redirectUriOf(options, request);
     const context = sessionContextOf(request);
     const { issuer } = serverMetadata;
     const { givenUp } = knownRegistrationOf(request);
     const kept = unfinished.clientFor(issuer, givenUp);
-    const chosen = await clientOf(context, request, options, redirectUri, kept);
-    const signIn = { options, request, context, redirectUri, chosen };
+    const start = { options, request, context };
+    const signIn = { ...start, ...await choose(start, kept) };
     try {
       const session = await signInOnceOrTwice(signIn);
       unfinished.succeeded(issuer);

@@ -10,7 +10,7 @@ import { CLIENT_HINTS, hintsFor } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
-import { quoteUrl, withoutLoopbackPort } from "../core/_url.ts";
+import { quoteUrl } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_DEVICE_CODE,
@@ -26,6 +26,7 @@ import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
 import { registerWith } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
+import { mayUse } from "./_registered_uri.ts";
 
 /** Options of {@linkcode ensureClient}. */
 export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
@@ -183,15 +184,6 @@ function waysToAClient(
     metadata_documents: metadata.client_id_metadata_document_supported === true,
     no_registration: !registration_endpoint,
   });
-}
-
-/**
- * Checks whether a client may use a redirect URI. Servers ignore the port of a loopback
- * URI, as a program often cannot use the same port again (RFC 8252, section 7.3).
- */
-function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
-  const registered = stringsIn(redirect_uris)?.map(withoutLoopbackPort);
-  return registered?.includes(withoutLoopbackPort(uri)) ?? true;
 }
 
 /** Returns why no known client was used, if clients are known. */

@@ -48,7 +48,7 @@ async function portIsFree(): Promise<void> {
 /** What the programs need; no more of the network than this machine. */
 const PERMISSIONS = [
   "--no-prompt",
-  "--allow-net=127.0.0.1",
+  "--allow-net=127.0.0.1,[::1]",
   "--allow-read=.",
   "--allow-write=.",
   "--allow-run=xdg-open",

@@ -1,14 +1,14 @@
 /**
  * A program that visits a URL. Its arguments are the state, whether the response may be
- * pasted, and `$BROWSER`; it prints the authorization response.
+ * pasted, `$BROWSER`, and the address to listen on; it prints the authorization response.
  */
 
 import process from "node:process";
 import { createLoopbackReceiver } from "../../lib/native/mod.ts";
 
-const [state = "", paste, browser = ""] = process.argv.slice(2);
+const [state = "", paste, browser = "", bind] = process.argv.slice(2);
 process.env.BROWSER = browser;
-const receiver = createLoopbackReceiver({ paste: paste === "paste" });
+const receiver = createLoopbackReceiver({ paste: paste === "paste", bind });
 const redirectUri = await receiver.redirectUri();
 console.log(redirectUri);
 const response = await receiver.visit(

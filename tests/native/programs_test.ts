@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
-import { inRuntimes } from "../support/bundled_programs.ts";
-import type { IRunning } from "../support/terminal.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { bundledPrograms, inRuntimes } from "../support/bundled_programs.ts";
+import { inDirectory } from "../support/in_directory.ts";
+import { type IRunning, start } from "../support/terminal.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 
 const source = new URL("_program.ts", import.meta.url);
@@ -66,6 +67,32 @@ Deno.test({
       await outcome(child);
     }),
 });
+
+Deno.test({
+  name: "createLoopbackReceiver() listens on every address with bind",
+  // Elsewhere, 127.0.0.2 is no address of the machine.
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inRuntimes(source, ["-A"], async (start) => {
+      const child = start("s1", "", "", "0.0.0.0");
+      const [redirectUri] = await child.find(/^http:\/\/127\.0\.0\.1:.*(?=\n)/);
+      const url = redirectUri.replace("127.0.0.1", "127.0.0.2");
+      await (await fetch(`${url}?code=c&state=s1`)).text();
+      assertEquals((await outcome(child)).search, "?code=c&state=s1\n");
+    }),
+});
+
+Deno.test("createLoopbackReceiver() fails without the permission of Deno to listen", () =>
+  inDirectory(async (home) => {
+    const options = ["--no-prompt", "--allow-env", "--allow-net=127.0.0.1"];
+    const { deno } = await bundledPrograms(source, home, options);
+    const args = ["s1", "", "", "0.0.0.0"];
+    const { code, errors } = await start(deno, args, { home }).end();
+    assertEquals(code, 1);
+    const message = "Cannot listen on port 33418 of 0.0.0.0: Error: Deno " +
+      "requires --allow-net=0.0.0.0. Allow it";
+    assertStringIncludes(errors, message);
+  }));
 
 Deno.test("createLoopbackReceiver() accepts a pasted URL, query or code#state", () =>
   inRuntimes(source, ["-A"], async (start) => {

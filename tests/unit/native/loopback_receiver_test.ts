@@ -233,6 +233,135 @@ Deno.test("createLoopbackReceiver() listens on both addresses of localhost", asy
   }
 });
 
+/** Ends a visit with a response at each of these URLs; returns what came back. */
+async function respondAt(receiver: ILoopbackReceiver, redirectUri: string) {
+  const pending = { state: STATE, redirectUri };
+  const visit = receiver.visit(AUTHORIZATION_URL, { pending });
+  await browse(redirectUri, "/callback?code=c1&state=s1");
+  return (await within(LIMIT_MS, visit)).href;
+}
+
+Deno.test("createLoopbackReceiver() offers localhost in place of a refused 127.0.0.1, unless the host is set", async () => {
+  const options = { port: 0, open: false, print: ignore } as const;
+  const receiver = createLoopbackReceiver(options);
+  const first = await receiver.redirectUri();
+  // Another sign-in with the same receiver goes on.
+  const other = await receiver.redirectUri();
+  const offers = await Promise.all(
+    [first, first].map((refused) => receiver.redirectUri({ refused })),
+  );
+  const second = first.replace("127.0.0.1", "localhost");
+  assertEquals(offers, [second, second]);
+  if (hasIpv6) {
+    const { port } = new URL(second);
+    const { response } = await browse(`http://[::1]:${port}`, "/");
+    assertEquals(response.status, 404);
+  }
+  assertEquals(
+    await respondAt(receiver, second),
+    `${second}?code=c1&state=s1`,
+  );
+  assertEquals(await respondAt(receiver, other), `${other}?code=c1&state=s1`);
+  await assertClosed(first);
+
+  for (const host of ["127.0.0.1", "localhost"] as const) {
+    const named = createLoopbackReceiver({ ...options, host });
+    const refused = await named.redirectUri();
+    assertEquals(await named.redirectUri({ refused }), refused);
+    await assertAborted(named, refused);
+    await assertClosed(refused);
+  }
+});
+
+Deno.test({
+  name:
+    "createLoopbackReceiver() listens on the address of bind only, and keeps the redirect URI",
+  ignore: !hasIpv6,
+  fn: boundAddress,
+});
+
+async function boundAddress() {
+  const options = { bind: "::1", port: 0 };
+  const { visit, redirectUri } = await startVisit(ignore, options);
+  const { port, hostname } = new URL(redirectUri);
+  assertEquals(hostname, "127.0.0.1");
+  await assertClosed(redirectUri);
+  const second = createLoopbackReceiver({ bind: "::1", port: Number(port) });
+  await assertRejectsCode(
+    () => second.redirectUri(),
+    "network_error",
+    `Cannot listen on port ${port} of ::1: it is in use`,
+  );
+  await browse(`http://[::1]:${port}`, "/callback?code=c1&state=s1");
+  assertEquals(
+    (await visit).href,
+    `${redirectUri}?code=c1&state=s1`,
+  );
+}
+
+Deno.test("createLoopbackReceiver() stays on the usual port with bind, as only that is published", async () => {
+  const usual = await startVisit(ignore, { open: false });
+  const receiver = createLoopbackReceiver({ bind: "127.0.0.1" });
+  await assertRejectsCode(
+    () => receiver.redirectUri(),
+    "network_error",
+    "Cannot listen on port 33418 of 127.0.0.1: it is in use",
+  );
+  await browse(usual.redirectUri, "/callback?code=c1&state=s1");
+  await usual.visit;
+});
+
+Deno.test("createLoopbackReceiver() shows the page of the caller, or goes to its URL", async () => {
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; " +
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const results: unknown[] = [];
+  const show = async (
+    query: string,
+    page: ILoopbackReceiverOptions["page"],
+  ) => {
+    const { visit, redirectUri } = await startVisit(ignore, {
+      page: (result) => {
+        results.push(result);
+        return page!(result);
+      },
+    });
+    const response = await fetch(`${redirectUri}?state=s1&${query}`, {
+      redirect: "manual",
+    });
+    const text = await response.text();
+    await visit;
+    return { response, text };
+  };
+  const html = "<p style='color:green'>Done</p>";
+  const own = await show("code=c1", () => html);
+  assertEquals([own.response.status, own.text], [200, html]);
+  assertEquals(own.response.headers.get("Content-Security-Policy"), policy);
+  const target = new URL("https://app.example/done");
+  const { response } = await show("error=access_denied", () => target);
+  assertEquals(response.status, 303);
+  assertEquals(response.headers.get("Location"), target.href);
+  for (const one of [own.response, response]) {
+    for (const name of ["Referrer-Policy", "Cache-Control", "Connection"]) {
+      assertEquals(one.headers.get(name), PAGE_FIELDS[name as "Connection"]);
+    }
+  }
+  // In place of a page that cannot be shown.
+  const failing = () => {
+    throw new Error("page() has failed");
+  };
+  for (const page of [failing, () => new URL("file:///etc/passwd")]) {
+    const { response, text } = await show("error=%3Cb%3E", page);
+    assertEquals(response.status, 200);
+    assert(text.includes("The sign-in has failed."), text);
+  }
+  assertEquals(results, [
+    {},
+    { error: "access_denied" },
+    { error: "unknown_error" },
+    { error: "unknown_error" },
+  ]);
+});
+
 Deno.test("createLoopbackReceiver() prints the URL before it opens the browser", async () => {
   const opening = "Opening the browser. If no page appears, open this URL:";
   for (

@@ -1,0 +1,29 @@
+/** Which redirect URIs a client is registered with, and which a server refuses. */
+
+import { stringsIn } from "../core/_members.ts";
+import { withoutLoopbackPort } from "../core/_url.ts";
+import { AuthorizationRegistrationErrorType } from "../core/constants.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import type { IKnownClient } from "../client/known_client.ts";
+
+/**
+ * Checks whether a client may use a redirect URI. Servers ignore the port of a loopback
+ * URI, as a program often cannot use the same port again (RFC 8252, section 7.3).
+ */
+export function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
+  const registered = stringsIn(redirect_uris)?.map(withoutLoopbackPort);
+  return registered?.includes(withoutLoopbackPort(uri)) ?? true;
+}
+
+/**
+ * Checks whether a server has refused a registration because of its redirect URI: by the
+ * error code, or, as many servers have one code for all members, by the description.
+ */
+export function isUriRefused(error: unknown): boolean {
+  if (!isOAuthClientError(error) || error.request !== "registration") {
+    return false;
+  }
+  const { error: code, error_description = "" } = error;
+  return code === AuthorizationRegistrationErrorType.InvalidRedirectUri ||
+    /redirect[ _-]?ur[il]/i.test(error_description);
+}
