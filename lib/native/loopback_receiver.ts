@@ -48,8 +48,8 @@ const STILL_WAITING_MS = 30_000;
  * was not called before.
  *
  * Deno needs `--allow-net=127.0.0.1` (or that of `bind`; for `localhost`, it listens on
- * `::1` only with `--allow-net=127.0.0.1,[::1]`), and `--allow-run` and `--allow-env` for the command that opens the browser; without
- * the latter two, the URL is only printed.
+ * `::1` only with `--allow-net=127.0.0.1,[::1]`), and `--allow-run` and `--allow-env` for
+ * the command that opens the browser; without the latter two, the URL is only printed.
  *
  * The command receives the URL with its `state` as an argument. Other users of the same
  * machine can read the argument in the list of processes, sign in themselves and send
