@@ -161,6 +161,7 @@ export {
   ensureClient,
   type IEnsureClientOptions,
 } from "./lib/session/ensure_client.ts";
+export type { RegistrationToken } from "./lib/session/registration_token.ts";
 
 // The client, its key, and errors: for sessions and single messages.
 

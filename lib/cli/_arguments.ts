@@ -18,6 +18,7 @@ export interface IArguments {
   readonly keyCommand?: string | undefined;
   readonly clientId?: string | undefined;
   readonly clientSecretFile?: string | undefined;
+  readonly registrationTokenFile?: string | undefined;
   readonly issuer?: string | undefined;
   readonly redirectUri?: URL | undefined;
   readonly serverMetadata?: string | undefined;
@@ -204,7 +205,17 @@ export function readArguments(
   if (given["client-secret-file"] !== undefined && !given["client-id"]) {
     throw usageError("--client-secret-file requires --client-id");
   }
-  if (given.issuer !== undefined && !given["client-id"]) {
+  const tokenFile = given["registration-token-file"];
+  if (tokenFile !== undefined && given["client-id"]) {
+    throw usageError("--client-id needs no --registration-token-file");
+  }
+  if (tokenFile !== undefined && given.issuer === undefined) {
+    // Otherwise, the resource would select the server that receives the token.
+    throw usageError(
+      "--registration-token-file requires --issuer, the server of the token",
+    );
+  }
+  if (given.issuer !== undefined && !given["client-id"] && !tokenFile) {
     // It does not select the server.
     throw usageError("--issuer requires --client-id");
   }
@@ -229,6 +240,7 @@ export function readArguments(
     keyCommand: given["key-command"],
     clientId: given["client-id"],
     clientSecretFile: given["client-secret-file"],
+    registrationTokenFile: tokenFile,
     issuer: given.issuer,
     redirectUri: readRedirectUri(given["redirect-uri"]),
     serverMetadata: given["server-metadata"],

@@ -150,6 +150,13 @@ export const OPTIONS = {
     value: "F",
     help: "the file with the client secret; requires --issuer",
   },
+  "registration-token-file": {
+    type: "string",
+    of: SIGN_IN,
+    value: "F",
+    help: "the file with the initial access token for a registration; " +
+      "requires --issuer",
+  },
   "client-metadata": {
     type: "string",
     of: ["doctor"],
@@ -160,7 +167,8 @@ export const OPTIONS = {
     type: "string",
     of: SERVER,
     value: "URL",
-    help: "the authorization server that the client is registered with",
+    help: "the authorization server that the client is registered with, or " +
+      "that accepts the registration token",
   },
   "redirect-uri": {
     type: "string",

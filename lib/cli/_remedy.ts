@@ -34,7 +34,8 @@ const OTHER_ISSUER =
 
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
-  "--client-secret-file, --issuer. `oauth-helper doctor URL` says more.";
+  "--client-secret-file, --issuer; or an initial access token: " +
+  "--registration-token-file, --issuer. `oauth-helper doctor URL` says more.";
 
 /** For messages that name options of the library. */
 const NOTE =

@@ -5,6 +5,7 @@ import { printable } from "../core/_quote.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
 import type { Authorize } from "../session/flow.ts";
+import type { RegistrationToken } from "../session/registration_token.ts";
 import type { ISession } from "../session/session.ts";
 import {
   isUnwanted,
@@ -14,7 +15,7 @@ import {
 import type { IHost } from "./_host.ts";
 import { personNeeded } from "./_person_needed.ts";
 import type { IPlacedSessionStore } from "./_place.ts";
-import { serverOptionsOf } from "./_server_options.ts";
+import { registrationTokenOf, serverOptionsOf } from "./_server_options.ts";
 
 /** What a renewal needs in addition to the arguments. */
 interface IRenewalPlace {
@@ -37,6 +38,7 @@ function authorizeOf(
   given: ResourceArguments,
   seen: ISession | undefined,
   { store, host }: IRenewalPlace,
+  registrationToken: RegistrationToken | undefined,
 ): Authorize {
   return async (request) => {
     const stored = await store.load();
@@ -48,7 +50,7 @@ function authorizeOf(
     // A user who has signed in must not lose that by a key that cannot be had.
     await store.requireKey();
     const { flowOf } = await import("./_sign_in.ts");
-    const flow = await flowOf(given, host);
+    const flow = await flowOf(given, host, registrationToken);
     return await flow(request);
   };
 }
@@ -74,6 +76,8 @@ export async function renewedSession(
   const mayAsk = !noInput && (command === "login" || host.isTerminal());
   const seen = await store.load();
   const signal = host.endSignal();
+  // A file that cannot be read is an error of the arguments, before any request.
+  const registrationToken = await registrationTokenOf(given);
   const api = createAuthorizedFetch(url, {
     ...await serverOptionsOf(given),
     skewSeconds: minTtlSeconds,
@@ -84,7 +88,9 @@ export async function renewedSession(
         return session && withMinTtl(session, minTtlSeconds);
       },
     },
-    authorize: mayAsk ? authorizeOf(given, seen, place) : undefined,
+    authorize: mayAsk
+      ? authorizeOf(given, seen, place, registrationToken)
+      : undefined,
     onEvent(event) {
       const notice = noticeOf(event);
       if (notice !== undefined && !quiet) host.printError(notice);

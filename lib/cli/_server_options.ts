@@ -1,6 +1,8 @@
 /** The options of the fetch for the authorization server and the client. */
 
+import { isSameIssuer } from "../core/_issuer.ts";
 import { isMembers } from "../core/_members.ts";
+import { quoteUrl } from "../core/_url.ts";
 import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
@@ -42,6 +44,29 @@ async function readServerMetadata(path: string): Promise<KnownServerMetadata> {
   );
 }
 
+/** Reads a file with a secret, which may not be empty. */
+async function readSecret(option: string, path: string): Promise<string> {
+  const secret = await readOptionFile(option, path);
+  if (secret !== "") return secret;
+  throw new Failure(ExitCode.Failed, `--${option}: ${path} is empty`);
+}
+
+/** Returns the initial access token, for the issuer that the arguments name only. */
+export async function registrationTokenOf(
+  { registrationTokenFile: path, issuer = "" }: IArguments,
+): Promise<((server: string) => string) | undefined> {
+  if (path === undefined) return undefined;
+  const token = await readSecret("registration-token-file", path);
+  return (server) => {
+    if (isSameIssuer(server, issuer)) return token;
+    throw new Failure(
+      ExitCode.Failed,
+      `The registration token for ${quoteUrl(issuer)} must not be sent to ` +
+        quoteUrl(server),
+    );
+  };
+}
+
 /** Returns the client that the arguments name. */
 export async function clientOf(
   { clientId, clientSecretFile, issuer }: IArguments,
@@ -58,16 +83,10 @@ export async function clientOf(
       "--client-secret-file requires --issuer, the server of the secret",
     );
   }
-  const client_secret = await readOptionFile(
+  const client_secret = await readSecret(
     "client-secret-file",
     clientSecretFile,
   );
-  if (client_secret === "") {
-    throw new Failure(
-      ExitCode.Failed,
-      `--client-secret-file: ${clientSecretFile} is empty`,
-    );
-  }
   return { issuer: registeredWith, client_id: clientId, client_secret };
 }
 

@@ -2,6 +2,7 @@
 
 import type { ILoopbackReceiverOptions } from "../native/loopback_receiver_options.ts";
 import type { Authorize } from "../session/flow.ts";
+import type { RegistrationToken } from "../session/registration_token.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -43,8 +44,9 @@ function receiverOptionsOf(
 export async function flowOf(
   given: IArguments,
   host: IHost,
+  registrationToken: RegistrationToken | undefined,
 ): Promise<Authorize> {
-  const common = commonOf(given);
+  const common = { ...commonOf(given), registrationToken };
   if (given.device) {
     const { deviceFlow } = await import("../session/device_flow.ts");
     return deviceFlow({

@@ -1,5 +1,6 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
+import { inBrackets } from "../core/_hints.ts";
 import { isMembers, stringMember } from "../core/_members.ts";
 import {
   isAuthorizationDynamicClientRegistrationResponse,
@@ -10,7 +11,7 @@ import type {
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
 import { type IContext, secretsIn } from "../http/_context.ts";
-import { joined, type Quoted, words } from "../http/_error.ts";
+import { joined, literal, type Quoted, words } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import { errorMembers } from "./_error_members.ts";
@@ -36,12 +37,16 @@ function problemOf({ ok, json, text, failure }: IResponse): Quoted {
   return ok && json !== undefined ? { json } : text ?? "undefined";
 }
 
-/** Sends client metadata to a registration endpoint, and reads the registration. */
+/**
+ * Sends client metadata to a registration endpoint, and reads the registration. The hint
+ * is for a request that the server does not authorize.
+ */
 export async function postRegistration(
   context: IContext,
   url: string,
   headers: Readonly<Record<string, string>>,
   metadata: IAuthorizationDynamicClientRegistrationRequest,
+  hint?: string,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const response = await request(
     {
@@ -63,9 +68,11 @@ export async function postRegistration(
     ? failure?.code ?? "invalid_response"
     : "unexpected_status";
   const problem = problemOf(response);
+  const isUnauthorized = [401, 403].includes(response.status);
+  const hints = hint && isUnauthorized ? inBrackets([hint]) : "";
   const message = ok
     ? words`Invalid authorization dynamic client registration response: ${problem}`
-    : words`Registration to ${{ url }} failed: ${problem}`;
+    : words`Registration to ${{ url }} failed: ${problem}${literal(hints)}`;
   throw responseError(context, response, code, message, {
     ...(isError && errorMembers(json, secretsIn(context))),
     request: "registration",

@@ -287,6 +287,7 @@ export async function registerWith(
   serverMetadata: Parameters<typeof registerClient>[0],
   request: IAuthorizationDynamicClientRegistrationRequest,
   headers: IRequestOptions["headers"],
+  hint?: string,
 ): Promise<IKnownClient> {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
@@ -309,6 +310,7 @@ export async function registerWith(
     url,
     mergeHeaders({ Accept: json, "Content-Type": json }, headers),
     metadata,
+    hint,
   );
   const client = clientIn(registration, issuer, method, listed);
   if (client) {

@@ -18,7 +18,7 @@ const OPENID = "openid";
 
 /** Fails unless the options that flows with a user share can be used. */
 export function requireFlowOptions(
-  { client, knownClients = [], scopes }: IFlowOptions,
+  { client, knownClients = [], scopes, registrationToken }: IFlowOptions,
 ): void {
   requireBoundClient(client);
   requireArgument(
@@ -27,6 +27,11 @@ export function requireFlowOptions(
     "an array of clients",
   );
   if (scopes !== undefined) requireScopes("scopes", scopes);
+  requireArgument(
+    ["undefined", "string", "function"].includes(typeof registrationToken),
+    "registrationToken",
+    "a string or a function",
+  );
 }
 
 /** Returns the scopes of a flow with those that the resource requires. */
@@ -93,6 +98,7 @@ export async function clientOf(
 ): Promise<IFlowClient> {
   const { context: { serverMetadata }, session } = request;
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
+  const { registrationToken } = flow;
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
   const kept: IFlowClient[] = [];
@@ -113,6 +119,7 @@ export async function clientOf(
     ],
     clientMetadata,
     clientMetadataUrl,
+    registrationToken,
     scopes: scopesOf(request, flow),
     redirectUri,
   });

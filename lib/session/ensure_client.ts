@@ -27,6 +27,10 @@ import { authenticationOf } from "../client/authentication_selection.ts";
 import { registerWith } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
 import { mayUse } from "./_registered_uri.ts";
+import {
+  authorizationFor,
+  type RegistrationToken,
+} from "./registration_token.ts";
 
 /** Options of {@linkcode ensureClient}. */
 export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
@@ -45,6 +49,11 @@ export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
    * `scope` of `clientMetadata`.
    */
   scopes?: readonly string[] | undefined;
+  /**
+   * Initial access token for a registration (RFC 7591, section 3), or a function that
+   * returns it for an issuer. It is sent to the registration endpoint only.
+   */
+  registrationToken?: RegistrationToken | undefined;
   /** Redirect URI of the code flow; absent for the device flow. */
   redirectUri?: string | URL | undefined;
   /** Accepts any http endpoint, and any endpoint on loopback. */
@@ -254,8 +263,14 @@ export async function ensureClient(
 export async function ensureWith(
   context: IContext,
   serverMetadata: ClientServerMetadata,
-  { knownClients, clientMetadataUrl, clientMetadata, redirectUri, scopes }:
-    Omit<IEnsureClientOptions, keyof IContext>,
+  {
+    knownClients,
+    clientMetadataUrl,
+    clientMetadata,
+    registrationToken,
+    redirectUri,
+    scopes,
+  }: Omit<IEnsureClientOptions, keyof IContext>,
 ): Promise<IKnownClient> {
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   const selection = selectClient(serverMetadata, {
@@ -288,11 +303,19 @@ export async function ensureWith(
     "clientMetadata.client_name",
     clientMetadata.client_name,
   );
+  const headers = await authorizationFor(
+    serverMetadata.issuer,
+    registrationToken,
+  );
+  const hint = headers
+    ? "registrationToken may have expired, or may be used up"
+    : "the server may require an initial access token: set registrationToken";
   const client = await register(
     serverMetadata,
     clientMetadata,
     { redirectUri: uri, scopes: scopes && requireScopes("scopes", scopes) },
-    (metadata) => registerWith(context, serverMetadata, metadata, undefined),
+    (metadata) =>
+      registerWith(context, serverMetadata, metadata, headers, hint),
   );
   const { token_endpoint_auth_method: method } = clientMetadata;
   return requireAuthentication(client, serverMetadata, method);

@@ -10,6 +10,7 @@ import type {
 } from "../core/types.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { RegistrationToken } from "./registration_token.ts";
 import type { ISession, ISessionOptions } from "./session.ts";
 
 /**
@@ -72,6 +73,13 @@ export interface IFlowOptions {
   clientMetadataUrl?: string | URL | undefined;
   /** Client metadata for a registration, with a `client_name` at least. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
+  /**
+   * Initial access token for a registration (RFC 7591, section 3), or a function that
+   * returns it for an issuer. It is sent to the registration endpoint only, and is not
+   * kept in a session. Give a function unless every server that the resource may name
+   * can have the token.
+   */
+  registrationToken?: RegistrationToken | undefined;
   /** Scopes to request; when absent, those that the resource names. */
   scopes?: readonly string[] | undefined;
   /**

@@ -23,6 +23,10 @@ test("oauth-helper says which file of an option cannot be used", async (desk) =>
   const rows: [args: string[], message: RegExp][] = [
     [[...client, "--client-secret-file=/no/such"], /^--client-secret-file: /],
     [[...client, `--client-secret-file=${empty}`], /empty is empty/],
+    [
+      ["--registration-token-file=/no/such", "--issuer=https://as.example"],
+      /^--registration-token-file: /,
+    ],
     [["--server-metadata=/no/such"], /^--server-metadata: /],
     [[`--server-metadata=${await file("a", "{")}`], /has no JSON object/],
     [[`--server-metadata=${await file("b", "{}")}`], /with an issuer/],
@@ -55,6 +59,31 @@ test("--client-id without a secret uses that client, and registers none", async 
   assert(!servers.server.requests.includes("POST /reg"));
   const [{ session } = {}] = await desk.sessions();
   assertEquals(session.client.client_id, "console");
+});
+
+test("--registration-token-file authorizes a registration at the server that --issuer names", async (desk) => {
+  const initialAccessToken = "initial-access-token";
+  await using servers = await startFlowServers({ initialAccessToken });
+  const url = servers.protectedResource.resource;
+  const path = `${desk.home}/token`;
+  await Deno.writeTextFile(path, `${initialAccessToken}\n`);
+  const file = `--registration-token-file=${path}`;
+  for (
+    const [args, message] of [
+      [[], "initial access token"],
+      [[file, "--issuer=https://as.example"], "must not be sent to"],
+    ] as const
+  ) {
+    const command = ["login", ...args, url];
+    const refused = await desk.start(command, { isTerminal: true }).end();
+    assertEquals(refused.code, 1);
+    assertStringIncludes(refused.output, message);
+  }
+  const issuer = `--issuer=${servers.server.issuer}`;
+  const { code, output } = await desk.signIn(["login", file, issuer, url]);
+  assertEquals(code, 0, output);
+  const sessions = JSON.stringify(await desk.sessions());
+  assert(!`${output}${sessions}`.includes(initialAccessToken));
 });
 
 test("--client-id does not move to another port, and names --redirect-uri", async (desk) => {

@@ -19,6 +19,8 @@ import { listen } from "./_node_http.ts";
 export interface IAuthorizationServerOptions {
   /** The path of the issuer, such as `/tenant1`. @default "" */
   path?: string;
+  /** Initial access token, which a registration then has to have. */
+  initialAccessToken?: string;
   /** Clients that are registered already. */
   clients?: ClientMetadata[];
   /** Client ID metadata documents by their URLs. @default not supported */
@@ -95,6 +97,7 @@ async function configure(
     dpopNonce = false,
     requirePar = false,
     detailTypes,
+    initialAccessToken,
     metadata = {},
   }: IAuthorizationServerOptions,
 ): Promise<Configuration> {
@@ -175,7 +178,7 @@ async function configure(
         enabled: true,
         requirePushedAuthorizationRequests: requirePar,
       },
-      registration: { enabled: true },
+      registration: { enabled: true, initialAccessToken },
       ...detailTypes && {
         richAuthorizationRequests: {
           enabled: true,

@@ -54,6 +54,11 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["login", "--account", "", url], "--account requires a name"],
     [["login", "--account=a\nb", url], "--account requires a name"],
     [["login", "--client-secret-file=f", url], "requires --client-id"],
+    [["login", "--registration-token-file=f", url], "requires --issuer"],
+    [
+      ["login", "--registration-token-file=f", "--client-id=c", url],
+      "needs no --registration-token-file",
+    ],
     [["token", "--issuer", url, url], "--issuer requires --client-id"],
     [["login", "--device", "--paste", url], "--device has no redirect"],
     [["login", "--device", "--require-iss", url], "--device has no redirect"],

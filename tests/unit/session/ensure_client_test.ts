@@ -1,4 +1,10 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   ensureClient,
   type IEnsureClientOptions,
@@ -355,5 +361,69 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
       message,
     );
     assertEquals(error.code, code);
+  }
+});
+
+Deno.test("ensureClient() authorizes a registration with registrationToken, and nothing repeats the token", async () => {
+  const secret = "initial-access-token";
+  const issuers: string[] = [];
+  const asked = (issuer: string) => {
+    issuers.push(issuer);
+    return Promise.resolve(secret);
+  };
+  for (
+    const [registrationToken, status, expected, message] of [
+      [secret, 201, `Bearer ${secret}`, undefined],
+      [asked, 201, `Bearer ${secret}`, undefined],
+      [undefined, 201, null, undefined],
+      [() => undefined, 401, null, /set registrationToken\)$/],
+      [undefined, 403, null, /set registrationToken\)$/],
+      [secret, 401, `Bearer ${secret}`, /registrationToken may have expired/],
+      [secret, 403, `Bearer ${secret}`, /registrationToken may have expired/],
+      [secret, 500, `Bearer ${secret}`, /failed: No: \[redacted\]$/],
+    ] as const
+  ) {
+    using stub = stubFetch({
+      [REGISTER]: (request) =>
+        status === 201
+          ? register(request)
+          : new Response(`No: ${secret}`, { status }),
+    });
+    const result = await ensureClient(SERVER, {
+      clientMetadata,
+      registrationToken,
+      fetch: stub.fetch,
+    }).catch((error) => error);
+    assertEquals(
+      stub.requests.map(({ headers }) => headers.Authorization),
+      [expected ?? undefined],
+    );
+    if (message === undefined) assertEquals(result.client_id, "new");
+    else assertMatch(result.message, message);
+    const { cause } = result;
+    const shown = JSON.stringify([result, { ...result }, String(result), {
+      ...cause,
+    }, String(cause)]);
+    assert(!expected || !shown.includes(secret), shown);
+  }
+  assertEquals(issuers, [AS]);
+});
+
+Deno.test("ensureClient() requests no registrationToken for a client that it has, and refuses one that no field can hold", async () => {
+  const registrationToken = () => {
+    throw new Error("requested");
+  };
+  const known = { issuer: AS, client_id: "known" };
+  const options = { clientMetadata, registrationToken };
+  assertEquals(
+    await ensureClient(SERVER, { ...options, knownClients: [known] }),
+    known,
+  );
+  for (const token of ["a b", "a\n", "", 7]) {
+    const { result, sent } = await registrations({}, {
+      registrationToken: untyped(token),
+    });
+    assertEquals([result.code, sent], ["invalid_argument", []]);
+    assert(!result.message.includes(String(token) || "?"));
   }
 });

@@ -500,6 +500,25 @@ Deno.test("codeFlow() does not send the user away with a client of another issue
   }
 });
 
+Deno.test("codeFlow() sends registrationToken to the registration endpoint only, and does not keep it", async () => {
+  using stub = stubFetch({
+    [REGISTER]: ({ body }) =>
+      Response.json({ ...JSON.parse(body!), client_id: "new" }),
+    [TOKEN]: token,
+  });
+  const context = contextOf({ registration_endpoint: REGISTER });
+  const session = await codeFlow({
+    ...REGISTERING,
+    registrationToken: (issuer) => issuer === AS ? "t0ken-initial" : undefined,
+  })({ ...REQUEST, context, fetch: stub.fetch });
+  assertEquals(
+    stub.requests.map(({ url, headers }) => [url, headers.Authorization]),
+    [[REGISTER, "Bearer t0ken-initial"], [TOKEN, undefined]],
+  );
+  const kept = JSON.stringify([session, stub.requests[1]]);
+  assert(!kept.includes("t0ken-initial"), kept);
+});
+
 Deno.test("flows register for all scopes of the server, if they cover those to request", async () => {
   const all = ["read", "write", "offline_access"];
   const context = contextOf({ scopes_supported: all });
@@ -730,6 +749,7 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       () => deviceFlow(untyped({ show() {}, knownClients: UNBOUND })),
       () => codeFlow({ ...CODE, knownClients: untyped(UNBOUND) }),
       () => codeFlow({ ...CODE, scopes: untyped("read") }),
+      () => codeFlow({ ...CODE, registrationToken: untyped(7) }),
       () => codeFlow({ ...CODE, redirectUri: untyped(undefined) }),
       () => codeFlow({ ...CODE, client: untyped(UNBOUND) }),
       () => codeFlow({ ...CODE, client: clientSecretBasic("c", "s") }),

@@ -1,0 +1,39 @@
+/**
+ * The initial access token of a registration (RFC 7591, section 3).
+ *
+ * @module
+ */
+
+import { requireArgument } from "../core/_arguments.ts";
+import { isSendable } from "../token/_usable_token.ts";
+
+/**
+ * An initial access token for a registration, or a function that returns it for the
+ * issuer of the server, and `undefined` if there is none for it. A string is sent to the
+ * server that the discovery has found: prefer a function where a resource may name
+ * another one.
+ *
+ * @see RFC 7591, section 3.
+ *
+ * @category Clients
+ */
+export type RegistrationToken =
+  | string
+  | ((issuer: string) => string | undefined | Promise<string | undefined>);
+
+/** Returns the header fields that authorize a registration. */
+export async function authorizationFor(
+  issuer: string,
+  given: RegistrationToken | undefined,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const token: unknown = typeof given === "function"
+    ? await given(issuer)
+    : given;
+  if (token === undefined) return undefined;
+  requireArgument(
+    typeof token === "string" && token !== "" && isSendable(token),
+    "registrationToken",
+    "a token, or a function that returns one",
+  );
+  return { Authorization: `Bearer ${token}` };
+}
