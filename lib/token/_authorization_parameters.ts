@@ -87,5 +87,6 @@ export function endpointUrl(
   const query = [...new URLSearchParams(own)]
     .filter(([name]) => !parameters.has(name) && !CHOSEN.includes(name));
   for (const [name, value] of query) parameters.append(name, value);
-  return new URL(`${base}?${parameters}`);
+  // A server in front may take a plus for itself; an encoded one is `%2B` already.
+  return new URL(`${base}?${`${parameters}`.replaceAll("+", "%20")}`);
 }

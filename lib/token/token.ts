@@ -44,6 +44,17 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
   now?: (() => number) | undefined;
 }
 
+/**
+ * How long a refresh token can be used, in seconds: two names without a standard, and
+ * those of draft-ietf-oauth-refresh-token-expiration. The smallest counts.
+ */
+const REFRESH_LIMITS = [
+  "refresh_token_expires_in",
+  "refresh_expires_in",
+  "refresh_token_timeout",
+  "authorization_expires_in",
+];
+
 /** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): IToken {
   // An `expires_at` of the server is dropped: it has no standard meaning.
@@ -67,10 +78,11 @@ function toToken(members: Members, now: () => number): IToken {
     token.expires_in = expires_in;
     token.expires_at = Math.floor(now() / 1000 + expires_in);
   }
-  // Two names without a standard; Keycloak returns 0 where there is no limit.
-  const refreshSeconds = numberMember(members, "refresh_token_expires_in") ||
-    numberMember(members, "refresh_expires_in");
-  if (refreshSeconds && refreshSeconds > 0) {
+  // Keycloak returns 0 where there is no limit.
+  const limits = REFRESH_LIMITS.map((name) => numberMember(members, name) ?? 0)
+    .filter((limit) => limit > 0);
+  if (limits.length > 0) {
+    const refreshSeconds = Math.min(...limits);
     token.refresh_expires_at = Math.floor(now() / 1000 + refreshSeconds);
   }
   return token as IToken;

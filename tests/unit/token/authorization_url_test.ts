@@ -53,7 +53,7 @@ Deno.test("buildAuthorizationUrl() returns the encoded URL", () => {
     "&state=st-1" +
     "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" +
     "&code_challenge_method=S256" +
-    "&resource=https%3A%2F%2Fapi.example%2Fmcp&scope=read+a%26b" +
+    "&resource=https%3A%2F%2Fapi.example%2Fmcp&scope=read%20a%26b" +
     "&authorization_details=%5B%7B%22type%22%3A%22a%22%7D%5D";
   // An endpoint has no fragment (RFC 6749, section 3.1).
   for (const fragment of ["", "#", "#/login?state=evil&x=1"]) {

@@ -90,6 +90,10 @@ Deno.test("fetchToken() sets refresh_expires_at where a server says how long", a
     [{ refresh_expires_in: 1800 }, 1801],
     // Keycloak: an offline token has no limit.
     [{ refresh_expires_in: 0 }],
+    [{ refresh_token_timeout: 60 }, 61],
+    [{ refresh_token_timeout: 60, authorization_expires_in: "30" }, 31],
+    [{ refresh_token_timeout: 60, refresh_expires_in: 90 }, 61],
+    [{ authorization_expires_in: 0, refresh_token_timeout: 60 }, 61],
     [{ refresh_token_expires_in: -1 }],
     [{ refresh_expires_at: 5 }],
   ];
