@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { printable, quote } from "../core/_quote.ts";
 import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
+import { namedIndicator } from "../session/_requested_resource.ts";
 import { usageError } from "./_failure.ts";
 import { type Command, optionsOf, type OptionValues } from "./_options.ts";
 
@@ -26,6 +27,8 @@ export interface IArguments {
   readonly scopes?: readonly string[] | undefined;
   readonly parameters: Readonly<Record<string, string>>;
   readonly trustedIssuers: Readonly<Record<string, string>>;
+  /** The resource indicator to send, or false to send none. */
+  readonly indicator?: string | false | undefined;
   readonly minTtlSeconds: number;
   readonly html?: string | undefined;
   readonly userAgent?: string | undefined;
@@ -44,7 +47,6 @@ export interface IArguments {
   readonly json: boolean;
   readonly lines: boolean;
   readonly noInput: boolean;
-  readonly omitResource: boolean;
   readonly paste: boolean;
   readonly quiet: boolean;
   readonly requireIss: boolean;
@@ -174,6 +176,17 @@ function readRedirectUri(value: string | undefined): URL | undefined {
   return url;
 }
 
+function readIndicator(value: string | undefined): string | false | undefined {
+  if (value === "false") return false;
+  try {
+    return namedIndicator(value);
+  } catch {
+    throw usageError(
+      "--resource requires an absolute URI without a fragment, or false",
+    );
+  }
+}
+
 function readAccount(value: string | undefined): string | undefined {
   // It is printed, and part of the name of a file.
   if (value !== undefined && (value === "" || printable(value) !== value)) {
@@ -198,9 +211,6 @@ export function readArguments(
     throw usageError(
       `${command} takes ${takesUrl ? "one URL" : "options only"}`,
     );
-  }
-  if (given.resource !== undefined && given.resource !== "false") {
-    throw usageError("--resource can be false only");
   }
   if (given["client-secret-file"] !== undefined && !given["client-id"]) {
     throw usageError("--client-secret-file requires --client-id");
@@ -247,6 +257,7 @@ export function readArguments(
     scopes,
     parameters: readPairs("param", given.param),
     trustedIssuers: readIssuers(given["trusted-issuer"]),
+    indicator: readIndicator(given.resource),
     minTtlSeconds: readSeconds("min-ttl", given["min-ttl"]) ?? DEFAULT_MIN_TTL,
     html: given.html,
     userAgent: given["user-agent"],
@@ -267,7 +278,6 @@ export function readArguments(
     json: given.json ?? false,
     lines: given.lines ?? false,
     noInput: given["no-input"] ?? false,
-    omitResource: given.resource === "false",
     paste: given.paste ?? false,
     quiet: given.quiet ?? false,
     requireIss: given["require-iss"] ?? false,

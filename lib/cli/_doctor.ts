@@ -55,7 +55,7 @@ async function signInOf(
     clientMetadataUrl,
     scopes,
     parameters,
-    resource: given.omitResource ? false as const : undefined,
+    resource: given.indicator,
   };
   if (device) {
     return {

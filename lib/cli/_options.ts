@@ -194,8 +194,9 @@ export const OPTIONS = {
   "resource": {
     type: "string",
     of: SERVER,
-    value: "false",
-    help: "send no resource parameter",
+    value: "URI",
+    help: "send URI as resource parameter, where the server knows the " +
+      "resource by another name; false to send none",
   },
   "server-metadata": {
     type: "string",

@@ -11,12 +11,12 @@ import type { IHost } from "./_host.ts";
 const CLIENT_NAME = "oauth-helper";
 
 /** Returns the options of every flow. */
-function commonOf({ scopes, parameters, omitResource }: IArguments) {
+function commonOf({ scopes, parameters, indicator }: IArguments) {
   return {
     clientMetadata: { client_name: CLIENT_NAME },
     scopes,
     parameters,
-    resource: omitResource ? false as const : undefined,
+    resource: indicator,
   };
 }
 

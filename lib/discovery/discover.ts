@@ -74,6 +74,11 @@ export interface IAuthorizationContext {
    * `resource` of the metadata byte for byte, or else the URL of the target.
    */
   resource: string;
+  /**
+   * The resource indicator in place of `resource`, from `trustedResources`: that of a
+   * resource behind a gateway.
+   */
+  resourceIndicator?: string;
   /** Issuer of the server's metadata: bind what you store to it. */
   issuer: string;
   /**

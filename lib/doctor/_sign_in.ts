@@ -123,7 +123,8 @@ export async function signIn(
   const requests = requestsOf(survey, dpop);
   const challenged = mergeScopes(context.challenge?.params.scope);
   const scopes = challenged.length > 0 ? challenged : context.scopes ?? [];
-  const isResourceSent = given.resource !== false && !facts.isServer &&
+  const isNamed = given.resource !== undefined || !facts.isServer;
+  const isResourceSent = given.resource !== false && isNamed &&
     !needs("resource");
   const flow = {
     client: given.client,
@@ -132,7 +133,7 @@ export async function signIn(
     scopes: given.scopes,
     parameters: given.parameters,
     offlineAccess: options.offlineAccess,
-    resource: isResourceSent ? undefined : false as const,
+    resource: isResourceSent ? given.resource : false as const,
   };
   const record: ISignInFacts = {
     flow: isCode(given) ? "code" : "device",

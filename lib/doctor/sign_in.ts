@@ -21,8 +21,14 @@ export interface IDiagnoseAnySignIn {
   scopes?: readonly string[] | undefined;
   /** Further parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>> | undefined;
-  /** `false` for a server that rejects the `resource` parameter. */
-  resource?: false | undefined;
+  /**
+   * The resource indicator to send, where the server knows the resource by another
+   * name; `false` for a server that rejects the `resource` parameter. The token is
+   * sent to the resource of the discovery only, whatever is named here.
+   *
+   * @default {the resource of the discovery}
+   */
+  resource?: string | URL | false | undefined;
 }
 
 /** Options of a sign-in with a browser on this device, as those of `codeFlow`. */

@@ -10,6 +10,7 @@ import {
   type IFlowClient,
   knownRegistrationOf,
 } from "./_known_registration.ts";
+import { namedIndicator } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureWith } from "./ensure_client.ts";
 import type { ISession } from "./session.ts";
@@ -18,7 +19,8 @@ const OPENID = "openid";
 
 /** Fails unless the options that flows with a user share can be used. */
 export function requireFlowOptions(
-  { client, knownClients = [], scopes, registrationToken }: IFlowOptions,
+  { client, knownClients = [], scopes, resource, registrationToken }:
+    IFlowOptions,
 ): void {
   requireBoundClient(client);
   requireArgument(
@@ -27,6 +29,7 @@ export function requireFlowOptions(
     "an array of clients",
   );
   if (scopes !== undefined) requireScopes("scopes", scopes);
+  namedIndicator(resource);
   requireArgument(
     ["undefined", "string", "function"].includes(typeof registrationToken),
     "registrationToken",

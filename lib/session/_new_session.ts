@@ -7,6 +7,7 @@ import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { type IToken, tokenWith } from "../token/token.ts";
+import { namedIndicator } from "./_requested_resource.ts";
 import type { IFlowOptions } from "./flow.ts";
 import type { ISession, SessionServerMetadata } from "./session.ts";
 
@@ -14,6 +15,7 @@ import type { ISession, SessionServerMetadata } from "./session.ts";
 export interface IGrant {
   readonly resource: string;
   readonly omitResource?: true | undefined;
+  readonly resourceIndicator?: string | undefined;
   readonly refreshScope?: true | undefined;
   readonly serverMetadata: SessionServerMetadata;
   readonly client: IKnownClient;
@@ -31,8 +33,15 @@ type Kept = Omit<
 
 /** Returns the part of a grant that is kept, as plain JSON. */
 export function keptGrant(
-  { resource, omitResource, refreshScope, serverMetadata, scopes, client }:
-    IGrant,
+  {
+    resource,
+    omitResource,
+    resourceIndicator,
+    refreshScope,
+    serverMetadata,
+    scopes,
+    client,
+  }: IGrant,
 ): Kept {
   const keptServer: Complete<SessionServerMetadata> = {
     issuer: serverMetadata.issuer,
@@ -61,6 +70,7 @@ export function keptGrant(
     issuer: serverMetadata.issuer,
     resource,
     omitResource,
+    resourceIndicator,
     refreshScope,
     serverMetadata: keptServer,
     client: keptClient,
@@ -72,9 +82,9 @@ export function keptGrant(
 
 /** Returns the grant of a flow; without a client, that of an assertion alone. */
 export function grantOf(
-  { resource, serverMetadata }: Pick<
+  { resource, resourceIndicator, serverMetadata }: Pick<
     IAuthorizationContext,
-    "resource" | "serverMetadata"
+    "resource" | "resourceIndicator" | "serverMetadata"
   >,
   flow: Pick<IFlowOptions, "resource" | "refreshScope">,
   client: Client | undefined,
@@ -84,6 +94,7 @@ export function grantOf(
   return {
     resource,
     omitResource: flow.resource === false || undefined,
+    resourceIndicator: namedIndicator(flow.resource) ?? resourceIndicator,
     refreshScope: flow.refreshScope || undefined,
     serverMetadata,
     // A session without a `client_id` has no client that could be used again.

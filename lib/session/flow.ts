@@ -96,8 +96,14 @@ export interface IFlowOptions {
    * `max_age` is sent.
    */
   parameters?: Readonly<Record<string, string>> | undefined;
-  /** `false` for a server that rejects the `resource` parameter. */
-  resource?: false | undefined;
+  /**
+   * The resource indicator to send, where the server knows the resource by another
+   * name; `false` for a server that rejects the `resource` parameter. The token is
+   * sent to the resource of the discovery only, whatever is named here.
+   *
+   * @default {the resource of the discovery}
+   */
+  resource?: string | URL | false | undefined;
   /**
    * Sends the scopes of the session in a refresh too, for a server that requires them,
    * such as Microsoft Entra ID if one application is both client and API.

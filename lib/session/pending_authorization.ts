@@ -30,6 +30,8 @@ export interface IPendingAuthorization {
   resource: string;
   /** Set if the `resource` parameter is never sent to the server. */
   omitResource?: true;
+  /** What is sent as `resource` parameter, if it is not `resource` (RFC 8707). */
+  resourceIndicator?: string;
   /** Set if a refresh sends the scopes. */
   refreshScope?: true;
   /** Metadata of the server. */

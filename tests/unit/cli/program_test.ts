@@ -50,7 +50,11 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["token", "--min-ttl=", url], "--min-ttl requires a number"],
     [["token", "--min-ttl=-1", url], "--min-ttl requires a number"],
     [["login", "--param", "a", url], "--param requires name=value"],
-    [["login", "--resource", "true", url], "--resource can be false only"],
+    [
+      ["login", "--resource", "true", url],
+      "--resource requires an absolute URI",
+    ],
+    [["login", "--resource", "https://x/#a", url], "without a fragment"],
     [["login", "--account", "", url], "--account requires a name"],
     [["login", "--account=a\nb", url], "--account requires a name"],
     [["login", "--client-secret-file=f", url], "requires --client-id"],

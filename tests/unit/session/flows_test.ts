@@ -5,6 +5,7 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import {
+  assertionFlow,
   type Authorize,
   clientAssertion,
   clientCredentialsFlow,
@@ -608,6 +609,50 @@ Deno.test("deviceFlow() shows the code and returns the session", async () => {
   assertEquals(session.omitResource, undefined);
 });
 
+Deno.test("flows send the resource indicator that they are given in every request, and keep it beside the resource", async () => {
+  using stub = stubFetch({ [DEVICE]: device, [TOKEN]: token });
+  const sent = () =>
+    stub.requests.map(({ body }) => new URLSearchParams(body).get("resource"));
+  const client = { issuer: AS, client_id: "c", client_secret: "s3cret" };
+  const common = { client, delay: () => Promise.resolve() };
+  for (
+    const resource of ["urn:example:inside", new URL("https://inside.example")]
+  ) {
+    const visits: URL[] = [];
+    for (
+      const [flow, requests] of [
+        [codeFlow({ ...CODE, ...common, visit: user(visits), resource }), 1],
+        [deviceFlow({ ...common, show() {}, resource }), 2],
+        [clientCredentialsFlow({ client, resource }), 1],
+        [
+          assertionFlow({ client, getAssertion: () => "assertion", resource }),
+          1,
+        ],
+      ] as const
+    ) {
+      stub.requests.length = 0;
+      const session = await flow({ ...REQUEST, fetch: stub.fetch });
+      const indicator = String(resource);
+      assertEquals(
+        [session.resource, session.resourceIndicator],
+        [MCP, indicator],
+      );
+      assertEquals(sent(), Array(requests).fill(indicator));
+      stub.requests.length = 0;
+      const refreshed = await refreshSession(
+        { ...session, token: { ...session.token, refresh_token: "r1" } },
+        { fetch: stub.fetch },
+      );
+      assertEquals(sent(), [indicator]);
+      assertEquals(refreshed.resourceIndicator, indicator);
+    }
+    assertEquals(
+      visits.map((url) => url.searchParams.get("resource")),
+      [String(resource)],
+    );
+  }
+});
+
 Deno.test("deviceFlow() leaves the resource out with resource: false", async () => {
   using stub = stubFetch({ [DEVICE]: device, [TOKEN]: token });
   const authorize = deviceFlow({
@@ -750,6 +795,10 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       () => codeFlow({ ...CODE, knownClients: untyped(UNBOUND) }),
       () => codeFlow({ ...CODE, scopes: untyped("read") }),
       () => codeFlow({ ...CODE, registrationToken: untyped(7) }),
+      () => codeFlow({ ...CODE, resource: untyped(true) }),
+      () => codeFlow({ ...CODE, resource: "" }),
+      () => codeFlow({ ...CODE, resource: "inside" }),
+      () => deviceFlow({ show() {}, resource: "https://inside.example/#a" }),
       () => codeFlow({ ...CODE, redirectUri: untyped(undefined) }),
       () => codeFlow({ ...CODE, client: untyped(UNBOUND) }),
       () => codeFlow({ ...CODE, client: clientSecretBasic("c", "s") }),

@@ -137,6 +137,28 @@ Deno.test("startAuthorization() requests the caller's scopes and parameters", as
   assertEquals(read("nonce"), pending.nonce);
 });
 
+Deno.test("startAuthorization() requests the resource indicator that it is given, and keeps it beside the resource", async () => {
+  const resource = "urn:example:inside";
+  const { url, pending } = await startAuthorization(CONTEXT, {
+    ...OPTIONS,
+    resource,
+  });
+  assertEquals(url.searchParams.get("resource"), resource);
+  assertEquals([pending.resource, pending.resourceIndicator], [
+    CONTEXT.resource,
+    resource,
+  ]);
+  using stub = stubFetch({ [TOKEN]: json({ access_token: "a1" }) });
+  const session = await finishAuthorization(
+    new URLSearchParams({ code: "c0de", state: pending.state, iss: AS }),
+    pending,
+    { fetch: stub.fetch },
+  );
+  const [{ body } = {}] = stub.requests;
+  assertEquals(new URLSearchParams(body).get("resource"), resource);
+  assertEquals(session.resourceIndicator, resource);
+});
+
 Deno.test("startAuthorization() refuses what must not be requested", async () => {
   const dpop = await createDpop();
   for (
