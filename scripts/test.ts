@@ -30,7 +30,7 @@ export const PROGRAM_TESTS = [
 ];
 
 /** Where documentation examples are. */
-const DOCUMENTED = ["mod.ts", "README.md", "lib"];
+const DOCUMENTED = ["mod.ts", "README.md", ".github/docs", "lib"];
 
 /** How many test modules run at once: more than processors, as some tests wait. */
 const JOBS = navigator.hardwareConcurrency + 2;
