@@ -1,0 +1,19 @@
+import * as oauth from "@oauth-helper/client";
+
+/** Keeps tokens that another library has obtained, so that nobody signs in again. */
+export async function takeOver(
+  url: string,
+  store: oauth.ISessionStore,
+  client: oauth.IKnownClient,
+  token: oauth.IToken,
+): Promise<oauth.ISession> {
+  const challenge = await fetch(url);
+  await challenge.body?.cancel();
+  const { issuer, resource, serverMetadata } = await oauth
+    .discoverAuthorization(url, { challenge });
+  if (client.issuer !== issuer) throw new Error(`Not issued by ${issuer}`);
+  const scopes = token.scope?.split(" ") ?? [];
+  const session = { issuer, resource, serverMetadata, client, token, scopes };
+  await oauth.createAuthorizedFetch(url, { store }).save(session);
+  return session;
+}
