@@ -51,6 +51,45 @@ export function coversTarget(
       withoutSlash(parentUrl));
 }
 
+/** Checks whether a caller trusts the `resource` of a metadata document for a target. */
+export function isTrusted(
+  resource: string,
+  target: URL,
+  trusted: Readonly<Record<string, string>> = {},
+): boolean {
+  return Object.entries(trusted).some(([name, identifier]) => {
+    const url = parseUrl(name);
+    return url !== undefined && identifierOf(url) === identifierOf(target) &&
+      identifier === resource;
+  });
+}
+
+/**
+ * Returns the resource that a token is for, and the resource indicator to send if it is
+ * another one: a trusted identifier does not decide where a token is sent.
+ */
+export function namesOf(
+  target: URL,
+  metadata: { readonly resource: string } | undefined,
+  trusted: Readonly<Record<string, string>> | undefined,
+): { resource: string; resourceIndicator?: string } {
+  const { resource = identifierOf(target) } = metadata ?? {};
+  return isTrusted(resource, target, trusted)
+    ? { resource: identifierOf(target), resourceIndicator: resource }
+    : { resource };
+}
+
+/**
+ * Checks whether a resource differs from a target by its scheme: behind a proxy that
+ * ends TLS, a program sees http unless the proxy forwards the scheme.
+ */
+export function lacksTls(resource: string, target: URL): boolean {
+  const url = parseResource(resource);
+  return target.protocol === "https:" && url?.protocol === "http:" &&
+    url.hostname === target.hostname &&
+    `${target.pathname}/`.startsWith(`${withoutSlash(url.pathname)}/`);
+}
+
 /**
  * Returns the identifier of a resource or an issuer for its URL: without a fragment, and
  * without a slash for an empty path.

@@ -21,7 +21,12 @@ import type {
 import type { IContext } from "../http/_context.ts";
 import { literal, unusedUrl, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { coversTarget, parentUrlOf } from "./_identifiers.ts";
+import {
+  coversTarget,
+  isTrusted,
+  lacksTls,
+  parentUrlOf,
+} from "./_identifiers.ts";
 import {
   type ICandidate,
   type ISearchResult,
@@ -66,6 +71,8 @@ export interface IResourceSearch {
   /** The `resource_metadata` of the challenge. */
   readonly resourceMetadataUrl: string | undefined;
   readonly resourceMatch: "parent" | "exact" | undefined;
+  /** Identifiers that the metadata may have, by the URL of the target. */
+  readonly trustedResources: Readonly<Record<string, string>> | undefined;
   readonly sameOriginHeaders: Headers;
 }
 
@@ -73,7 +80,7 @@ function checkResource(
   document: unknown,
   url: string,
   finalUrl: string,
-  { target, resourceMatch = "parent" }: IResourceSearch,
+  { target, resourceMatch = "parent", trustedResources }: IResourceSearch,
 ): IVerdict<IAuthorizationProtectedResourceMetadata> {
   const metadata = withoutNulls(document);
   const isMetadata = isMembers(metadata) &&
@@ -84,7 +91,10 @@ function checkResource(
     const message = "Resource metadata must have a resource";
     return { cause: new OAuthClientError("invalid_metadata", message) };
   }
-  if (coversTarget(resource, target, finalUrl, resourceMatch)) {
+  if (
+    isTrusted(resource, target, trustedResources) ||
+    coversTarget(resource, target, finalUrl, resourceMatch)
+  ) {
     const result: IAuthorizationProtectedResourceMetadata = presentable({
       ...metadata,
       resource,
@@ -106,6 +116,13 @@ function checkResource(
           ? ""
           : " or a parent path that publishes this document at its own " +
             "well-known URL",
+      )
+    }${
+      literal(
+        lacksTls(resource, target)
+          ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto and " +
+            "use it for the resource; until then, set trustedResources)"
+          : "",
       )
     }`,
   };

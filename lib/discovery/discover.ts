@@ -9,7 +9,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
-import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
+import type { IDiscoveryAttempt } from "../core/errors.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
@@ -18,13 +18,14 @@ import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
 import { requireUrl, words } from "../http/_error.ts";
-import { identifierOf } from "./_identifiers.ts";
+import { identifierOf, namesOf } from "./_identifiers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
 import {
   assumedMetadata,
   completeMetadata,
+  isUnpublished,
   type KnownServerMetadata,
 } from "./unpublished_metadata.ts";
 
@@ -48,6 +49,12 @@ export interface IDiscoverAuthorizationOptions
    * @default {"parent"}
    */
   resourceMatch?: "parent" | "exact" | undefined;
+  /**
+   * For resources whose metadata is known to contain another `resource`, such as behind
+   * a gateway: that identifier, by the URL of the target. It is sent to the
+   * authorization server; the token is for the target only.
+   */
+  trustedResources?: Readonly<Record<string, string>> | undefined;
   /**
    * Issuer identifier of the authorization server, for a resource that is known to
    * publish no metadata. The metadata of the resource is then not requested.
@@ -105,18 +112,6 @@ export interface IAuthorizationContext {
   attempts: IDiscoveryAttempt[];
 }
 
-/**
- * Checks whether an attempt shows that nothing is published at its URL: an outage does
- * not, nor does metadata that must not be used.
- */
-function isUnpublished({ error }: IDiscoveryAttempt): boolean {
-  if (!(error instanceof OAuthClientError)) return false;
-  const { code, status = 0, cause } = error;
-  const isClientError = status >= 400 && status < 500 && status !== 429;
-  return (code === "unexpected_status" && isClientError) ||
-    (code === "invalid_metadata" && cause === undefined);
-}
-
 /** Returns the servers that a resource lists; undefined if the list is malformed. */
 function serversOf(
   metadata: IAuthorizationProtectedResourceMetadata | undefined,
@@ -161,8 +156,8 @@ function selectServer(
  * {@linkcode fetchAuthorizationServerMetadata}:
  *
  * - The `resource` of the metadata must be the target, or a parent path that
- *   publishes the document at its own well-known URL. Metadata of another resource
- *   ends the discovery.
+ *   publishes the document at its own well-known URL (`trustedResources` allows
+ *   another one for a target). Metadata of another resource ends the discovery.
  * - The `issuer` must be the identifier that was named, except for one slash at its end
  *   (`trustedIssuers` allows another issuer for a server).
  * - All URLs must be https, or http on loopback. Loopback is accepted only if the
@@ -229,6 +224,7 @@ export async function discover(
     sameOriginHeaders,
     additionalHeaders,
     resourceMatch,
+    trustedResources,
     selectAuthorizationServer,
     trustedIssuers,
     preferredServerMetadataUrl,
@@ -273,6 +269,7 @@ export async function discover(
       rules,
       resourceMetadataUrl,
       resourceMatch,
+      trustedResources,
       sameOriginHeaders,
     })
     : { attempts: [] };
@@ -334,7 +331,7 @@ ${shown}`,
     source,
   });
   return {
-    resource: resourceMetadata?.resource ?? identifierOf(target),
+    ...namesOf(target, resourceMetadata, trustedResources),
     issuer: serverMetadata.issuer,
     ...(trusted !== undefined && trusted !== serverMetadata.issuer && {
       responseIssuer: trusted,

@@ -5,6 +5,7 @@
  */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
+import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
 
@@ -32,6 +33,18 @@ export function completeMetadata(
     ...known,
     code_challenge_methods_supported: methods,
   };
+}
+
+/**
+ * Checks whether an attempt shows that nothing is published at its URL: an outage does
+ * not, nor does metadata that must not be used.
+ */
+export function isUnpublished({ error }: IDiscoveryAttempt): boolean {
+  if (!(error instanceof OAuthClientError)) return false;
+  const { code, status = 0, cause } = error;
+  const isClientError = status >= 400 && status < 500 && status !== 429;
+  return (code === "unexpected_status" && isClientError) ||
+    (code === "invalid_metadata" && cause === undefined);
 }
 
 /** Returns the endpoints of a server without metadata (MCP revision 2025-03-26). */

@@ -110,6 +110,7 @@ export async function readResource(
     rules,
     resourceMetadataUrl,
     resourceMatch: options.resourceMatch,
+    trustedResources: options.trustedResources,
     sameOriginHeaders: options.headers,
   };
   const documents = await readDocuments(

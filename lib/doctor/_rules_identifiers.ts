@@ -2,6 +2,7 @@
 
 import { isSameIssuer } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
+import { lacksTls } from "../discovery/_identifiers.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import {
   type IFacts,
@@ -42,6 +43,16 @@ function adviceOn(
         `clients use. The one at ${shown(own.url)} is right.`,
       client: `This library uses the document at ${shown(own.url)}; ` +
         "other clients may stop.",
+    };
+  }
+  if (typeof resource === "string" && lacksTls(resource, target)) {
+    return {
+      operator:
+        "Forward `X-Forwarded-Proto` from the proxy that ends TLS, and " +
+        "let the resource use it for its URL.",
+      client: "With this library, until then: " +
+        `\`trustedResources: { "${shown(target.href)}": ` +
+        `"${shown(resource)}" }\`.`,
     };
   }
   const parent = typeof resource === "string" ? parseUrl(resource) : undefined;

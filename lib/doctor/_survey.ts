@@ -94,6 +94,7 @@ async function runDiscovery(
     sameOriginHeaders: options.headers,
     additionalHeaders: options.additionalHeaders,
     resourceMatch: options.resourceMatch,
+    trustedResources: options.trustedResources,
     authorizationServer,
     serverMetadata: undefined,
     selectAuthorizationServer: undefined,

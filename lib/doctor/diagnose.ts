@@ -276,6 +276,7 @@ export async function diagnose(
   requireStringMembers("headers", given.headers);
   requireStringMembers("additionalHeaders", given.additionalHeaders);
   requireStringMembers("trustedIssuers", given.trustedIssuers);
+  requireStringMembers("trustedResources", given.trustedResources);
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";
   requireSignIn(given.signIn);

@@ -63,8 +63,13 @@ function requireEndpoints(
 
 /** Returns copies: what the caller changes later must not change a fetch. */
 function discoveryOf(
-  { serverMetadata, trustedIssuers, sameOriginHeaders, ...options }:
-    IAuthorizedFetchOptions,
+  {
+    serverMetadata,
+    trustedIssuers,
+    trustedResources,
+    sameOriginHeaders,
+    ...options
+  }: IAuthorizedFetchOptions,
 ): IDiscovery {
   const { authorizationServer } = options;
   const copy = (name: string, members: unknown) => ({
@@ -74,6 +79,7 @@ function discoveryOf(
     authorizationServer: authorizationServer && String(authorizationServer),
     serverMetadata: serverMetadata && structuredClone(serverMetadata),
     trustedIssuers: copy("trustedIssuers", trustedIssuers),
+    trustedResources: copy("trustedResources", trustedResources),
     sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
     additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
     resourceMatch: options.resourceMatch,

@@ -47,6 +47,7 @@ function resourceUrls(target: string, named?: string): string[] {
     rules: {},
     resourceMetadataUrl: named,
     resourceMatch: undefined,
+    trustedResources: undefined,
     sameOriginHeaders: undefined,
   });
 }

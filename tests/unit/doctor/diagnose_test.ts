@@ -55,6 +55,7 @@ Deno.test("diagnose() requires an http or https URL, and header fields that are 
     ["https://api.example/mcp", { headers: field }],
     ["https://api.example/mcp", { additionalHeaders: field }],
     ["https://api.example/mcp", { trustedIssuers: field }],
+    ["https://api.example/mcp", { trustedResources: field }],
   ];
   for (const [target, options] of rows) {
     const fetch = () => Promise.reject();

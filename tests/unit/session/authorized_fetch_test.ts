@@ -495,6 +495,7 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       [MCP, { authorize, userAgent: 1 }],
       [MCP, { authorize, serverMetadata: "https://as.example" }],
       [MCP, { authorize, trustedIssuers: ["https://as.example"] }],
+      [MCP, { authorize, trustedResources: [MCP] }],
       [MCP, { authorize, additionalHeaders: new Headers({ "X-A": "b" }) }],
     ] as const
   ) {
