@@ -273,14 +273,8 @@ Deno.test("createLoopbackReceiver() offers localhost in place of a refused 127.0
   }
 });
 
-Deno.test({
-  name:
-    "createLoopbackReceiver() listens on the address of bind only, and keeps the redirect URI",
-  ignore: !hasIpv6,
-  fn: boundAddress,
-});
-
-async function boundAddress() {
+Deno.test("createLoopbackReceiver() listens on the address of bind only, and keeps the redirect URI", async () => {
+  if (!hasIpv6) return;
   const options = { bind: "::1", port: 0 };
   const { visit, redirectUri } = await startVisit(ignore, options);
   const { port, hostname } = new URL(redirectUri);
@@ -297,7 +291,7 @@ async function boundAddress() {
     (await visit).href,
     `${redirectUri}?code=c1&state=s1`,
   );
-}
+});
 
 Deno.test("createLoopbackReceiver() stays on the usual port with bind, as only that is published", async () => {
   const usual = await startVisit(ignore, { open: false });
