@@ -103,11 +103,7 @@ export type {
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./lib/session/authorized_fetch_options.ts";
-export type {
-  AuthorizedFetchEvent,
-  OnEvent,
-  SignInReason,
-} from "./lib/http/events.ts";
+export type { AuthorizedFetchEvent, OnEvent } from "./lib/http/events.ts";
 export type {
   Authorize,
   IAuthorizeRequest,
@@ -206,6 +202,7 @@ export {
   type OAuthClientErrorCode,
   type OAuthClientErrorReason,
   type OAuthClientErrorRequest,
+  type SignInReason,
 } from "./lib/core/errors.ts";
 export {
   type AdviceAction,

@@ -1,6 +1,6 @@
 /** How server text and caught values are put into messages. */
 
-import type { OAuthClientErrorReason } from "./errors.ts";
+import type { OAuthClientErrorReason, SignInReason } from "./errors.ts";
 
 /** The most characters of a string that a message quotes. */
 const MAX_CHARACTERS = 2_000;
@@ -157,10 +157,11 @@ const REASON_WORDS: Readonly<
 
 /** Returns why a host has not responded, as a sentence without its full stop. */
 export function describeReason(
-  reason: OAuthClientErrorReason,
+  reason: OAuthClientErrorReason | SignInReason,
   host: string,
 ): string {
-  return REASON_WORDS[reason].join(host);
+  // A reason of a sign-in is of no request.
+  return REASON_WORDS[reason as OAuthClientErrorReason].join(host);
 }
 
 /** Formats a duration in the largest unit that fits, such as `5 minutes`. */

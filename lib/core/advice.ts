@@ -103,7 +103,11 @@ const BY_CODE: ActionTable = [
   ],
   [
     "ask_user",
-    ["popup_blocked", "popup_closed"] satisfies OAuthClientErrorCode[],
+    [
+      "popup_blocked",
+      "popup_closed",
+      "sign_in_required",
+    ] satisfies OAuthClientErrorCode[],
   ],
 ];
 
@@ -152,7 +156,7 @@ function actionByRequest(
  * | `error` is `access_denied`, `consent_required` or `unmet_authentication_requirements` | `ask_user` |
  * | `code` is `network_error` or `timeout`                         | `retry`       |
  * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
- * | `code` is `popup_blocked` or `popup_closed`                    | `ask_user`    |
+ * | `code` is `popup_blocked`, `popup_closed` or `sign_in_required` | `ask_user`    |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
  * | anything else, including errors of other libraries             | `give_up`     |
  *

@@ -41,6 +41,9 @@
  * - `popup_closed`: the user has closed the popup, or left the page that opened it.
  * - `redirected`: the page was left for the server; the sign-in continues when the user
  *   comes back.
+ * - `sign_in_required`: the user has to sign in, and is not asked: `signInOn` is
+ *   `authorize`, or the user has not finished the last sign-in; see `reason`, `scopes`,
+ *   `resource` and `issuer`.
  *
  * @category Errors
  */
@@ -67,7 +70,8 @@ export type OAuthClientErrorCode =
   | "invalid_session"
   | "popup_blocked"
   | "popup_closed"
-  | "redirected";
+  | "redirected"
+  | "sign_in_required";
 
 /**
  * Why there was no response, if the runtime says so. Browsers do not.
@@ -85,6 +89,26 @@ export type OAuthClientErrorReason =
   | "host_not_found"
   | "certificate"
   | "certificate_expired";
+
+/**
+ * Why a user has to sign in.
+ *
+ * - `no_session`: there is no session.
+ * - `refused`: the resource has refused the token.
+ * - `expired`: the token has expired, and there is no refresh token.
+ * - `refresh_failed`: the server has refused to refresh the token.
+ * - `step_up`: the resource requires further scopes, or another authentication.
+ * - `fresh`: the caller requires a new sign-in.
+ *
+ * @category Errors
+ */
+export type SignInReason =
+  | "no_session"
+  | "refused"
+  | "expired"
+  | "refresh_failed"
+  | "step_up"
+  | "fresh";
 
 /**
  * Which request the server refused, if the advice of {@linkcode adviceFor} depends on
@@ -113,8 +137,14 @@ export interface IOAuthClientErrorDetails {
   readonly url?: string | undefined;
   /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** Why there was no response, where that is known. */
-  readonly reason?: OAuthClientErrorReason | undefined;
+  /** Why there was no response, where that is known, or why a user has to sign in. */
+  readonly reason?: OAuthClientErrorReason | SignInReason | undefined;
+  /** Scopes that a `sign_in_required` is for, where known. */
+  readonly scopes?: readonly string[] | undefined;
+  /** URL of the resource that a `sign_in_required` is for. */
+  readonly resource?: string | undefined;
+  /** Issuer of the server that a `sign_in_required` is for, where known. */
+  readonly issuer?: string | undefined;
   /**
    * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
    */
@@ -196,8 +226,17 @@ export class OAuthClientError extends Error {
   declare readonly url?: string;
   /** HTTP status of the response. */
   declare readonly status?: number;
-  /** Why there was no response, in a `network_error`, if the runtime says so. */
-  declare readonly reason?: OAuthClientErrorReason;
+  /**
+   * Why there was no response, in a `network_error`, if the runtime says so; in a
+   * `sign_in_required`, why the user has to sign in.
+   */
+  declare readonly reason?: OAuthClientErrorReason | SignInReason;
+  /** Scopes that a `sign_in_required` is for, where known. */
+  declare readonly scopes?: readonly string[];
+  /** URL of the resource that a `sign_in_required` is for. */
+  declare readonly resource?: string;
+  /** Issuer of the server that a `sign_in_required` is for, where known. */
+  declare readonly issuer?: string;
   /**
    * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
    */

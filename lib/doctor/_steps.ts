@@ -58,7 +58,7 @@ const REASONS: Record<OAuthClientErrorReason, string> = {
 };
 
 function describeError({ code, reason, status }: OAuthClientError): string {
-  if (reason) return REASONS[reason];
+  if (reason) return REASONS[reason as OAuthClientErrorReason];
   return code === "network_error" && status === undefined
     ? "no response"
     : WORDS[code] ?? "failed";

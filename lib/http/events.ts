@@ -5,21 +5,8 @@
  */
 
 import { quote } from "../core/_quote.ts";
-import type { OAuthClientErrorCode } from "../core/errors.ts";
+import type { OAuthClientErrorCode, SignInReason } from "../core/errors.ts";
 import type { RequestPurpose } from "./request_options.ts";
-
-/**
- * Why a user is asked to sign in.
- *
- * @category Sessions
- */
-export type SignInReason =
-  | "no_session"
-  | "refused"
-  | "expired"
-  | "refresh_failed"
-  | "step_up"
-  | "fresh";
 
 /**
  * An event of {@linkcode createAuthorizedFetch}: a plain object without tokens, codes,

@@ -141,3 +141,12 @@ export function carrying(
 ): Authorize {
   return client ? Object.assign(authorize, { client }) : authorize;
 }
+
+/** Adds to a flow that it needs no user, and the client. */
+export function withoutUser(
+  client: Client | undefined,
+  authorize: (request: IAuthorizeRequest) => Promise<ISession>,
+): Authorize {
+  const flow = carrying(client, authorize);
+  return Object.assign(flow, { needsUser: false });
+}

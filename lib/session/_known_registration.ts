@@ -210,6 +210,8 @@ interface IRegistration {
   readonly mark?: IVisitMark | undefined;
   /** Identifier of a client that must not be used again. */
   readonly givenUp?: string | undefined;
+  /** Called before the user sees something. */
+  readonly shown?: (() => void) | undefined;
 }
 
 /** The member of a request with its registration: a spread copies it. */

@@ -8,7 +8,7 @@ import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
-import type { SignInReason } from "../http/events.ts";
+import { isLeft, reasonOf } from "./_asking.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import {
   isClientRefused,
@@ -16,6 +16,7 @@ import {
   storedClient,
 } from "./_known_registration.ts";
 import { areRequestable, type INeed, tokensOf } from "./_renewal_reason.ts";
+import { REPLACED } from "./_shared_store.ts";
 import { signInFinished } from "./_session_events.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
 import type { Authorize } from "./flow.ts";
@@ -60,17 +61,6 @@ async function discoverFor(
   });
   requireDpop(context, found, challenge);
   return found;
-}
-
-/** Returns why a user is asked to sign in. */
-function reasonOf(
-  { isFresh, isStepUp, hasFailedRefresh, isChallenged, refused }: INeed,
-): SignInReason {
-  if (isFresh) return "fresh";
-  if (isStepUp) return "step_up";
-  if (hasFailedRefresh) return "refresh_failed";
-  if (refused === undefined) return "no_session";
-  return isChallenged ? "refused" : "expired";
 }
 
 /** A renewal that may lead to a sign-in. */
@@ -123,6 +113,8 @@ export async function signInAnew(
   const givenUp = known ? undefined : earlier?.client.client_id;
   const reason = reasonOf(need);
   report(context, { type: "sign_in_started", issuer, reason });
+  const { revocations } = store;
+  let isShown = false;
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
@@ -139,16 +131,27 @@ export async function signInAnew(
         session: known,
         acrValues,
         maxAge,
-        ...registrationMember({ mark, givenUp }),
+        ...registrationMember({
+          mark,
+          givenUp,
+          shown: () => isShown = true,
+        }),
       }));
   } catch (error) {
     // The next sign-in registers a new client: this one must not ask the user twice.
     if (isClientRefused(error)) await mark?.write();
+    const isOver = revocations !== store.revocations ||
+      signal.reason === REPLACED;
+    if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
+      store.unfinished = { error, session: earlier };
+    }
     throw error;
   } finally {
     await mark?.written();
   }
   requireUsable(next, renewal, found);
+  store.unfinished = undefined;
+  further.asking.missing = undefined;
   await store.keep(next);
   report(fork(context, tokensOf(next)), signInFinished(next));
   return next;

@@ -5,6 +5,7 @@ import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork, report } from "../http/_context.ts";
+import { requireAsking } from "./_asking.ts";
 import { bearerOf, expires } from "./_bearer.ts";
 import { signInAnew } from "./_new_sign_in.ts";
 import { type INeed, type IUsedSession, tokensOf } from "./_renewal_reason.ts";
@@ -172,8 +173,10 @@ async function renewUnderLock(
   }
   const { rest } = refresh;
   if (!authorize) return { ...unexpired(rest, renewal), source: "store", need };
+  const reason = mayRefresh ? { ...need, hasFailedRefresh: true } : need;
+  requireAsking(reason, stored, renewal, authorize);
   const session = await signInAnew(
-    mayRefresh ? { ...need, hasFailedRefresh: true } : need,
+    reason,
     rest,
     stored,
     { ...renewal, authorize },
@@ -202,14 +205,15 @@ export async function renew(
   let need = required;
   for (;;) {
     const { refused, mayRefresh, isStepUp, isFresh, ...further } = need;
-    const { requiredScopes, acrValues, maxAge } = further;
-    const { authorize, discovery, rules, context } = renewal;
+    const { requiredScopes, acrValues, maxAge, isWanted } = further;
+    const { authorize, discovery, rules, context, asking } = renewal;
+    const mayAsk = asking.signInOn === "call" || isWanted;
     // Only fetches that would renew alike share the result.
     const key = JSON.stringify([
       resource,
       [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
-      [refused, mayRefresh, isStepUp, isFresh],
+      [refused, mayRefresh, isStepUp, isFresh, mayAsk],
       [requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
@@ -243,11 +247,13 @@ export interface IStart {
   readonly isRequired: boolean;
   /** Checks whether the resource is known to refuse a token. */
   readonly isRefused: (token: string) => boolean;
+  /** Whether the caller has asked for a sign-in. */
+  readonly isWanted?: boolean | undefined;
 }
 
 /** Returns the session that a call starts with. */
 export async function prepare(
-  { isRequired, isRefused }: IStart,
+  { isRequired, isRefused, isWanted }: IStart,
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
@@ -263,10 +269,12 @@ export async function prepare(
   const mayRenew = mayRefresh || authorize !== undefined;
   if (mayRenew && (isExpiring || isUseless)) {
     try {
-      return await renew({ refused, mayRefresh: true }, renewal, signal);
+      const need = { refused, mayRefresh: true, isWanted };
+      return await renew(need, renewal, signal);
     } catch (error) {
       const isStillValid = isExpiring && !expires(session, "now", rules) &&
-        adviceFor(error).action === "retry";
+        (adviceFor(error).action === "retry" ||
+          (isOAuthClientError(error) && error.code === "sign_in_required"));
       if (!isStillValid) throw error;
     }
   }

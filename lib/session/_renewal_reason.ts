@@ -25,6 +25,8 @@ export interface INeed {
   readonly isStepUp?: boolean | undefined;
   /** Whether the user has to sign in, even if the session is valid. */
   readonly isFresh?: boolean | undefined;
+  /** Whether the caller has asked for a sign-in, by `authorize()`. */
+  readonly isWanted?: boolean | undefined;
   /** Whether a refresh was tried, and the server refused it. */
   readonly hasFailedRefresh?: boolean | undefined;
   /** Whether a response caused it; otherwise the token is missing or expires. */
@@ -137,4 +139,19 @@ export function needOf(
   return hasJustSignedIn || isProofRefused
     ? undefined
     : { ...common, mayRefresh: source !== "refresh" };
+}
+
+/** Whether a fetch may ask the user. */
+export interface IAsking {
+  /** Which functions may ask: each call, or `authorize()` only. */
+  readonly signInOn: "call" | "authorize";
+  /** What the last call that needed the user lacked. */
+  missing?: INeed | undefined;
+}
+
+/** A sign-in that the user has seen and not finished. */
+export interface IUnfinished {
+  readonly error: unknown;
+  /** The session that was stored then. */
+  readonly session: ISession | undefined;
 }

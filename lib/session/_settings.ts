@@ -126,6 +126,12 @@ export function settingsOf(
   );
   requireArgument(skewSeconds >= 0, "skewSeconds", "a number of at least 0");
   requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
+  const { signInOn = "call" } = further;
+  requireArgument(
+    signInOn === "call" || signInOn === "authorize",
+    "signInOn",
+    '"call" or "authorize"',
+  );
   const client = further.client ?? authorize?.client;
   requireBoundClient(client);
   if (further.serverMetadata) {
@@ -149,6 +155,7 @@ export function settingsOf(
     authorize,
     rules: { bearer, skewSeconds, now },
     discovery: discoveryOf(options),
+    asking: { signInOn },
     context,
   };
   const sending: ISending = {

@@ -1,7 +1,7 @@
 /** State that all fetches with one store object share. */
 
 import { underSignal } from "../http/_clock.ts";
-import { tokenOf } from "./_renewal_reason.ts";
+import { type IUnfinished, tokenOf } from "./_renewal_reason.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
@@ -69,6 +69,8 @@ export class SharedStore {
   revocations = 0;
   /** How many times the revoked session has been deleted. */
   deletions = 0;
+  /** The last sign-in, if the user has seen and not finished it. */
+  unfinished: IUnfinished | undefined;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();

@@ -11,7 +11,7 @@ import { bearerOf, type IBearerRules } from "./_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { tokenOf } from "./_renewal_reason.ts";
+import { type IAsking, tokenOf } from "./_renewal_reason.ts";
 import { REPLACED, type SharedStore } from "./_shared_store.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
@@ -24,6 +24,7 @@ export interface IRenewal {
   readonly authorize: Authorize | undefined;
   readonly rules: IBearerRules;
   readonly discovery: IDiscovery;
+  readonly asking: IAsking;
   /**
    * The context of the fetch, without a signal. Each operation has a fork of it, as
    * what is noted in it would stay.

@@ -13,7 +13,7 @@ import { errorOf, words } from "../http/_error.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
-import { carrying, ownScopesOf } from "./_flow_parameters.ts";
+import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -115,7 +115,7 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
     "getAssertion",
     "a function",
   );
-  return carrying(client, async (request) => {
+  return withoutUser(client, async (request) => {
     const { resource, issuer, serverMetadata } = request.context;
     const context = { ...sessionContextOf(request), client };
     const scopes = ownScopesOf(request, options);

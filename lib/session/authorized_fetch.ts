@@ -89,7 +89,8 @@ export function createAuthorizedFetch(
 ): IAuthorizedFetch {
   const settings = settingsOf(resource, options);
   const { renewal, sending } = settings;
-  const { resource: target, store, authorize, rules, context } = renewal;
+  const { resource: target, store, authorize, rules, context, asking } =
+    renewal;
   const { covered } = sending;
   const { call, responses, needFor } = callsOf(settings);
 
@@ -146,6 +147,8 @@ export function createAuthorizedFetch(
     };
     requireKept();
     store.endTasks(REPLACED);
+    store.unfinished = undefined;
+    asking.missing = undefined;
     const keep = async () => {
       requireKept();
       await store.save(session);
@@ -160,14 +163,32 @@ export function createAuthorizedFetch(
 
   return Object.assign(authorizedFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
+      store.unfinished = undefined;
+      const { missing } = asking;
+      if (!fresh && missing) {
+        const stored = await underSignal(signal, () => loadSession(renewal));
+        // A refresh since then is no other authentication.
+        const isAny = missing.acrValues === undefined &&
+          missing.maxAge === undefined;
+        const refused = isAny ? missing.refused : bearerOf(stored, rules);
+        const need = { ...missing, refused, isWanted: true };
+        const used = await renew(need, renewal, signal);
+        asking.missing = undefined;
+        return requireSession(used);
+      }
       if (!fresh) {
         const isRefused = (token: string) => responses.isRefused(token);
-        const start = { isRequired: true, isRefused };
+        const start = { isRequired: true, isRefused, isWanted: true };
         return requireSession(await prepare(start, renewal, signal));
       }
       const session = await underSignal(signal, () => loadSession(renewal));
       const refused = bearerOf(session, rules);
-      const need = { refused, mayRefresh: false, isFresh: true };
+      const need = {
+        refused,
+        mayRefresh: false,
+        isFresh: true,
+        isWanted: true,
+      };
       return requireSession(await renew(need, renewal, signal));
     },
     session: () => store.load(),
@@ -222,6 +243,8 @@ export function createAuthorizedFetch(
       signal?.throwIfAborted();
       store.revocations++;
       store.endTasks(revoked());
+      store.unfinished = undefined;
+      asking.missing = undefined;
       const remove = async () => {
         const stored = await store.load();
         await store.save(undefined);

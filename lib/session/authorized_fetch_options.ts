@@ -31,6 +31,20 @@ export interface IAuthorizedFetchOptions extends
    */
   authorize?: Authorize | undefined;
   /**
+   * Which functions may ask the user to sign in. With `authorize`, only `.authorize()`
+   * does, for what the last call lacked. A call refreshes, and uses flows that need no
+   * user; if that is not enough, it fails with `sign_in_required`.
+   *
+   * With either, the user is asked once: if a sign-in that the user saw ends with a
+   * timeout, a denial or an abort, later calls of fetches with this store object fail
+   * with `sign_in_required`, until `.authorize()` is called or another session is
+   * saved. This is kept in memory, not in the store. A `visit` that fails with an
+   * `AbortError` ends the asking; other errors of your own do not.
+   *
+   * @default {"call"}
+   */
+  signInOn?: "call" | "authorize" | undefined;
+  /**
    * URLs of the same API on other origins or paths. The token is also sent to these
    * URLs and below them, and redirects between all URLs of the API keep it. A challenge
    * of these URLs does not select the authorization server: only its `error`, `scope`,

@@ -8,7 +8,7 @@ import { requireObject } from "../core/_arguments.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
-import { carrying, ownScopesOf } from "./_flow_parameters.ts";
+import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -62,7 +62,7 @@ export function clientCredentialsFlow(
     options,
   );
   requireBoundClient(requireObject("client", client));
-  return carrying(client, async (request) => {
+  return withoutUser(client, async (request) => {
     const context = { ...sessionContextOf(request), client };
     const scopes = ownScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);

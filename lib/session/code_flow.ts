@@ -244,7 +244,10 @@ async function visitAndFinish(
   return await visitMarked(
     mark,
     signal,
-    async () => await options.visit(url, { pending, signal }),
+    async () => {
+      knownRegistrationOf(request).shown?.();
+      return await options.visit(url, { pending, signal });
+    },
     (callback) => finishWith({ ...context, client }, callback, pending),
   );
 }

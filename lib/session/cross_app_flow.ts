@@ -25,7 +25,7 @@ import { discoverServerWith } from "../discovery/discover_server.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
-import { carrying, ownScopesOf } from "./_flow_parameters.ts";
+import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
@@ -231,7 +231,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     return idpMetadata ??= (await discover()).serverMetadata;
   }
 
-  return carrying(client, async (request) => {
+  return withoutUser(client, async (request) => {
     const { issuer, serverMetadata } = request.context;
     const { acrValues, maxAge, signal } = request;
     const context = { ...sessionContextOf(request), client };

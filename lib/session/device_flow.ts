@@ -25,7 +25,7 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { naming } from "./_known_registration.ts";
+import { knownRegistrationOf, naming } from "./_known_registration.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -102,6 +102,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       },
     );
     request.signal?.throwIfAborted();
+    knownRegistrationOf(request).shown?.();
     await show(authorization);
     const polling = { requested: { resource }, onPending, delay };
     const token = await pollWith(

@@ -57,6 +57,12 @@ export type Authorize =
      * uses for refreshes. A function that wraps a flow has to copy this member.
      */
     readonly client?: Client | undefined;
+    /**
+     * `false` if no user is needed, as with {@linkcode clientCredentialsFlow}: calls use
+     * it even if `signInOn` is `authorize`. A function that wraps a flow has to copy
+     * this member too.
+     */
+    readonly needsUser?: boolean | undefined;
   };
 
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */

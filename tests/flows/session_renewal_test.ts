@@ -307,6 +307,9 @@ async function visiting(
     /** Signs in by another fetch; returns how many clients were registered. */
     async registrations() {
       const next = fetchAt(servers, { store });
+      // The user is asked again only by authorize().
+      await statusOf(next(servers.resource)).catch(() => {});
+      await next.authorize();
       assertEquals(await statusOf(next(servers.resource)), 200);
       assertEquals((await store.load())?.isUserAway, undefined);
       return servers.received("/register").length;
@@ -457,7 +460,7 @@ Deno.test("createAuthorizedFetch() marks no new registration, and stores nothing
     },
   });
   const api = fetchAt(servers, { store, authorize: flow });
-  const fail = () => assertRejects(() => api(servers.resource), Error, "No");
+  const fail = () => assertRejects(() => api.authorize(), Error, "No");
   for (let i = 0; i < 3; i++) await fail();
   // It is kept after the first visit, and given up after the second.
   assertEquals(visited[0], visited[1]);
@@ -467,7 +470,7 @@ Deno.test("createAuthorizedFetch() marks no new registration, and stores nothing
   const none = { issuer: session.issuer, client_id: "" };
   await store.save({ ...withoutRefresh(session), client: none });
   servers.revoke();
-  await fail();
+  await assertRejects(() => api(servers.resource), Error, "No");
   assertEquals((await store.load())?.isUserAway, undefined);
 });
 

@@ -132,6 +132,7 @@ Deno.test("adviceFor() decides by the code of an error without a response", () =
     invalid_session: "reauthorize",
     popup_blocked: "ask_user",
     popup_closed: "ask_user",
+    sign_in_required: "ask_user",
     discovery_failed: "give_up",
     identifier_mismatch: "give_up",
     invalid_argument: "give_up",

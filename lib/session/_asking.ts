@@ -1,0 +1,94 @@
+/** When the user may be asked to sign in. */
+
+import { scopesWithout } from "../core/_scope_values.ts";
+import { isOAuthClientError, type SignInReason } from "../core/errors.ts";
+import { mergeScopes } from "../core/scopes.ts";
+import { fork, secretsIn } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
+import { type INeed, tokenOf, tokensOf } from "./_renewal_reason.ts";
+import type { IRenewal } from "./_usable_session.ts";
+import type { Authorize } from "./flow.ts";
+import type { ISession } from "./session.ts";
+
+/** Returns why the user is asked to sign in. */
+export function reasonOf(
+  { isFresh, isStepUp, hasFailedRefresh, isChallenged, refused }: INeed,
+): SignInReason {
+  if (isFresh) return "fresh";
+  if (isStepUp) return "step_up";
+  if (hasFailedRefresh) return "refresh_failed";
+  if (refused === undefined) return "no_session";
+  return isChallenged ? "refused" : "expired";
+}
+
+/**
+ * Checks whether a stored session is of another sign-in. A refresh replaces tokens that
+ * can be refreshed, and keeps the rest.
+ */
+function isOther(
+  former: ISession | undefined,
+  current: ISession | undefined,
+): boolean {
+  if (!tokenOf(current) || tokenOf(former) === tokenOf(current)) return false;
+  const identity = (session: ISession | undefined) =>
+    JSON.stringify([
+      session?.issuer,
+      session?.resource,
+      session?.client.client_id,
+      session?.scopes,
+    ]);
+  return !former?.token.refresh_token ||
+    identity(former) !== identity(current);
+}
+
+/**
+ * Fails with `sign_in_required` if a session requires the user, who must not be asked
+ * now. What is missing is kept for `authorize()`.
+ */
+export function requireAsking(
+  need: INeed,
+  stored: ISession | undefined,
+  { store, resource, discovery, context, asking }: IRenewal,
+  authorize: Authorize,
+): void {
+  if (authorize.needsUser === false) return;
+  if (!need.isWanted) asking.missing = need;
+  const { unfinished } = store;
+  if (unfinished && isOther(unfinished.session, stored)) {
+    store.unfinished = undefined;
+  }
+  const mayAsk = asking.signInOn === "call" && !store.unfinished;
+  if (need.isWanted || mayAsk) return;
+  const own = fork(context, [
+    ...need.sent ?? [],
+    ...tokensOf(stored, need.refused),
+  ]);
+  const required = need.requiredScopes ?? need.challengedScope;
+  const scopes = scopesWithout(
+    secretsIn(own),
+    mergeScopes(stored?.scopes, required),
+  );
+  const { authorizationServer, serverMetadata } = discovery;
+  const message = words`The user has to sign in for ${{
+    url: resource,
+  }}: call authorize()`;
+  throw errorOf(own, "sign_in_required", message, {
+    reason: reasonOf(need),
+    resource: resource.href,
+    issuer: serverMetadata?.issuer ?? stored?.issuer ??
+      (authorizationServer && String(authorizationServer)),
+    ...(scopes.length > 0 && { scopes }),
+    cause: store.unfinished?.error,
+  });
+}
+
+/** Checks whether an error means that the user has seen a sign-in, and left it. */
+export function isLeft(error: unknown, isShown: boolean): boolean {
+  if (isOAuthClientError(error)) {
+    // A timeout of a request has a URL.
+    return error.code === "expired" ||
+      (error.code === "timeout" && isShown && error.url === undefined) ||
+      (error.error === "access_denied" && error.request === undefined);
+  }
+  return isShown && error instanceof Error && error.name === "AbortError";
+}

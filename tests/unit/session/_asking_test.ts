@@ -1,0 +1,139 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  adviceFor,
+  createAuthorizedFetch,
+  type IAuthorizeRequest,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+} from "../../../mod.ts";
+import { AS, MCP, OAUTH, PRM } from "../../support/fixtures.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+
+const SESSION = withToken("a1");
+
+function withToken(access_token: string): ISession {
+  return { ...RESOURCE_SESSION, token: { access_token, token_type: "Bearer" } };
+}
+
+/** A fetch whose resource requires a token, and the sign-ins it asks for. */
+function world(
+  options: Partial<Parameters<typeof createAuthorizedFetch>[1]> = {},
+) {
+  const requested: string[] = [];
+  const asked: IAuthorizeRequest[] = [];
+  const state = {
+    challenge: "Bearer",
+    status: 401,
+    end: (): Promise<ISession> => Promise.resolve(withToken("a2")),
+  };
+  const api = createAuthorizedFetch(MCP, {
+    authorize: (request) => {
+      asked.push(request);
+      return state.end();
+    },
+    fetch: (input, init = {}) => {
+      const url = String(input instanceof Request ? input.url : input);
+      requested.push(url);
+      const documents: Record<string, unknown> = {
+        [`${PRM}/mcp`]: { resource: MCP, authorization_servers: [AS] },
+        [OAUTH]: SESSION.serverMetadata,
+      };
+      if (documents[url]) return Promise.resolve(Response.json(documents[url]));
+      const sent = new Headers(init.headers).get("Authorization");
+      const { status, challenge } = state;
+      const headers = { "WWW-Authenticate": challenge };
+      return Promise.resolve(
+        sent === "Bearer a2"
+          ? new Response()
+          : new Response(null, { status, headers }),
+      );
+    },
+    ...options,
+  });
+  return { api, requested, asked, state };
+}
+
+async function errorOf(call: () => Promise<unknown>) {
+  return await assertRejects(call, OAuthClientError);
+}
+
+Deno.test("createAuthorizedFetch() rejects with sign_in_required where only authorize() may ask", async () => {
+  const { api, requested, asked } = world({ signInOn: "authorize" });
+  const error = await errorOf(() => api(MCP));
+  assertEquals([error.code, error.reason], ["sign_in_required", "no_session"]);
+  assertEquals(error.resource, MCP);
+  assertEquals(adviceFor(error).action, "ask_user");
+  assertEquals(requested, [MCP]);
+  assertEquals(asked, []);
+  await api.authorize();
+  assertEquals([(await api(MCP)).status, asked.length], [200, 1]);
+});
+
+Deno.test("createAuthorizedFetch() signs in by authorize() for the scopes and the authentication that a call lacked", async () => {
+  const store = memoryStore(SESSION);
+  const { api, asked, state } = world({ signInOn: "authorize", store });
+  state.status = 403;
+  state.challenge = 'Bearer error="insufficient_scope", scope="admin"';
+  const error = await errorOf(() => api(MCP));
+  assertEquals([error.code, error.reason], ["sign_in_required", "step_up"]);
+  assertEquals(error.scopes, [...SESSION.scopes, "admin"]);
+  assertEquals(error.issuer, AS);
+  await api.authorize();
+  assertEquals(asked[0]!.scopes, [...SESSION.scopes, "admin"]);
+  await store.save(SESSION);
+  state.status = 401;
+  state.challenge =
+    'Bearer error="insufficient_user_authentication", acr_values="mfa", max_age="60"';
+  assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
+  await api.authorize();
+  assertEquals([asked[1]!.acrValues, asked[1]!.maxAge], ["mfa", 60]);
+});
+
+Deno.test("createAuthorizedFetch() uses a flow without a user where only authorize() may ask", async () => {
+  const flow = Object.assign(() => Promise.resolve(withToken("a2")), {
+    needsUser: false,
+  });
+  const { api } = world({ signInOn: "authorize", authorize: flow });
+  assertEquals((await api(MCP)).status, 200);
+});
+
+Deno.test("createAuthorizedFetch() asks once after a denial, until authorize() or another session", async () => {
+  const denied = new OAuthClientError("oauth_error", "No", {
+    error: "access_denied",
+  });
+  const store = memoryStore();
+  const { api, asked, state } = world({ store });
+  const { end } = state;
+  state.end = () => Promise.reject(denied);
+  assertEquals(await errorOf(() => api(MCP)), denied);
+  for (let i = 0; i < 3; i++) {
+    const { code, cause } = await errorOf(() => api(MCP));
+    assertEquals([code, cause], ["sign_in_required", denied]);
+  }
+  assertEquals(asked.length, 1);
+  assertEquals(await errorOf(() => api.authorize()), denied);
+  assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
+  // Of another process: its token is refused, so the user is asked again.
+  await store.save(withToken("other"));
+  state.end = end;
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(asked.length, 3);
+});
+
+Deno.test("createAuthorizedFetch() asks again after a failure that the user did not cause", async () => {
+  for (
+    const error of [
+      new OAuthClientError("popup_closed", "Closed"),
+      new OAuthClientError("network_error", "Down"),
+      new OAuthClientError("timeout", "Slow", { url: AS }),
+    ]
+  ) {
+    const { api, asked, state } = world();
+    state.end = () => Promise.reject(error);
+    for (let i = 0; i < 2; i++) {
+      assertEquals(await errorOf(() => api(MCP)), error);
+    }
+    assertEquals(asked.length, 2);
+  }
+});
