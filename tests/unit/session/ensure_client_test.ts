@@ -395,8 +395,8 @@ Deno.test("ensureClient() authorizes a registration with registrationToken, and 
       fetch: stub.fetch,
     }).catch((error) => error);
     assertEquals(
-      stub.requests.map(({ headers }) => headers.Authorization ?? null),
-      [expected],
+      stub.requests.map(({ headers }) => `${headers.Authorization}`),
+      [`${expected ?? undefined}`],
     );
     if (message === undefined) assertEquals(result.client_id, "new");
     else assertMatch(result.message, message);
