@@ -134,11 +134,11 @@ type Begun = Awaited<ReturnType<typeof startWith>>;
 
 /** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
 async function redirectUriOf(
-  { redirectUri, client, clientMetadataUrl, knownClients = [] }:
-    ICodeFlowOptions,
+  options: ICodeFlowOptions,
   request: IAuthorizeRequest,
   refused?: string,
 ): Promise<string> {
+  const { redirectUri, client, clientMetadataUrl } = options;
   if (typeof redirectUri === "string") return redirectUri;
   const { issuer, client_id_metadata_document_supported: acceptsDocuments } =
     request.context.serverMetadata;
@@ -146,11 +146,20 @@ async function redirectUriOf(
   return await redirectUri({
     isInDocument: !hasClient && acceptsDocuments === true &&
       clientMetadataUrl !== undefined,
-    isNamed: hasClient ||
-      knownClients.some((known) => isSameIssuer(known.issuer, issuer)),
+    isNamed: hasNamedClient(options, request),
     issuer,
     ...(refused !== undefined && { refused }),
   });
+}
+
+/** Checks whether the caller has named the client, as one or in a list. */
+function hasNamedClient(
+  { client, knownClients = [] }: ICodeFlowOptions,
+  { client: ofFetch, context: { serverMetadata } }: IAuthorizeRequest,
+): boolean {
+  const { issuer } = serverMetadata;
+  return (ofFetch ?? client) !== undefined ||
+    knownClients.some((known) => isSameIssuer(known.issuer, issuer));
 }
 
 /** Returns a client and a redirect URI; if the server refuses the URI, another one. */
@@ -161,8 +170,7 @@ async function choose(
   let redirectUri = await redirectUriOf(options, request);
   const { issuer } = request.context.serverMetadata;
   const registered = request.session?.client ?? kept?.client;
-  const isNamed = (request.client ?? options.client) !== undefined ||
-    options.knownClients?.some((known) => isSameIssuer(known.issuer, issuer));
+  const isNamed = hasNamedClient(options, request);
   const isOther = !isNamed && registered && "client_id" in registered &&
     registered.issuer === issuer && !mayUse(registered, redirectUri);
   if (isOther) {

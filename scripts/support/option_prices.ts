@@ -30,7 +30,7 @@ const UNPRICED: readonly string[] = [
   ...["host", "key", "open", "parameters", "path", "port", "print", "title"],
 ];
 
-/** A change of a text: what is between two positions, and what replaces it. */
+/** What replaces the characters between two positions of a string. */
 type Edit = readonly [start: number, end: number, text: string];
 
 /** Returns the function or file within which a name is known. */
