@@ -1,6 +1,7 @@
 /**
  * A program that visits a URL. Its arguments are the state, whether the response may be
- * pasted, `$BROWSER`, and the address to listen on; it prints the authorization response.
+ * pasted, `$BROWSER`, and the address to listen on, at a free port; it prints the
+ * authorization response.
  */
 
 import process from "node:process";
@@ -8,7 +9,10 @@ import { createLoopbackReceiver } from "../../lib/native/mod.ts";
 
 const [state = "", paste, browser = "", bind] = process.argv.slice(2);
 process.env.BROWSER = browser;
-const receiver = createLoopbackReceiver({ paste: paste === "paste", bind });
+const receiver = createLoopbackReceiver({
+  paste: paste === "paste",
+  ...(bind ? { bind, port: 0 } : {}),
+});
 const redirectUri = await receiver.redirectUri();
 console.log(redirectUri);
 const response = await receiver.visit(

@@ -89,7 +89,7 @@ Deno.test("createLoopbackReceiver() fails without the permission of Deno to list
     const args = ["s1", "", "", "0.0.0.0"];
     const { code, errors } = await start(deno, args, { home }).end();
     assertEquals(code, 1);
-    const message = "Cannot listen on port 33418 of 0.0.0.0: Error: Deno " +
+    const message = "Cannot listen on port 0 of 0.0.0.0: Error: Deno " +
       "requires --allow-net=0.0.0.0. Allow it";
     assertStringIncludes(errors, message);
   }));
