@@ -137,6 +137,9 @@ export function createAuthorizationServer(
       if (switches.user === "refuses") {
         throw refusal("access_denied", "The user refuses");
       }
+      if (switches.user === "leaves") {
+        return new Response("This page waits for the user");
+      }
       members.set("code", grants.newCode(grant, redirectUri, challenge));
     } catch (refused) {
       if (!(refused instanceof Response)) throw refused;

@@ -2,6 +2,7 @@
  * The network of the servers for tests: which server is at which URL, and the faults.
  */
 
+import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { requireFault } from "./_arguments.ts";
 import {
@@ -17,6 +18,9 @@ import type {
   ITestServersOptions,
 } from "./servers.ts";
 import type { TestFault } from "./switches.ts";
+
+/** How long a receiver waits for the user: as that of programs on a machine. */
+const VISIT_MS = 300_000;
 
 /** Reads a request for the log. */
 async function readRequest(
@@ -69,6 +73,7 @@ export function createNetwork({
   const clients = new Map(given.map((one) => [one.client_id, one]));
   const faults: [TestEndpoint, TestFault][] = [];
   let movedMs = 0;
+  const moved: (() => void)[] = [];
   const now = () => clock() + movedMs;
   const { origin, pathname } = new URL(resource);
   const wellKnown = (name: string, path: string) =>
@@ -163,16 +168,24 @@ export function createNetwork({
     return Object.defineProperty(delivered, "url", { value: url });
   }
 
+  /** Resolves when the clock of the servers has been moved to a time. */
+  async function timeAt(time: number): Promise<void> {
+    while (now() < time) await new Promise<void>((end) => moved.push(end));
+  }
+
   const receiver: ITestReceiver = {
     redirectUri: "http://127.0.0.1:33418/callback",
     clientMetadata: { client_name: "Test" },
     async visit(url, { signal } = {}) {
-      if (servers.user === "leaves") {
-        return await underSignal(signal, () => new Promise(() => {}));
-      }
+      const endsAt = now() + VISIT_MS;
       const response = await fetch(url, signal ? { signal } : {});
       const location = response.headers.get("Location");
       if (location !== null) return location;
+      if (response.ok && servers.user === "leaves") {
+        await underSignal(signal, () => timeAt(endsAt));
+        const message = "The user has not signed in within 5 minutes";
+        throw new OAuthClientError("timeout", message);
+      }
       throw new Error(
         `The user sees a page: ${response.status} ${await response.text()}`,
       );
@@ -209,6 +222,7 @@ export function createNetwork({
     accessTokens: () => server.grants.accessTokens(),
     advance(seconds) {
       movedMs += seconds * 1000;
+      for (const look of moved.splice(0)) look();
     },
     expireAccessTokens: () => server.grants.expireAccessTokens(),
     revoke: () => server.grants.revokeAll(),

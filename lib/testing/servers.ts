@@ -50,7 +50,11 @@ export interface ITestServersOptions extends Partial<ITestSwitches> {
 export interface ITestReceiver {
   /** Redirect URI for programs without their own. */
   readonly redirectUri: string;
-  /** Opens a URL as the user, and returns the URL that the user is redirected to. */
+  /**
+   * Opens a URL as the user, and returns the URL that the user is redirected to.
+   *
+   * @throws {OAuthClientError} `timeout`: the user `leaves`, and 5 minutes have passed.
+   */
   readonly visit: (
     url: string | URL,
     options?: { signal?: AbortSignal | undefined },

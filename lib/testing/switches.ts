@@ -96,8 +96,10 @@ export interface ITestSwitches {
    */
   refusedScopes: readonly string[];
   /**
-   * What the user does; a user who `leaves` closes the window. "I pressed cancel, and
-   * the program hangs."
+   * What the user does. One who `leaves` sees the page, and is never redirected: the
+   * visit lasts until its signal ends it, or for 5 minutes by the clock that `advance`
+   * moves, and then fails with `timeout`. "I closed the tab, and each call opened a new
+   * one."
    *
    * @default "consents"
    */

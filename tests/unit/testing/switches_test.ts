@@ -14,7 +14,7 @@ import {
   startTestServers,
 } from "../../../lib/testing/mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
-import { LIMIT_MS, within } from "../../support/within.ts";
+import { LIMIT_MS, until, within } from "../../support/within.ts";
 
 /** A program of a user who has signed in, unless the sign-in is what is tested. */
 function start(
@@ -187,14 +187,56 @@ Deno.test("requiredAcr leads to a sign-in with this class, and to no refresh", a
   assertEquals([await call(), ...counts()], [200, 2, 1, 0]);
 });
 
-Deno.test("user refuses, or closes the window", async () => {
-  const { servers, failure, open } = start({ user: "refuses" });
+Deno.test("user refuses", async () => {
+  const { failure } = start({ user: "refuses" });
   assertEquals((await failure()).error, "access_denied");
-  servers.user = "leaves";
+});
+
+Deno.test("a user who leaves keeps the visit open until 5 minutes have passed, and is asked once", async () => {
+  const { servers, open, call, failure, counts } = start({ user: "leaves" });
+  let isOver = false;
+  const first = failure().finally(() => isOver = true);
+  await until(LIMIT_MS, () => servers.received("authorization").length === 1);
+  servers.advance(299);
+  const page = await servers.fetch(servers.received("authorization")[0]!.url);
+  assertEquals([page.status, page.headers.get("Location")], [200, null]);
+  await page.text();
+  assertEquals(isOver, false);
+  servers.requests.length = 0;
+  servers.advance(1);
+  const { code, message } = await first;
+  assertEquals([code, message.includes("5 minutes")], ["timeout", true]);
+  for (const next of [failure, failure, failure]) {
+    assertEquals((await next()).code, "sign_in_required");
+  }
+  assertEquals(counts(), [0, 0, 0]);
+  servers.user = "consents";
+  await open().authorize();
+  assertEquals([await call(), ...counts()], [200, 1, 0, 0]);
+});
+
+Deno.test("the signal of the caller ends the visit of a user who leaves", async () => {
+  const { servers, open } = start({ user: "leaves" });
   const controller = new AbortController();
-  const call = open().authorize({ signal: controller.signal });
-  controller.abort(new Error("closed"));
-  await assertRejects(() => call, Error, "closed");
+  servers.intercept = ({ endpoint }) => {
+    if (endpoint === "authorization") controller.abort(new Error("closed"));
+    return undefined;
+  };
+  const { signal } = controller;
+  await assertRejects(() => open().authorize({ signal }), Error, "closed");
+});
+
+Deno.test("a user who leaves is not redirected by servers that listen", async () => {
+  const servers = await startTestServers({ user: "leaves" });
+  const { resource, fetch: own, receiver } = servers;
+  const visit = async (url: URL) => {
+    const response = await fetch(url, { redirect: "manual" });
+    throw new DOMException(await response.text(), "AbortError");
+  };
+  const authorize = codeFlow({ ...receiver, visit });
+  const api = createAuthorizedFetch(resource, { fetch: own, authorize });
+  await assertRejects(() => api(resource), Error, "waits for the user");
+  await servers.close();
 });
 
 Deno.test("user consents, refuses or leaves at a device as well", async () => {
