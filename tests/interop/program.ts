@@ -9,6 +9,7 @@ import {
   type IAuthorizedFetch,
   type ISession,
   type ISessionStore,
+  OAuthClientError,
 } from "../../mod.ts";
 import { type IClientOptions, REDIRECT_URI } from "./server.ts";
 import { createUser, type IUser } from "./user.ts";
@@ -93,6 +94,9 @@ export function createProgram(
     visits.push(url);
     const ending = await user.visit(url, REDIRECT_URI);
     if ("left" in ending) return ending.left;
+    if (ending.isClosed) {
+      throw new OAuthClientError("timeout", "The user has closed the page");
+    }
     // A user who sees an error page does not come back: the program waits.
     stuck.reject(new Error(`The user was left with the page: ${ending.page}`));
     return await new Promise<never>(() => {});

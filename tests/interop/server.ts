@@ -15,6 +15,8 @@ export const STEPS = {
   lost: "expired access token, dead refresh token: the same",
   step_up: "a 403 that requires a scope leads to a 200",
   sign_out: "revoke() resolves, and revokes where the server can",
+  leave:
+    "the user closes the tab: three more calls ask nothing, authorize() signs in",
   refuse: "the user refuses: access_denied, and no second question",
   device: "device flow",
   credentials: "client credentials with the secret of `SERVICE`",
@@ -40,6 +42,7 @@ export const USUAL: readonly Step[] = [
   "dead",
   "lost",
   "sign_out",
+  "leave",
   "doctor",
   "restart",
 ];

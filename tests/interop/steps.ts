@@ -7,6 +7,7 @@ import {
   discoverAuthorization,
   isOAuthClientError,
   OAuthClientError,
+  type OAuthClientErrorCode,
 } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import {
@@ -50,6 +51,11 @@ async function failureOf(one: IProgram) {
   const error = await one.call().then(() => undefined, (error) => error);
   expect(error, "the call succeeded");
   return error;
+}
+
+/** Throws an error of another code again. */
+function expectCode(error: unknown, code: OAuthClientErrorCode) {
+  if (!isOAuthClientError(error) || error.code !== code) throw error;
 }
 
 /** Fails unless the user has signed in this often. */
@@ -255,6 +261,31 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       expect(!endpoint || isTold, "no token was revoked");
       await current.call();
       expectSignIns(current, 2);
+    },
+
+    async leave(stage) {
+      const { running: { resource } } = stage;
+      const left = program(stage, { user: createUser({ closesFirst: true }) });
+      expectCode(await failureOf(left), "timeout");
+      const others = () =>
+        left.exchanges.filter(({ url }) => url.href !== resource);
+      const { length } = others();
+      for (let calls = 0; calls < 3; calls++) {
+        expectCode(await failureOf(left), "sign_in_required");
+      }
+      expectSignIns(left, 1);
+      const more = others().length - length;
+      expect(more === 0, `${more} requests without a wish of the user`);
+      await left.run(left.api.authorize());
+      await left.call();
+      expectSignIns(left, 2);
+      const registrations = others().filter(({ headers }) =>
+        headers.get("Content-Type")?.startsWith("application/json")
+      );
+      expect(
+        registrations.length <= 1,
+        `${registrations.length} registrations`,
+      );
     },
 
     async refuse(stage) {

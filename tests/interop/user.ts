@@ -3,8 +3,8 @@
  * signing in and for consent that servers have of their own.
  */
 
-/** The end of a visit: a redirect to the client, or a page without a way on. */
-export type Ending = { left: URL } | { page: string };
+/** The end of a visit: a redirect to the client, a page without a way on, or a closed one. */
+export type Ending = { left: URL } | { page: string; isClosed?: boolean };
 
 /** A user whose browser keeps its cookies. */
 export interface IUser {
@@ -16,6 +16,8 @@ export interface IUser {
 export interface IUserOptions {
   /** @default false */
   refuses?: boolean;
+  /** Closes the first page that is shown, and stays at later ones. @default false */
+  closesFirst?: boolean;
   /** Typed where a page has a field for it. */
   userCode?: string;
 }
@@ -154,6 +156,7 @@ function choose(choices: IChoice[], refuses: boolean): IChoice | undefined {
 /** Creates a user, with an empty browser. */
 export function createUser(options: IUserOptions = {}): IUser {
   const { refuses = false, userCode = "" } = options;
+  let { closesFirst = false } = options;
   const cookies = new Map<string, { pair: string; scope: string }>();
 
   function keepCookies({ origin }: URL, headers: Headers): void {
@@ -194,6 +197,10 @@ export function createUser(options: IUserOptions = {}): IUser {
         const { url } = next;
         const response = await request(next);
         const html = await response.text();
+        if (closesFirst) {
+          closesFirst = false;
+          return { page: "which is closed", isClosed: true };
+        }
         const location = response.headers.get("Location") ??
           /url=(.*)/i.exec(response.headers.get("Refresh") ?? "")?.[1];
         if (location !== undefined) {
