@@ -1,5 +1,5 @@
 import { createDpop, privateKeyJwt } from "../../../../mod.ts";
-import type { IServer } from "../../server.ts";
+import type { IServer, Step } from "../../server.ts";
 
 const packages = { "oidc-provider": "9.13.3" };
 
@@ -11,6 +11,12 @@ export default [
     isLight: true,
     plays: ["refuse", "deleted"],
   },
+  ...["8.8.1", "7.14.3"].map((version) => ({
+    name: `oidc-provider ${version.slice(0, 1)}`,
+    packages: { "oidc-provider": version },
+    command: ["node", "plain.mjs"],
+    plays: ["refuse"] satisfies Step[],
+  })),
   {
     name: "oidc-provider, resource indicators",
     packages,
