@@ -76,7 +76,10 @@ export async function signInAnew(
   further: ISignInRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { store, authorize, rules } = further;
+  const { store, authorize, resource, rules } = further;
+  const key = `sign in ${store.idOf(authorize)} ${resource}`;
+  const putOff = store.later.errorFor(key, rules.now());
+  if (putOff && !need.isFresh) throw putOff;
   // What the servers may repeat.
   const received = tokensOf(earlier, need.refused);
   const tokens = secretsIn({ sent: received });
@@ -137,7 +140,9 @@ export async function signInAnew(
           shown: () => isShown = true,
         }),
       }));
+    store.later.note(key, undefined, rules.now());
   } catch (error) {
+    store.later.note(key, error, rules.now());
     // The next sign-in registers a new client: this one must not ask the user twice.
     if (isClientRefused(error)) await mark?.write();
     const isOver = revocations !== store.revocations ||

@@ -121,11 +121,15 @@ async function refreshStored(
     if (store.deletions !== deletions) throw revoked();
     await replaceSession(stored, session, renewal);
   };
-  const { issuer } = stored;
+  const { issuer, token } = stored;
+  const key = `refresh ${token.refresh_token}`;
+  const putOff = store.later.errorFor(key, rules.now());
+  if (putOff) throw putOff;
   let session: ISession;
   try {
     session = await refreshTwice(stored, renewal);
   } catch (error) {
+    store.later.note(key, error, rules.now());
     const isNeeded = isChallenged || expires(stored, "now", rules);
     const rest = restOf(stored, error, isNeeded);
     // Only a sign-in could find out more. The process that signs in may have the right
@@ -267,15 +271,19 @@ export async function prepare(
   const isExpiring = session && refused && expires(session, when, rules);
   const isUseless = isRequired && (!refused || isRefused(refused));
   const mayRenew = mayRefresh || authorize !== undefined;
-  if (mayRenew && (isExpiring || isUseless)) {
+  const isStillValid = () => isExpiring && !expires(session, "now", rules);
+  const key = `renew ${refused}`;
+  const isPaused = !isUseless && isStillValid() &&
+    store.later.errorFor(key, rules.now());
+  if (mayRenew && (isExpiring || isUseless) && !isPaused) {
     try {
       const need = { refused, mayRefresh: true, isWanted };
       return await renew(need, renewal, signal);
     } catch (error) {
-      const isStillValid = isExpiring && !expires(session, "now", rules) &&
-        (adviceFor(error).action === "retry" ||
-          (isOAuthClientError(error) && error.code === "sign_in_required"));
-      if (!isStillValid) throw error;
+      const isTolerated = adviceFor(error).action === "retry" ||
+        (isOAuthClientError(error) && error.code === "sign_in_required");
+      if (!isStillValid() || !isTolerated) throw error;
+      store.later.pause(key, error, rules.now());
     }
   }
   return { ...unexpired(session, renewal), source: "store" };

@@ -2,6 +2,7 @@
 
 import { underSignal } from "../http/_clock.ts";
 import { type IUnfinished, tokenOf } from "./_renewal_reason.ts";
+import { RetryLater } from "./_retry_later.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
@@ -71,6 +72,8 @@ export class SharedStore {
   deletions = 0;
   /** The last sign-in, if the user has seen and not finished it. */
   unfinished: IUnfinished | undefined;
+  /** The requests that servers have put off. */
+  readonly later: RetryLater = new RetryLater();
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();

@@ -159,9 +159,16 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
  *   does one whose URL the runtime hides, as browsers do. With `redirect: "manual"`,
  *   redirects are returned.
  * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
- *   quarter of its lifetime if that is shorter. If the server cannot be reached, the
- *   token is used while it is valid. Once the token has expired, a refresh without a
- *   response is repeated once, as the response may have been lost.
+ *   quarter of its lifetime if that is shorter. If that fails with the advice `retry`,
+ *   the token is used while it is valid, and the refresh is repeated after 10 seconds.
+ *   Once the token has expired, a refresh without a response is repeated once, as the
+ *   response may have been lost.
+ * - If the authorization server responds to a refresh, or to a request of `authorize`
+ *   such as a registration, with `429` or `503` and `Retry-After`, fetches with this
+ *   store object do not repeat it before that time, or for an hour if that is shorter.
+ *   Calls that need it fail with the same error, whose `retryAfter` is the remaining
+ *   time. A sign-in by `.authorize({ fresh: true })` does not wait. This is kept in
+ *   memory, not in the store.
  * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is
  *   not possible, or does not help, `authorize` is called. After a `403` with
  *   `insufficient_scope`, `authorize` is called with the scopes of the session and of

@@ -13,7 +13,7 @@ import {
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
 import { rulesFor, urlProblem } from "../core/_url.ts";
-import { adviceFor } from "../core/advice.ts";
+import { adviceFor, putOffSeconds } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
@@ -216,8 +216,9 @@ function intervalOf({ interval }: IDeviceAuthorization): number {
  *
  * Before each poll, it waits for `interval` seconds; every `slow_down` makes the
  * interval 5 seconds longer. The error codes of RFC 8628 count at any status. Any other
- * failure for which {@linkcode adviceFor} returns `retry`, such as a network error or a
- * status of 5xx or 429, doubles the wait, up to 60 seconds, until a poll succeeds.
+ * failure with the advice `retry`, such as a network error, or a status of 5xx or 429,
+ * doubles the wait, up to 60 seconds, until a poll succeeds. The `Retry-After` of a 429
+ * or 503 is obeyed, up to an hour; if the codes expire until then, the error is thrown.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
@@ -311,11 +312,11 @@ export async function pollWith(
       cause && { cause, error: cause.error },
     );
   let interval = intervalOf(authorization);
-  let wait = interval;
+  let [wait, least] = [interval, interval];
   for (let polls = 1;; polls++) {
     const left = remaining();
     // The back-off must not skip the last poll.
-    const pause = Math.max(interval, Math.min(wait, left - LAST_POLL_SECONDS));
+    const pause = Math.max(least, Math.min(wait, left - LAST_POLL_SECONDS));
     if (pause >= left) throw expired();
     await underSignal(signal, () => delay(pause * 1000, signal));
     try {
@@ -326,16 +327,18 @@ export async function pollWith(
       const { error } = failure;
       const isPending = error === "authorization_pending" ||
         error === "slow_down";
-      // The codes of RFC 8628 count at any status. Any other temporary failure says
-      // nothing about the grant.
+      // Any other temporary failure says nothing about the grant.
       const isLost = !isPending && error !== "access_denied" &&
         adviceFor(failure).action === "retry";
       if (error === "expired_token") throw expired(failure);
       if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
       if (!isPending && !isLost) throw failure;
+      const putOff = putOffSeconds(failure);
+      if (putOff && putOff >= remaining()) throw failure;
+      least = Math.max(interval, putOff);
       wait = isLost
-        ? Math.max(interval, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
-        : interval;
+        ? Math.max(least, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
+        : least;
       onPending?.({
         polls,
         intervalSeconds: wait,

@@ -48,16 +48,23 @@ function later(status: number, value: string): Play {
   return respond({ status: `${status} Later`, headers, body: "Later" });
 }
 
+/** The device code expires before the time that the server names. */
+const POLLED_ONCE = {
+  pollDeviceToken: { outcome: { code: "unexpected_status" }, requests: 1 },
+} as const;
+
 const RETRIES: IFault[] = [429, 503].flatMap((status) => [
   {
     name: `status ${status}, Retry-After is seconds`,
     play: later(status, "120"),
     ...refusal(status, { status, retryAfter: 120 }),
+    except: POLLED_ONCE,
   },
   {
     name: `status ${status}, Retry-After is a date to come`,
     play: later(status, new Date(Date.now() + 3_600_000).toUTCString()),
     ...refusal(status),
+    except: POLLED_ONCE,
   },
 ]);
 

@@ -226,6 +226,7 @@ for (
     assertEquals(servers.visits.length, 0);
     assertEquals(await store.load(), session);
     servers.server = () => undefined;
+    clock.now += 7_000;
     // Without the short limit, which is for the call that fails.
     const again = timeoutMs ? fetchAt(servers, { store, now }) : api;
     assertEquals(await statusOf(again(servers.resource)), 200);

@@ -109,6 +109,7 @@ Deno.test("failNext() loses a request, and sends other statuses and responses", 
   servers.failNext("token", 503);
   const { status, retryAfter } = await failure();
   assertEquals([status, retryAfter], [503, 1]);
+  servers.advance(1);
   const body = JSON.stringify({ error: "invalid_grant" });
   servers.failNext("token", new Response(body, { status: 503 }));
   servers.failNext("token", new Response("<html>", { status: 502 }));

@@ -90,6 +90,25 @@ const WAITS: Wait[] = [
   ],
 ];
 
+/** A refusal that names the seconds to wait. */
+const putOff = (error: string, status: number, seconds: number) =>
+  json({ error }, { status, headers: { "Retry-After": `${seconds}` } });
+
+WAITS.push(
+  [
+    "as long as the Retry-After of a 429 or 503 requires",
+    [
+      putOff("rate_limited", 429, 90),
+      putOff("slow_down", 429, 20),
+      putOff("authorization_pending", 503, 3),
+      putOff("server_error", 500, 90),
+      done,
+    ],
+    5,
+    [5, 90, 20, 10, 20],
+  ],
+);
+
 for (const [name, answers, interval, expected] of WAITS) {
   Deno.test(`pollDeviceToken() waits ${name}`, async () => {
     const authorization = interval === undefined ? {} : { interval };
@@ -158,6 +177,20 @@ Deno.test("pollDeviceToken() ends by the clock before the codes expire", async (
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, result.error], ["expired", undefined]);
     assertEquals([waits, left], [expected, []]);
+  }
+});
+
+Deno.test("pollDeviceToken() ends with a refusal whose Retry-After is later than the expiry", async () => {
+  const rows: [seconds: number, expires_at: number, code: string][] = [
+    [54, 60, "expired"],
+    [55, 60, "oauth_error"],
+    [86_400, 3_609, "expired"],
+  ];
+  for (const [seconds, expires_at, code] of rows) {
+    const answers = [putOff("rate_limited", 429, seconds), pending];
+    const { result } = await poll(answers, { expires_at, interval: 5 });
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(`${result.code}`, code);
   }
 });
 
