@@ -168,6 +168,7 @@ export {
   type IClientAuthentication,
   type IClientAuthenticationOptions,
   type IClientSecretBasicOptions,
+  type IRefusedAuthentication,
   publicClient,
 } from "./lib/client/authentication.ts";
 export {

@@ -7,6 +7,7 @@ import {
   urlProblem,
 } from "../core/_url.ts";
 import type { OAuthClientError } from "../core/errors.ts";
+import { proofErrorOf } from "../client/dpop.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import {
@@ -153,14 +154,18 @@ export class ResourceRequest {
     }
   }
 
-  /** Sends it to one URL; sends it once more if the resource requires a DPoP nonce. */
+  /**
+   * Sends it to one URL; sends it once more if the resource requires a DPoP nonce, and
+   * once more by the clock of the resource if that is another one.
+   */
   async #sendOnce(
     accessToken: string | undefined,
     { fetch }: ISending,
   ): Promise<Response> {
     const { url, method, context } = this;
     const { dpop } = context;
-    for (let isLast = this.isSentOnce;; isLast = true) {
+    const repeated = new Set<string | undefined>();
+    for (;;) {
       const fields: Record<string, string> = !accessToken
         ? {}
         : dpop
@@ -171,8 +176,12 @@ export class ResourceRequest {
         context,
         () => this.#send(fetch, fields),
       );
-      const needsNonce = dpop?.noteResponse(url, response) && accessToken;
-      if (!needsNonce || isLast) return response;
+      const { status, headers } = response;
+      const noted = { status, headers, proof: fields.DPoP };
+      const mayRepeat = dpop?.noteResponse(url, noted) && accessToken;
+      const error = proofErrorOf(response);
+      if (!mayRepeat || this.isSentOnce || repeated.has(error)) return response;
+      repeated.add(error);
       discard(response);
     }
   }

@@ -32,7 +32,14 @@ import {
 } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import type { IGrantContext } from "./_grant_context.ts";
-import { hintFor, requestOf } from "./_refused_form.ts";
+import {
+  clockHintFor,
+  hintFor,
+  type RefusedJwt,
+  refusedJwtOf,
+  refusesClient,
+  requestOf,
+} from "./_refused_form.ts";
 
 type FormEndpointName = Extract<
   EndpointName,
@@ -64,11 +71,8 @@ function membersOf(response: IResponse): Members {
 }
 
 /** Checks whether a server has refused the credentials of a client. */
-function isRefused({ response: { status, text }, members }: IFormResponse) {
-  const error = stringMember(members, "error");
-  return error === undefined
-    ? (status === 401 || status === 403) && text === ""
-    : status < 500 && /^(invalid|unauthorized)_client$/.test(error);
+function isRefused({ response, members }: IFormResponse) {
+  return refusesClient(response, stringMember(members, "error"));
 }
 
 /**
@@ -94,7 +98,8 @@ function requireSuccess(
   const purpose = requests[0]?.purpose ?? "token";
   const failed = (problem: IMessage, error?: string) => {
     const hints = hintFor(response, error, requests) +
-      (isRefused(last) ? hint : "");
+      (isRefused(last) ? hint : "") +
+      clockHintFor(response, error, requests, context.now);
     return words`The ${literal(purpose.replaceAll("_", " "))} request to ${{
       url,
     }} failed: ${problem}${literal(hints)}`;
@@ -136,7 +141,8 @@ function requireSuccess(
 /**
  * Posts a form to an endpoint and returns the members of a successful response.
  * With DPoP the request is repeated once if the server requires a nonce (RFC 9449,
- * section 8).
+ * section 8). If the server refuses a proof or an assertion and has another clock, the
+ * request is repeated once by that clock.
  *
  * RFC 6749, section 2.3.1, requires form-encoded Basic credentials, but many servers
  * compare them without decoding. So if encoded credentials are refused, the request is
@@ -178,15 +184,40 @@ export async function postForm(
       const request = { url, purpose, headers, body: body.toString() };
       requests.push(request);
       const response = await send(request, context, signal);
-      dpop?.noteResponse(url, response);
       return { response, members: membersOf(response) };
     });
 
+  /** Checks whether new JWTs may be accepted, after those of a request were refused. */
+  const mayAccept = (
+    { response, members }: IFormResponse,
+    sender: IClientAuthentication | undefined,
+  ): RefusedJwt | "nonce" | undefined => {
+    const { status, headers } = response;
+    const last = requests.at(-1)!;
+    const error = stringMember(members, "error");
+    const proof = last.headers.DPoP;
+    const isNoted = dpop?.noteResponse(url, { status, headers, proof, error });
+    if (dpop && error === "use_dpop_nonce") {
+      return headers.get("DPoP-Nonce") ? "nonce" : undefined;
+    }
+    const refused = refusedJwtOf(response, error, last)?.name;
+    const { issuer } = serverMetadata;
+    const body = new URLSearchParams(last.body);
+    const isOther = refused === "DPoP"
+      ? isNoted
+      : refused === "client_assertion" &&
+        sender?.noteRefusal?.({ issuer, body, headers });
+    return isOther ? refused : undefined;
+  };
+
   const post = async (sender: IClientAuthentication | undefined) => {
-    const first = await sendAs(sender);
-    const needsNonce = dpop && first.members.error === "use_dpop_nonce" &&
-      first.response.headers.get("DPoP-Nonce");
-    return needsNonce ? await sendAs(sender) : first;
+    const reasons = new Set<string>();
+    for (;;) {
+      const last = await sendAs(sender);
+      const reason = mayAccept(last, sender);
+      if (reason === undefined || reasons.has(reason)) return last;
+      reasons.add(reason);
+    }
   };
 
   let last = await post(authentication);
