@@ -1,6 +1,7 @@
 /** How the examples are run: as programs, in a directory of their own. */
 
 import { importMapArgs, root } from "../../scripts/support/deno.ts";
+import { type IRunning, start as startProgram } from "../support/terminal.ts";
 
 /** Where a program runs: it has its own session, and a command for the browser. */
 export interface IDesk extends AsyncDisposable {
@@ -8,11 +9,15 @@ export interface IDesk extends AsyncDisposable {
   readonly sessionFile: string;
   /** Starts a program of this folder. */
   start(name: string, ...args: string[]): IProgram;
+  /** Starts one in a terminal, where a user types. */
+  startInTerminal(name: string, ...args: string[]): IRunning;
 }
 
 export interface IProgram {
   /** Waits for a pattern in the standard output. */
   find(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Ends a program that does not end by itself. */
+  kill(): Promise<void>;
   /** Waits for the end; returns the output, or throws if the program fails. */
   output(): Promise<string>;
 }
@@ -81,25 +86,28 @@ export async function createDesk(
   );
   await Deno.chmod(command, 0o700);
   const given = await mapArgs();
+  const argumentsOf = (name: string, args: readonly string[]) => [
+    ...["run", "--quiet", ...given, ...PERMISSIONS, ...preload],
+    ...[path(name), ...args],
+  ];
+  const environment = {
+    ...env,
+    HOSTS: JSON.stringify(sockets ?? {}),
+    PATH: `${directory}:${Deno.env.get("PATH")}`,
+    NO_COLOR: "1",
+  };
 
   function spawn(name: string, args: readonly string[]) {
     const child = new Deno.Command(deno, {
-      args: [
-        ...["run", "--quiet", ...given, ...PERMISSIONS, ...preload],
-        ...[path(name), ...args],
-      ],
+      args: argumentsOf(name, args),
       cwd: directory,
-      env: {
-        ...env,
-        HOSTS: JSON.stringify(sockets ?? {}),
-        PATH: `${directory}:${Deno.env.get("PATH")}`,
-        NO_COLOR: "1",
-      },
+      env: environment,
       stdout: "piped",
       stderr: "piped",
       signal: AbortSignal.timeout(LIMIT_MS),
     }).spawn();
     return {
+      kill: () => child.kill("SIGKILL"),
       status: child.status,
       errors: new Response(child.stderr).text(),
       reader: child.stdout.pipeThrough(new TextDecoderStream()).getReader(),
@@ -122,6 +130,11 @@ export async function createDesk(
         }
         return match;
       },
+      async kill() {
+        child.kill();
+        while (await read());
+        await Promise.all([child.status, child.errors]);
+      },
       async output() {
         for (;;) {
           while (await read());
@@ -140,6 +153,12 @@ export async function createDesk(
   return {
     sessionFile: `${directory}/.session.json`,
     start,
+    startInTerminal: (name, ...args) =>
+      startProgram(
+        ["/usr/bin/env", "-C", directory, deno],
+        argumentsOf(name, args),
+        { home: directory, isTerminal: true, env: environment },
+      ),
     [Symbol.asyncDispose]: () => Deno.remove(directory, { recursive: true }),
   };
 }

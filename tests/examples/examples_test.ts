@@ -38,6 +38,13 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["hosts/model_clients.ts", 12, /^(@anthropic-ai\/sdk|openai)$/],
   ["hosts/next_routes.ts", 55, /^\.\.\/sealed_cookie\.ts$/],
   ["hosts/session_vault.ts", 42, /^(postgres|\.\.\/sql_store\.ts)$/],
+  ["hosts/server_list.ts", 92],
+  ["hosts/server_list_page.ts", 65, /^(node:\w+|\.\/server_list\.ts)$/],
+  [
+    "hosts/server_list_terminal.ts",
+    25,
+    /^(node:[\w/]+|\.\/server_list\.ts)$/,
+  ],
   ["hosts/slack.ts", 40],
   [
     "hosts/url_elicitation.ts",
@@ -65,7 +72,11 @@ for (const [name, maxLines, packages] of EXAMPLES) {
     assert(length <= maxLines, `${length} lines`);
     const imported = [...source.matchAll(/\b(?:from|import) "(.*?)"/g)]
       .map(([, specifier = ""]) => specifier);
-    assert(imported.some((specifier) => OWN.test(specifier)));
+    assert(
+      imported.some((specifier) =>
+        OWN.test(specifier) || specifier === "./server_list.ts"
+      ),
+    );
     for (const specifier of imported) {
       assert(OWN.test(specifier) || packages?.test(specifier), specifier);
     }
