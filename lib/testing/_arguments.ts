@@ -22,6 +22,7 @@ const OPTIONS: Readonly<Record<keyof ITestServersOptions, true>> = {
   user: true,
   iss: true,
   resourceParameter: true,
+  retryAfter: true,
   serverMetadata: true,
   resourceMetadata: true,
   intercept: true,

@@ -9,7 +9,7 @@ import {
   createAuthorizationServer,
   ENDPOINT_PATHS,
 } from "./_authorization_server.ts";
-import { settle } from "./_refusals.ts";
+import { refusal, settle } from "./_refusals.ts";
 import { respondToCall } from "./_resource_server.ts";
 import type { ITestRequest, TestEndpoint } from "./request.ts";
 import type {
@@ -65,6 +65,7 @@ export function createNetwork({
   user = "consents",
   iss = issuer,
   resourceParameter = "required",
+  retryAfter = {},
   serverMetadata = {},
   resourceMetadata = {},
   intercept = () => undefined,
@@ -107,6 +108,12 @@ export function createNetwork({
     const { endpoint } = received;
     const response = await servers.intercept(received);
     if (response) return response;
+    const seconds = servers.retryAfter[endpoint];
+    if (seconds !== undefined) {
+      return refusal("temporarily_unavailable", "Too many requests", 429, {
+        "Retry-After": `${seconds}`,
+      });
+    }
     switch (endpoint) {
       case "resource":
         return await respondToCall(request, received, {
@@ -204,6 +211,7 @@ export function createNetwork({
     user,
     iss,
     resourceParameter,
+    retryAfter,
     serverMetadata,
     resourceMetadata,
     intercept,

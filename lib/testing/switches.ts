@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ITestRequest } from "./request.ts";
+import type { ITestRequest, TestEndpoint } from "./request.ts";
 
 /**
  * A fault of one response:
@@ -119,6 +119,15 @@ export interface ITestSwitches {
    * @default "required"
    */
   resourceParameter: "required" | "optional" | "refused";
+  /**
+   * Endpoints that refuse each request with 429, each with the seconds of its
+   * `Retry-After`, such as `{ token: 300 }` or `{ registration: 60 }`. The clock that
+   * `advance` moves does not end it: remove the endpoint. "We were blocked for a day, as
+   * the program refreshed its token at each call."
+   *
+   * @default {{}}
+   */
+  retryAfter: Readonly<Partial<Record<TestEndpoint, number>>>;
   /**
    * Members for the metadata of the authorization server; undefined removes one. "It
    * stopped working when they changed their issuer", "no PKCE methods are listed".

@@ -51,6 +51,10 @@ export interface IProgramOptions {
   readonly options?: IClientOptions;
   /** Replaces the code flow. */
   readonly authorize?: Authorize;
+  /** The clock of the program. @default {Date.now} */
+  readonly now?: () => number;
+  /** Responds in place of a server, as a gateway; undefined lets a request pass. */
+  readonly gateway?: (exchange: IExchange) => Response | undefined;
 }
 
 /** A request that a server of MCP answers, as would any other. */
@@ -74,8 +78,15 @@ export const INITIALIZE = {
 
 /** Starts a program. */
 export function createProgram(
-  { resource, disk = {}, user = createUser(), options = {}, authorize }:
-    IProgramOptions,
+  {
+    resource,
+    disk = {},
+    user = createUser(),
+    options = {},
+    authorize,
+    now,
+    gateway = () => undefined,
+  }: IProgramOptions,
 ): IProgram {
   const exchanges: IExchange[] = [];
   const visits: URL[] = [];
@@ -102,6 +113,7 @@ export function createProgram(
     return await new Promise<never>(() => {});
   };
   const api = createAuthorizedFetch(resource, {
+    now,
     store,
     authorize: authorize ?? codeFlow({
       clientMetadata: { client_name: "Interop" },
@@ -121,7 +133,7 @@ export function createProgram(
         form: new URLSearchParams(/[{[]/.test(text) ? "" : text),
       };
       exchanges.push(exchange);
-      const response = await fetch(request);
+      const response = gateway(exchange) ?? await fetch(request);
       exchange.status = response.status;
       return response;
     },

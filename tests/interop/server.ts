@@ -11,6 +11,8 @@ export const STEPS = {
   authorize: "authorize() first, then a call",
   offline: "a refresh token, after the second sign-in at the latest",
   expiry: "eight calls at the expiry make one refresh",
+  put_off:
+    "a gateway responds to a refresh with 429 and Retry-After: the token is used while it is valid, and no request is made before that time",
   dead: "refused access token, dead refresh token: one sign-in, no more scopes",
   lost: "expired access token, dead refresh token: the same",
   step_up: "a 403 that requires a scope leads to a 200",
@@ -39,6 +41,7 @@ export const USUAL: readonly Step[] = [
   "authorize",
   "offline",
   "expiry",
+  "put_off",
   "dead",
   "lost",
   "sign_out",

@@ -236,6 +236,42 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       expectSignIns(later, 0);
     },
 
+    async put_off(stage) {
+      const disk: IDisk = {};
+      await signInToStay(stage, disk);
+      // What reaches the server at the end has the time of its clock.
+      const present = Date.now();
+      let now = present - 300_000;
+      const headers = { "Retry-After": "300" };
+      const later = program(stage, {
+        disk,
+        now: () => now,
+        gateway: ({ form }) =>
+          now < present && form.get("grant_type") === "refresh_token"
+            ? new Response(null, { status: 429, headers })
+            : undefined,
+      });
+      if (disk.session) disk.session.token.expires_at = now / 1000 + 5;
+      await later.call();
+      await later.call();
+      now += 60_000;
+      for (let calls = 0; calls < 3; calls++) {
+        const error = await failureOf(later);
+        const isPutOff = isOAuthClientError(error) && error.status === 429 &&
+          error.retryAfter === 240;
+        if (!isPutOff) throw error;
+      }
+      const { length } = grants(later, "refresh_token");
+      expect(length === 1, `${length} refreshes before the time`);
+      now = present;
+      await later.call();
+      const statuses = grants(later, "refresh_token").map(({ status }) =>
+        status
+      );
+      expect(statuses.at(-1) === 200, `refreshes: ${statuses.join(" ")}`);
+      expectSignIns(later, 0);
+    },
+
     async dead(stage) {
       await loseTokens(stage);
     },

@@ -120,6 +120,34 @@ Deno.test("failNext() loses a request, and sends other statuses and responses", 
   assertEquals(statuses, [200, undefined, 200, 503, 503, 502, 200]);
 });
 
+Deno.test("retryAfter puts the requests to an endpoint off", async () => {
+  const { servers, call, failure, counts } = start({
+    retryAfter: { registration: 60 },
+  });
+  const refused = [429, "temporarily_unavailable", 60];
+  const found = async () => {
+    const { status, error, retryAfter } = await failure();
+    return [status, error, retryAfter];
+  };
+  assertEquals([await found(), await found()], [refused, refused]);
+  servers.retryAfter = { token: 300 };
+  servers.advance(60);
+  assertEquals((await failure()).retryAfter, 300);
+  servers.retryAfter = {};
+  servers.advance(300);
+  assertEquals([await call(), ...counts()], [200, 2, 2, 0]);
+  servers.advance(3_590);
+  servers.retryAfter = { token: 300 };
+  assertEquals([await call(), await call(), ...counts()], [200, 200, 2, 2, 1]);
+  servers.advance(10);
+  assertEquals([(await failure()).retryAfter, ...counts()], [290, 2, 2, 1]);
+  servers.retryAfter = { token: 0 };
+  servers.advance(290);
+  await failure();
+  servers.retryAfter = {};
+  assertEquals([await call(), ...counts()], [200, 2, 2, 3]);
+});
+
 Deno.test("hang ends with the timeout or the signal of the client", async () => {
   const { servers, failure } = start({}, { timeoutMs: 1 });
   servers.failNext("server_metadata", "hang");

@@ -92,7 +92,7 @@ export default [
     command: ["node", "lemonldap.mjs", "registration"],
     plays: ["refuse"],
     // Clients that have registered receive no refresh tokens.
-    lacks: ["offline", "expiry"],
+    lacks: ["offline", "expiry", "put_off"],
   },
   {
     ...glewlwyd,

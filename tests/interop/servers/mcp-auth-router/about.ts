@@ -32,7 +32,7 @@ export default [
     command: ["node", "demo.mjs"],
     isLight: true,
     // It issues no refresh tokens, and a token that it does not know is a 500.
-    lacks: ["offline", "expiry", "dead", "restart"],
+    lacks: ["offline", "expiry", "put_off", "dead", "restart"],
   },
   {
     name: "@modelcontextprotocol/sdk, ProxyOAuthServerProvider",

@@ -9,5 +9,5 @@ export default [{
     flow: { knownClients: [{ issuer: upstream, client_id: "interop" }] },
   }),
   // Its tokens do not expire, and it issues no refresh tokens.
-  lacks: ["offline", "expiry", "dead", "lost"],
+  lacks: ["offline", "expiry", "put_off", "dead", "lost"],
 }] satisfies IServer[];
