@@ -109,12 +109,12 @@ export type {
   IAuthorizeRequest,
   IFlowOptions,
 } from "./lib/session/flow.ts";
-export {
-  codeFlow,
-  type ICodeFlowOptions,
-  type IRedirectUriRequest,
-  type IVisit,
-} from "./lib/session/code_flow.ts";
+export { codeFlow } from "./lib/session/code_flow.ts";
+export type {
+  ICodeFlowOptions,
+  IRedirectUriRequest,
+  IVisit,
+} from "./lib/session/code_flow_options.ts";
 export {
   deviceFlow,
   type IDeviceFlowOptions,
@@ -141,9 +141,9 @@ export {
   type AuthorizationStart,
   finishAuthorization,
   type IPendingAuthorization,
-  type IStartAuthorizationOptions,
   startAuthorization,
 } from "./lib/session/sign_in.ts";
+export type { IStartAuthorizationOptions } from "./lib/session/sign_in_options.ts";
 export {
   type ISession,
   type ISessionOptions,

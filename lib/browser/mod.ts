@@ -102,7 +102,7 @@ export * from "./redirect_receiver.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type { IPendingAuthorization } from "../session/sign_in.ts";
-export type { IVisit } from "../session/code_flow.ts";
+export type { IVisit } from "../session/code_flow_options.ts";
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { IKnownClient } from "../client/known_client.ts";
 export type { IToken } from "../token/token.ts";

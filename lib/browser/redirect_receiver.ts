@@ -8,7 +8,7 @@ import { requireObject } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import type { IVisit } from "../session/code_flow.ts";
+import type { IVisit } from "../session/code_flow_options.ts";
 import type { ISession } from "../session/session.ts";
 import type { IPendingAuthorization } from "../session/sign_in.ts";
 import { type IRedirectStorage, keepVisit, takeVisit } from "./_kept_visits.ts";

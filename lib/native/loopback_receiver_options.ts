@@ -4,7 +4,10 @@
  * @module
  */
 
-import type { IRedirectUriRequest, IVisit } from "../session/code_flow.ts";
+import type {
+  IRedirectUriRequest,
+  IVisit,
+} from "../session/code_flow_options.ts";
 
 /** Options of {@linkcode createLoopbackReceiver}. */
 export interface ILoopbackReceiverOptions {

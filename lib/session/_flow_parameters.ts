@@ -1,6 +1,6 @@
 /** What a flow requests, by its own options and those of the resource. */
 
-import { requireArgument } from "../core/_arguments.ts";
+import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
@@ -19,8 +19,14 @@ const OPENID = "openid";
 
 /** Fails unless the options that flows with a user share can be used. */
 export function requireFlowOptions(
-  { client, knownClients = [], scopes, resource, registrationToken }:
-    IFlowOptions,
+  {
+    client,
+    knownClients = [],
+    scopes,
+    resource,
+    registrationToken,
+    tokenParameters,
+  }: IFlowOptions,
 ): void {
   requireBoundClient(client);
   requireArgument(
@@ -30,6 +36,7 @@ export function requireFlowOptions(
   );
   if (scopes !== undefined) requireScopes("scopes", scopes);
   namedIndicator(resource);
+  requireStringMembers("tokenParameters", tokenParameters);
   requireArgument(
     ["undefined", "string", "function"].includes(typeof registrationToken),
     "registrationToken",

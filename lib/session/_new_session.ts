@@ -1,5 +1,6 @@
 /** How sessions are created. They contain only what later steps use. */
 
+import { requireStringMembers } from "../core/_arguments.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { registrationOf } from "../client/authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
@@ -17,6 +18,8 @@ export interface IGrant {
   readonly omitResource?: true | undefined;
   readonly resourceIndicator?: string | undefined;
   readonly refreshScope?: true | undefined;
+  readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
+  readonly refreshRedirectUri?: string | undefined;
   readonly serverMetadata: SessionServerMetadata;
   readonly client: IKnownClient;
   /** The requested scopes. */
@@ -38,6 +41,8 @@ export function keptGrant(
     omitResource,
     resourceIndicator,
     refreshScope,
+    tokenParameters,
+    refreshRedirectUri,
     serverMetadata,
     scopes,
     client,
@@ -72,6 +77,8 @@ export function keptGrant(
     omitResource,
     resourceIndicator,
     refreshScope,
+    tokenParameters,
+    refreshRedirectUri,
     serverMetadata: keptServer,
     client: keptClient,
     scopes: [...scopes],
@@ -86,7 +93,7 @@ export function grantOf(
     IAuthorizationContext,
     "resource" | "resourceIndicator" | "serverMetadata"
   >,
-  flow: Pick<IFlowOptions, "resource" | "refreshScope">,
+  flow: Pick<IFlowOptions, "resource" | "refreshScope" | "tokenParameters">,
   client: Client | undefined,
   scopes: readonly string[],
 ): IGrant {
@@ -96,6 +103,8 @@ export function grantOf(
     omitResource: flow.resource === false || undefined,
     resourceIndicator: namedIndicator(flow.resource) ?? resourceIndicator,
     refreshScope: flow.refreshScope || undefined,
+    tokenParameters: flow.tokenParameters &&
+      requireStringMembers("tokenParameters", flow.tokenParameters),
     serverMetadata,
     // A session without a `client_id` has no client that could be used again.
     client: client ? registrationOf(client, issuer) : { issuer, client_id: "" },

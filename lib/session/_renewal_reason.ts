@@ -61,11 +61,15 @@ export function tokenOf(session: ISession | undefined): string | undefined {
 export function tokensOf(
   session: ISession | undefined,
   refused?: string,
-): string[] {
+): Sent[] {
   const { access_token, refresh_token, id_token } = session?.token ?? {};
   const { assertion } = session?.idJag ?? {};
-  return [access_token, refresh_token, id_token, assertion, refused]
-    .filter((token) => typeof token === "string");
+  const body = String(new URLSearchParams(session?.tokenParameters));
+  return [
+    ...[access_token, refresh_token, id_token, assertion, refused]
+      .filter((token) => typeof token === "string"),
+    ...(body ? [{ headers: {}, body }] : []),
+  ];
 }
 
 /** Checks whether scopes are few enough to be requested at once. */

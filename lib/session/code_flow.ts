@@ -28,96 +28,10 @@ import {
   visitMarked,
 } from "./_known_registration.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
-import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type { ICodeFlowOptions } from "./code_flow_options.ts";
+import type { Authorize, IAuthorizeRequest } from "./flow.ts";
 import { type ISession, sessionContextOf } from "./session.ts";
-import {
-  finishWith,
-  type IPendingAuthorization,
-  startWith,
-} from "./sign_in.ts";
-
-/** Options of {@linkcode codeFlow}. */
-export interface ICodeFlowOptions extends IFlowOptions {
-  /** Redirect URI, or a function that prepares one. */
-  redirectUri:
-    | string
-    | ((request: IRedirectUriRequest) => string | Promise<string>);
-  /**
-   * Sends the user to the URL and returns the URL that the user was redirected to. Its
-   * errors are passed to the caller of the fetch unchanged.
-   *
-   * A server may have forgotten a client that was registered for an earlier sign-in, and
-   * show that to the user only. So after an {@linkcode OAuthClientError} such as
-   * `timeout` or `popup_closed`, or an `AbortError`, that client is given up: a closed
-   * error page looks like a closed consent page. The code `popup_blocked` means that the
-   * visit has not begun, and any other error that it goes on elsewhere, such as in
-   * another request of a web server: the client is used again.
-   */
-  visit: (
-    url: URL,
-    authorization: IVisit,
-  ) => Promise<string | URL | URLSearchParams | Request>;
-  /** Accepts a server that does not list its PKCE methods. */
-  assumePkce?: boolean | undefined;
-  /**
-   * Refuses an authorization response without `iss` (RFC 9207), also from a server that
-   * does not announce it.
-   *
-   * @default {`authorization_response_iss_parameter_supported` of the server metadata}
-   */
-  requireIss?: boolean | undefined;
-  /**
-   * Pushes the authorization request to the server (RFC 9126).
-   *
-   * @default {`require_pushed_authorization_requests` of the server metadata}
-   */
-  par?: boolean | undefined;
-}
-
-/**
- * The argument of {@linkcode ICodeFlowOptions.redirectUri}.
- *
- * @category Flows
- */
-export interface IRedirectUriRequest {
-  /**
-   * Whether the client is that of your client metadata document. Many servers compare
-   * the redirect URI with those in the document as strings, including the port of a
-   * loopback URI.
-   */
-  isInDocument: boolean;
-  /**
-   * Whether you have named the client, as `client` or in `knownClients`: the server may
-   * accept only the redirect URIs that it is registered with.
-   */
-  isNamed: boolean;
-  /**
-   * The issuer that the user is sent to. Where you register a client at each server
-   * yourself, a redirect URI for each issuer shows a response that another server has
-   * caused (RFC 9700, section 4.4).
-   */
-  issuer: string;
-  /**
-   * The redirect URI that the function has returned for this sign-in, if the server has
-   * refused to register it, or the client of the session is registered with another one.
-   * Return another URI, or the same to leave it at that.
-   */
-  refused?: string | undefined;
-}
-
-/**
- * The second argument of {@linkcode ICodeFlowOptions.visit}.
- *
- * @category Flows
- */
-export interface IVisit {
-  /**
-   * The argument of {@linkcode finishAuthorization}, in case another process calls it.
-   */
-  pending: IPendingAuthorization;
-  /** Aborts when no caller waits any more, and when a session is saved or revoked. */
-  signal?: AbortSignal | undefined;
-}
+import { finishWith, startWith } from "./sign_in.ts";
 
 /** What the steps of a sign-in share. */
 interface ISignIn {
@@ -198,7 +112,8 @@ async function start(
   prompt: Readonly<Record<string, string>>,
 ): Promise<Begun> {
   const { offlineAccess = true, authorizationDetails, resource } = options;
-  const { refreshScope, assumePkce, requireIss, par } = options;
+  const { refreshScope, tokenParameters, refreshRedirectUri } = options;
+  const { assumePkce, requireIss, par } = options;
   const scopes = scopesOf(request, options);
   const found = { ...request.context, scopes };
   return await startWith({ ...context, client }, found, {
@@ -211,6 +126,8 @@ async function start(
     authorizationDetails,
     resource,
     refreshScope,
+    tokenParameters,
+    refreshRedirectUri,
     assumePkce,
     requireIss,
     par,

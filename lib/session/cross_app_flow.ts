@@ -9,6 +9,7 @@ import {
   requireArgument,
   requireHttpUrl,
   requireObject,
+  requireStringMembers,
 } from "../core/_arguments.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { adviceFor } from "../core/advice.ts";
@@ -51,7 +52,11 @@ export type IdentityProviderMetadata = Pick<
 export interface ICrossAppFlowOptions extends
   Pick<
     IFlowOptions,
-    "scopes" | "authorizationDetails" | "parameters" | "resource"
+    | "scopes"
+    | "authorizationDetails"
+    | "parameters"
+    | "resource"
+    | "tokenParameters"
   > {
   /**
    * Issuer of the identity provider, whose metadata is discovered once, or the
@@ -222,6 +227,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
+  requireStringMembers("tokenParameters", further.tokenParameters);
 
   /** Returns the metadata of the identity provider, which is discovered once. */
   async function metadataOf(
@@ -239,6 +245,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     const scopes = ownScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
     const requested = { resource: requestedResource(grant), scopes };
+    const { tokenParameters } = grant;
 
     const ask = async (why: ISubjectTokenRequest) => {
       signal?.throwIfAborted();
@@ -289,7 +296,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
         scopes: scope === undefined
           ? scopes
           : scopes.filter((one) => scopesFrom(scope).includes(one)),
-      });
+      }, tokenParameters);
       // A refresh token would outlast a decision of the identity provider; the ID-JAG
       // replaces it.
       delete token.refresh_token;

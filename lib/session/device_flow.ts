@@ -104,7 +104,13 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     request.signal?.throwIfAborted();
     knownRegistrationOf(request).shown?.();
     await show(authorization);
-    const polling = { requested: { resource }, onPending, delay };
+    const { tokenParameters } = grant;
+    const polling = {
+      requested: { resource },
+      further: tokenParameters,
+      onPending,
+      delay,
+    };
     const token = await pollWith(
       context,
       serverMetadata,

@@ -115,4 +115,10 @@ export interface IFlowOptions {
    * such as Microsoft Entra ID if one application is both client and API.
    */
   refreshScope?: boolean | undefined;
+  /**
+   * Further parameters of token requests and refreshes, which are kept in the session;
+   * those with an empty value are left out. A parameter that the request or the client
+   * authentication sets itself is not replaced. Errors do not repeat the values.
+   */
+  tokenParameters?: Readonly<Record<string, string>> | undefined;
 }

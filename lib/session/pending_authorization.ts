@@ -34,6 +34,10 @@ export interface IPendingAuthorization {
   resourceIndicator?: string;
   /** Set if a refresh sends the scopes. */
   refreshScope?: true;
+  /** Further parameters of token requests and refreshes. */
+  tokenParameters?: Record<string, string>;
+  /** The `redirect_uri` that a refresh sends. */
+  refreshRedirectUri?: string;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /** The client, with its secret if it has one. */

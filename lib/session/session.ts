@@ -50,6 +50,10 @@ export interface ISession {
   resourceIndicator?: string;
   /** Set if a refresh sends the scopes, because the server requires them. */
   refreshScope?: true;
+  /** Further parameters of token requests and refreshes. */
+  tokenParameters?: Record<string, string>;
+  /** The `redirect_uri` that a refresh sends, because the server requires it. */
+  refreshRedirectUri?: string;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /**
@@ -173,8 +177,7 @@ export async function refreshSessionWith(
   session: ISession,
 ): Promise<ISession> {
   const { dpop, now, client = session.client } = context;
-  const { serverMetadata, token, scopes, refreshScope, dpopThumbprint } =
-    session;
+  const { serverMetadata, token, scopes, dpopThumbprint } = session;
   const { access_token, id_token } = token;
   // A holder of the former key could not use a token that is bound to another key.
   requireArgument(
@@ -184,9 +187,15 @@ export async function refreshSessionWith(
   );
   // The server knows these too, and may repeat them.
   const own = fork({ ...context, client }, [access_token, id_token ?? ""]);
-  const fresh = await refreshWith(own, serverMetadata, token, {
-    scopes: refreshScope && scopes,
+  const requested = {
+    scopes: session.refreshScope && scopes,
     resource: requestedResource(session),
+  };
+  const fresh = await refreshWith(own, serverMetadata, token, requested, {
+    ...session.tokenParameters,
+    ...(session.refreshRedirectUri && {
+      redirect_uri: session.refreshRedirectUri,
+    }),
   });
   // The sign-in had no valid ID token, so there is none to compare this one with.
   if (id_token === undefined) delete fresh.id_token;

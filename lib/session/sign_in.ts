@@ -8,13 +8,11 @@
 import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { selectScopes } from "../core/scopes.ts";
-import type { IAuthorizationDetail } from "../core/types.ts";
 import { fork } from "../http/_context.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { IDpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
+import { withFurther } from "../token/_form.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { parseWith } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
@@ -33,76 +31,9 @@ import {
   type ISessionOptions,
   sessionContextOf,
 } from "./session.ts";
+import type { IStartAuthorizationOptions } from "./sign_in_options.ts";
 
 export type { IPendingAuthorization };
-
-/** Options of {@linkcode startAuthorization}. */
-export interface IStartAuthorizationOptions
-  extends Omit<IRequestOptions, "headers"> {
-  /**
-   * The client, for example from {@linkcode ensureClient}. A client with its own
-   * authentication is passed to {@linkcode finishAuthorization} again.
-   */
-  client: Client;
-  /** Redirect URI, which receives the authorization response. */
-  redirectUri: string | URL;
-  /**
-   * Scopes to request; those of the context when absent. If this option contains
-   * `openid`, the ID token has to be valid; if only the context requests it, an ID
-   * token that is not valid is left out of the session.
-   */
-  scopes?: readonly string[] | undefined;
-  /** Adds the scope `offline_access` if the server lists it. */
-  offlineAccess?: boolean | undefined;
-  /**
-   * The former session of the user, if there is one. If it should have a refresh token
-   * but has none, the request has `prompt=consent`: some servers issue refresh tokens
-   * only then.
-   */
-  session?: Pick<ISession, "scopes" | "token"> | null | undefined;
-  /** Authorization details to request (RFC 9396). */
-  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
-  /** Further parameters, such as `prompt` or `login_hint`. */
-  parameters?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Pushes the request to the server (RFC 9126).
-   *
-   * @default {`require_pushed_authorization_requests` of the server metadata}
-   */
-  par?: boolean | undefined;
-  /**
-   * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is
-   * sent to the resource of the discovery only, whatever is named here.
-   *
-   * @default {the resource of the discovery}
-   */
-  resource?: string | URL | false | undefined;
-  /**
-   * Sends the scopes of the session in a refresh too, for a server that requires them.
-   */
-  refreshScope?: boolean | undefined;
-  /** Binds the authorization code to a key (RFC 9449, section 10). */
-  dpop?: IDpop | undefined;
-  /** Accepts a server that does not list its PKCE methods. */
-  assumePkce?: boolean | undefined;
-  /**
-   * Refuses an authorization response without `iss`, also from a server that does not
-   * announce it. For a client whose identifier other servers can know, such as one with
-   * a client metadata document, only `iss` shows which server has issued a code.
-   *
-   * @default {`authorization_response_iss_parameter_supported` of the server metadata}
-   */
-  requireIss?: boolean | undefined;
-  /** Accepts any http endpoint, and any endpoint on loopback. */
-  allowHttp?: boolean | undefined;
-  /**
-   * Returns the time in milliseconds since the Unix epoch.
-   *
-   * @default {Date.now}
-   */
-  now?: (() => number) | undefined;
-}
 
 /**
  * The part of a discovery that {@linkcode startAuthorization} uses.
@@ -184,6 +115,8 @@ export async function startWith(
     par,
     resource,
     refreshScope,
+    tokenParameters,
+    refreshRedirectUri,
     assumePkce,
     requireIss,
   }: Wanted,
@@ -211,7 +144,11 @@ export async function startWith(
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
   const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
-  const grant = grantOf(start, { resource, refreshScope }, client, scopes);
+  const flow = { resource, refreshScope, tokenParameters };
+  const grant = {
+    ...grantOf(start, flow, client, scopes),
+    refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
+  };
   const request = {
     redirectUri,
     state,
@@ -324,7 +261,8 @@ export async function finishWith(
     resource: requestedResource(pending),
   });
   const own = fork({ ...context, client });
-  const token = await tokenWith(own, serverMetadata, body);
+  const form = withFurther(body, pending.tokenParameters);
+  const token = await tokenWith(own, serverMetadata, form);
   const checked = await withCheckedIdToken(token, pending, now);
   return newSession(pending, checked, dpop);
 }

@@ -24,6 +24,20 @@ export function formOf(parameters: FormParameters): URLSearchParams {
   return form;
 }
 
+/**
+ * Adds further parameters to a form: those that it does not have, and that are not
+ * empty. The client authentication replaces its own when the form is sent.
+ */
+export function withFurther(
+  form: URLSearchParams,
+  further: Readonly<Record<string, string>> = {},
+): URLSearchParams {
+  for (const [name, value] of Object.entries(further)) {
+    if (value && !form.has(name)) form.append(name, value);
+  }
+  return form;
+}
+
 /** The parameters that most requests of a grant share. */
 export interface IRequested {
   resource?: string | URL | false | undefined;

@@ -12,7 +12,7 @@ import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
-import { type IRequested, requestedOf } from "./_form.ts";
+import { type IRequested, requestedOf, withFurther } from "./_form.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import {
@@ -314,6 +314,7 @@ export async function redeemWith(
   serverMetadata: TokenServer,
   { assertion }: Pick<IIdJag, "assertion">,
   requested: IRequested,
+  further?: Readonly<Record<string, string>>,
 ): Promise<IToken> {
   const { client, dpop, now } = context;
   const { issuer } = serverMetadata;
@@ -331,5 +332,5 @@ export async function redeemWith(
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
   const body = buildJwtBearerBody({ ...requested, assertion });
-  return await tokenWith(context, serverMetadata, body);
+  return await tokenWith(context, serverMetadata, withFurther(body, further));
 }

@@ -23,7 +23,8 @@ import { pause, underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
-import { formWith, type IRequested, requestedOf } from "./_form.ts";
+import type { IRequested } from "./_form.ts";
+import { formWith, requestedOf, withFurther } from "./_form.ts";
 import { postForm } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
@@ -281,6 +282,7 @@ export async function pollDeviceToken(
 interface IPolling
   extends Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
   requested: IRequested;
+  further?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Polls for the token of a device. See {@linkcode pollDeviceToken}. */
@@ -288,7 +290,7 @@ export async function pollWith(
   context: IGrantContext,
   serverMetadata: TokenServer,
   authorization: IDeviceAuthorization,
-  { onPending, delay = pause, requested }: IPolling,
+  { onPending, delay = pause, requested, further }: IPolling,
 ): Promise<IToken> {
   const { signal, now } = context;
   const { device_code, expires_at } = authorization;
@@ -297,10 +299,9 @@ export async function pollWith(
     "authorization.expires_at",
     "a number of seconds",
   );
-  const body = buildDeviceTokenBody({
-    ...requested,
-    deviceCode: requireNonEmptyString("device_code", device_code),
-  });
+  const deviceCode = requireNonEmptyString("device_code", device_code);
+  const own = buildDeviceTokenBody({ ...requested, deviceCode });
+  const body = withFurther(own, further);
   const remaining = () => expires_at - now() / 1000;
   const expired = (cause?: OAuthClientError) =>
     errorOf(

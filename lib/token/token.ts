@@ -14,7 +14,7 @@ import type { IFormRequestOptions } from "./form_options.ts";
 import { secretsIn } from "../http/_context.ts";
 import { type IMessage, words } from "../http/_error.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
-import { type IRequested, requestedOf } from "./_form.ts";
+import { type IRequested, requestedOf, withFurther } from "./_form.ts";
 import { postForm } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { problemOf } from "./_usable_token.ts";
@@ -298,12 +298,14 @@ export async function refreshWith(
   serverMetadata: TokenServer,
   token: RefreshedToken,
   requested: IRequested,
+  further?: Readonly<Record<string, string>>,
 ): Promise<IToken> {
   const { refresh_token = "", refresh_expires_at } = token;
-  const body = buildRefreshTokenBody({
+  const own = buildRefreshTokenBody({
     ...requested,
     refreshToken: refresh_token,
   });
+  const body = withFurther(own, further);
   const fresh = await tokenWith(context, serverMetadata, body);
   // A response without a scope grants the requested one (RFC 6749, section 5.1).
   const scope = body.get("scope") ?? token.scope;

@@ -171,6 +171,18 @@ Deno.test("createAuthorizedFetch().renew() repeats no token of the session", asy
   assertHides(error, "discovery_failed", [access_token]);
 });
 
+Deno.test("createAuthorizedFetch() repeats no value of tokenParameters, unless its parameter is public", async () => {
+  const key = "s3cret-tenant-key";
+  const tokenParameters = { key, audience: MCP };
+  const { api } = resourceFetch(
+    () => challenge(`${OTHER}/${key}`),
+    { store: memoryStore({ ...SESSION, tokenParameters }) },
+  );
+  const error = await assertRejects(() => api(MCP));
+  assertHides(error, "discovery_failed", [key]);
+  assert(shown(error).includes(MCP));
+});
+
 Deno.test("createAuthorizedFetch().renew() repeats no token that has been replaced since", async () => {
   const store = memoryStore({ ...SESSION, token });
   const { api } = resourceFetch(({ url, headers }) => {

@@ -470,6 +470,15 @@ Deno.test("crossAppFlow() requests of the server no more than the identity provi
   assertEquals(again.forms.map(({ scope }) => scope), ["read"]);
 });
 
+Deno.test("crossAppFlow() sends tokenParameters to the server of the resource only", async () => {
+  const tokenParameters = { tenant: "t1", scope: "own", assertion: "own" };
+  const { hosts, forms } = await run({ options: { tokenParameters } });
+  assertEquals(hosts.length, 2);
+  assertEquals(forms.map(({ tenant }) => tenant), [undefined, "t1"]);
+  assertEquals(forms.map(({ scope }) => scope), ["read", "read"]);
+  assertEquals(forms[1]!.assertion === "own", false);
+});
+
 Deno.test("crossAppFlow() binds the ID-JAG and the token to the DPoP key", async () => {
   const dpop = await createDpop();
   const bound = await signIdJag({ cnf: { jkt: dpop.thumbprint } });
@@ -547,6 +556,7 @@ Deno.test("crossAppFlow() refuses options of the wrong type when it is created",
       { client: undefined },
       { client: clientSecretBasic("c", "s") },
       { getSubjectToken: VALID },
+      { tokenParameters: "a=b" },
     ]
   ) {
     assertThrowsCode(

@@ -780,6 +780,61 @@ Deno.test("codeFlow() and deviceFlow() keep in the session that a refresh sends 
   }
 });
 
+Deno.test("codeFlow() and deviceFlow() send tokenParameters in token requests and refreshes, where the library does not set them", async () => {
+  const SECRET = "s3cret-tenant-key";
+  const common = {
+    client: KNOWN,
+    refreshRedirectUri: true,
+    tokenParameters: {
+      tenant: SECRET,
+      redirect_uri: "https://other.example/",
+      grant_type: "password",
+      client_id: "other",
+      empty: "",
+    },
+  };
+  for (
+    const [authorize, redirectUris] of [
+      [codeFlow({ ...CODE, ...common }), [REDIRECT_URI, REDIRECT_URI]],
+      [
+        codeFlow({ ...CODE, ...common, refreshRedirectUri: false }),
+        [REDIRECT_URI, "https://other.example/"],
+      ],
+      [
+        deviceFlow({ ...common, show() {}, delay: () => Promise.resolve() }),
+        ["https://other.example/", "https://other.example/"],
+      ],
+    ] as const
+  ) {
+    using stub = stubFetch({ [DEVICE]: device, [TOKEN]: token });
+    const { fetch } = stub;
+    const session = await authorize({ ...REQUEST, fetch });
+    await refreshSession(session, { fetch });
+    const forms = stub.requests.filter(({ url }) => url === TOKEN).map((
+      { body },
+    ) => new URLSearchParams(body));
+    const values = (name: string) => forms.map((form) => form.getAll(name));
+    assertEquals(values("redirect_uri").flat(), [...redirectUris]);
+    assertEquals(values("tenant"), [[SECRET], [SECRET]]);
+    assertEquals(values("client_id"), [["known"], ["known"]]);
+    assertEquals(values("empty"), [[], []]);
+    assertEquals(forms[1]!.getAll("grant_type"), ["refresh_token"]);
+    const others = stub.requests.filter(({ url }) => url !== TOKEN);
+    assert(!JSON.stringify(others).includes(SECRET));
+    using refusing = stubFetch({
+      [TOKEN]: json({
+        error: "invalid_grant",
+        error_description: `no tenant ${SECRET}`,
+      }, { status: 400 }),
+    });
+    const error = await assertRejects(
+      () => refreshSession(session, { fetch: refusing.fetch }),
+      OAuthClientError,
+    );
+    assert(!`${error.message} ${JSON.stringify(error)}`.includes(SECRET));
+  }
+});
+
 Deno.test("flows refuse options of the wrong type when they are created", () => {
   for (
     const create of [
@@ -795,6 +850,8 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       () => codeFlow({ ...CODE, knownClients: untyped(UNBOUND) }),
       () => codeFlow({ ...CODE, scopes: untyped("read") }),
       () => codeFlow({ ...CODE, registrationToken: untyped(7) }),
+      () => codeFlow({ ...CODE, tokenParameters: untyped({ n: 1 }) }),
+      () => deviceFlow({ show() {}, tokenParameters: untyped("a=b") }),
       () => codeFlow({ ...CODE, resource: untyped(true) }),
       () => codeFlow({ ...CODE, resource: "" }),
       () => codeFlow({ ...CODE, resource: "inside" }),
