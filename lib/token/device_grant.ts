@@ -279,8 +279,7 @@ export async function pollDeviceToken(
 }
 
 /** How a device code is polled for. */
-interface IPolling
-  extends Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
+interface IPoll extends Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
   requested: IRequested;
   further?: Readonly<Record<string, string>> | undefined;
 }
@@ -290,7 +289,7 @@ export async function pollWith(
   context: IGrantContext,
   serverMetadata: TokenServer,
   authorization: IDeviceAuthorization,
-  { onPending, delay = pause, requested, further }: IPolling,
+  { onPending, delay = pause, requested, further }: IPoll,
 ): Promise<IToken> {
   const { signal, now } = context;
   const { device_code, expires_at } = authorization;
