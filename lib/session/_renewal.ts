@@ -271,14 +271,14 @@ export async function prepare(
   const isExpiring = session && refused && expires(session, when, rules);
   const isUseless = isRequired && (!refused || isRefused(refused));
   const mayRenew = mayRefresh || authorize !== undefined;
-  const isStillValid = () => isExpiring && !expires(session, "now", rules);
-  const key = `renew ${refused}`;
-  const isPaused = !isUseless && isStillValid() &&
-    store.later.errorFor(key, rules.now());
-  if (mayRenew && (isExpiring || isUseless) && !isPaused) {
+  if (mayRenew && (isExpiring || isUseless)) {
+    const key = `renew ${refused}`;
+    const isStillValid = () => isExpiring && !expires(session, "now", rules);
+    const isPaused = !isUseless && isStillValid() &&
+      store.later.errorFor(key, rules.now());
     try {
       const need = { refused, mayRefresh: true, isWanted };
-      return await renew(need, renewal, signal);
+      if (!isPaused) return await renew(need, renewal, signal);
     } catch (error) {
       const isTolerated = adviceFor(error).action === "retry" ||
         (isOAuthClientError(error) && error.code === "sign_in_required");
