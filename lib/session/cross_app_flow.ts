@@ -27,7 +27,7 @@ import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
-import { grantOf, newSession } from "./_new_session.ts";
+import { grantOf, type IGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { type ISession, sessionContextOf } from "./session.ts";
@@ -119,12 +119,14 @@ if it is known to accept ID-JAGs)`;
 
 /** Returns the ID-JAG of a session, if it was issued for what is requested now. */
 function keptIdJagOf(
-  { session, context, isFresh, acrValues, maxAge }: IAuthorizeRequest,
-  scopes: readonly string[],
+  { session, isFresh, acrValues, maxAge }: IAuthorizeRequest,
+  grant: IGrant,
 ): ISession["idJag"] {
-  const isFor = session?.resource === context.resource && !isFresh &&
+  // Its audience, client, key and expiry are checked when it is redeemed.
+  const isFor = session?.resource === grant.resource && !isFresh &&
+    requestedResource(session) === requestedResource(grant) &&
     acrValues === undefined && maxAge === undefined &&
-    missingScopes(scopes, session.scopes).length === 0;
+    missingScopes(grant.scopes, session.scopes).length === 0;
   return isFor ? session.idJag : undefined;
 }
 
@@ -307,7 +309,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
       };
     };
 
-    const kept = keptIdJagOf(request, scopes);
+    const kept = keptIdJagOf(request, grant);
     if (kept) {
       try {
         return await redeem(kept);

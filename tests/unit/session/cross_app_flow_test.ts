@@ -369,6 +369,22 @@ Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it w
     request: { session: { ...session, resource } },
   });
   assertEquals(hosts, [IDP_HOST, AS_HOST], "another resource");
+  // The resource by another name, or none: the ID-JAG is for the former one.
+  for (const named of ["urn:inside", false] as const) {
+    const { hosts, forms } = await run({
+      options: { resource: named },
+      request: { session },
+      idp: [idJagReply(await signIdJag({ resource: named || undefined }))],
+    });
+    assertEquals(hosts, [IDP_HOST, AS_HOST], String(named));
+    assertEquals(forms[0]?.resource, named || undefined);
+  }
+  const inside = { ...session, resourceIndicator: "urn:inside" };
+  const kept = await run({
+    options: { resource: "urn:inside" },
+    request: { session: inside },
+  });
+  assertEquals(kept.hosts, [AS_HOST]);
 });
 
 Deno.test("crossAppFlow() sends an ID-JAG to no second server", async () => {
