@@ -128,8 +128,7 @@ const closed = (what: string) =>
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
  * `redirectUri` is not of the origin of the page.
- * @see RFC 6749, section 4.1; draft-ietf-oauth-browser-based-apps, section 6.3; HTML,
- * section 7.1.3.
+ * @see RFC 6749, section 4.1; RFC 10017, section 6.3; HTML, section 7.1.3.
  *
  * @example Sign in when the user clicks
  * ```ts

@@ -96,7 +96,7 @@ const pathOf = (url: string) => parseUrl(url)?.pathname;
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
  * `redirectUri` is not of the origin of the page.
- * @see RFC 6749, section 4.1; draft-ietf-oauth-browser-based-apps, section 6.3.
+ * @see RFC 6749, section 4.1; RFC 10017, section 6.3.
  *
  * @example Leave the page to sign in, and go on when the user is back
  * ```ts
