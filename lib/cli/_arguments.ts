@@ -27,6 +27,7 @@ export interface IArguments {
   readonly scopes?: readonly string[] | undefined;
   readonly parameters: Readonly<Record<string, string>>;
   readonly trustedIssuers: Readonly<Record<string, string>>;
+  readonly trustedResources: Readonly<Record<string, string>>;
   /** The resource indicator to send, or false to send none. */
   readonly indicator?: string | false | undefined;
   readonly minTtlSeconds: number;
@@ -113,12 +114,15 @@ function readPairs(
   }));
 }
 
-/** Reads `issuer=issuer`, where both may have further equals signs. */
-function readIssuers(values: readonly string[] = []): Record<string, string> {
+/** Reads `URL=URL` of an option, where both may have further equals signs. */
+function readTrusted(
+  option: string,
+  values: readonly string[] = [],
+): Record<string, string> {
   return Object.fromEntries(values.map((value) => {
     const [, named, claimed] = /^(https?:\S+?)=(https?:\S+)$/.exec(value) ?? [];
     if (named === undefined || claimed === undefined) {
-      throw usageError("--trusted-issuer requires NAMED_URL=CLAIMED_URL");
+      throw usageError(`--${option} requires NAMED_URL=CLAIMED_URL`);
     }
     return [named, claimed] as const;
   }));
@@ -256,7 +260,11 @@ export function readArguments(
     serverMetadata: given["server-metadata"],
     scopes,
     parameters: readPairs("param", given.param),
-    trustedIssuers: readIssuers(given["trusted-issuer"]),
+    trustedIssuers: readTrusted("trusted-issuer", given["trusted-issuer"]),
+    trustedResources: readTrusted(
+      "trusted-resource",
+      given["trusted-resource"],
+    ),
     indicator: readIndicator(given.resource),
     minTtlSeconds: readSeconds("min-ttl", given["min-ttl"]) ?? DEFAULT_MIN_TTL,
     html: given.html,

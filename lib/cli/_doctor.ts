@@ -108,6 +108,7 @@ export async function runDoctor(
     assumePkce: given.assumePkce,
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
+    trustedResources: given.trustedResources,
     // The tokens of a sign-in are revoked before the program ends.
     signal: host.endSignal(),
     signIn: await signInOf(given, printLine, io),

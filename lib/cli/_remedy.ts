@@ -9,8 +9,8 @@ import {
 import { isMismatch } from "../discovery/_search.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 
-/** The remedies for a code, for every command. */
-const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
+/** The remedy for each code, for every command; undefined where others say more. */
+const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
   discovery_failed:
     "`oauth-helper doctor URL` says what is missing. For an API without metadata, " +
     "pass what its manual says: --server-metadata FILE.",
@@ -22,15 +22,40 @@ const REMEDIES: Readonly<Partial<Record<OAuthClientErrorCode, string>>> = {
     "sign in again.",
   redirect_refused:
     "`oauth-helper doctor URL` shows where the server redirects to.",
+  sign_in_required: "Run `oauth-helper login URL`.",
   unsupported:
     "`oauth-helper doctor URL` says what the server supports. Where it registers no " +
     "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
   url_refused: "Use https; --allow-http accepts http.",
+  // The message names the argument.
+  invalid_argument: undefined,
+  // What helps depends on the status or the error of the server: see `adviceFor`.
+  network_error: undefined,
+  oauth_error: undefined,
+  timeout: undefined,
+  unexpected_status: undefined,
+  // The response is to be examined, or is that of another sign-in: see `adviceFor`.
+  identifier_mismatch: undefined,
+  invalid_authorization_response: undefined,
+  invalid_id_jag: undefined,
+  invalid_id_token: undefined,
+  invalid_jwt: undefined,
+  invalid_metadata: undefined,
+  invalid_response: undefined,
+  response_too_large: undefined,
+  // Of web pages only.
+  popup_blocked: undefined,
+  popup_closed: undefined,
+  redirected: undefined,
 };
 
 const OTHER_ISSUER =
   "Where both are known to be one server, pass --trusted-issuer NAMED=CLAIMED, the " +
   "expected issuer first. `oauth-helper doctor URL` says what the operator can mend.";
+
+const OTHER_RESOURCE =
+  "Where both are known to be one resource, pass --trusted-resource URL=RESOURCE, the " +
+  "URL of the command first. `oauth-helper doctor URL` says what the operator can mend.";
 
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
@@ -47,7 +72,11 @@ function specialRemedyOf(
   { code, url, request, attempts = [], status = 0, cause }: OAuthClientError,
   retryAfter: number | undefined,
 ): string | undefined {
-  // Those of the authorization server; metadata of another resource is the cause.
+  // The metadata of another resource is the cause of the whole discovery.
+  if (isOAuthClientError(cause) && cause.code === "identifier_mismatch") {
+    return OTHER_RESOURCE;
+  }
+  // Those of the authorization server.
   const firstOfServer = attempts.map(({ error }) => !error).lastIndexOf(true) +
     1;
   const last = attempts.slice(firstOfServer);

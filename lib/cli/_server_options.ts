@@ -94,7 +94,8 @@ export async function clientOf(
 export async function serverOptionsOf(
   given: IArguments,
 ): Promise<Partial<IAuthorizedFetchOptions>> {
-  const { serverMetadata: path, trustedIssuers, allowHttp } = given;
+  const { serverMetadata: path, trustedIssuers, trustedResources, allowHttp } =
+    given;
   const serverMetadata = path === undefined
     ? undefined
     : await readServerMetadata(path);
@@ -103,6 +104,7 @@ export async function serverOptionsOf(
     client: await clientOf(given, serverMetadata),
     serverMetadata,
     allowHttp,
-    ...(Object.keys(trustedIssuers).length > 0 && { trustedIssuers }),
+    trustedIssuers,
+    trustedResources,
   };
 }

@@ -13,6 +13,7 @@ const NAMES: Readonly<Record<string, string>> = {
   resource: "--resource",
   scopes: "--scope",
   trustedIssuers: "--trusted-issuer",
+  trustedResources: "--trusted-resource",
 };
 
 /** Options of the library whose only value is the presence of the option. */

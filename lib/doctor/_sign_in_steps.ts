@@ -18,7 +18,7 @@ export function isOfSignIn({ name }: Pick<IExchange, "name">): boolean {
 
 /** Parameters, and members of responses, that are public. All others are hidden. */
 const PUBLIC =
-  /^(error(_description|_uri)?|grant_types?|response_(type|mode)s?|issued_token_type|token_type(_hint)?|scope|resource|audience|(refresh_)?expires_in|refresh_token_expires_in|interval|iss|prompt|max_age|acr_values|redirect_uris?|client_(id|name|uri|id_issued_at|secret_expires_at)|application_type|token_endpoint_auth_method|code_challenge_method|verification_ur[il])$/;
+  /^(error(_description|_uri)?|grant_types?|response_(type|mode)s?|issued_token_type|token_type(_hint)?|scope|resource|audience|(refresh_)?expires_in|refresh_token_(expires_in|timeout)|authorization_expires_in|interval|iss|prompt|max_age|acr_values|redirect_uris?|client_(id|name|uri|id_issued_at|secret_expires_at)|application_type|token_endpoint_auth_method|code_challenge_method|verification_ur[il])$/;
 
 /** Members of a successful response that errors and findings must not repeat. */
 const SECRET = /token$|secret$|code$|assertion$|^request_uri$|_uri_complete$/;

@@ -101,6 +101,28 @@ test("--client-id does not move to another port, and names --redirect-uri", asyn
   );
 });
 
+test("--trusted-resource accepts metadata with another resource for the URL", async (desk) => {
+  const inside = "https://inside.example/mcp";
+  const servers = await startTestServers({
+    resourceMetadata: { resource: inside },
+  });
+  const { resource } = servers;
+  const command = ["login", resource];
+  const refused = await desk.start(command, { isTerminal: true }).end();
+  assertEquals(refused.code, 1);
+  assertStringIncludes(refused.output, "--trusted-resource");
+  const trusted = `--trusted-resource=${resource}=${inside}`;
+  // This server knows the resource by its URL only.
+  const sent = await desk.signIn(["login", trusted, resource]);
+  assertStringIncludes(sent.output, `invalid_target: resource is ${inside}`);
+  const named = ["login", trusted, `--resource=${resource}`, resource];
+  const { code, output } = await desk.signIn(named);
+  assertEquals(code, 0, output);
+  const [{ session } = {}] = await desk.sessions();
+  assertEquals(session.resource, resource);
+  await servers.close();
+});
+
 test("--require-iss refuses a response that does not name its server", async (desk) => {
   const servers = await startTestServers({
     iss: null,

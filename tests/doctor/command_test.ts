@@ -105,6 +105,19 @@ Deno.test("runDoctor() says that it registers a client before it does", async ()
   ]);
 });
 
+Deno.test("runDoctor() accepts another resource for the URL, and names the option for it", async () => {
+  const inside = "http://api.example/mcp";
+  const fetch = remote((model) => {
+    Object.assign(model.resourceMetadata, { resource: inside });
+  });
+  const option = `--trusted-resource ${TARGET}=${inside}`;
+  const { status, text } = await run([TARGET], { fetch });
+  assertEquals(status, 1);
+  assertStringIncludes(text.replace(/\s+/g, " "), `until then: \`${option}\`.`);
+  const trusted = await run([TARGET, ...option.split(" ")], { fetch });
+  assertEquals(trusted.status, 0, trusted.text);
+});
+
 Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {
   const fetch = remote(server({
     issuer: "https://other.example/a",

@@ -65,7 +65,11 @@ Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
 
 Deno.test("diagnose() shows what a sign-in sent and received, without its secrets", async () => {
   const { steps, model, ...rest } = await signedIn(
-    members("/as/token", { "x-note": "for your eyes" }),
+    members("/as/token", {
+      "x-note": "for your eyes",
+      refresh_token_timeout: 600,
+      authorization_expires_in: 900,
+    }),
     { parameters: { login_hint: "alice@example.org" } },
   );
   const { sent, received } = steps.find(({ name }) => name === "token") ?? {};
@@ -84,6 +88,8 @@ Deno.test("diagnose() shows what a sign-in sent and received, without its secret
     expires_in: 3600,
     scope: "read",
     "x-note": "[hidden]",
+    refresh_token_timeout: 600,
+    authorization_expires_in: 900,
   });
   const { sent: call } = steps.find(({ name }) => name === "call") ?? {};
   assertEquals(call, { Authorization: "Bearer [hidden]" });

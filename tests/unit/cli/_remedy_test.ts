@@ -34,7 +34,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
         cause: new OAuthClientError("identifier_mismatch", "m"),
       }),
       1,
-      /^(?!.*--trusted-issuer).*--server-metadata/,
+      /^(?!.*--trusted-issuer).*--trusted-resource/,
     ],
     [new OAuthClientError("timeout", "m"), 1, /again, and sign in sooner/],
     [
@@ -58,6 +58,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     ]),
     [new OAuthClientError("unsupported", "m"), 1, /--client-id/],
     [new OAuthClientError("invalid_session", "m"), 1, /--key-command/],
+    [new OAuthClientError("sign_in_required", "m"), 1, /login URL/],
     [new OAuthClientError("url_refused", "m"), 1, /--allow-http/],
     [new OAuthClientError("identifier_mismatch", "m"), 1, /--assume-pkce/],
     [
