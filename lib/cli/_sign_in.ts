@@ -66,7 +66,7 @@ export async function flowOf(
     "../native/loopback_receiver.ts"
   );
   const { codeFlow } = await import("../session/code_flow.ts");
-  const { redirectUri, visit } = createLoopbackReceiver(
+  const { redirectUri, turn, visit } = createLoopbackReceiver(
     receiverOptionsOf(given, host),
   );
   return codeFlow({
@@ -83,6 +83,7 @@ export async function flowOf(
         );
       }
     },
+    turn,
     visit,
     assumePkce: given.assumePkce,
     requireIss: given.requireIss,

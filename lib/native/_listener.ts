@@ -8,7 +8,8 @@ import {
 import { type AddressInfo, isIPv6 } from "node:net";
 import { OAuthClientError } from "../core/errors.ts";
 
-const IPV4 = "127.0.0.1";
+/** The address of the loopback interface. */
+export const IPV4 = "127.0.0.1";
 const IPV6 = "::1";
 
 /** How often another free port is tried, as one may be free on one address only. */

@@ -5,7 +5,6 @@
  * @module
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 // Not the global function, whose timers have no `unref` in Deno.
 import { setTimeout as startTimer } from "node:timers";
 import { requireArgument } from "../core/_arguments.ts";
@@ -14,10 +13,10 @@ import { isWebUrl, quoteUrl } from "../core/_url.ts";
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
-import { type IListener, listen } from "./_listener.ts";
-import { type IPage, lastPage, PAGE_HEADERS, renderPage } from "./_page.ts";
 import { onInputLine, queryInLine } from "./_paste.ts";
 import { settingsOf } from "./_receiver_settings.ts";
+import { type ISharedListener, shareListener } from "./_shared_listener.ts";
+import { takeTurn } from "./_turn.ts";
 import type {
   ILoopbackReceiver,
   ILoopbackReceiverOptions,
@@ -39,7 +38,9 @@ const STILL_WAITING_MS = 30_000;
  *
  * The receiver listens from the call of `redirectUri` until `visit` has ended, and
  * keeps the process alive only during `visit`. It can be used several times, also at
- * the same time. If a server refuses to register the redirect URI, the receiver offers
+ * the same time. The receivers of a process show one page at a time: each waits for its
+ * turn to open the browser, and `timeoutMs` counts from then. Receivers with the same
+ * port share one listener, which finds the visit by `state`. If a server refuses to register the redirect URI, the receiver offers
  * the same one with `localhost` in place of `127.0.0.1` (RFC 8252, section 8.3).
  *
  * `redirectUri` rejects with the code `network_error` if it cannot listen on the port.
@@ -77,40 +78,26 @@ export function createLoopbackReceiver(
   const { port, host, bind, path, open, paste, print, title, page, timeoutMs } =
     settingsOf(options);
   const waitMs = Math.min(timeoutMs, LONGEST_TIMER_MS);
-  /** The functions that end each visit, by `state`. */
-  const waiting = new Map<string, (query: string) => void>();
-  let listening: Promise<IListener> | undefined;
-  /** Redirect URIs that were returned, and whose visit has not ended. */
+  let listening: Promise<ISharedListener> | undefined;
+  /** Redirect URIs that were returned, and whose sign-in has not ended. */
   let uses = 0;
+  /** How many of these have come to their turn, or wait for it. */
+  let begun = 0;
+  /** How many turns are those of a flow, which has made its request. */
+  let turns = 0;
   let idle: ReturnType<typeof setTimeout> | undefined;
-
-  const nothing: IPage = {
-    status: 404,
-    headers: PAGE_HEADERS,
-    body: renderPage(title, "There is nothing here."),
-  };
-  const handle = (request: IncomingMessage, response: ServerResponse) => {
-    const target = request.url ?? "";
-    const pathname = target.replace(/\?.*$/s, "");
-    const query = target.slice(pathname.length);
-    const parameters = new URLSearchParams(query);
-    const finish = request.method === "GET" && pathname === path
-      ? waiting.get(parameters.get("state") ?? "")
-      : undefined;
-    // The page has been sent, or the browser has gone.
-    if (finish) response.once("close", () => finish(query));
-    const { status, headers, body } = finish
-      ? lastPage(parameters, title, page)
-      : nothing;
-    response.writeHead(status, headers);
-    response.end(body);
-  };
 
   const close = async () => {
     const closing = listening;
     listening = undefined;
     clearTimeout(idle);
-    await (await closing)?.close();
+    await (await closing)?.release();
+  };
+
+  const end = async () => {
+    begun--;
+    uses = Math.max(0, uses - 1);
+    if (uses === 0) await close();
   };
 
   const redirectUri: ILoopbackReceiver["redirectUri"] = async (request) => {
@@ -121,13 +108,13 @@ export function createLoopbackReceiver(
       !isInDocument && !isNamed;
     // What was refused leads to no visit.
     const isNew = !refused || !listening;
-    const starting = listening ??= listen(
+    const starting = listening ??= shareListener(
       { host: offered, bind, port: port ?? DEFAULT_AUTH_FLOW_PORT },
-      handle,
+      title,
       mayChange,
     );
     if (isNew) uses++;
-    let listener: IListener;
+    let listener: ISharedListener;
     try {
       listener = await starting;
     } catch (error) {
@@ -138,7 +125,7 @@ export function createLoopbackReceiver(
     clearTimeout(idle);
     // Otherwise, a flow that fails before its visit would leave the receiver open.
     idle = startTimer(() => {
-      uses = waiting.size;
+      uses = begun;
       if (uses === 0) void close();
     }, waitMs).unref();
     if (offered === "localhost") await listener.alsoForLocalhost();
@@ -161,6 +148,29 @@ export function createLoopbackReceiver(
     }
   };
 
+  const turn: ILoopbackReceiver["turn"] = async ({ signal } = {}) => {
+    let endTurn: (() => void) | undefined;
+    begun++;
+    try {
+      await underSignal(
+        signal,
+        () => new Promise<void>((resolve) => endTurn = takeTurn(resolve)),
+      );
+    } catch (error) {
+      endTurn?.();
+      await end();
+      throw error;
+    }
+    turns++;
+    return async () => {
+      if (!endTurn) return;
+      turns--;
+      endTurn();
+      endTurn = undefined;
+      await end();
+    };
+  };
+
   const visit: ILoopbackReceiver["visit"] = async (url, authorization) => {
     const { pending, signal } = authorization;
     const { state } = pending;
@@ -170,35 +180,52 @@ export function createLoopbackReceiver(
       "called after redirectUri, within timeoutMs",
     );
     const listener = await listening;
+    const isTurn = turns > 0;
+    if (!isTurn) begun++;
     const stops: (() => void)[] = [];
     const receive = () =>
       new Promise<string>((resolve, reject) => {
-        const expire = () => {
-          const message = "The user has not signed in within " +
-            describeMs(timeoutMs);
-          reject(new OAuthClientError("timeout", message));
+        // A response counts also before the turn: the caller may have shown the URL.
+        const visit = { path, title, page, finish: resolve };
+        stops.push(listener.expect(state, visit));
+        const showPage = () => {
+          const expire = () => {
+            const message = "The user has not signed in within " +
+              describeMs(timeoutMs);
+            reject(new OAuthClientError("timeout", message));
+          };
+          const timer = setTimeout(expire, waitMs);
+          const remind = () =>
+            print(
+              "Still waiting for the sign-in. The URL can be opened again.",
+            );
+          const reminder = setTimeout(remind, STILL_WAITING_MS);
+          stops.push(() => clearTimeout(timer), () => clearTimeout(reminder));
+          if (paste) {
+            stops.push(onInputLine((line) => {
+              const query = queryInLine(line);
+              const isResponse =
+                new URLSearchParams(query).get("state") === state;
+              if (isResponse) resolve(query);
+              else if (line.trim() !== "") {
+                print(
+                  "This is not the response to this request. Paste it again:",
+                );
+              }
+            }));
+          }
+          void show(url.href);
         };
-        const timer = setTimeout(expire, waitMs);
-        const remind = () =>
-          print("Still waiting for the sign-in. The URL can be opened again.");
-        const reminder = setTimeout(remind, STILL_WAITING_MS);
-        stops.push(() => clearTimeout(timer), () => clearTimeout(reminder));
-        waiting.set(state, resolve);
-        listener.keepAlive(true);
-        if (paste) {
-          stops.push(onInputLine((line) => {
-            const query = queryInLine(line);
-            const isResponse =
-              new URLSearchParams(query).get("state") === state;
-            if (isResponse) resolve(query);
-            else if (line.trim() !== "") {
-              print(
-                "This is not the response to this request. Paste it again:",
-              );
-            }
-          }));
-        }
-        void show(url.href);
+        // One that fails to begin must not keep the next ones waiting.
+        const ask = () => {
+          try {
+            showPage();
+          } catch (error) {
+            reject(error);
+          }
+        };
+        if (isTurn) ask();
+        else stops.push(takeTurn(ask));
       });
     try {
       if (!isWebUrl(url.href)) {
@@ -210,12 +237,9 @@ export function createLoopbackReceiver(
       return response;
     } finally {
       for (const stop of stops) stop();
-      waiting.delete(state);
-      uses--;
-      if (waiting.size === 0) listener.keepAlive(false);
-      if (uses <= 0) await close();
+      if (!isTurn) await end();
     }
   };
 
-  return { redirectUri, visit };
+  return { redirectUri, turn, visit };
 }

@@ -12,8 +12,8 @@ import type {
 /** Options of {@linkcode createLoopbackReceiver}. */
 export interface ILoopbackReceiverOptions {
   /**
-   * The port, from 1 to 65535; if it is in use, `redirectUri` rejects. 0 selects any
-   * free port, for servers that do not compare the port (RFC 8252, section 7.3).
+   * The port, from 1 to 65535; if it is in use by another process, `redirectUri`
+   * rejects. Receivers of this process share it. 0 selects any free port, for servers that do not compare the port (RFC 8252, section 7.3).
    *
    * @default {33418, or a free port if that is in use; only 33418 with `bind`, and with a
    * client that you have named or a client metadata document, as many servers compare
@@ -86,7 +86,8 @@ export interface ILoopbackReceiverOptions {
    */
   page?: ((result: ILoopbackResult) => string | URL) | undefined;
   /**
-   * How long to wait for the user, in milliseconds.
+   * How long to wait for the user, in milliseconds. It counts from when the page is
+   * shown; receivers of the process that show theirs before are waited for.
    *
    * @default {300_000}
    */
@@ -105,7 +106,7 @@ export interface ILoopbackResult {
 }
 
 /**
- * A receiver of authorization responses: the options `redirectUri` and `visit` of
+ * A receiver of authorization responses: the options `redirectUri`, `turn` and `visit` of
  * {@linkcode codeFlow}.
  */
 export interface ILoopbackReceiver {
@@ -119,8 +120,19 @@ export interface ILoopbackReceiver {
     >,
   ) => Promise<string>;
   /**
-   * Opens the URL in the browser and waits for the authorization response. Returns
-   * the redirect URI with the query of the response.
+   * Waits until all receivers of the process that have begun before have ended, so that
+   * one page is shown at a time. Returns a function that ends the turn, and stops to
+   * listen. Rejects with the reason of the signal if that aborts during the wait.
+   *
+   * A visit within the turn opens the browser at once. Without it, `visit` itself waits,
+   * and a `request_uri` of the URL may expire in the meantime.
+   */
+  turn: (
+    request?: Pick<IVisit, "signal">,
+  ) => Promise<() => Promise<void>>;
+  /**
+   * Opens the URL in the browser, when it is its turn, and waits for the authorization
+   * response. Returns the redirect URI with the query of the response.
    */
   visit: (url: URL, authorization: ILoopbackVisit) => Promise<URL>;
 }

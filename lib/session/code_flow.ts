@@ -230,7 +230,7 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
  * @category Flows
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, knownClients = [] } = requireObject(
+  const { redirectUri, visit, turn, knownClients = [] } = requireObject(
     "options",
     options,
   );
@@ -239,6 +239,11 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     typeof redirectUri === "string" || typeof redirectUri === "function",
     "redirectUri",
     "a string or a function",
+  );
+  requireArgument(
+    turn === undefined || typeof turn === "function",
+    "turn",
+    "a function",
   );
   requireFlowOptions(options);
   const unfinished = new UnfinishedSignIns();
@@ -253,13 +258,17 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const kept = unfinished.clientFor(issuer, givenUp);
     const start = { options, request, context };
     const signIn = { ...start, ...await choose(start, kept) };
+    let endTurn: Awaited<ReturnType<NonNullable<typeof turn>>> | undefined;
     try {
+      endTurn = await turn?.({ signal: request.signal });
       const session = await signInOnceOrTwice(signIn);
       unfinished.succeeded(issuer);
       return session;
     } catch (error) {
       unfinished.failed(issuer, signIn.chosen, error);
       throw error;
+    } finally {
+      await endTurn?.();
     }
   });
   return naming(knownClients, authorize);

@@ -28,6 +28,20 @@ export interface ICodeFlowOptions extends IFlowOptions {
     url: URL,
     authorization: IVisit,
   ) => Promise<string | URL | URLSearchParams | Request>;
+  /**
+   * Waits until the user may be shown this sign-in, and returns a function that is called
+   * when the sign-in has ended. The authorization request is made after the wait, as the
+   * `request_uri` of a pushed request expires soon. The receiver of
+   * {@linkcode createLoopbackReceiver} has this function, so that several sign-ins at the
+   * start of a program open one tab at a time.
+   *
+   * @default {No wait}
+   */
+  turn?:
+    | ((
+      request: Pick<IVisit, "signal">,
+    ) => Promise<() => void | Promise<void>>)
+    | undefined;
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**

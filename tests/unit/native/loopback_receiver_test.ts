@@ -55,6 +55,19 @@ async function assertAborted(
   await within(LIMIT_MS, assertRejects(() => visit, Error, "over"));
 }
 
+/** Listens on a port as another process does, unless one does already. */
+async function occupy(port = 0, address = "127.0.0.1") {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.once("error", () => resolve());
+    server.listen(port, address, () => resolve());
+  });
+  const used = (server.address() as AddressInfo | null)?.port ?? port;
+  const close = () =>
+    new Promise<void>((resolve) => server.close(() => resolve()));
+  return { port: used, [Symbol.asyncDispose]: close };
+}
+
 /** Checks that nothing listens on the port of a redirect URI. */
 async function assertClosed(redirectUri: string): Promise<void> {
   await assertRejects(() => browse(redirectUri, "/callback"));
@@ -149,6 +162,7 @@ Deno.test("createLoopbackReceiver() shows an escaped page that can load nothing"
 
 for (const port of [undefined, 0]) {
   Deno.test(`createLoopbackReceiver() uses a free port with the port ${port}, if the usual one is in use`, async () => {
+    await using _usual = await occupy(33418);
     const receivers = [port, port].map((port) =>
       createLoopbackReceiver({ port })
     );
@@ -159,7 +173,7 @@ for (const port of [undefined, 0]) {
     }
     const ports = uris.map((uri) => new URL(uri).port);
     assert(ports[0] !== ports[1]);
-    assert(port !== 0 || !ports.includes("33418"), `${ports}`);
+    assert(!ports.includes("33418"), `${ports}`);
     for (const [index, receiver] of receivers.entries()) {
       await assertAborted(receiver, uris[index]!);
       await assertClosed(uris[index]!);
@@ -168,36 +182,39 @@ for (const port of [undefined, 0]) {
 }
 
 Deno.test("createLoopbackReceiver() listens on the given port only", async () => {
-  // Two visits, as other tests may use the usual port at the same time.
-  const usual = await startVisit(ignore);
-  const first = await startVisit(ignore);
-  const port = Number(new URL(first.redirectUri).port);
-  const second = createLoopbackReceiver({ port, host: "localhost", path: "/" });
+  const { port, ...taken } = await occupy();
+  const receiver = createLoopbackReceiver({
+    port,
+    host: "localhost",
+    path: "/",
+  });
   await assertRejectsCode(
-    () => second.redirectUri(),
+    () => receiver.redirectUri(),
     "network_error",
     `Cannot listen on port ${port} of localhost: it is in use, for example by ` +
       "another sign-in that still waits. End that program, or set port to one " +
       "that the client is registered with, or that its document lists",
   );
-  // A document lists the usual port, which the first receiver has, or another test, and
-  // a client that the caller has named may be registered with it.
-  for (const reason of [{ isInDocument: true }, { isNamed: true }]) {
-    const listed = createLoopbackReceiver();
+  await taken[Symbol.asyncDispose]();
+  const redirectUri = await receiver.redirectUri();
+  assertEquals(redirectUri, `http://localhost:${port}/`);
+  await assertAborted(receiver, redirectUri);
+  // A document lists the usual port, a client that the caller has named may be registered
+  // with it, and with bind only that is published.
+  await using _usual = await occupy(33418);
+  for (
+    const [options, reason] of [
+      [{}, { isInDocument: true }],
+      [{}, { isNamed: true }],
+      [{ bind: "127.0.0.1" }, {}],
+    ] as const
+  ) {
     await assertRejectsCode(
-      () => listed.redirectUri(reason),
+      () => createLoopbackReceiver(options).redirectUri(reason),
       "network_error",
-      "port 33418 of 127.0.0.1: it is in use",
+      "Cannot listen on port 33418 of 127.0.0.1: it is in use",
     );
   }
-  await browse(first.redirectUri, "/callback?code=c1&state=s1");
-  await first.visit;
-  await browse(usual.redirectUri, "/callback?code=c1&state=s1");
-  await usual.visit;
-
-  const redirectUri = await second.redirectUri();
-  assertEquals(redirectUri, `http://localhost:${port}/`);
-  await assertAborted(second, redirectUri);
 });
 
 /** Whether this machine has the address `::1`. */
@@ -209,23 +226,18 @@ Deno.test("createLoopbackReceiver() listens on both addresses of localhost", asy
   const options = { host: "localhost", port: 0 } as const;
   const { visit, redirectUri } = await startVisit(ignore, options);
   const { port } = new URL(redirectUri);
-  // Taken on either is taken.
-  const other = createLoopbackReceiver({ port: Number(port) });
-  await assertRejectsCode(() => other.redirectUri(), "network_error");
   for (const address of ["127.0.0.1", "[::1]"]) {
     const { response } = await browse(`http://${address}:${port}`, "/");
     assertEquals(response.status, 404);
   }
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "::1", resolve));
-  const { port: its } = taken.address() as AddressInfo;
-  const both = createLoopbackReceiver({ host: "localhost", port: its });
+  // Taken on either is taken.
+  await using taken = await occupy(0, "::1");
+  const both = createLoopbackReceiver({ host: "localhost", port: taken.port });
   await assertRejectsCode(
     () => both.redirectUri(),
     "network_error",
-    `Cannot listen on port ${its} of localhost: it is in use`,
+    `Cannot listen on port ${taken.port} of localhost: it is in use`,
   );
-  taken.close();
   await browse(`http://[::1]:${port}`, "/callback?code=c1&state=s1");
   assertEquals((await visit).searchParams.get("code"), "c1");
   for (const address of ["127.0.0.1", "[::1]"]) {
@@ -280,29 +292,18 @@ Deno.test("createLoopbackReceiver() listens on the address of bind only, and kee
   const { port, hostname } = new URL(redirectUri);
   assertEquals(hostname, "127.0.0.1");
   await assertClosed(redirectUri);
-  const second = createLoopbackReceiver({ bind: "::1", port: Number(port) });
+  await using taken = await occupy(0, "::1");
+  const second = createLoopbackReceiver({ bind: "::1", port: taken.port });
   await assertRejectsCode(
     () => second.redirectUri(),
     "network_error",
-    `Cannot listen on port ${port} of ::1: it is in use`,
+    `Cannot listen on port ${taken.port} of ::1: it is in use`,
   );
   await browse(`http://[::1]:${port}`, "/callback?code=c1&state=s1");
   assertEquals(
     (await visit).href,
     `${redirectUri}?code=c1&state=s1`,
   );
-});
-
-Deno.test("createLoopbackReceiver() stays on the usual port with bind, as only that is published", async () => {
-  const usual = await startVisit(ignore, { open: false });
-  const receiver = createLoopbackReceiver({ bind: "127.0.0.1" });
-  await assertRejectsCode(
-    () => receiver.redirectUri(),
-    "network_error",
-    "Cannot listen on port 33418 of 127.0.0.1: it is in use",
-  );
-  await browse(usual.redirectUri, "/callback?code=c1&state=s1");
-  await usual.visit;
 });
 
 Deno.test("createLoopbackReceiver() shows the page of the caller, or goes to its URL", async () => {

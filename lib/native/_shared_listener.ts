@@ -1,0 +1,135 @@
+/** The listeners that the receivers of a process share, one for each port. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IPlace, IPV4, listen } from "./_listener.ts";
+import { type IPage, lastPage, PAGE_HEADERS, renderPage } from "./_page.ts";
+import type { ILoopbackReceiverOptions } from "./loopback_receiver_options.ts";
+
+/** A visit whose response the listener waits for. */
+export interface IAwaitedVisit extends Pick<ILoopbackReceiverOptions, "page"> {
+  /** Path of its redirect URI. */
+  readonly path: string;
+  readonly title: string;
+  /** Called with the query of the response, when the last page has been sent. */
+  readonly finish: (query: string) => void;
+}
+
+/** A listener, as a receiver uses it. */
+export interface ISharedListener {
+  readonly port: number;
+  /** Also listens for `localhost`, at the same port. */
+  alsoForLocalhost(): Promise<void>;
+  /**
+   * Waits for the response with a `state`, and keeps the process alive meanwhile.
+   * Returns a function that ends this.
+   */
+  expect(state: string, visit: IAwaitedVisit): () => void;
+  /** Stops to listen, unless another receiver uses the port. */
+  release(): Promise<void>;
+}
+
+interface IUsedListener extends ISharedListener {
+  users: number;
+}
+
+/** The listeners, by address and port. */
+const listeners = new Map<string, IUsedListener>();
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs a task after all earlier ones: a port may be in use until its listener ends. */
+function inOrder<T>(task: () => Promise<T>): Promise<T> {
+  const result = last.then(task);
+  last = result.catch(() => {});
+  return result;
+}
+
+/** Starts a listener. */
+async function start(
+  place: IPlace,
+  title: string,
+  mayChange: boolean,
+): Promise<IUsedListener> {
+  const visits = new Map<string, IAwaitedVisit>();
+  const nothing: IPage = {
+    status: 404,
+    headers: PAGE_HEADERS,
+    body: renderPage(title, "There is nothing here."),
+  };
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? "";
+    const pathname = target.replace(/\?.*$/s, "");
+    const query = target.slice(pathname.length);
+    const parameters = new URLSearchParams(query);
+    const found = visits.get(parameters.get("state") ?? "");
+    const visit = request.method === "GET" && found?.path === pathname
+      ? found
+      : undefined;
+    // The page has been sent, or the browser has gone.
+    if (visit) response.once("close", () => visit.finish(query));
+    const { status, headers, body } = visit
+      ? lastPage(parameters, visit.title, visit.page)
+      : nothing;
+    response.writeHead(status, headers);
+    response.end(body);
+  };
+  const listener = await listen(place, handle, mayChange);
+  const { port, alsoForLocalhost } = listener;
+  const key = keyOf(place, port);
+  const shared: IUsedListener = {
+    users: 1,
+    ...{ port, alsoForLocalhost },
+    expect(state, visit) {
+      visits.set(state, visit);
+      listener.keepAlive(true);
+      return () => {
+        visits.delete(state);
+        if (visits.size === 0) listener.keepAlive(false);
+      };
+    },
+    release: () => {
+      shared.users--;
+      return inOrder(async () => {
+        if (shared.users > 0 || listeners.get(key) !== shared) return;
+        listeners.delete(key);
+        await listener.close();
+      });
+    },
+  };
+  listeners.set(key, shared);
+  return shared;
+}
+
+function keyOf({ bind = IPV4 }: IPlace, port: number): string {
+  return `${bind} ${port}`;
+}
+
+/** Uses the listener that this process has for a port, and for a host name. */
+async function join(
+  place: IPlace,
+): Promise<IUsedListener | undefined> {
+  const shared = listeners.get(keyOf(place, place.port));
+  if (shared && place.host === "localhost") await shared.alsoForLocalhost();
+  if (shared) shared.users++;
+  return shared;
+}
+
+/**
+ * Returns the listener of this process for a port, or starts one. If the port is in use
+ * elsewhere, it listens on a free port where that is allowed.
+ */
+export function shareListener(
+  place: IPlace,
+  title: string,
+  mayChange: boolean,
+): Promise<ISharedListener> {
+  return inOrder(async () => {
+    try {
+      const shared = await join(place);
+      if (shared) return shared;
+    } catch (error) {
+      if (!mayChange) throw error;
+    }
+    return await start(place, title, mayChange);
+  });
+}

@@ -1,0 +1,20 @@
+/** Whose turn it is to ask the user: a process shows one page at a time. */
+
+/** What begins at its turn; the first one has begun. */
+const queue: { begin: () => void }[] = [];
+
+/**
+ * Calls a function, which must not throw, once all earlier turns have ended: at once if
+ * there are none. Returns a function that ends the turn, or the wait for it.
+ */
+export function takeTurn(begin: () => void): () => void {
+  const turn = { begin };
+  queue.push(turn);
+  if (queue[0] === turn) begin();
+  return () => {
+    const index = queue.indexOf(turn);
+    if (index < 0) return;
+    queue.splice(index, 1);
+    if (index === 0) queue[0]?.begin();
+  };
+}
