@@ -5,8 +5,9 @@ import type { ISession } from "./session.ts";
 
 /**
  * Some servers issue a refresh token only after this prompt (OpenID Connect Core 1.0,
- * section 11). At others, only administrators can answer it, so the first request never
- * has it.
+ * section 11). At others, which register no clients, only administrators can answer it:
+ * so the first request has it only for a client that the library has registered, which
+ * needs consent anyway.
  */
 export const CONSENT = { prompt: "consent" };
 

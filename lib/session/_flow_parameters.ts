@@ -133,8 +133,11 @@ export async function clientOf(
     scopes: scopesOf(request, flow),
     redirectUri,
   });
-  return kept.find((one) => one.client === client) ??
-    { client, origin: knownClients.includes(client) ? "named" : "new" };
+  const found = kept.find((one) => one.client === client);
+  if (found) return found;
+  if (knownClients.includes(client)) return { client, origin: "named" };
+  const isUnproven = client.client_id !== String(clientMetadataUrl);
+  return { client, origin: "new", isUnproven };
 }
 
 /**

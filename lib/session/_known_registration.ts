@@ -35,6 +35,8 @@ export interface IFlowClient {
    * marked nor dropped, and the server is not asked about it.
    */
   readonly origin: "named" | "kept" | "new";
+  /** Whether the library has registered it, and there was no token for it yet. */
+  readonly isUnproven?: boolean | undefined;
   /** The mark of a client that is kept. */
   readonly mark?: IVisitMark | undefined;
 }
@@ -235,17 +237,20 @@ export function knownRegistrationOf(request: IAuthorizeRequest): IRegistration {
  * issuer. Nothing is stored for them.
  */
 export class UnfinishedSignIns {
-  readonly #clients = new Map<string, IKnownClient>();
+  readonly #clients = new Map<
+    string,
+    { client: IKnownClient; isUnproven: boolean | undefined }
+  >();
 
   /** Returns the client of the last sign-in at a server, unless it was given up. */
   clientFor(issuer: string, givenUp?: string): IFlowClient | undefined {
-    const client = this.#clients.get(issuer);
-    if (!client || client.client_id === givenUp) return undefined;
+    const kept = this.#clients.get(issuer);
+    if (!kept || kept.client.client_id === givenUp) return undefined;
     const mark: IVisitMark = {
       write: () => void this.#clients.delete(issuer),
-      remove: () => void this.#clients.set(issuer, client),
+      remove: () => void this.#clients.set(issuer, kept),
     };
-    return { client, origin: "kept", mark };
+    return { ...kept, origin: "kept", mark };
   }
 
   /** Forgets the client of a server after a sign-in that has led to a session. */
@@ -256,10 +261,11 @@ export class UnfinishedSignIns {
   /** Keeps a new client after a sign-in that has failed. */
   failed(
     issuer: string,
-    { client, origin }: IFlowClient,
+    { client: used, origin, isUnproven }: IFlowClient,
     error: unknown,
   ): void {
     if (origin !== "new" || isClientRefused(error)) return;
-    this.#clients.set(issuer, registrationOf(client, issuer));
+    const client = registrationOf(used, issuer);
+    this.#clients.set(issuer, { client, isUnproven });
   }
 }

@@ -10,7 +10,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { CONSENT, lacksRefreshToken } from "./_consent.ts";
+import { CONSENT } from "./_consent.ts";
 import {
   carrying,
   clientOf,
@@ -108,7 +108,7 @@ async function choose(
 
 /** Makes the authorization request, and pushes it where that is required. */
 async function start(
-  { options, request, context, redirectUri, chosen: { client } }: ISignIn,
+  { options, request, context, redirectUri, chosen }: ISignIn,
   prompt: Readonly<Record<string, string>>,
 ): Promise<Begun> {
   const { offlineAccess = true, authorizationDetails, resource } = options;
@@ -116,7 +116,8 @@ async function start(
   const { assumePkce, requireIss, par } = options;
   const scopes = scopesOf(request, options);
   const found = { ...request.context, scopes };
-  return await startWith({ ...context, client }, found, {
+  const own = { ...context, client: chosen.client };
+  return await startWith(own, found, {
     session: request.session,
     redirectUri,
     // As an option, an `openid` of the resource would count as requested by the caller.
@@ -131,7 +132,7 @@ async function start(
     assumePkce,
     requireIss,
     par,
-  });
+  }, chosen.isUnproven);
 }
 
 /** Checks whether a server may have refused a pushed request because of its client. */
@@ -188,10 +189,10 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
   try {
     return await visitAndFinish(signIn, first);
   } catch (error) {
-    const { options, request } = signIn;
-    const mayRepeat = options.parameters?.prompt === undefined &&
-      !lacksRefreshToken(request.session) && requiresConsent(error) &&
-      first.pending.scopes.includes(OFFLINE_ACCESS);
+    const { prompt, scopes } = first.pending;
+    const mayRepeat = prompt === undefined &&
+      signIn.options.parameters?.prompt === undefined &&
+      requiresConsent(error) && scopes.includes(OFFLINE_ACCESS);
     if (!mayRepeat) throw error;
     return await visitAndFinish(signIn, await begin(signIn, CONSENT));
   }

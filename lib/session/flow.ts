@@ -89,7 +89,10 @@ export interface IFlowOptions {
   /** Scopes to request; when absent, those that the resource names. */
   scopes?: readonly string[] | undefined;
   /**
-   * Adds the scope `offline_access` if the server lists it.
+   * Adds the scope `offline_access` if the server lists it. Until there is a token for a
+   * client that {@linkcode codeFlow} has registered, its requests with this scope have
+   * `prompt=consent`, unless `parameters` has another `prompt`: some servers issue a
+   * refresh token only then.
    *
    * @default true
    */

@@ -7,7 +7,7 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import { selectScopes } from "../core/scopes.ts";
+import { OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
 import { fork } from "../http/_context.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client } from "../client/known_client.ts";
@@ -49,6 +49,10 @@ export type AuthorizationStart =
  * the user comes back. If the server requires it, or with `par`, the authorization
  * request is pushed to the server; otherwise no request is made, and the options of
  * requests have no effect.
+ *
+ * Some servers issue a refresh token only with `offline_access` and the parameter
+ * `prompt: "consent"`. {@linkcode codeFlow} adds it for a client that it has just
+ * registered; this function cannot know where the client comes from.
  *
  * Store `pending` for the user who starts, under its `state`: if it were found by
  * `state` alone, an attacker could have another user finish the attacker's sign-in.
@@ -101,7 +105,10 @@ export async function startAuthorization(
 /** What {@linkcode startAuthorization} requests. */
 type Wanted = Omit<IStartAuthorizationOptions, keyof IGrantContext>;
 
-/** Starts a sign-in. See {@linkcode startAuthorization}. */
+/**
+ * Starts a sign-in, with a client that there was no token for yet if `isUnproven`. See
+ * {@linkcode startAuthorization}.
+ */
 export async function startWith(
   context: IGrantContext & { readonly client: Client },
   start: AuthorizationStart,
@@ -120,6 +127,7 @@ export async function startWith(
     assumePkce,
     requireIss,
   }: Wanted,
+  isUnproven = false,
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
   const { serverMetadata } = start;
   const { client, dpop, allowHttp, now } = context;
@@ -136,8 +144,9 @@ export async function startWith(
   const nonce = scopes.includes("openid")
     ? given?.nonce ?? createState()
     : undefined;
+  const needsConsent = isUnproven && scopes.includes(OFFLINE_ACCESS);
   const parameters: Record<string, string> = {
-    ...(lacksRefreshToken(session) && CONSENT),
+    ...((needsConsent || lacksRefreshToken(session)) && CONSENT),
     ...given,
     ...(nonce && { nonce }),
   };

@@ -283,7 +283,7 @@ async function prompts(
   return [valuesOf(visits, "prompt"), failure.error];
 }
 
-Deno.test("codeFlow() requires consent where a session was to have a refresh token and has none, never at first", async () => {
+Deno.test("codeFlow() requires consent where a session was to have a refresh token and has none, and of a named client never at first", async () => {
   const denied = "access_denied";
   const consent = "consent_required";
   const rows: [
@@ -308,6 +308,57 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
   for (const [given, expected] of rows) {
     assertEquals(await prompts(given), expected, JSON.stringify(given));
   }
+});
+
+Deno.test("codeFlow() requires consent for a client that it has registered until there is a token, if it requests offline_access", async () => {
+  const context = contextOf({
+    registration_endpoint: REGISTER,
+    client_id_metadata_document_supported: true,
+  });
+  const none = [null, null, null];
+  const rows: [Partial<ICodeFlowOptions>, (string | null)[]][] = [
+    // The second sign-in has the registration of the first, the third the session.
+    [{}, ["consent", "consent", null]],
+    [{ parameters: { prompt: "login" } }, ["login", "login", "login"]],
+    [{ parameters: { prompt: "" } }, none],
+    [{ offlineAccess: false }, none],
+    [{ client: KNOWN }, none],
+    [{ knownClients: [KNOWN] }, none],
+    [{ clientMetadataUrl: "https://app.example/client.json" }, none],
+  ];
+  for (const [options, expected] of rows) {
+    using stub = stubFetch({
+      [TOKEN]: token,
+      [REGISTER]: json({ client_id: "new" }, { status: 201 }),
+    });
+    const visits: URL[] = [];
+    const denied = user(visits, { error: "access_denied" });
+    const accepted = user(visits);
+    const authorize = codeFlow({
+      ...REGISTERING,
+      ...options,
+      visit: (url) => (visits.length > 0 ? accepted : denied)(url),
+    });
+    const request = { ...REQUEST, context, fetch: stub.fetch };
+    await assertRejects(() => authorize(request));
+    const session = await authorize(request);
+    await authorize({ ...request, session });
+    const prompts = valuesOf(visits, "prompt");
+    assertEquals(prompts, expected, JSON.stringify(options));
+  }
+});
+
+Deno.test("codeFlow() requires consent once if a server refuses it for a client that it has registered", async () => {
+  const context = contextOf({ registration_endpoint: REGISTER });
+  using stub = stubFetch({
+    [REGISTER]: json({ client_id: "new" }, { status: 201 }),
+  });
+  const visits: URL[] = [];
+  const visit = user(visits, { error: "consent_required" });
+  const authorize = codeFlow({ ...REGISTERING, visit });
+  const request = { ...REQUEST, context, fetch: stub.fetch };
+  await assertRejects(() => authorize(request));
+  assertEquals(valuesOf(visits, "prompt"), ["consent"]);
 });
 
 Deno.test("codeFlow() passes its parameters, and those of RFC 9470 over them", async () => {
