@@ -50,7 +50,7 @@ const ENTRIES = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     exportOf("{ codeFlow, createAuthorizedFetch, memoryStore }"),
     13_000,
-    32_500,
+    33_170,
   ],
   [
     "the receivers of ./browser",
