@@ -230,9 +230,11 @@ export async function renew(
       return await store.share(
         key,
         signal,
-        (shared) =>
+        isWanted === true,
+        (shared, hasWish) =>
           store.locked<IUsedSession>(
-            () => renewUnderLock(need, renewal, shared),
+            () =>
+              renewUnderLock({ ...need, isWanted: hasWish() }, renewal, shared),
             shared,
             find,
           ),

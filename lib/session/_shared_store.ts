@@ -29,6 +29,7 @@ interface IFlight {
   readonly result: Promise<unknown>;
   readonly controller: AbortController;
   callers: number;
+  readonly wish: { isWanted: boolean };
 }
 
 /** A session that could not be saved, or deleted. */
@@ -246,22 +247,26 @@ export class SharedStore {
   /**
    * Runs a task, or joins the task that is running for the same key. A caller whose
    * signal aborts leaves the task; when the last one has left, the signal of the task
-   * aborts, and the next call starts a task of its own.
+   * aborts, and the next call starts a task of its own. The task learns by its second
+   * argument whether any caller has asked for a sign-in, also one that has joined it.
    */
   async share<T>(
     key: string,
     signal: AbortSignal | undefined,
-    task: (signal: AbortSignal) => Promise<T>,
+    isWanted: boolean,
+    task: (signal: AbortSignal, isWanted: () => boolean) => Promise<T>,
   ): Promise<T> {
     signal?.throwIfAborted();
     const flights = this.#flights;
     let flight = flights.get(key);
     if (!flight) {
       const controller = new AbortController();
-      const result = task(controller.signal);
-      flight = { result, controller, callers: 0 };
+      const wish = { isWanted };
+      const result = task(controller.signal, () => wish.isWanted);
+      flight = { result, controller, callers: 0, wish };
       flights.set(key, flight);
     }
+    flight.wish.isWanted ||= isWanted;
     const { result, controller } = flight;
     flight.callers++;
     try {

@@ -9,6 +9,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork, report } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
+import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
 import { markAfterVisit } from "./_known_registration.ts";
@@ -223,6 +224,10 @@ export function createAuthorizedFetch(
         // An error of the store does not replace the first error.
         await markAfterVisit(pending, error, renewal, signal)
           .catch(() => {});
+        if (revocations === store.revocations && isLeft(error, false)) {
+          const session = await loadSession(renewal).catch(() => undefined);
+          store.unfinished = { error, session };
+        }
         throw error;
       }
       try {

@@ -218,6 +218,8 @@ export interface IAuthorizedFetch {
   /**
    * Finishes a sign-in that began elsewhere, such as in another request to a web server
    * or before the page was left, with the options of this fetch, and saves the session.
+   * A denial ends the asking, as one of a visit does: later calls fail with
+   * `sign_in_required` until `.authorize()` is called.
    *
    * @param callback As for {@linkcode finishAuthorization}.
    * @param pending The pending authorization that {@linkcode ICodeFlowOptions.visit}

@@ -6,11 +6,23 @@ import {
   type ISession,
   memoryStore,
   OAuthClientError,
+  startAuthorization,
 } from "../../../mod.ts";
-import { AS, MCP, OAUTH, PRM } from "../../support/fixtures.ts";
+import {
+  AS,
+  MCP,
+  metadataOf,
+  OAUTH,
+  PRM,
+  REDIRECT_URI,
+} from "../../support/fixtures.ts";
+import { LIMIT_MS, turn, until } from "../../support/within.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 
 const SESSION = withToken("a1");
+const DENIED = new OAuthClientError("oauth_error", "No", {
+  error: "access_denied",
+});
 
 function withToken(access_token: string): ISession {
   return { ...RESOURCE_SESSION, token: { access_token, token_type: "Bearer" } };
@@ -99,20 +111,17 @@ Deno.test("createAuthorizedFetch() uses a flow without a user where only authori
 });
 
 Deno.test("createAuthorizedFetch() asks once after a denial, until authorize() or another session", async () => {
-  const denied = new OAuthClientError("oauth_error", "No", {
-    error: "access_denied",
-  });
   const store = memoryStore();
   const { api, asked, state } = world({ store });
   const { end } = state;
-  state.end = () => Promise.reject(denied);
-  assertEquals(await errorOf(() => api(MCP)), denied);
+  state.end = () => Promise.reject(DENIED);
+  assertEquals(await errorOf(() => api(MCP)), DENIED);
   for (let i = 0; i < 3; i++) {
     const { code, cause } = await errorOf(() => api(MCP));
-    assertEquals([code, cause], ["sign_in_required", denied]);
+    assertEquals([code, cause], ["sign_in_required", DENIED]);
   }
   assertEquals(asked.length, 1);
-  assertEquals(await errorOf(() => api.authorize()), denied);
+  assertEquals(await errorOf(() => api.authorize()), DENIED);
   assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
   // Of another process: its token is refused, so the user is asked again.
   await store.save(withToken("other"));
@@ -135,5 +144,55 @@ Deno.test("createAuthorizedFetch() asks again after a failure that the user did 
       assertEquals(await errorOf(() => api(MCP)), error);
     }
     assertEquals(asked.length, 2);
+  }
+});
+
+Deno.test("authorize() that joins a call behind an open sign-in asks, if the user leaves that one", async () => {
+  const store = memoryStore();
+  const first = world({ store });
+  const second = world({ store });
+  const visit = Promise.withResolvers<ISession>();
+  first.state.end = () => visit.promise;
+  const left = errorOf(() => first.api(MCP));
+  await until(LIMIT_MS, () => first.asked.length === 1);
+  const called = second.api(MCP);
+  await until(LIMIT_MS, () => second.requested.length === 1);
+  await turn();
+  const wanted = second.api.authorize();
+  await turn();
+  visit.reject(DENIED);
+  assertEquals(await left, DENIED);
+  assertEquals((await wanted).token.access_token, "a2");
+  assertEquals((await called).status, 200);
+  assertEquals(second.asked.length, 1);
+});
+
+Deno.test("finish() with a denial ends the asking, with another failure not", async () => {
+  for (
+    const [error, code] of [
+      ["access_denied", "sign_in_required"],
+      ["server_error", undefined],
+    ] as const
+  ) {
+    const { api, asked } = world();
+    const { pending } = await startAuthorization(
+      {
+        resource: MCP,
+        serverMetadata: metadataOf(AS, {
+          authorization_endpoint: `${AS}/authorize`,
+          code_challenge_methods_supported: ["S256"],
+        }),
+      },
+      { client: SESSION.client, redirectUri: REDIRECT_URI },
+    );
+    const callback = new URLSearchParams({ error, state: pending.state });
+    const failure = await errorOf(() => api.finish(callback, pending));
+    assertEquals(failure.error, error);
+    const result = await api(MCP).catch((error: OAuthClientError) => error);
+    assertEquals((result as OAuthClientError).code, code);
+    assertEquals((result as OAuthClientError).cause, code && failure);
+    assertEquals(asked.length, code ? 0 : 1);
+    await api.authorize();
+    assertEquals((await api(MCP)).status, 200);
   }
 });
