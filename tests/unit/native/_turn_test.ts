@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { codeFlow, type IAuthorizeRequest } from "../../../mod.ts";
+import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import {
   createLoopbackReceiver,
   type ILoopbackReceiverOptions,
@@ -7,6 +7,7 @@ import {
 import {
   AS,
   assertRejectsCode,
+  assertThrowsCode,
   MCP,
   metadataOf,
 } from "../../support/fixtures.ts";
@@ -101,7 +102,7 @@ Deno.test("createLoopbackReceiver() ends the wait by its signal, and counts its 
   globalThis.setTimeout = setTimeout;
 });
 
-/** Sign-ins of flows with one receiver each, at a server that requires PAR. */
+/** Calls of fetches with a receiver each, at a server that requires PAR. */
 function signIns(
   count: number,
   refusals: string[] = [],
@@ -120,29 +121,27 @@ function signIns(
       );
     },
     [TOKEN]: json({ access_token: "a1", token_type: "Bearer" }),
+    [MCP]: () => new Response(),
   });
-  const context: IAuthorizeRequest["context"] = {
-    issuer: AS,
-    resource: MCP,
-    serverMetadata: metadataOf(AS, {
-      authorization_endpoint: `${AS}/authorize`,
-      code_challenge_methods_supported: ["S256"],
-      scopes_supported: ["offline_access"],
-      pushed_authorization_request_endpoint: PAR,
-      require_pushed_authorization_requests: true,
-    }),
-    source: "resource_metadata",
-    attempts: [],
-  };
-  const start = (signal?: AbortSignal) => {
+  const serverMetadata = metadataOf(AS, {
+    authorization_endpoint: `${AS}/authorize`,
+    code_challenge_methods_supported: ["S256"],
+    pushed_authorization_request_endpoint: PAR,
+    require_pushed_authorization_requests: true,
+    scopes_supported: ["offline_access"],
+  });
+  const start = (signal?: AbortSignal, store = memoryStore()) => {
     const receiver = createLoopbackReceiver({
       port: 0,
       print: ignore,
       open: (url) => void opened.push(url),
     });
-    const authorize = codeFlow({ ...receiver, client: CLIENT });
-    const { fetch } = stub;
-    return settled(authorize({ context, scopes: ["read"], fetch, signal }));
+    const api = createAuthorizedFetch(MCP, {
+      ...{ store, serverMetadata, tokenRequired: true },
+      authorize: codeFlow({ ...receiver, client: CLIENT, scopes: ["read"] }),
+      fetch: stub.globalFetch,
+    });
+    return settled(api(MCP, signal ? { signal } : {}));
   };
   /** Responds to the sign-in that is shown. */
   const next = async () => {
@@ -163,8 +162,8 @@ Deno.test("codeFlow() with a loopback receiver pushes its request and opens its 
     assertEquals([asked.length, opened.length], [shown, shown]);
     await next();
   }
-  const sessions = await Promise.all(results);
-  assertEquals(sessions.length, 5);
+  const responses = await Promise.all(results);
+  assertEquals(responses.map(({ status }) => status), Array(5).fill(200));
   for (const { redirect_uri } of asked) {
     await assertRejects(() => fetch(redirect_uri));
   }
@@ -174,17 +173,19 @@ Deno.test("codeFlow() stops to wait for its turn when its signal aborts, or an e
   const { opened, asked, start, next, results } = signIns(1, ["access_denied"]);
   await until(LIMIT_MS, () => opened.length === 1);
   const controller = new AbortController();
-  const waiting = start(controller.signal);
-  const third = start();
-  await turn();
+  const store = memoryStore();
+  const waiting = start(controller.signal, store);
+  for (let i = 0; i < 5; i++) await turn();
   controller.abort(new Error("over"));
   await assertRejects(() => waiting, Error, "over");
   assertEquals([asked.length, opened.length], [1, 1]);
+  // The user has not seen that one, and is asked again.
+  const third = start(undefined, store);
   await next();
   await assertRejectsCode(() => results[0]!, "oauth_error");
   await until(LIMIT_MS, () => opened.length === 2);
   await next();
-  assert((await third).token);
+  assertEquals((await third).status, 200);
 });
 
 Deno.test("codeFlow() asks for consent in the same turn, with the receiver that still listens", async () => {
@@ -198,4 +199,13 @@ Deno.test("codeFlow() asks for consent in the same turn, with the receiver that 
   assert(asked[2]!.redirect_uri !== asked[1]!.redirect_uri);
   await next();
   assertEquals((await Promise.all(results)).length, 2);
+});
+
+Deno.test("codeFlow() requires a function as turn", () => {
+  const options: object = { ...createLoopbackReceiver(), turn: true };
+  assertThrowsCode(
+    () => codeFlow(options as Parameters<typeof codeFlow>[0]),
+    "invalid_argument",
+    "turn must be a function",
+  );
 });
