@@ -6,7 +6,6 @@
 
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
-import { stringsIn } from "../core/_members.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import type { IDiscoveryAttempt } from "../core/errors.ts";
@@ -19,6 +18,12 @@ import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
 import { requireUrl, words } from "../http/_error.ts";
 import { identifierOf, namesOf } from "./_identifiers.ts";
+import {
+  nextServer,
+  searchWithNext,
+  selectServer,
+  serversOf,
+} from "./_listed_servers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
@@ -112,34 +117,6 @@ export interface IAuthorizationContext {
   attempts: IDiscoveryAttempt[];
 }
 
-/** Returns the servers that a resource lists; undefined if the list is malformed. */
-function serversOf(
-  metadata: IAuthorizationProtectedResourceMetadata | undefined,
-): string[] | undefined {
-  const servers: unknown = metadata?.authorization_servers ?? [];
-  // Some resources publish their only server as a string.
-  if (typeof servers === "string") return [servers];
-  const strings = stringsIn(servers);
-  return strings?.length === (servers as unknown[]).length
-    ? strings
-    : undefined;
-}
-
-/** Selects one of the servers that the resource lists; undefined if there is none. */
-function selectServer(
-  servers: readonly string[],
-  select: IDiscoverAuthorizationOptions["selectAuthorizationServer"],
-): string | undefined {
-  if (!select || servers.length === 0) return servers[0];
-  const selected = select(servers);
-  requireArgument(
-    servers.includes(selected),
-    "The result of selectAuthorizationServer",
-    "one of the given servers",
-  );
-  return selected;
-}
-
 /**
  * Discovers, from the URL of a resource, what a client needs to request a token: the
  * authorization server, its metadata, the resource indicator and the scopes.
@@ -147,7 +124,8 @@ function selectServer(
  *
  * The metadata of the resource is requested at the URL in the challenge and at the
  * well-known URLs, then the metadata of the first authorization server that it
- * lists, or that you select. A resource without metadata is assumed to be its own
+ * lists, or that you select. If the first does not respond, or all its responses are
+ * 5xx, the next is tried; one that you select is not replaced. A resource without metadata is assumed to be its own
  * authorization server, as in revision 2025-03-26 of the Model Context Protocol,
  * with the endpoints of {@linkcode getDefaultMetadataForUrl} if it publishes no
  * server metadata either. `source` distinguishes these cases.
@@ -214,7 +192,10 @@ export async function discoverAuthorization(
 /** The options that a discovery uses, except for those of the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext>;
 
-/** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
+/**
+ * Discovers the authorization server, for a caller who has named clients of these
+ * issuers. See {@linkcode discoverAuthorization}.
+ */
 export async function discover(
   context: IContext,
   target: URL,
@@ -231,6 +212,7 @@ export async function discover(
     serverMetadata: known,
     offlineAccess,
   }: IDiscovery,
+  clientIssuers: readonly string[] = [],
 ): Promise<IAuthorizationContext> {
   const { allowHttp } = context;
   requireArgument(
@@ -287,24 +269,39 @@ ${shown} are not an array of strings`;
   const named = authorizationServer === undefined
     ? selectServer(servers, selectAuthorizationServer)
     : String(authorizationServer);
-  const issuer = named ?? target.origin;
-  requireUrl(context, "The authorization server", issuer, rules);
+  const first = named ?? target.origin;
+  requireUrl(context, "The authorization server", first, rules);
+  // A server that the caller has selected is not replaced.
+  const next = selectAuthorizationServer
+    ? undefined
+    : nextServer(servers, { rules, clientIssuers, trustedIssuers });
 
-  const server = await searchServer(context, {
-    issuer,
-    rules,
-    trustedIssuers,
-    preferredUrl: preferredServerMetadataUrl,
-    additionalHeaders,
-  });
+  const { issuers, server } = await searchWithNext(
+    context,
+    (issuer) =>
+      searchServer(context, {
+        issuer,
+        rules,
+        trustedIssuers,
+        preferredUrl: preferredServerMetadataUrl,
+        additionalHeaders,
+      }),
+    first,
+    next,
+  );
+  const issuer = issuers.at(-1) ?? first;
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
+    const problem = issuers.length > 1
+      ? words`No metadata of the authorization servers ${{ url: first }} and \
+${{ url: issuer }} for ${shown}`
+      : words`No metadata of the authorization server ${{ url: issuer }} for \
+${shown}`;
     throw serverError(
       context,
-      words`No metadata of the authorization server ${{ url: issuer }} for \
-${shown}`,
+      problem,
       attempts,
       server.attempts,
     );

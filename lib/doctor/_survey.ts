@@ -1,5 +1,6 @@
 /** Gathers the facts of a diagnosis, by the library's own discovery and further requests. */
 
+import { isSameIssuer } from "../core/_issuer.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
@@ -214,10 +215,14 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
   const resourceDocuments = isServer ? [] : published;
   const resource = bestOf(resourceDocuments);
   const servers = serversIn(resource);
+  // The discovery uses the next server if the first does not respond.
+  const used = servers.find((server) =>
+    isSameIssuer(server, context?.issuer ?? "")
+  );
   const issuer = isServer
     ? own
     : authorizationServer === undefined
-    ? servers[0] ?? target.origin
+    ? used ?? servers[0] ?? target.origin
     : String(authorizationServer);
   const serverDocuments = await readServer(survey, issuer);
   return {

@@ -155,16 +155,29 @@ export function naming(
   return Object.assign(authorize, { [NAMED]: knownClients });
 }
 
-/** Checks whether the caller has named the client of a session. */
-function isNamed(
-  { issuer, client: { client_id } }: ISession,
-  { authorize, context }: IRenewal,
-): boolean {
+/** Returns the list of clients that the caller has named. */
+function namedClients({ authorize }: IRenewal): readonly IKnownClient[] {
   const { [NAMED]: named = [] } = (authorize ?? {}) as {
     [NAMED]?: readonly IKnownClient[];
   };
-  return context.client !== undefined ||
-    named.some((known) =>
+  return named;
+}
+
+/** Returns the issuers of the clients that the caller has named, as one or in a list. */
+export function namedIssuers(renewal: IRenewal): string[] {
+  const { client } = renewal.context;
+  return (client ? [client] : namedClients(renewal)).flatMap(({ issuer }) =>
+    issuer ?? []
+  );
+}
+
+/** Checks whether the caller has named the client of a session. */
+function isNamed(
+  { issuer, client: { client_id } }: ISession,
+  renewal: IRenewal,
+): boolean {
+  return renewal.context.client !== undefined ||
+    namedClients(renewal).some((known) =>
       known.client_id === client_id && isSameIssuer(known.issuer, issuer)
     );
 }

@@ -12,6 +12,7 @@ import { isLeft, reasonOf } from "./_asking.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import {
   isClientRefused,
+  namedIssuers,
   registrationMember,
   storedClient,
 } from "./_known_registration.ts";
@@ -58,7 +59,7 @@ async function discoverFor(
     ...discovery,
     challenge,
     offlineAccess: undefined,
-  });
+  }, namedIssuers(renewal));
   requireDpop(context, found, challenge);
   return found;
 }

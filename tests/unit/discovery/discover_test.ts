@@ -9,8 +9,10 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
+  adviceFor,
   discoverAuthorization,
   getDefaultMetadataForUrl,
+  type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../../../mod.ts";
@@ -37,6 +39,7 @@ import {
   failing,
   json,
   minimal,
+  never,
   redirect,
   stubFetch,
   text,
@@ -300,6 +303,111 @@ Deno.test("discoverAuthorization() uses the server that the caller selects, of t
     assertEquals(result.code, "invalid_argument");
     assertStringIncludes(result.message, "selectAuthorizationServer");
     assertEquals(urls, [`${PRM}/mcp`]);
+  }
+});
+
+const SECOND = "https://second.example";
+const SECOND_OAUTH = `${SECOND}/.well-known/oauth-authorization-server`;
+const SECOND_OPENID = `${SECOND}/.well-known/openid-configuration`;
+const LIST = [AS, SECOND, "https://third.example"];
+
+Deno.test("discoverAuthorization() tries the next server of a list if the first does not respond", async () => {
+  const lost = failing(new TypeError("Cable cut"));
+  const broken = text("Broken", 503);
+  const wrong = asm("https://other.example");
+  const rows: [Answer, Answer, isTried: boolean][] = [
+    [lost, lost, true],
+    [broken, broken, true],
+    [broken, lost, true],
+    [broken, MISSING, false],
+    [MISSING, MISSING, false],
+    [wrong, broken, false],
+    [text("Later", 429), broken, false],
+    [text(PAGE, 200), text(PAGE, 200), false],
+  ];
+  for (const [oauth, openid, isTried] of rows) {
+    const { result, urls } = await discover({
+      [`${PRM}/mcp`]: prm({ authorization_servers: LIST }),
+      [OAUTH]: oauth,
+      [OPENID]: openid,
+      [SECOND_OAUTH]: asm(SECOND),
+    });
+    const first = [`${PRM}/mcp`, OAUTH, OPENID];
+    assertEquals(urls, isTried ? [...first, SECOND_OAUTH] : first);
+    assertEquals(result.attempts?.length, urls.length);
+    if (isTried) {
+      const { issuer, source } = result as IAuthorizationContext;
+      assertEquals([issuer, source], [SECOND, "resource_metadata"]);
+    } else {
+      const { code, message } = result as OAuthClientError;
+      assertEquals<string>(code, "discovery_failed");
+      assertFalse(message.includes(SECOND), message);
+    }
+  }
+});
+
+Deno.test("discoverAuthorization() names both servers of a list if neither can be used", async () => {
+  const seconds: [string, Answer][] = [
+    ["lost", failing(new TypeError("Cable cut"))],
+    ["missing", MISSING],
+    ["another issuer", asm("https://other.example")],
+  ];
+  for (const [name, second] of seconds) {
+    const { error, code, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers: LIST }),
+      [OAUTH]: text("Broken", 502),
+      [OPENID]: text("Broken", 502),
+      [SECOND_OAUTH]: second,
+      [SECOND_OPENID]: text("Broken", 500),
+    });
+    assertEquals(code, "discovery_failed", name);
+    assertEquals(urls.length, 5);
+    for (const part of [AS, "502", SECOND]) {
+      assertStringIncludes(error.message, part, name);
+    }
+  }
+});
+
+Deno.test("discoverAuthorization() tries no other server than the caller has selected, and none that must not be used", async () => {
+  const down = {
+    [OAUTH]: text("Broken", 502),
+    [OPENID]: text("Broken", 502),
+  };
+  const rows: [string[], Partial<IDiscoverAuthorizationOptions>][] = [
+    [LIST, { selectAuthorizationServer: ([first]) => first! }],
+    [LIST, { authorizationServer: AS }],
+    [[AS], {}],
+    [[AS, `${AS}/`], {}],
+    [[AS, "http://plain.example", "second"], {}],
+  ];
+  for (const [authorization_servers, options] of rows) {
+    const { code, urls } = await undiscovered({
+      [`${PRM}/mcp`]: prm({ authorization_servers }),
+      ...down,
+    }, options);
+    assertEquals(code, "discovery_failed");
+    assertEquals(urls.slice(-2), [OAUTH, OPENID]);
+  }
+});
+
+Deno.test("discoverAuthorization() tries the next server after a timeout, and passes it on if there is none", async () => {
+  const third = "https://third.example";
+  const rows: [string[], string | undefined, string | undefined][] = [
+    [[AS], "timeout", undefined],
+    [[AS, SECOND], undefined, SECOND],
+    [[AS, third, SECOND], "discovery_failed", undefined],
+  ];
+  for (const [authorization_servers, ...expected] of rows) {
+    const { result } = await discover({
+      [`${PRM}/mcp`]: prm({ authorization_servers }),
+      [OAUTH]: () => never(),
+      [`${third}/.well-known/oauth-authorization-server`]: () => never(),
+      [SECOND_OAUTH]: asm(SECOND),
+    }, { timeoutMs: 20 });
+    const { code, issuer }: { code?: string; issuer?: string } = result;
+    assertEquals([code, issuer], expected);
+    const { action } = adviceFor(result);
+    assertEquals(action, code ? "retry" : "give_up");
   }
 });
 

@@ -1,9 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   clientSecretBasic,
+  codeFlow,
   createAuthorizedFetch,
   createDpop,
   type IAuthorizeRequest,
+  type ICodeFlowOptions,
   type ISession,
   memoryStore,
   OAuthClientError,
@@ -19,7 +21,10 @@ import {
   PRM,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
-import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import {
+  resourceFetch,
+  SESSION as RESOURCE_SESSION,
+} from "../../support/resource.ts";
 
 const SESSION: ISession = {
   ...RESOURCE_SESSION,
@@ -468,6 +473,50 @@ Deno.test("createAuthorizedFetch() looks up the global fetch at each call", asyn
     assertEquals(await (await api("https://x.example")).text(), "stub");
   } finally {
     globalThis.fetch = fetch;
+  }
+});
+
+Deno.test("createAuthorizedFetch() tries the next server of a list that a named client belongs to, if there is one", async () => {
+  const [second, third] = ["https://second.example", "https://third.example"];
+  const named = (issuer: string) => ({ issuer, client_id: "c1" });
+  const up = (issuer: string) => ({ ...DOCUMENTS[OAUTH] as object, issuer });
+  const rows: [Partial<ICodeFlowOptions>, string | undefined][] = [
+    [{}, second],
+    [{ client: named(third) }, third],
+    [{ client: publicClient("c1") }, second],
+    [{ knownClients: [named(OTHER), named(third)] }, third],
+    [{ knownClients: [named(OTHER)] }, second],
+    // It belongs to the first, which does not respond.
+    [{ client: named(AS) }, undefined],
+    [{ knownClients: [named(AS), named(second)] }, second],
+  ];
+  for (const [options, expected] of rows) {
+    const issuers: string[] = [];
+    const { api } = resourceFetch(({ url }) => {
+      const { origin } = new URL(url);
+      return url === MCP
+        ? new Response(null, { status: 401 })
+        : origin === AS
+        ? new Response(null, { status: 503 })
+        : origin === API
+        ? Response.json({
+          resource: MCP,
+          authorization_servers: [AS, second, third],
+        })
+        : Response.json(up(origin));
+    }, {
+      store: memoryStore(),
+      authorize: codeFlow({
+        ...options,
+        visit: () => Promise.reject(new Error("No user")),
+        redirectUri({ issuer }) {
+          issuers.push(issuer);
+          throw new Error("No receiver");
+        },
+      }),
+    });
+    await assertRejects(() => api(MCP));
+    assertEquals(issuers, expected ? [expected] : [], JSON.stringify(options));
   }
 });
 
