@@ -58,7 +58,7 @@ export interface ICodeFlowOptions extends IFlowOptions {
    */
   par?: boolean | undefined;
   /**
-   * Sends the redirect URI of the sign-in in a refresh too, for a server that requires
+   * Sends the redirect URI of the sign-in in a refresh too, for a server that expects
    * it, such as GitLab.
    */
   refreshRedirectUri?: boolean | undefined;

@@ -31,7 +31,7 @@ const ENTRIES = [
     exportOf("{ codeFlow, createAuthorizedFetch }") +
     exportOf("{ createLoopbackReceiver, fileStore }", "lib/native/mod.ts"),
     25_000,
-    40_400,
+    41_200,
   ],
   ["code flow, from 401 to a token", CODE_FLOW, 9_500, 17_330],
   [
