@@ -119,6 +119,12 @@ export {
   deviceFlow,
   type IDeviceFlowOptions,
 } from "./lib/session/device_flow.ts";
+export { cibaFlow, type ICibaFlowOptions } from "./lib/session/ciba_flow.ts";
+export type {
+  IBackchannelPrompt,
+  ILoginHint,
+  ILoginHintRequest,
+} from "./lib/session/login_hint.ts";
 export {
   clientCredentialsFlow,
   type IClientCredentialsFlowOptions,
@@ -305,11 +311,23 @@ export {
 export {
   fetchDeviceAuthorization,
   type IDeviceAuthorization,
-  type IDevicePollProgress,
   type IFetchDeviceAuthorizationOptions,
   type IPollDeviceTokenOptions,
   pollDeviceToken,
 } from "./lib/token/device_grant.ts";
+export {
+  type IBackchannelAuthentication,
+  type IRequestBackchannelAuthenticationOptions,
+  requestBackchannelAuthentication,
+} from "./lib/token/backchannel_authentication.ts";
+export {
+  type IPollBackchannelTokenOptions,
+  pollBackchannelToken,
+} from "./lib/token/backchannel_token.ts";
+export type {
+  IDevicePollProgress,
+  IPollOptions,
+} from "./lib/token/poll_options.ts";
 export {
   fetchIdJag,
   type IFetchIdJagOptions,

@@ -145,6 +145,7 @@ export const ENDPOINT_NAMES = [
   "token_endpoint",
   "registration_endpoint",
   "device_authorization_endpoint",
+  "backchannel_authentication_endpoint",
   "revocation_endpoint",
   "pushed_authorization_request_endpoint",
 ] as const;

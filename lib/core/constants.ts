@@ -56,6 +56,9 @@ export const GRANT_TYPE_JWT_BEARER =
 export const GRANT_TYPE_DEVICE_CODE =
   "urn:ietf:params:oauth:grant-type:device_code";
 
+/** Grant type of backchannel authentication (CIBA Core 1.0, section 10.1). */
+export const GRANT_TYPE_CIBA = "urn:openid:params:grant-type:ciba";
+
 /**
  * Token type identifier of an access token (RFC 8693, section 3).
  *

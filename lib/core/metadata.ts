@@ -140,6 +140,16 @@ export interface IAuthorizationServerMetadata {
    */
   authorization_grant_profiles_supported?: string[] | undefined;
 
+  /** URL that asks a user on another device (CIBA Core 1.0, section 4). */
+  backchannel_authentication_endpoint?: string | undefined;
+  /** How tokens are obtained: `poll`, `ping`, `push` (CIBA Core 1.0, section 4). */
+  backchannel_token_delivery_modes_supported?: string[] | undefined;
+  /** JWS algorithms of signed authentication requests (CIBA Core 1.0, section 4). */
+  backchannel_authentication_request_signing_alg_values_supported?:
+    | string[]
+    | undefined;
+  /** Whether `user_code` is supported (CIBA Core 1.0, section 4). */
+  backchannel_user_code_parameter_supported?: boolean | undefined;
   /** URL of the UserInfo endpoint (OpenID Connect Discovery 1.0, section 3). */
   userinfo_endpoint?: string | undefined;
   /** URL that ends the user's session (OpenID Connect RP-Initiated Logout 1.0, section 2.1). */

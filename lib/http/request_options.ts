@@ -71,6 +71,7 @@ export type RequestPurpose =
   | "registration"
   | "pushed_authorization"
   | "device_authorization"
+  | "backchannel_authentication"
   | "token"
   | "revocation"
   | "resource";

@@ -38,6 +38,8 @@ const ENDPOINTS: Readonly<Record<TestEndpoint, true>> = {
   registration: true,
   revocation: true,
   device_authorization: true,
+  backchannel_authentication: true,
+  jwks: true,
   unknown: true,
 };
 

@@ -1,6 +1,7 @@
 /** The authorization server: its metadata and endpoints. */
 
-import { GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
+import { readClaims } from "../core/_jwt.ts";
+import { GRANT_TYPE_CIBA, GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import {
   authenticate,
   AUTHENTICATION_METHODS,
@@ -9,6 +10,7 @@ import {
   newClient,
 } from "./_clients.ts";
 import { Grants, type IGrant } from "./_grants.ts";
+import { IdTokens } from "./_id_tokens.ts";
 import { refusal } from "./_refusals.ts";
 import type { ITestRequest } from "./request.ts";
 import type { ITestSwitches } from "./switches.ts";
@@ -20,7 +22,11 @@ export const ENDPOINT_PATHS = {
   registration: "/register",
   revocation: "/revoke",
   device_authorization: "/device",
+  backchannel_authentication: "/bc-authorize",
 } as const;
+
+/** The path of the keys that sign ID tokens. */
+export const JWKS_PATH = "/jwks";
 
 /** The settings of an authorization server. */
 export interface IAuthorizationServerSettings {
@@ -32,8 +38,14 @@ export interface IAuthorizationServerSettings {
   now(): number;
 }
 
-/** How long a device code is valid, and how often to poll, in seconds. */
+/** How long the user may take on another device, and how often to poll, in seconds. */
 const DEVICE = { expires_in: 600, interval: 1 };
+
+/** The parameters of which a backchannel authentication request has exactly one. */
+const HINTS = ["login_hint", "login_hint_token", "id_token_hint"];
+
+/** The user, unless a backchannel authentication request names one. */
+const USER = "user";
 
 type Endpoint = (request: ITestRequest) => Response | Promise<Response>;
 
@@ -70,8 +82,9 @@ export function createAuthorizationServer(
   { issuer, resource, scopes, clients, switches, now }:
     IAuthorizationServerSettings,
 ) {
-  const grants = new Grants(switches, now);
-  const devices = new Map<string, { grant: IGrant; expiresAt: number }>();
+  const idTokens = new IdTokens(issuer, now);
+  const grants = new Grants(switches, now, idTokens);
+  const waiting = new Map<string, { grant: IGrant; expiresAt: number }>();
 
   /** Checks the resource indicators of a request (RFC 8707, section 2). */
   function requireResource({ params }: ITestRequest): void {
@@ -91,6 +104,7 @@ export function createAuthorizationServer(
   function newGrant(
     { client_id: clientId }: IClient,
     { params }: ITestRequest,
+    user?: string,
   ): IGrant {
     const requested = params.get("scope")?.split(" ") ?? scopes;
     const refused = switches.refusedScopes.find((one) =>
@@ -103,7 +117,12 @@ export function createAuthorizationServer(
       !switches.withheldScopes.includes(one)
     );
     const acr = params.get("acr_values")?.split(" ")[0];
-    return { clientId, scopes: granted, acr, isRevoked: false };
+    const authTime = Math.floor(now() / 1000);
+    return {
+      ...{ clientId, user, acr, authTime },
+      scopes: granted,
+      isRevoked: false,
+    };
   }
 
   /** Responds immediately, in place of the user (RFC 6749, section 4.1). */
@@ -133,14 +152,16 @@ export function createAuthorizationServer(
         throw refusal("invalid_request", why);
       }
       requireResource(request);
-      const grant = newGrant(client, request);
+      const grant = newGrant(client, request, USER);
       if (switches.user === "refuses") {
         throw refusal("access_denied", "The user refuses");
       }
       if (switches.user === "leaves") {
         return new Response("This page waits for the user");
       }
-      members.set("code", grants.newCode(grant, redirectUri, challenge));
+      const nonce = params.get("nonce");
+      const code = grants.newCode(grant, { redirectUri, challenge, nonce });
+      members.set("code", code);
     } catch (refused) {
       if (!(refused instanceof Response)) throw refused;
       const error: Record<string, string> = await refused.json();
@@ -167,40 +188,68 @@ export function createAuthorizationServer(
     requireResource(request);
     switch (type) {
       case "authorization_code":
-        return grants.issue(client, await grants.redeemCode(client, params));
+        return await grants.redeemCode(client, params);
       case "refresh_token":
-        return grants.refresh(client, params);
+        return await grants.refresh(client, params);
       case "client_credentials":
         if (client.client_secret === undefined) {
           throw refusal("unauthorized_client", "The client has no secret");
         }
-        return grants.issue(
+        return await grants.issue(
           { ...client, grant_types: [] },
           newGrant(client, request),
         );
       case GRANT_TYPE_DEVICE_CODE:
-        return grants.issue(client, redeemDevice(client, params));
+        return await grants.issue(
+          client,
+          redeemWaiting(client, params.get("device_code")),
+        );
+      case GRANT_TYPE_CIBA:
+        return await grants.issue(
+          client,
+          redeemWaiting(client, params.get("auth_req_id")),
+        );
     }
     throw refusal("unsupported_grant_type", `${type} is not supported`);
   }
 
-  /** Returns the grant of a device code, if the user consents (RFC 8628). */
-  function redeemDevice(client: IClient, form: URLSearchParams): IGrant {
-    const code = form.get("device_code") ?? "";
-    const device = devices.get(code);
-    if (device?.grant.clientId !== client.client_id) {
-      throw refusal("invalid_grant", "The device code is not of this client");
+  /** Notes a grant until the user consents on another device; returns its name. */
+  function waitFor(grant: IGrant, name: string, seconds: number): string {
+    const code = grants.unique(name);
+    waiting.set(code, { grant, expiresAt: now() + seconds * 1000 });
+    return code;
+  }
+
+  /** Returns a grant, if the user consents (RFC 8628, section 3.5; CIBA, section 11). */
+  function redeemWaiting(client: IClient, code: string | null): IGrant {
+    const { grant, expiresAt = 0 } = waiting.get(code ?? "") ?? {};
+    if (grant?.clientId !== client.client_id) {
+      throw refusal("invalid_grant", "The code is not of this client");
     }
-    if (device.expiresAt <= now()) {
-      throw refusal("expired_token", "The device code has expired");
+    if (expiresAt <= now()) {
+      throw refusal("expired_token", "The code has expired");
     }
     const { user } = switches;
     if (user === "refuses") throw refusal("access_denied", "The user refuses");
     if (user === "leaves") {
       throw refusal("authorization_pending", "The user has not consented");
     }
-    devices.delete(code);
-    return device.grant;
+    waiting.delete(code ?? "");
+    return grant;
+  }
+
+  /** Returns the user that a backchannel authentication request names. */
+  function userOf({ params }: ITestRequest): string {
+    const hints = HINTS.filter((name) => params.has(name));
+    if (hints.length !== 1) {
+      const given = hints.join(" and ") || "no hint";
+      throw refusal("invalid_request", `Expected one hint, got ${given}`);
+    }
+    if (params.has("login_hint")) return params.get("login_hint")!;
+    if (params.has("login_hint_token")) return USER;
+    const { iss, sub } = readClaims(params.get("id_token_hint")!) ?? {};
+    if (iss === issuer && typeof sub === "string") return sub;
+    throw refusal("unknown_user_id", "id_token_hint is not of this server");
   }
 
   const endpoints: Record<keyof typeof ENDPOINT_PATHS, Endpoint> = {
@@ -220,21 +269,42 @@ export function createAuthorizationServer(
       const client = authenticated(request);
       requireGrant(client, GRANT_TYPE_DEVICE_CODE);
       requireResource(request);
-      const device_code = grants.unique("device");
-      const expiresAt = now() + DEVICE.expires_in * 1000;
-      const grant = newGrant(client, request);
-      devices.set(device_code, { grant, expiresAt });
+      const grant = newGrant(client, request, USER);
       return Response.json({
-        device_code,
+        device_code: waitFor(grant, "device", DEVICE.expires_in),
         user_code: "WDJB-MJHT",
         verification_uri: `${issuer}/activate`,
         ...DEVICE,
+      });
+    },
+    backchannel_authentication(request) {
+      const { params } = request;
+      const client = authenticated(request);
+      requireGrant(client, GRANT_TYPE_CIBA);
+      if (client.client_secret === undefined) {
+        throw refusal("unauthorized_client", "The client has no secret");
+      }
+      requireResource(request);
+      if (!params.get("scope")?.split(" ").includes("openid")) {
+        throw refusal("invalid_scope", "scope does not contain openid");
+      }
+      const expiry = params.get("requested_expiry") ?? DEVICE.expires_in;
+      if (!/^[1-9]\d*$/.test(`${expiry}`)) {
+        throw refusal("invalid_request", "requested_expiry is not positive");
+      }
+      const expires_in = Number(expiry);
+      const grant = newGrant(client, request, userOf(request));
+      return Response.json({
+        auth_req_id: waitFor(grant, "authentication", expires_in),
+        ...DEVICE,
+        expires_in,
       });
     },
   };
 
   return {
     grants,
+    jwks: () => idTokens.jwks(),
     metadata: () => ({
       issuer,
       ...Object.fromEntries(
@@ -249,7 +319,12 @@ export function createAuthorizationServer(
         "refresh_token",
         "client_credentials",
         GRANT_TYPE_DEVICE_CODE,
+        GRANT_TYPE_CIBA,
       ],
+      backchannel_token_delivery_modes_supported: ["poll"],
+      jwks_uri: issuer + JWKS_PATH,
+      subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: ["ES256"],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
       authorization_response_iss_parameter_supported: true,

@@ -2,15 +2,13 @@
 
 import { hashBase64Url } from "../core/_base64.ts";
 import type { IClient } from "./_clients.ts";
+import type { IdTokens, ISignedIn } from "./_id_tokens.ts";
 import { refusal } from "./_refusals.ts";
 import type { ITestSwitches } from "./switches.ts";
 
 /** What a user, or a server for its client, has granted. */
-export interface IGrant {
-  readonly clientId: string;
+export interface IGrant extends ISignedIn {
   readonly scopes: readonly string[];
-  /** Authentication context class of the sign-in (RFC 9470). */
-  readonly acr: string | undefined;
   isRevoked: boolean;
 }
 
@@ -18,6 +16,7 @@ interface ICode {
   readonly grant: IGrant;
   readonly redirectUri: string;
   readonly challenge: string;
+  readonly nonce: string | null;
   readonly expiresAt: number;
   isUsed: boolean;
 }
@@ -34,6 +33,8 @@ interface IRefreshToken {
 }
 
 const CODE_MS = 60_000;
+/** Lifetime of the ID token, if that of the access token is not limited. */
+const ID_TOKEN_SECONDS = 3_600;
 
 const invalid = (why: string) => refusal("invalid_grant", why);
 
@@ -41,14 +42,20 @@ const invalid = (why: string) => refusal("invalid_grant", why);
 export class Grants {
   readonly #switches: Readonly<ITestSwitches>;
   readonly #now: () => number;
+  readonly #idTokens: IdTokens;
   readonly #codes = new Map<string, ICode>();
   readonly #accessTokens = new Map<string, IAccessToken>();
   readonly #refreshTokens = new Map<string, IRefreshToken>();
   #count = 0;
 
-  constructor(switches: Readonly<ITestSwitches>, now: () => number) {
+  constructor(
+    switches: Readonly<ITestSwitches>,
+    now: () => number,
+    idTokens: IdTokens,
+  ) {
     this.#switches = switches;
     this.#now = now;
+    this.#idTokens = idTokens;
   }
 
   /** Returns a random value that starts with the name, so that a log can be searched for it. */
@@ -56,18 +63,24 @@ export class Grants {
     return `${name}-${++this.#count}-${crypto.randomUUID()}`;
   }
 
-  newCode(grant: IGrant, redirectUri: string, challenge: string): string {
+  newCode(
+    grant: IGrant,
+    { redirectUri, challenge, nonce }: Pick<
+      ICode,
+      "redirectUri" | "challenge" | "nonce"
+    >,
+  ): string {
     const code = this.unique("code");
     const expiresAt = this.#now() + CODE_MS;
     this.#codes.set(code, {
-      ...{ grant, redirectUri, challenge, expiresAt },
+      ...{ grant, redirectUri, challenge, nonce, expiresAt },
       isUsed: false,
     });
     return code;
   }
 
-  /** Returns the grant of a code, once (RFC 6749, section 4.1.3; RFC 7636). */
-  async redeemCode(client: IClient, form: URLSearchParams): Promise<IGrant> {
+  /** Redeems a code, once (RFC 6749, section 4.1.3; RFC 7636). */
+  async redeemCode(client: IClient, form: URLSearchParams): Promise<Response> {
     const code = this.#codes.get(form.get("code") ?? "");
     if (code?.grant.clientId !== client.client_id) {
       throw invalid("The code is not one of this client");
@@ -87,16 +100,20 @@ export class Grants {
     if (!isVerifier || await hashBase64Url(verifier) !== code.challenge) {
       throw invalid("code_verifier does not match code_challenge");
     }
-    return code.grant;
+    const { grant, nonce } = code;
+    return await this.issue(client, grant, { nonce });
   }
 
   /** Returns the token response for a grant (RFC 6749, section 5.1). */
-  issue(
+  async issue(
     client: IClient,
     grant: IGrant,
-    scopes = grant.scopes,
-    refreshToken?: string,
-  ): Response {
+    { scopes = grant.scopes, refreshToken, nonce }: {
+      scopes?: readonly string[];
+      refreshToken?: string;
+      nonce?: string | null;
+    } = {},
+  ): Promise<Response> {
     const { lifetimeSeconds, refreshTokens } = this.#switches;
     const access_token = this.unique("access");
     const expiresAt = this.#now() + lifetimeSeconds * 1000;
@@ -108,10 +125,20 @@ export class Grants {
       refresh_token = this.unique("refresh");
       this.#refreshTokens.set(refresh_token, { grant });
     }
+    const isFinite = Number.isFinite(lifetimeSeconds);
+    const hasIdToken = grant.user !== undefined && scopes.includes("openid");
+    const id_token = hasIdToken &&
+      await this.#idTokens.issue(
+        grant,
+        access_token,
+        isFinite ? lifetimeSeconds : ID_TOKEN_SECONDS,
+        nonce,
+      );
     return Response.json({
       access_token,
       token_type: "Bearer",
-      ...Number.isFinite(lifetimeSeconds) && { expires_in: lifetimeSeconds },
+      ...isFinite && { expires_in: lifetimeSeconds },
+      ...id_token && { id_token },
       // A refresh token that does not rotate is not sent again.
       ...refresh_token !== refreshToken && { refresh_token },
       scope: scopes.join(" "),
@@ -119,7 +146,7 @@ export class Grants {
   }
 
   /** Responds to a refresh (RFC 6749, section 6; RFC 9700, section 4.14.2). */
-  refresh(client: IClient, form: URLSearchParams): Response {
+  async refresh(client: IClient, form: URLSearchParams): Promise<Response> {
     const { rotate, replaySeconds } = this.#switches;
     const value = form.get("refresh_token") ?? "";
     const token = this.#refreshTokens.get(value);
@@ -133,13 +160,15 @@ export class Grants {
     if (!scopes.every((one) => grant.scopes.includes(one))) {
       throw refusal("invalid_scope", "A refresh cannot add scopes");
     }
-    if (!rotate) return this.issue(client, grant, scopes, value);
+    if (!rotate) {
+      return await this.issue(client, grant, { scopes, refreshToken: value });
+    }
     if (usedAt !== undefined && this.#now() - usedAt >= replaySeconds * 1000) {
       grant.isRevoked = true;
       throw invalid("The refresh token was used before: the grant is revoked");
     }
     token.usedAt ??= this.#now();
-    return this.issue(client, grant, scopes);
+    return await this.issue(client, grant, { scopes });
   }
 
   /** Returns the access token if it is valid. */

@@ -8,6 +8,7 @@ import { requireFault } from "./_arguments.ts";
 import {
   createAuthorizationServer,
   ENDPOINT_PATHS,
+  JWKS_PATH,
 } from "./_authorization_server.ts";
 import { refusal, settle } from "./_refusals.ts";
 import { respondToCall } from "./_resource_server.ts";
@@ -87,6 +88,7 @@ export function createNetwork({
       as.origin + wellKnown("oauth-authorization-server", as.pathname),
       "server_metadata",
     ],
+    [issuer + JWKS_PATH, "jwks"],
     ...Object.entries(ENDPOINT_PATHS).map(([name, path]) =>
       [issuer + path, name as keyof typeof ENDPOINT_PATHS] as const
     ),
@@ -129,6 +131,8 @@ export function createNetwork({
         });
       case "server_metadata":
         return Response.json(server.metadata());
+      case "jwks":
+        return Response.json(await server.jwks());
       case "unknown":
         return new Response("Nothing is here", { status: 404 });
       default:

@@ -14,6 +14,8 @@ export type TestEndpoint =
   | "registration"
   | "revocation"
   | "device_authorization"
+  | "backchannel_authentication"
+  | "jwks"
   | "unknown";
 
 /** A request that one of the servers received. */

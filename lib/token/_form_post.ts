@@ -45,6 +45,7 @@ type FormEndpointName = Extract<
   EndpointName,
   | "token_endpoint"
   | "device_authorization_endpoint"
+  | "backchannel_authentication_endpoint"
   | "revocation_endpoint"
   | "pushed_authorization_request_endpoint"
 >;

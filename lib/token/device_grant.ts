@@ -5,43 +5,28 @@
  * @module
  */
 
-import {
-  requireArgument,
-  requireNonEmptyString,
-  requireObject,
-} from "../core/_arguments.ts";
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
 import { rulesFor, urlProblem } from "../core/_url.ts";
-import { adviceFor, putOffSeconds } from "../core/advice.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
-import { pause, underSignal } from "../http/_clock.ts";
-import { fork } from "../http/_context.ts";
-import { errorOf, words } from "../http/_error.ts";
+import { words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
-import type { IRequested } from "./_form.ts";
-import { formWith, requestedOf, withFurther } from "./_form.ts";
+import {
+  formWith,
+  type IRequested,
+  requestedOf,
+  withFurther,
+} from "./_form.ts";
 import { postForm } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { pollForToken, requireExpiry } from "./_polling.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
-import {
-  type IFetchTokenOptions,
-  type IToken,
-  type TokenServer,
-  tokenWith,
-} from "./token.ts";
-
-const DEFAULT_INTERVAL_SECONDS = 5;
-const SLOW_DOWN_SECONDS = 5;
-const MIN_INTERVAL_SECONDS = 0.1;
-/** The longest wait after network failures. */
-const MAX_BACK_OFF_SECONDS = 60;
-/** After network failures, the last poll is made this long before the expiry. */
-const LAST_POLL_SECONDS = 2;
+import type { IPollOptions } from "./poll_options.ts";
+import type { IFetchTokenOptions, IToken, TokenServer } from "./token.ts";
 
 /** A device authorization response with the expiry of its codes, plain JSON. */
 export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
@@ -182,35 +167,9 @@ used: expected an https URL, or http on loopback (set allowHttp to allow it)`,
   };
 }
 
-/** The argument of {@linkcode IPollDeviceTokenOptions.onPending}. */
-export interface IDevicePollProgress {
-  /** Polls made so far. */
-  polls: number;
-  /** Seconds until the next poll. */
-  intervalSeconds: number;
-  /** Seconds until the codes expire. */
-  remainingSeconds: number;
-  /** The error of the last poll, if the network or the server failed. */
-  error?: OAuthClientError;
-}
-
 /** Options of {@linkcode pollDeviceToken}. */
 export interface IPollDeviceTokenOptions
-  extends IFetchTokenOptions, ITokenBodyOptions {
-  /** Called after every poll while the user has not finished. */
-  onPending?: ((progress: IDevicePollProgress) => void) | undefined;
-  /** Waits for the given milliseconds, or until the signal aborts. */
-  delay?:
-    | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)
-    | undefined;
-}
-
-/** Returns the interval of the server in seconds, or the default. */
-function intervalOf({ interval }: IDeviceAuthorization): number {
-  return typeof interval === "number" && interval > 0
-    ? Math.max(interval, MIN_INTERVAL_SECONDS)
-    : DEFAULT_INTERVAL_SECONDS;
-}
+  extends IFetchTokenOptions, ITokenBodyOptions, IPollOptions {}
 
 /**
  * Polls for the token until the user has signed in.
@@ -278,73 +237,30 @@ export async function pollDeviceToken(
   );
 }
 
-/** How a device code is polled for. */
-interface IPoll extends Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
-  requested: IRequested;
-  further?: Readonly<Record<string, string>> | undefined;
-}
-
 /** Polls for the token of a device. See {@linkcode pollDeviceToken}. */
 export async function pollWith(
   context: IGrantContext,
   serverMetadata: TokenServer,
   authorization: IDeviceAuthorization,
-  { onPending, delay = pause, requested, further }: IPoll,
+  { onPending, delay, requested, further }:
+    & Pick<IPollDeviceTokenOptions, "onPending" | "delay">
+    & {
+      requested: IRequested;
+      further?: Readonly<Record<string, string>> | undefined;
+    },
 ): Promise<IToken> {
-  const { signal, now } = context;
-  const { device_code, expires_at } = authorization;
-  requireArgument(
-    Number.isFinite(expires_at),
-    "authorization.expires_at",
-    "a number of seconds",
-  );
+  const { device_code, expires_at, interval } = authorization;
+  requireExpiry("authorization.expires_at", expires_at);
   const deviceCode = requireNonEmptyString("device_code", device_code);
   const own = buildDeviceTokenBody({ ...requested, deviceCode });
   const body = withFurther(own, further);
-  const remaining = () => expires_at - now() / 1000;
-  const expired = (cause?: OAuthClientError) =>
-    errorOf(
-      context,
-      "expired",
-      words`The device code of ${{
-        url: serverMetadata.issuer,
-      }} expired before the user had signed in`,
-      cause && { cause, error: cause.error },
-    );
-  let interval = intervalOf(authorization);
-  let [wait, least] = [interval, interval];
-  for (let polls = 1;; polls++) {
-    const left = remaining();
-    // The back-off must not skip the last poll.
-    const pause = Math.max(least, Math.min(wait, left - LAST_POLL_SECONDS));
-    if (pause >= left) throw expired();
-    await underSignal(signal, () => delay(pause * 1000, signal));
-    try {
-      return await tokenWith(fork(context), serverMetadata, body);
-    } catch (failure) {
-      signal?.throwIfAborted();
-      if (!(failure instanceof OAuthClientError)) throw failure;
-      const { error } = failure;
-      const isPending = error === "authorization_pending" ||
-        error === "slow_down";
-      // Any other temporary failure says nothing about the grant.
-      const isLost = !isPending && error !== "access_denied" &&
-        adviceFor(failure).action === "retry";
-      if (error === "expired_token") throw expired(failure);
-      if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
-      if (!isPending && !isLost) throw failure;
-      const putOff = putOffSeconds(failure);
-      if (putOff && putOff >= remaining()) throw failure;
-      least = Math.max(interval, putOff);
-      wait = isLost
-        ? Math.max(least, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
-        : least;
-      onPending?.({
-        polls,
-        intervalSeconds: wait,
-        remainingSeconds: Math.max(0, Math.floor(remaining())),
-        ...(isLost && { error: failure }),
-      });
-    }
-  }
+  return await pollForToken(context, serverMetadata, body, {
+    expires_at,
+    interval,
+    onPending,
+    delay,
+    expiry: words`The device code of ${{
+      url: serverMetadata.issuer,
+    }} expired before the user had signed in`,
+  });
 }

@@ -1,0 +1,57 @@
+/**
+ * The user that a backchannel authentication is for, and what the user is asked.
+ *
+ * @module
+ */
+
+/**
+ * The argument of {@linkcode ICibaFlowOptions.getLoginHint}.
+ *
+ * @category Flows
+ */
+export interface ILoginHintRequest {
+  /** Issuer of the authorization server, which asks the user. */
+  issuer: string;
+  /** The resource that the token is for. */
+  resource: string;
+  /** Scopes to request, including those of the present session. */
+  scopes: string[];
+  /** The scopes to request that the present session, if there is one, does not have. */
+  newScopes: string[];
+  /** The required authentication context classes (RFC 9470). */
+  acrValues?: string | undefined;
+  /** Seconds that may have passed since the user's authentication (RFC 9470). */
+  maxAge?: number | undefined;
+  /** Aborts when no caller waits for the session any more. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The user, by exactly one of three hints, and what the user is asked.
+ *
+ * @category Flows
+ */
+export interface ILoginHint {
+  /** Names the user, for example by an email address or a telephone number. */
+  loginHint?: string | undefined;
+  /** A token that names the user. */
+  loginHintToken?: string | undefined;
+  /** An ID token that the server has issued to the client for the user. */
+  idTokenHint?: string | undefined;
+  /** A short plain text that both devices show. */
+  bindingMessage?: string | undefined;
+}
+
+/**
+ * The argument of {@linkcode ICibaFlowOptions.show}.
+ *
+ * @category Flows
+ */
+export interface IBackchannelPrompt {
+  /** The text that the other device shows as well. */
+  bindingMessage?: string | undefined;
+  /** Seconds in which the user has to respond. */
+  expires_in: number;
+  /** Seconds between two polls; 5 when absent. */
+  interval?: number | undefined;
+}

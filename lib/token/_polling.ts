@@ -1,0 +1,96 @@
+/** Polling for a token while a user signs in on another device. */
+
+import { requireArgument } from "../core/_arguments.ts";
+import { adviceFor, putOffSeconds } from "../core/advice.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { pause, underSignal } from "../http/_clock.ts";
+import { fork } from "../http/_context.ts";
+import { errorOf, type IMessage } from "../http/_error.ts";
+import type { IGrantContext } from "./_grant_context.ts";
+import type { IPollOptions } from "./poll_options.ts";
+import { type IToken, type TokenServer, tokenWith } from "./token.ts";
+
+const DEFAULT_INTERVAL_SECONDS = 5;
+const SLOW_DOWN_SECONDS = 5;
+const MIN_INTERVAL_SECONDS = 0.1;
+/** The longest wait after network failures. */
+const MAX_BACK_OFF_SECONDS = 60;
+/** After network failures, the last poll is made this long before the expiry. */
+const LAST_POLL_SECONDS = 2;
+
+/** What is polled for, and how. */
+interface IPolling extends Pick<IPollOptions, "onPending" | "delay"> {
+  /** When the request of the user expires, in seconds since the Unix epoch. */
+  readonly expires_at: number;
+  /** The interval of the server in seconds. */
+  readonly interval: number | undefined;
+  /** The message of the error after the expiry. */
+  readonly expiry: IMessage;
+}
+
+/** Fails unless an expiry can be compared with the clock. */
+export function requireExpiry(name: string, expires_at: unknown): void {
+  requireArgument(Number.isFinite(expires_at), name, "a number of seconds");
+}
+
+/** Returns the interval of the server in seconds, or the default. */
+function intervalOf({ interval }: IPolling): number {
+  return typeof interval === "number" && interval > 0
+    ? Math.max(interval, MIN_INTERVAL_SECONDS)
+    : DEFAULT_INTERVAL_SECONDS;
+}
+
+/** Sends a token request until the user has finished, or the request has expired. */
+export async function pollForToken(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  body: URLSearchParams,
+  polling: IPolling,
+): Promise<IToken> {
+  const { signal, now } = context;
+  const { expires_at, expiry, onPending, delay = pause } = polling;
+  const remaining = () => expires_at - now() / 1000;
+  const expired = (cause?: OAuthClientError) =>
+    errorOf(
+      context,
+      "expired",
+      expiry,
+      cause && { cause, error: cause.error },
+    );
+  let interval = intervalOf(polling);
+  let [wait, least] = [interval, interval];
+  for (let polls = 1;; polls++) {
+    const left = remaining();
+    // The back-off must not skip the last poll.
+    const pause = Math.max(least, Math.min(wait, left - LAST_POLL_SECONDS));
+    if (pause >= left) throw expired();
+    await underSignal(signal, () => delay(pause * 1000, signal));
+    try {
+      return await tokenWith(fork(context), serverMetadata, body);
+    } catch (failure) {
+      signal?.throwIfAborted();
+      if (!(failure instanceof OAuthClientError)) throw failure;
+      const { error } = failure;
+      const isPending = error === "authorization_pending" ||
+        error === "slow_down";
+      // Any other temporary failure says nothing about the grant.
+      const isLost = !isPending && error !== "access_denied" &&
+        adviceFor(failure).action === "retry";
+      if (error === "expired_token") throw expired(failure);
+      if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
+      if (!isPending && !isLost) throw failure;
+      const putOff = putOffSeconds(failure);
+      if (putOff && putOff >= remaining()) throw failure;
+      least = Math.max(interval, putOff);
+      wait = isLost
+        ? Math.max(least, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
+        : least;
+      onPending?.({
+        polls,
+        intervalSeconds: wait,
+        remainingSeconds: Math.max(0, Math.floor(remaining())),
+        ...(isLost && { error: failure }),
+      });
+    }
+  }
+}

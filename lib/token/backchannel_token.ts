@@ -1,0 +1,149 @@
+/**
+ * Polling for the token of a backchannel authentication (OpenID Connect CIBA Core 1.0,
+ * poll mode).
+ *
+ * @module
+ */
+
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
+import { GRANT_TYPE_CIBA } from "../core/constants.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { clientIdOf } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import { words } from "../http/_error.ts";
+import { formWith, type IRequested, requestedOf } from "./_form.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { pollForToken, requireExpiry } from "./_polling.ts";
+import type { IBackchannelAuthentication } from "./backchannel_authentication.ts";
+import type { ITokenBodyOptions } from "./grant_body.ts";
+import { checkIdToken } from "./id_token.ts";
+import type { IPollOptions } from "./poll_options.ts";
+import type { IFetchTokenOptions, IToken, TokenServer } from "./token.ts";
+
+const AUTH_REQ_ID_CLAIM = "urn:openid:params:jwt:claim:auth_req_id";
+
+/** Options of {@linkcode pollBackchannelToken}. */
+export interface IPollBackchannelTokenOptions
+  extends IFetchTokenOptions, ITokenBodyOptions, IPollOptions {
+  /** The client and its credentials, as in the authentication request. */
+  client: Client;
+}
+
+/**
+ * Polls for the token until the user has agreed or refused, as often and as long as
+ * {@linkcode pollDeviceToken}. The token response must have an ID token, which is
+ * checked by {@linkcode checkIdToken}; if it has a claim
+ * `urn:openid:params:jwt:claim:auth_req_id`, that must be the one of the request.
+ *
+ * A server may keep a poll open until the user has responded; CIBA suggests 30 seconds.
+ * Such a server needs a longer `timeoutMs`.
+ *
+ * @param serverMetadata Metadata with a `token_endpoint`.
+ * @param authentication The result of {@linkcode requestBackchannelAuthentication}.
+ * @param options The same client authentication; `signal` ends the wait at once.
+ * @throws {OAuthClientError} `expired`: the request has expired. `oauth_error`: the
+ * server ended the request, with `access_denied` if the user refused. `invalid_id_token`:
+ * there is no ID token, or a check fails. Further codes as for {@linkcode fetchToken}.
+ * @see OpenID Connect CIBA Core 1.0, sections 10.1 and 11.
+ *
+ * @example Poll until the user has responded
+ * ```ts
+ * import {
+ *   clientSecretBasic,
+ *   isOAuthClientError,
+ *   pollBackchannelToken,
+ * } from "@oauth-helper/client";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const responses = [
+ *   Response.json({ error: "authorization_pending" }, { status: 400 }),
+ *   Response.json({ error: "access_denied" }, { status: 400 }),
+ * ];
+ * try {
+ *   const token = await pollBackchannelToken(
+ *     {
+ *       issuer: "https://as.example",
+ *       token_endpoint: "https://as.example/token",
+ *     },
+ *     {
+ *       auth_req_id: "r1",
+ *       expires_in: 120,
+ *       expires_at: Math.floor(Date.now() / 1000) + 120,
+ *     },
+ *     {
+ *       client: clientSecretBasic("agent", "s3cret"),
+ *       // These replace the server and the timer.
+ *       fetch: () => Promise.resolve(responses.shift()!),
+ *       delay: () => Promise.resolve(),
+ *     },
+ *   );
+ *   console.log(token.id_token);
+ * } catch (error) {
+ *   // The user has refused.
+ *   assert(isOAuthClientError(error));
+ *   assertEquals(error.error, "access_denied");
+ * }
+ * ```
+ *
+ * @category Messages of the protocol
+ */
+export async function pollBackchannelToken(
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+  >,
+  authentication: IBackchannelAuthentication,
+  options: IPollBackchannelTokenOptions,
+): Promise<IToken> {
+  const { client, onPending, delay } = options;
+  requireObject("options.client", client);
+  return await backchannelTokenWith(
+    { ...grantContextOf(options), client },
+    serverMetadata,
+    authentication,
+    { requested: requestedOf(options), onPending, delay },
+  );
+}
+
+/** Polls for the token of a request. See {@linkcode pollBackchannelToken}. */
+export async function backchannelTokenWith(
+  context: IGrantContext & { readonly client: Client },
+  serverMetadata: TokenServer,
+  authentication: IBackchannelAuthentication,
+  { onPending, delay, requested }:
+    & Pick<IPollOptions, "onPending" | "delay">
+    & { requested: IRequested },
+): Promise<IToken> {
+  const { auth_req_id, expires_at, interval } = requireObject(
+    "authentication",
+    authentication,
+  );
+  requireExpiry("authentication.expires_at", expires_at);
+  const body = formWith({
+    grant_type: GRANT_TYPE_CIBA,
+    auth_req_id: requireNonEmptyString("auth_req_id", auth_req_id),
+  }, requested);
+  const { issuer } = serverMetadata;
+  const token = await pollForToken(context, serverMetadata, body, {
+    expires_at,
+    interval,
+    onPending,
+    delay,
+    expiry: words`The authentication request at ${{
+      url: issuer,
+    }} expired before the user had responded`,
+  });
+  const invalid = (problem: string) =>
+    new OAuthClientError("invalid_id_token", `Invalid ID token: ${problem}`);
+  if (token.id_token === undefined) throw invalid("there is none");
+  const claims = await checkIdToken(token.id_token, {
+    issuer,
+    clientId: clientIdOf(context.client),
+    accessToken: token.access_token,
+    now: context.now,
+  });
+  const { [AUTH_REQ_ID_CLAIM]: id = auth_req_id } = claims;
+  if (id === auth_req_id) return token;
+  throw invalid("its auth_req_id is not that of the request");
+}

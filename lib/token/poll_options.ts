@@ -1,0 +1,29 @@
+/**
+ * Options of polling for a token while a user signs in on another device.
+ *
+ * @module
+ */
+
+import type { OAuthClientError } from "../core/errors.ts";
+
+/** The argument of {@linkcode IPollOptions.onPending}. */
+export interface IDevicePollProgress {
+  /** Polls made so far. */
+  polls: number;
+  /** Seconds until the next poll. */
+  intervalSeconds: number;
+  /** Seconds until the codes, or the authentication request, expire. */
+  remainingSeconds: number;
+  /** The error of the last poll, if the network or the server failed. */
+  error?: OAuthClientError;
+}
+
+/** What {@linkcode pollDeviceToken} and {@linkcode pollBackchannelToken} share. */
+export interface IPollOptions {
+  /** Called after every poll while the user has not finished. */
+  onPending?: ((progress: IDevicePollProgress) => void) | undefined;
+  /** Waits for the given milliseconds, or until the signal aborts. */
+  delay?:
+    | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)
+    | undefined;
+}
