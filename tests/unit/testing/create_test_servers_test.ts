@@ -1,8 +1,10 @@
 /** The servers for tests refuse what real servers refuse. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createPkcePair } from "../../../mod.ts";
+import { createLocalJWKSet, jwtVerify } from "jose";
+import { checkIdToken, createPkcePair } from "../../../mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
 import type { ITestServersOptions } from "../../../lib/testing/mod.ts";
+import { unverifiedJwt } from "../../support/fixtures.ts";
 
 const CLIENT = {
   client_id: "c",
@@ -382,7 +384,92 @@ Deno.test("createTestServers() issues device codes to clients of that grant, for
 
 Deno.test("createTestServers() accepts POST only where tokens are sent", async () => {
   const { issuer, fetch } = createTestServers();
-  for (const path of ["/token", "/register", "/revoke", "/device"]) {
+  for (
+    const path of ["/token", "/register", "/revoke", "/device", "/bc-authorize"]
+  ) {
     assertEquals((await fetch(`${issuer}${path}?client_id=c`)).status, 405);
   }
+});
+
+Deno.test("createTestServers() accepts a backchannel authentication with one hint and openid, of a client with a secret", async () => {
+  const grant_type = "urn:openid:params:grant-type:ciba";
+  const agent = {
+    client_id: "a",
+    client_secret: "s",
+    grant_types: [grant_type],
+  };
+  const open = { client_id: "p", grant_types: [grant_type] };
+  const one = program({ clients: [MANY, agent, open] });
+  const { resource, issuer, advance } = one.servers;
+  const form = { resource, scope: "openid read", login_hint: "ada" };
+  const ask = (changes: Changes = {}, headers: object = basic("a", "s")) =>
+    one.post("/bc-authorize", { ...form, ...changes }, headers);
+  const bad = unverifiedJwt({ iss: "https://other.example", sub: "ada" });
+  const own = unverifiedJwt({ iss: issuer, sub: "grace" });
+  const rows: [error: string, Changes, headers?: object][] = [
+    ["unauthorized_client", {}, basic("c")],
+    ["unauthorized_client", { client_id: "p" }, {}],
+    ["invalid_client", {}, basic("a", "wrong")],
+    ["invalid_request", { login_hint: undefined }],
+    ["invalid_request", { login_hint_token: "t" }],
+    ["invalid_request", { requested_expiry: "0" }],
+    ["invalid_scope", { scope: "read" }],
+    ["invalid_scope", { scope: undefined }],
+    ["invalid_target", { resource: undefined }],
+    ["unknown_user_id", { login_hint: undefined, id_token_hint: bad }],
+  ];
+  for (const [error, changes, headers] of rows) {
+    assertEquals((await ask(changes, headers)).error, error);
+  }
+  const poll = (auth_req_id: string, headers = basic("a", "s")) =>
+    one.post("/token", { resource, grant_type, auth_req_id }, headers);
+  const { auth_req_id, expires_in, interval } = await ask();
+  assertEquals([expires_in, interval], [600, 1]);
+  advance(600);
+  assertEquals((await poll(auth_req_id)).error, "expired_token");
+  for (
+    const [changes, user] of [
+      [{}, "ada"],
+      [{ login_hint: undefined, login_hint_token: "t" }, "user"],
+      [{ login_hint: undefined, id_token_hint: own }, "grace"],
+    ] as const
+  ) {
+    const { auth_req_id } = await ask({ ...changes, requested_expiry: "9" });
+    const { access_token, id_token } = await poll(auth_req_id);
+    const { sub } = await checkIdToken(id_token, {
+      ...{ issuer, clientId: "a", accessToken: access_token },
+      ...{ maxAgeSeconds: 0, now: one.servers.now },
+    });
+    assertEquals(sub, user);
+    assertEquals((await poll(auth_req_id)).error, "invalid_grant");
+  }
+});
+
+Deno.test("createTestServers() issues ID tokens for openid, signed by a key at jwks_uri, also in a refresh", async () => {
+  const one = program({ clients: [MANY] });
+  const { issuer, fetch, now, resource } = one.servers;
+  const server = "/.well-known/oauth-authorization-server";
+  const { jwks_uri } = await (await fetch(issuer + server)).json();
+  const keys = createLocalJWKSet(await (await fetch(jwks_uri)).json());
+  const { code } = await one.authorize({ scope: "openid", nonce: "n1" });
+  const first = await one.redeem({ code, client_id: undefined }, basic("c"));
+  const next = await one.post("/token", {
+    ...{ grant_type: "refresh_token", resource },
+    refresh_token: first.refresh_token,
+  }, basic("c"));
+  for (const [token, nonce] of [[first, "n1"], [next, undefined]]) {
+    const { payload } = await jwtVerify(token.id_token, keys);
+    assertEquals([payload.sub, payload.nonce], ["user", nonce]);
+    const accessToken = token.access_token;
+    const expected = { issuer, clientId: "c", nonce, accessToken, now };
+    await checkIdToken(token.id_token, expected);
+  }
+  const without = await one.authorize({ scope: "read" });
+  const plain = { code: without.code, client_id: undefined };
+  assertEquals((await one.redeem(plain, basic("c"))).id_token, undefined);
+  const machine = program({ clients: [MACHINE], scopes: ["openid"] });
+  const own = await machine.post("/token", {
+    ...{ grant_type: "client_credentials", scope: "openid", resource },
+  }, basic("c"));
+  assertEquals([own.scope, own.id_token], ["openid", undefined]);
 });

@@ -1,0 +1,162 @@
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  clientSecretPost,
+  type IPollBackchannelTokenOptions,
+  OAuthClientError,
+  pollBackchannelToken,
+} from "../../../mod.ts";
+import {
+  AS,
+  assertInvalidArgument,
+  SERVER,
+  TOKEN_ENDPOINT,
+  unverifiedJwt,
+} from "../../support/fixtures.ts";
+import { pending, refusal, slowDown } from "../../support/poll_device_token.ts";
+import {
+  type Answer,
+  json,
+  stubFetch,
+  text,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+const AUTH_REQ_ID = "urn:openid:params:jwt:claim:auth_req_id";
+const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: 0, exp: 600 };
+
+/** Responds with a token and an ID token that has these claims as well. */
+const done = (claims: Record<string, unknown> = {}): Answer =>
+  json({
+    access_token: "t",
+    token_type: "Bearer",
+    id_token: unverifiedJwt({ ...CLAIMS, ...claims }),
+  });
+
+/** Polls with these answers in turn, in a time that passes in delays only. */
+async function poll(
+  answers: Answer[],
+  authentication: Record<string, unknown> = {},
+  options: Partial<IPollBackchannelTokenOptions> = {},
+) {
+  const left = [...answers];
+  using stubbed = stubFetch({
+    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
+  });
+  const waits: number[] = [];
+  let time = 0;
+  const result = await pollBackchannelToken(
+    SERVER,
+    untyped({
+      auth_req_id: "r1",
+      expires_in: 60,
+      expires_at: 60,
+      ...authentication,
+    }),
+    {
+      fetch: stubbed.fetch,
+      client: clientSecretPost("c1", "s3cret"),
+      now: () => time,
+      delay(milliseconds) {
+        waits.push(milliseconds / 1000);
+        time += milliseconds;
+        return Promise.resolve();
+      },
+      ...options,
+    },
+  ).catch((error) => error);
+  return { result, waits, left, requests: stubbed.requests };
+}
+
+Deno.test("pollBackchannelToken() polls as the device grant does, with auth_req_id", async () => {
+  let progress = 0;
+  const busy = json({}, { status: 429, headers: { "Retry-After": "9" } });
+  const { result, waits, requests } = await poll(
+    [pending, slowDown, busy, done()],
+    { interval: 2 },
+    {
+      onPending: () => progress++,
+      resource: "https://api.example",
+      parameters: { x: "1" },
+    },
+  );
+  assertEquals([result.access_token, waits], ["t", [2, 2, 7, 14]]);
+  assertEquals(progress, 3);
+  const form = Object.fromEntries(new URLSearchParams(requests[3]?.body));
+  assertEquals(form, {
+    grant_type: "urn:openid:params:grant-type:ciba",
+    auth_req_id: "r1",
+    resource: "https://api.example",
+    x: "1",
+    client_id: "c1",
+    client_secret: "s3cret",
+  });
+});
+
+Deno.test("pollBackchannelToken() ends when the user refuses or the request expires", async () => {
+  const rows: [Answer[], expires_at: number, code: string, error?: string][] = [
+    [[refusal("access_denied")], 60, "oauth_error", "access_denied"],
+    [[refusal("access_denied", 503)], 60, "oauth_error", "access_denied"],
+    [[refusal("expired_token")], 60, "expired", "expired_token"],
+    [[refusal("transaction_failed")], 60, "oauth_error", "transaction_failed"],
+    [[pending], 10, "expired"],
+    [[], 5, "expired"],
+  ];
+  for (const [answers, expires_at, code, error] of rows) {
+    const { result, left } = await poll(answers, { expires_at });
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals([String(result.code), result.error, left], [code, error, []]);
+  }
+});
+
+Deno.test("pollBackchannelToken() ends with the reason of an abort", async () => {
+  const controller = new AbortController();
+  const reason = new Error("Enough");
+  const { result } = await poll([], {}, {
+    signal: controller.signal,
+    delay: () => {
+      controller.abort(reason);
+      return Promise.resolve();
+    },
+  });
+  assertEquals(result, reason);
+});
+
+Deno.test("pollBackchannelToken() requires a valid ID token", async () => {
+  const plain = { access_token: "t", token_type: "Bearer" };
+  const rows: [Answer, problem: string][] = [
+    [json(plain), "there is none"],
+    [json({ ...plain, id_token: "opaque" }), "it is not a signed JWT"],
+    [done({ iss: "https://other.example" }), "its iss is not the issuer"],
+    [done({ aud: "c2" }), "its aud does not contain the client"],
+    [done({ exp: -60 }), "it has expired"],
+    [done({ at_hash: "x" }), "its at_hash is not that of the access token"],
+    [done({ [AUTH_REQ_ID]: "r2" }), "its auth_req_id is not that of the"],
+    [done({ [AUTH_REQ_ID]: null }), "its auth_req_id is not that of the"],
+  ];
+  for (const [answer, problem] of rows) {
+    const { result } = await poll([answer]);
+    assertInstanceOf(result, OAuthClientError);
+    assertEquals(result.code, "invalid_id_token");
+    assertStringIncludes(result.message, problem);
+  }
+  const { result } = await poll([done({ [AUTH_REQ_ID]: "r1" })]);
+  assertEquals(result.access_token, "t");
+});
+
+Deno.test("pollBackchannelToken() rejects invalid arguments before any delay", async () => {
+  const rows: [name: string, Record<string, unknown>, options?: object][] = [
+    ["auth_req_id", { auth_req_id: "" }],
+    ["auth_req_id", { auth_req_id: 7 }],
+    ["authentication.expires_at", { expires_at: "60" }],
+    ["options.client", {}, { client: undefined }],
+  ];
+  for (const [name, members, options] of rows) {
+    const { result, waits } = await poll([], members, options);
+    await assertInvalidArgument(() => Promise.reject(result), name);
+    assertEquals(waits, []);
+  }
+});
