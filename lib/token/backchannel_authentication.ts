@@ -186,7 +186,13 @@ function parametersOf(
  * @category Messages of the protocol
  */
 export async function requestBackchannelAuthentication(
-  serverMetadata: BackchannelServer,
+  serverMetadata: Pick<
+    IAuthorizationServerMetadata,
+    | "issuer"
+    | "backchannel_authentication_endpoint"
+    | "backchannel_token_delivery_modes_supported"
+    | "token_endpoint_auth_methods_supported"
+  >,
   options: IRequestBackchannelAuthenticationOptions,
 ): Promise<IBackchannelAuthentication> {
   requireObject("options.client", options.client);

@@ -7,11 +7,10 @@
 
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { GRANT_TYPE_CIBA } from "../core/constants.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import { words } from "../http/_error.ts";
+import { errorOf, literal, words } from "../http/_error.ts";
 import { formWith, type IRequested, requestedOf } from "./_form.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { pollForToken, requireExpiry } from "./_polling.ts";
@@ -135,7 +134,11 @@ export async function backchannelTokenWith(
     }} expired before the user had responded`,
   });
   const invalid = (problem: string) =>
-    new OAuthClientError("invalid_id_token", `Invalid ID token: ${problem}`);
+    errorOf(
+      context,
+      "invalid_id_token",
+      words`Invalid ID token: ${literal(problem)}`,
+    );
   if (token.id_token === undefined) throw invalid("there is none");
   const claims = await checkIdToken(token.id_token, {
     issuer,
