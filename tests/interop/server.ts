@@ -21,6 +21,8 @@ export const STEPS = {
     "the user closes the tab: three more calls ask nothing, authorize() signs in",
   refuse: "the user refuses: access_denied, and no second question",
   device: "device flow",
+  ciba:
+    "backchannel authentication: two questions for a step-up, one for a refusal",
   credentials: "client credentials with the secret of `SERVICE`",
   dpop: "the token is bound to a key",
   par: "the authorization request is pushed",
@@ -56,7 +58,7 @@ export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 /** The client metadata document, which servers of `documents` are given. */
 export const CLIENT_URL = "https://client.example/interop.json";
 
-/** The client of `credentials`, which such a server knows. */
+/** The client of `credentials` and `ciba`, which such a server knows. */
 export const SERVICE = { client_id: "service", client_secret: "s3cret/+ %" };
 
 /** Where a server runs, and what it was started with. */

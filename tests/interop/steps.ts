@@ -1,6 +1,7 @@
 /** What the driver plays at a server; each step throws if it does not hold. */
 import {
   adviceFor,
+  cibaFlow,
   clientCredentialsFlow,
   clientSecretBasic,
   deviceFlow,
@@ -199,6 +200,18 @@ async function diagnoseToTheEnd(stage: IStage): Promise<void> {
   );
 }
 
+/** Returns the client that the operator has registered for services. */
+async function createServiceClient({ running: { resource }, options }: IStage) {
+  const challenge = await fetch(resource, { method: "POST" });
+  await challenge.body?.cancel();
+  const { issuer } = await discoverAuthorization(resource, {
+    challenge,
+    ...options.fetch,
+  });
+  const { client_id, client_secret } = SERVICE;
+  return clientSecretBasic(client_id, client_secret, { issuer });
+}
+
 /** The steps by name. */
 export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
   {
@@ -347,16 +360,37 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       await program(stage, { authorize: flow }).call();
     },
 
+    async ciba(stage) {
+      const client = await createServiceClient(stage);
+      const asked: string[][] = [];
+      const flowFor = (loginHint: string) =>
+        cibaFlow({
+          client,
+          getLoginHint({ newScopes }) {
+            asked.push(newScopes);
+            return { loginHint, bindingMessage: "Interop-1" };
+          },
+          delay: () => new Promise((resolve) => setTimeout(resolve, 50)),
+        });
+      const agent = program(stage, { authorize: flowFor("consents") });
+      await agent.call();
+      const polls = grants(agent, "urn:openid:params:grant-type:ciba");
+      expect(polls.some(({ status }) => status === 400), "no poll was pending");
+      await agent.call(stage.server.stepUpPath);
+      const last = asked.at(-1)?.join(" ");
+      expect(asked.length === 2, `${asked.length} questions`);
+      expect(last === "mcp:write", `new scopes: ${last}`);
+
+      const refused = program(stage, { authorize: flowFor("refuses") });
+      const { error } = await failureOf(refused);
+      expect(error === "access_denied", `the error is ${error}`);
+      const { code } = await failureOf(refused);
+      expect(code === "sign_in_required", `the second call: ${code}`);
+      expect(asked.length === 3, `${asked.length} questions`);
+    },
+
     async credentials(stage) {
-      const { resource } = stage.running;
-      const challenge = await fetch(resource, { method: "POST" });
-      await challenge.body?.cancel();
-      const { issuer } = await discoverAuthorization(resource, {
-        challenge,
-        ...stage.options.fetch,
-      });
-      const { client_id, client_secret } = SERVICE;
-      const client = clientSecretBasic(client_id, client_secret, { issuer });
+      const client = await createServiceClient(stage);
       const service = program(stage, {
         authorize: clientCredentialsFlow({ client }),
       });

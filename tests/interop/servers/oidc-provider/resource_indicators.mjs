@@ -1,20 +1,54 @@
 /** oidc-provider with a resource whose scopes it knows, and more grants. */
-import Provider from "oidc-provider";
+import Provider, { errors } from "oidc-provider";
 import { options, origin, serve } from "./_resource.mjs";
 
-serve(
-  new Provider(origin, {
-    ...options(["mcp:read", "mcp:write"], {
-      clientCredentials: { enabled: true },
-      deviceFlow: { enabled: true },
-    }),
-    clients: [{
-      client_id: "service",
-      client_secret: "s3cret/+ %",
-      grant_types: ["client_credentials"],
-      response_types: [],
-      redirect_uris: [],
-    }],
+/** Responds in place of the user of another device, after the first poll. */
+function respond(request, { accountId }, { clientId }) {
+  setTimeout(async () => {
+    if (accountId === "refuses") {
+      const refused = new errors.AccessDenied("The user refuses");
+      await provider.backchannelResult(request, refused);
+      return;
+    }
+    const grant = new provider.Grant({ accountId, clientId });
+    grant.addOIDCScope(request.scope);
+    for (const [name, { scope }] of Object.entries(resourcesOf(request))) {
+      grant.addResourceScope(name, scope);
+    }
+    await grant.save();
+    await provider.backchannelResult(request, grant);
+  }, 300);
+}
+
+const resourcesOf = ({ resource, scope }) =>
+  Object.fromEntries([resource ?? []].flat().map((one) => [one, { scope }]));
+
+const provider = new Provider(origin, {
+  ...options(["mcp:read", "mcp:write"], {
+    clientCredentials: { enabled: true },
+    deviceFlow: { enabled: true },
+    ciba: {
+      enabled: true,
+      deliveryModes: ["poll"],
+      processLoginHint: (_ctx, hint) => hint,
+      verifyUserCode() {},
+      validateRequestContext() {},
+      triggerAuthenticationDevice: (_ctx, request, account, client) =>
+        respond(request, account, client),
+    },
   }),
-  { scopes: ["mcp:read"] },
-);
+  clients: [{
+    client_id: "service",
+    client_secret: "s3cret/+ %",
+    grant_types: [
+      "client_credentials",
+      "refresh_token",
+      "urn:openid:params:grant-type:ciba",
+    ],
+    backchannel_token_delivery_mode: "poll",
+    response_types: [],
+    redirect_uris: [],
+  }],
+});
+
+serve(provider, { scopes: ["mcp:read"] });
