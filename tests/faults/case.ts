@@ -16,6 +16,7 @@ export const OPERATIONS = [
   "fetchToken",
   "fetchDeviceAuthorization",
   "pollDeviceToken",
+  "requestBackchannelAuthentication",
   "fetchIdJag",
   "redeemIdJag",
 ] as const;

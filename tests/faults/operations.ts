@@ -23,6 +23,8 @@ function metadataOf({ here }: IWorld, { metadata }: IInput): any {
     registration_endpoint: `${here}/register`,
     token_endpoint: `${here}/token`,
     device_authorization_endpoint: `${here}/device`,
+    backchannel_authentication_endpoint: `${here}/bc-authorize`,
+    backchannel_token_delivery_modes_supported: ["poll"],
     response_types_supported: ["code"],
     ...metadata,
   };
@@ -119,6 +121,12 @@ export const CALLS: Record<OperationName, Call> = {
       },
     );
   },
+  requestBackchannelAuthentication: (library, world, input, options) =>
+    library.requestBackchannelAuthentication(metadataOf(world, input), {
+      client: clientOf(library),
+      loginHint: `${SECRET}-user`,
+      ...options,
+    }),
   fetchIdJag: (library, world, input, options) =>
     library.fetchIdJag(metadataOf(world, input), {
       client: clientOf(library),
@@ -155,6 +163,8 @@ export const IS_GOOD: Record<
     access_token === `${SECRET}-access` && token_type === "Bearer",
   fetchDeviceAuthorization: ({ user_code }) => user_code === "WDJB-MJHT",
   pollDeviceToken: ({ access_token }) => access_token === `${SECRET}-access`,
+  requestBackchannelAuthentication: ({ auth_req_id }) =>
+    auth_req_id === `${SECRET}-request`,
   fetchIdJag: ({ audience, claims }) =>
     audience === AUDIENCE && claims.client_id === "c1",
   redeemIdJag: ({ access_token }) => access_token === `${SECRET}-access`,

@@ -59,6 +59,9 @@ export function documentFor(
       expires_in: 600,
     };
   }
+  if (path === "/bc-authorize") {
+    return { auth_req_id: `${SECRET}-request`, expires_in: 600 };
+  }
   if (body.includes("requested_token_type=")) {
     return {
       access_token: idJagOf(origin),

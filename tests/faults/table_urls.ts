@@ -52,6 +52,10 @@ const STRICT: [OperationName, endpoint: string][] = [
   ["fetchToken", "token_endpoint"],
   ["fetchDeviceAuthorization", "device_authorization_endpoint"],
   ["pollDeviceToken", "token_endpoint"],
+  [
+    "requestBackchannelAuthentication",
+    "backchannel_authentication_endpoint",
+  ],
   ["fetchIdJag", "token_endpoint"],
   ["redeemIdJag", "token_endpoint"],
 ];

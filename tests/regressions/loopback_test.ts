@@ -8,6 +8,7 @@ import {
   fetchToken,
   publicClient,
   registerClient,
+  requestBackchannelAuthentication,
 } from "../../mod.ts";
 import {
   asm,
@@ -57,6 +58,7 @@ for (const url of REFUSED) {
       token_endpoint: url,
       registration_endpoint: url,
       device_authorization_endpoint: url,
+      backchannel_authentication_endpoint: url,
       authorization_endpoint: url,
       code_challenge_methods_supported: ["S256"],
     });
@@ -67,6 +69,11 @@ for (const url of REFUSED) {
       () => fetchToken(metadata, new URLSearchParams(), { fetch }),
       () => registerClient(metadata, {}, { fetch }),
       () => fetchDeviceAuthorization(metadata, { fetch, client }),
+      () =>
+        requestBackchannelAuthentication(metadata, {
+          ...{ fetch, client },
+          loginHint: "ada",
+        }),
       // deno-lint-ignore require-await
       async () =>
         buildAuthorizationUrl(metadata, {
@@ -155,6 +162,7 @@ const ENDPOINTS = [
   ...["authorization_endpoint", "token_endpoint", "registration_endpoint"],
   ...["device_authorization_endpoint", "revocation_endpoint"],
   "pushed_authorization_request_endpoint",
+  "backchannel_authentication_endpoint",
 ];
 
 for (const name of ENDPOINTS) {

@@ -16,11 +16,13 @@ import {
   type IClientAuthentication,
   type IFetch,
   OAuthClientError,
+  pollBackchannelToken,
   privateKeyJwt,
   publicClient,
   redeemIdJag,
   refreshToken,
   registerClient,
+  requestBackchannelAuthentication,
 } from "../../mod.ts";
 import { done, pending, poll } from "../support/poll_device_token.ts";
 import { redirection } from "../support/resource.ts";
@@ -184,6 +186,27 @@ const OPERATIONS: Record<
       { issuer: AS, device_authorization_endpoint: TOKEN_ENDPOINT },
       { ...options, parameters: marked(["login_hint"]) },
     ),
+  requestBackchannelAuthentication: (options) =>
+    requestBackchannelAuthentication(
+      {
+        issuer: AS,
+        backchannel_authentication_endpoint: TOKEN_ENDPOINT,
+        backchannel_token_delivery_modes_supported: ["poll"],
+      },
+      { ...options, idTokenHint: MARK, bindingMessage: `Pay ${MARK}` },
+    ),
+  pollBackchannelToken: (options) => {
+    // Expired before a second poll.
+    const expires_at = Date.now() / 1000 + 7;
+    const authentication = { auth_req_id: MARK, expires_in: 7, expires_at };
+    const delay = () => Promise.resolve();
+    let time = Date.now();
+    const now = () => time += 1000;
+    return pollBackchannelToken(SERVER, authentication, {
+      ...options,
+      ...{ delay, now },
+    });
+  },
 };
 
 for (const [name, call] of Object.entries(OPERATIONS)) {

@@ -120,6 +120,13 @@ Deno.test("cibaFlow() says which scopes of a step-up are new, and requests the u
   assertEquals(hints[1]?.newScopes, ["write"]);
 });
 
+Deno.test("cibaFlow() says that all scopes are new in a fresh sign-in", async () => {
+  const { api, call, hints } = start();
+  await call();
+  await api.authorize({ fresh: true });
+  assertEquals(hints[1]?.newScopes, hints[0]?.newScopes);
+});
+
 Deno.test("cibaFlow() requests the authentication that the resource requires", async () => {
   const { servers, call, asked, hints } = start({}, {
     parameters: { acr_values: "phr" },
