@@ -176,7 +176,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
       context,
       serverMetadata,
       authentication,
-      { requested, onPending, delay },
+      { requested, further: grant.tokenParameters, onPending, delay },
     );
     return newSession(grant, token, context.dpop);
   });

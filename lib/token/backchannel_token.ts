@@ -11,7 +11,12 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
-import { formWith, type IRequested, requestedOf } from "./_form.ts";
+import {
+  formWith,
+  type IRequested,
+  requestedOf,
+  withFurther,
+} from "./_form.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { pollForToken, requireExpiry } from "./_polling.ts";
 import type { IBackchannelAuthentication } from "./backchannel_authentication.ts";
@@ -110,19 +115,23 @@ export async function backchannelTokenWith(
   context: IGrantContext & { readonly client: Client },
   serverMetadata: TokenServer,
   authentication: IBackchannelAuthentication,
-  { onPending, delay, requested }:
+  { onPending, delay, requested, further }:
     & Pick<IPollOptions, "onPending" | "delay">
-    & { requested: IRequested },
+    & {
+      requested: IRequested;
+      further?: Readonly<Record<string, string>> | undefined;
+    },
 ): Promise<IToken> {
   const { auth_req_id, expires_at, interval } = requireObject(
     "authentication",
     authentication,
   );
   requireExpiry("authentication.expires_at", expires_at);
-  const body = formWith({
+  const own = formWith({
     grant_type: GRANT_TYPE_CIBA,
     auth_req_id: requireNonEmptyString("auth_req_id", auth_req_id),
   }, requested);
+  const body = withFurther(own, further);
   const { issuer } = serverMetadata;
   const token = await pollForToken(context, serverMetadata, body, {
     expires_at,

@@ -90,12 +90,13 @@ Deno.test("cibaFlow() obtains a token with a checked ID token, and a refresh con
 
 Deno.test("cibaFlow() sends one of the hints with a binding message, and shows what is asked", async () => {
   const shown: unknown[] = [];
-  const { call, asked } = start({}, {
+  const { servers, call, asked } = start({}, {
     getLoginHint: () =>
       Promise.resolve({ loginHintToken: "t0ken", bindingMessage: "Pay 7" }),
     requestedExpirySeconds: 30,
     scopes: ["pay"],
     parameters: { user_code: "1234", acr_values: "phr" },
+    tokenParameters: { x: "1" },
     show: (prompt) => void shown.push(prompt),
   });
   assertEquals(await call(), 200);
@@ -105,6 +106,7 @@ Deno.test("cibaFlow() sends one of the hints with a binding message, and shows w
     ["scope", "requested_expiry", "user_code", "acr_values"].flatMap(asked),
     ["openid pay", "30", "1234", "phr"],
   );
+  assertEquals(servers.received("token")[0]?.params.get("x"), "1");
   assertEquals(shown, [
     { bindingMessage: "Pay 7", expires_in: 30, interval: 1 },
   ]);
