@@ -8,7 +8,6 @@
 import {
   optionalString,
   requireArgument,
-  requireNonEmptyString,
   requireObject,
   requireStrings,
 } from "../core/_arguments.ts";
