@@ -249,6 +249,11 @@ export {
   selectClient,
 } from "./lib/client/selection.ts";
 export {
+  buildClientMetadata,
+  type IBuildClientMetadataOptions,
+  type IClientMetadataDocument,
+} from "./lib/client/client_metadata.ts";
+export {
   fetchDynamicRegistration,
   type IFetchDynamicRegistrationOptions,
   type IRegisterClientOptions,

@@ -155,7 +155,9 @@ export interface IRegisterClientOptions extends IRequestOptions {
 }
 
 /** Returns `web` if every redirect URI is https, else `native`. */
-function applicationTypeOf(redirectUris: readonly string[] = []): string {
+export function applicationTypeOf(
+  redirectUris: readonly string[] = [],
+): string {
   return redirectUris.length > 0 &&
       redirectUris.every((uri) => /^https:/i.test(uri))
     ? "web"

@@ -4,15 +4,11 @@
  * @module
  */
 
-import {
-  requireArgument,
-  requireNonEmptyString,
-  requireObject,
-} from "../core/_arguments.ts";
+import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { numberMember } from "../core/_members.ts";
-import { parseUrl } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { requireDocumentUrl } from "./_metadata_document.ts";
 import { requireBound } from "./authentication_selection.ts";
 import type { IKnownClient } from "./known_client.ts";
 
@@ -57,20 +53,6 @@ function isExpired(client: IKnownClient, now: () => number): boolean {
   const seconds = numberMember({ ...client }, "client_secret_expires_at") ?? 0;
   // 0 means that the secret does not expire (RFC 7591, section 3.2.1).
   return seconds !== 0 && seconds <= now() / 1000;
-}
-
-/** Returns the URL of a client metadata document. */
-function requireClientMetadataUrl(value: string | URL): string {
-  const text = String(value);
-  const url = parseUrl(text);
-  requireArgument(
-    // The document repeats the URL as `client_id`, and both are compared as strings.
-    url?.href === text && url.protocol === "https:" && url.pathname !== "/" &&
-      !text.includes("#") && !url.username && !url.password,
-    "clientMetadataUrl",
-    "an https URL with a path, without fragment and credentials, in canonical form",
-  );
-  return text;
 }
 
 /**
@@ -149,7 +131,7 @@ export function selectClient(
   requireNonEmptyString("serverMetadata.issuer", issuer);
   const { knownClients, clientMetadataUrl, now = Date.now } = options ?? {};
   const documentUrl = clientMetadataUrl !== undefined &&
-    requireClientMetadataUrl(clientMetadataUrl);
+    requireDocumentUrl("clientMetadataUrl", clientMetadataUrl);
 
   knownClients?.forEach(requireBound);
   const client = knownClients?.find((one) =>

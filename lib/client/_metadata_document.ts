@@ -1,0 +1,102 @@
+/**
+ * The rules of a client metadata document
+ * (draft-ietf-oauth-client-id-metadata-document-02).
+ */
+
+import { requireArgument } from "../core/_arguments.ts";
+import { isLoopback, parseUrl } from "../core/_url.ts";
+
+/** The size that servers read at most, in bytes (section 8.7). */
+export const MAX_DOCUMENT_BYTES = 5_120;
+
+/**
+ * Checks whether a URL can be the `client_id` of a document (section 3): https with a
+ * path, without a fragment or credentials, and as `URL` writes it, because the document
+ * repeats it and both are compared as strings.
+ */
+export function isDocumentUrl(text: string): boolean {
+  const url = parseUrl(text);
+  return url?.href === text && url.protocol === "https:" &&
+    url.pathname !== "/" && !text.includes("#") && !url.username &&
+    !url.password;
+}
+
+/** Returns the URL of a client metadata document. */
+export function requireDocumentUrl(name: string, value: string | URL): string {
+  const text = String(value);
+  requireArgument(
+    isDocumentUrl(text),
+    name,
+    "an https URL with a path, without fragment and credentials, in canonical form",
+  );
+  return text;
+}
+
+/** The members that a document must not have (section 4.1). */
+export const SECRET_MEMBERS = ["client_secret", "client_secret_expires_at"];
+
+/** Checks whether an authentication method needs a secret (section 4.1). */
+export function isSecretMethod(method: unknown): boolean {
+  return typeof method === "string" && method.startsWith("client_secret_");
+}
+
+/** Checks whether a grant has a redirect URI (section 4.2). */
+export function isRedirectGrant(grantType: string): boolean {
+  return grantType === "authorization_code" || grantType === "implicit";
+}
+
+/** Schemes that no other program receives, or whose content a browser runs. */
+const UNUSABLE_SCHEMES =
+  /^(about|blob|data|file|ftp|javascript|vbscript|wss?):$/;
+
+/** Returns why servers refuse a redirect URI; undefined if it is usable. */
+export function redirectUriProblem(uri: string): string | undefined {
+  const url = parseUrl(uri);
+  if (!url) return "is not an absolute URI";
+  // RFC 6749, section 3.1.2.
+  if (uri.includes("#")) return "has a fragment";
+  if (UNUSABLE_SCHEMES.test(url.protocol)) return "has an unusable scheme";
+  return url.protocol === "http:" && !isLoopback(url)
+    ? "is http, and not on loopback"
+    : undefined;
+}
+
+/** The members of a JWK that are private (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
+const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+/** Returns the private members that a JWK has. */
+export function privateMembersOf(
+  key: Readonly<Record<string, unknown>>,
+): string[] {
+  return PRIVATE_MEMBERS.filter((name) => Object.hasOwn(key, name));
+}
+
+/** The characters of a coordinate in base64url, by curve (RFC 7518 and RFC 8037). */
+const COORDINATES: Readonly<Record<string, number>> = {
+  "P-256": 43,
+  "P-384": 64,
+  "P-521": 88,
+  "secp256k1": 43,
+  "Ed25519": 43,
+};
+/** The public members of a JWK, by key type. */
+const PUBLIC_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  EC: ["x", "y"],
+  OKP: ["x"],
+  RSA: ["n", "e"],
+};
+
+/** Checks whether a JWK has what its key type needs; true for an unknown type. */
+export function isReadableKey(
+  { kty, crv, ...members }: Readonly<Record<string, unknown>>,
+): boolean {
+  if (typeof kty !== "string") return false;
+  const names = Object.hasOwn(PUBLIC_MEMBERS, kty) ? PUBLIC_MEMBERS[kty] : [];
+  const needsCurve = kty === "EC" || kty === "OKP";
+  const length = needsCurve ? COORDINATES[String(crv)] : undefined;
+  return (!needsCurve || typeof crv === "string") && names!.every((name) => {
+    const text = members[name];
+    return typeof text === "string" && /^[\w-]+$/.test(text) &&
+      text.length === (length ?? text.length);
+  });
+}

@@ -1,0 +1,222 @@
+/**
+ * Client metadata documents
+ * (draft-ietf-oauth-client-id-metadata-document).
+ *
+ * @module
+ */
+
+import {
+  invalidArgument,
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+  requireStrings,
+} from "../core/_arguments.ts";
+import { isMembers, type Members } from "../core/_members.ts";
+import { parseHttpUrl, quoteUrl, urlString } from "../core/_url.ts";
+import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
+import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
+import {
+  isReadableKey,
+  isRedirectGrant,
+  isSecretMethod,
+  MAX_DOCUMENT_BYTES,
+  privateMembersOf,
+  redirectUriProblem,
+  requireDocumentUrl,
+  SECRET_MEMBERS,
+} from "./_metadata_document.ts";
+import { applicationTypeOf } from "./registration.ts";
+
+/**
+ * A client metadata document: client metadata with the URL of the document as
+ * `client_id`.
+ *
+ * @category Clients
+ */
+export interface IClientMetadataDocument
+  extends IAuthorizationDynamicClientRegistrationRequest {
+  /** URL of the document. */
+  client_id: string;
+  /** Display name. */
+  client_name: string;
+  /** URIs that an authorization response may be sent to. */
+  redirect_uris: string[];
+}
+
+/** Options of {@linkcode buildClientMetadata}. */
+export interface IBuildClientMetadataOptions {
+  /**
+   * URL of the document: https with a path, without a fragment or credentials, in
+   * canonical form (as `URL` writes it). A change of the URL makes a new client.
+   */
+  url: string | URL;
+  /** Display name. */
+  clientName: string;
+  /**
+   * Redirect URIs: https, http on loopback, or a scheme of your own. It may be empty if
+   * the grant types of `clientMetadata` have no redirect.
+   */
+  redirectUris: readonly (string | URL)[];
+  /** URL of your home page, of the origin of the document. */
+  clientUri?: string | URL | undefined;
+  /** URL of a logo, of the origin of the document. */
+  logoUri?: string | URL | undefined;
+  /** Scope values that the client may request; left out if undefined. */
+  scopes?: readonly string[] | undefined;
+  /**
+   * Public keys, for a client that authenticates with {@linkcode privateKeyJwt}; without
+   * keys it is public.
+   */
+  jwks?: { readonly keys: readonly object[] } | undefined;
+  /** https URL of the public keys, in place of `jwks`. */
+  jwksUri?: string | URL | undefined;
+  /** Further client metadata; it replaces what the library sets, except `client_id`. */
+  clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
+}
+
+/** Returns the redirect URIs of a document; fails if servers would refuse one. */
+function requireRedirectUris(values: unknown, grants: readonly string[]): void {
+  const name = "redirectUris";
+  const uris = requireStrings(name, values);
+  const needsOne = grants.some(isRedirectGrant);
+  requireArgument(uris.length > 0 || !needsOne, name, "a list with a URI");
+  for (const uri of uris) {
+    const problem = redirectUriProblem(uri);
+    if (problem === undefined) continue;
+    throw invalidArgument(name, `usable: ${quoteUrl(uri)} ${problem}`);
+  }
+}
+
+/** Fails unless the keys of a document are public. */
+function requirePublicKeys(jwks: unknown): void {
+  const { keys } = requireObject("jwks", jwks as Members);
+  const isSet = Array.isArray(keys) && keys.length > 0 && keys.every(isMembers);
+  requireArgument(isSet, "jwks", "a JWK Set with a key");
+  requireArgument(keys.every(isReadableKey), "jwks", "keys that can be read");
+  const isPublic = keys.every((key) => privateMembersOf(key).length === 0);
+  // Everyone can read the document.
+  requireArgument(isPublic, "jwks", "public keys, without private members");
+}
+
+/** Fails if servers would refuse a document, whatever set its members. */
+function requireUsable(document: IClientMetadataDocument): void {
+  const { jwks, jwks_uri, token_endpoint_auth_method: method } = document;
+  requireNonEmptyString("clientName", document.client_name);
+  requireRedirectUris(
+    document.redirect_uris,
+    requireStrings("clientMetadata.grant_types", document.grant_types),
+  );
+  for (
+    const [name, uri] of Object.entries({
+      clientUri: document.client_uri,
+      logoUri: document.logo_uri,
+      jwksUri: jwks_uri,
+    })
+  ) {
+    const { protocol } = parseHttpUrl(uri ?? "https://a") ?? {};
+    requireArgument(protocol === "https:", name, "an https URL");
+  }
+  const hasKeys = jwks !== undefined || jwks_uri !== undefined;
+  if (jwks !== undefined) requirePublicKeys(jwks);
+  const isOne = jwks === undefined || jwks_uri === undefined;
+  requireArgument(isOne, "jwks", "undefined if there is a jwksUri");
+  requireArgument(
+    !isSecretMethod(method) && (method !== "private_key_jwt" || hasKeys),
+    "clientMetadata.token_endpoint_auth_method",
+    "one without a secret, and with private_key_jwt there have to be keys",
+  );
+  const hasSecret = SECRET_MEMBERS.some((name) =>
+    Object.hasOwn(document, name)
+  );
+  requireArgument(!hasSecret, "clientMetadata", "without a client_secret");
+  const { length } = new TextEncoder().encode(JSON.stringify(document));
+  requireArgument(
+    length <= MAX_DOCUMENT_BYTES,
+    "The document",
+    `at most ${MAX_DOCUMENT_BYTES} bytes, and has ${length}`,
+  );
+}
+
+/** Returns the members that have a value. */
+function present<T extends object>(members: T): T {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as T;
+}
+
+/**
+ * Builds a client metadata document: publish it at its URL, as `application/json`, and
+ * set `clientMetadataUrl` of a flow. At servers that accept such documents, the URL is
+ * the `client_id`, and no client is registered.
+ *
+ * The grant types are `authorization_code` and `refresh_token`, and the authentication
+ * method is `private_key_jwt` with keys and `none` without, unless `clientMetadata` sets
+ * others. `application_type` is `web` if every redirect URI is https, else `native`.
+ *
+ * @param options The URL of the document, and what it says.
+ * @returns The document, for `JSON.stringify`.
+ * @throws {OAuthClientError} `invalid_argument`: servers would refuse the document, for
+ * example because it has a private key or a secret, or more than 5,120 bytes.
+ * @see draft-ietf-oauth-client-id-metadata-document-02, sections 3 and 4; RFC 7591,
+ * section 2. {@linkcode https://jsr.io/@oauth-helper/client/doc/doctor | ./doctor}
+ * diagnoses the published document with `diagnoseClientMetadata`.
+ *
+ * @example The document of a program on the user's machine
+ * ```ts
+ * import { buildClientMetadata } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const document = buildClientMetadata({
+ *   url: "https://tool.example/client.json",
+ *   clientName: "My tool",
+ *   redirectUris: ["http://127.0.0.1:33418/callback"],
+ * });
+ * assertEquals(document, {
+ *   client_id: "https://tool.example/client.json",
+ *   client_name: "My tool",
+ *   redirect_uris: ["http://127.0.0.1:33418/callback"],
+ *   grant_types: ["authorization_code", "refresh_token"],
+ *   response_types: ["code"],
+ *   token_endpoint_auth_method: "none",
+ *   application_type: "native",
+ * });
+ * ```
+ *
+ * @category Clients
+ */
+export function buildClientMetadata(
+  options: IBuildClientMetadataOptions,
+): IClientMetadataDocument {
+  const { url, clientName, redirectUris, clientUri, logoUri, ...given } =
+    requireObject("options", options);
+  const { scopes, jwks, jwksUri, clientMetadata } = given;
+  const uris = requireObject("redirectUris", redirectUris).map(urlString);
+  const hasKeys = (jwks ?? jwksUri) !== undefined;
+  const client_id = requireDocumentUrl("url", url);
+  const members: IAuthorizationDynamicClientRegistrationRequest = {
+    client_id,
+    client_name: clientName,
+    client_uri: urlString(clientUri) as string | undefined,
+    logo_uri: urlString(logoUri) as string | undefined,
+    redirect_uris: uris as string[],
+    grant_types: ["authorization_code", "refresh_token"],
+    scope: scopes &&
+      requireStrings("scopes", scopes).join(AUTH_SCOPE_SEPARATOR),
+    jwks: jwks as Members | undefined,
+    jwks_uri: urlString(jwksUri) as string | undefined,
+    token_endpoint_auth_method: hasKeys ? "private_key_jwt" : "none",
+    ...clientMetadata,
+  };
+  const { redirect_uris, grant_types } = members;
+  const hasCode = grant_types?.includes("authorization_code");
+  const document = present({
+    ...members,
+    client_id,
+    response_types: members.response_types ?? (hasCode ? ["code"] : []),
+    application_type: members.application_type ??
+      applicationTypeOf(redirect_uris),
+  }) as IClientMetadataDocument;
+  requireUsable(document);
+  return document;
+}
