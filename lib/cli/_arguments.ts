@@ -13,7 +13,7 @@ const DEFAULT_MIN_TTL = 60;
 /** The arguments, by the names of their options. */
 export interface IArguments {
   readonly command: Command;
-  /** The resource; absent for `status`. */
+  /** The resource; absent for `status`, and perhaps for a document of a client. */
   readonly url?: URL;
   readonly account?: string | undefined;
   readonly keyCommand?: string | undefined;
@@ -35,6 +35,8 @@ export interface IArguments {
   readonly userAgent?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly clientMetadataUrl?: URL | undefined;
+  /** Whether that document is diagnosed, with `url` as the target. */
+  readonly isDocument: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly browser: boolean;
   readonly register: boolean;
@@ -151,11 +153,13 @@ function readHeaders(values: readonly string[] = []): Record<string, string> {
   }));
 }
 
-/** Fails if an option of a sign-in is given, and none of these that start one. */
-function requireSignIn(given: OptionValues): void {
+/**
+ * Fails if an option of a sign-in is given, and none of these that start one. Returns
+ * whether a client metadata document is diagnosed, in place of a sign-in with it.
+ */
+function requireSignIn(given: OptionValues): boolean {
   const names = [
     "client-id",
-    "client-metadata",
     "scope",
     "param",
     "resource",
@@ -164,6 +168,14 @@ function requireSignIn(given: OptionValues): void {
   if (name && !given["sign-in"] && !given.device) {
     throw usageError(`--${name} requires --sign-in`);
   }
+  const isDocument = given["client-metadata"] !== undefined &&
+    !given["sign-in"] && !given.device;
+  const other = (["html", "register", "browser"] as const)
+    .find((one) => given[one]);
+  if (isDocument && other) {
+    throw usageError(`--client-metadata with --${other} requires --sign-in`);
+  }
+  return isDocument;
 }
 
 function readRedirectUri(value: string | undefined): URL | undefined {
@@ -208,7 +220,8 @@ export function readArguments(
   const [first, ...others] = positionals;
   const isHelp = given.help ?? false;
   const takesUrl = command !== "status";
-  if (!isHelp && takesUrl && first === undefined) {
+  const isDocument = command === "doctor" && requireSignIn(given);
+  if (!isHelp && takesUrl && first === undefined && !isDocument) {
     throw usageError(`${command} requires a URL`);
   }
   if (!isHelp && (others.length > 0 || (!takesUrl && first !== undefined))) {
@@ -233,7 +246,6 @@ export function readArguments(
     // It does not select the server.
     throw usageError("--issuer requires --client-id");
   }
-  if (command === "doctor") requireSignIn(given);
   const ofRedirect = given.paste || given["require-iss"] ||
     given["redirect-uri"] !== undefined;
   if (given.device && ofRedirect) {
@@ -273,6 +285,7 @@ export function readArguments(
     clientMetadataUrl: metadataUrl === undefined
       ? undefined
       : readUrl(metadataUrl),
+    isDocument,
     headers: readHeaders(given.header),
     browser: given.browser ?? false,
     register: given.register ?? false,

@@ -11,6 +11,7 @@ import type {
 } from "../doctor/diagnosis.ts";
 import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "../doctor/sign_in.ts";
 import type { IArguments } from "./_arguments.ts";
+import { runClientMetadata } from "./_client_metadata.ts";
 import { reportLines } from "./_doctor_report.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -81,6 +82,7 @@ export async function runDoctor(
   io: IDoctorIo = {},
 ): Promise<ExitCode> {
   const files = io.files ?? await import("../native/_text_file.ts");
+  if (given.isDocument) return await runClientMetadata(given, host, io);
   const { url, html, json, register, browser, timeoutMs, userAgent } = given;
   if (!url) throw usageError("doctor requires a URL");
   const { print, printError } = host;

@@ -30,7 +30,12 @@ const COLOURS: Record<FindingSeverity | DiagnosisVerdict | "faint", number> = {
   faint: 2,
 };
 
-const TITLES: Record<FindingSeverity, [one: string, many: string]> = {
+/** The titles of findings, by their severity. */
+export type Titles = Readonly<
+  Record<FindingSeverity, readonly [one: string, many: string]>
+>;
+
+const TITLES: Titles = {
   error: ["error: a strict client stops", "errors: a strict client stops"],
   warning: [
     "warning: some clients stop, or security suffers",
@@ -59,6 +64,17 @@ export function wrap(text: string, indent: string, first = indent): string[] {
   }
   if (line !== "") lines.push(line);
   return lines.map((one, index) => (index === 0 ? first : indent) + one);
+}
+
+/** Returns a function that colours a line. */
+export function painter(colour: boolean, name: keyof typeof COLOURS) {
+  return (line: string): string =>
+    colour ? `\x1b[${COLOURS[name]}m${line}\x1b[0m` : line;
+}
+
+/** Returns a text after its name. */
+function named(name: string, text: string): string[] {
+  return wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
 }
 
 function stepLines(steps: readonly IDiagnosisStep[]): string[] {
@@ -92,16 +108,11 @@ export function reportLines(
   { colour }: { colour: boolean },
 ): string[] {
   const { target, verdict, summary, steps, findings } = diagnosis;
-  const paint = (name: keyof typeof COLOURS) => (line: string) =>
-    colour ? `\x1b[${COLOURS[name]}m${line}\x1b[0m` : line;
-  const faint = paint("faint");
   const lines = [
     ...wrap(target, ""),
     ...wrap(`${verdict.replace("_", " ")}: ${inCommandWords(summary)}`, "")
-      .map(paint(verdict)),
+      .map(painter(colour, verdict)),
   ];
-  const named = (name: string, text: string) =>
-    wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
   const command = commandFor(diagnosis);
   if (command !== undefined) {
     lines.push("", "To try it:", ...wrap(command, "    ", "  "));
@@ -110,28 +121,50 @@ export function reportLines(
   if (facts.length > 0) lines.push("");
   for (const [name, text] of facts) lines.push(...named(name, text));
   lines.push("", "Requests (+: not made by a client)");
-  lines.push(...stepLines(steps).map(faint));
+  lines.push(...stepLines(steps).map(painter(colour, "faint")));
+  lines.push(...findingLines(findings, { colour }));
+  return lines;
+}
+
+/** How findings are shown. */
+export interface IFindingDisplay {
+  readonly colour: boolean;
+  readonly titles?: Titles;
+  /** Returns what the first advice is for. */
+  readonly labelOf?: (finding: IFinding) => string;
+}
+
+/** Returns the lines of findings, by their severity. */
+export function findingLines(
+  findings: readonly IFinding[],
+  { colour, titles = TITLES, labelOf = () => "Server" }: IFindingDisplay,
+): string[] {
+  const lines: string[] = [];
   for (const severity of ["error", "warning", "info"] as const) {
     const some = findings.filter((finding) => finding.severity === severity);
     if (some.length === 0) continue;
-    const [one, many] = TITLES[severity];
+    const [one, many] = titles[severity];
     const title = `${some.length} ${some.length === 1 ? one : many}`;
-    lines.push("", paint(severity)(title));
-    for (const finding of some) lines.push(...findingLines(finding));
+    lines.push("", painter(colour, severity)(title));
+    for (const finding of some) {
+      lines.push(...linesOf(finding, colour, labelOf(finding)));
+    }
   }
   return lines;
+}
 
-  function findingLines(
-    { id, severity, message, url, standard, operator, client }: IFinding,
-  ): string[] {
-    return [
-      "",
-      ...wrap(message, "    ", `  ${paint(severity)(id)}\n    `).flatMap((
-        line,
-      ) => line.split("\n")),
-      ...named("  Server", operator),
-      ...(client ? named("  Client", inCommandWords(client)) : []),
-      ...wrap(url ? `${standard}; ${url}` : standard, "    ").map(faint),
-    ];
-  }
+function linesOf(
+  { id, severity, message, url, standard, operator, client }: IFinding,
+  colour: boolean,
+  label: string,
+): string[] {
+  return [
+    "",
+    `  ${painter(colour, severity)(id)}`,
+    ...wrap(message, "    "),
+    ...named(`  ${label}`, operator),
+    ...(client ? named("  Client", inCommandWords(client)) : []),
+    ...wrap(url ? `${standard}; ${url}` : standard, "    ")
+      .map(painter(colour, "faint")),
+  ];
 }

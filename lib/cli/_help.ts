@@ -82,9 +82,11 @@ Lists the sessions, without tokens.
   oauth-helper status [options]`],
   doctor: [
     `\
-Diagnoses why a client cannot obtain a token for a URL.
+Diagnoses why a client cannot obtain a token for a URL, or why servers refuse
+a client metadata document.
 
-  oauth-helper doctor [options] URL`,
+  oauth-helper doctor [options] URL
+  oauth-helper doctor --client-metadata DOCUMENT [URL]`,
     `\
 Without --register and --sign-in, requests are GET, and with --browser OPTIONS.
 Only a URL that responds to GET with 400, 404, 405, 406 or a page receives a

@@ -161,7 +161,8 @@ export const OPTIONS = {
     type: "string",
     of: ["doctor"],
     value: "URL",
-    help: "the URL of your client metadata document",
+    help: "diagnose your client metadata document, for the server of URL if " +
+      "it is given; with --sign-in, sign in with it",
   },
   "issuer": {
     type: "string",

@@ -86,7 +86,7 @@ export interface IFinding {
   url?: string;
   /** The standard and its section. */
   standard: string;
-  /** What the operator of the server can change. */
+  /** What the operator of the server, or the publisher of a document, can change. */
   operator: string;
   /** What a client can do in the meantime. */
   client?: string;

@@ -6,6 +6,7 @@
  * @module
  */
 
+export * from "./client_metadata.ts";
 export * from "./diagnose.ts";
 export * from "./diagnosis.ts";
 export * from "./report_html.ts";

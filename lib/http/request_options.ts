@@ -59,7 +59,8 @@ export interface IFetchResponse {
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
 /**
- * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `resource` is a
+ * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `client_metadata` is
+ * a request of `diagnoseClientMetadata` for a document or its keys, and `resource` a
  * request of {@linkcode createAuthorizedFetch} for the challenge of the resource, or a
  * redirect of the resource to another origin.
  *
@@ -68,6 +69,7 @@ export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 export type RequestPurpose =
   | "resource_metadata"
   | "authorization_server_metadata"
+  | "client_metadata"
   | "registration"
   | "pushed_authorization"
   | "device_authorization"

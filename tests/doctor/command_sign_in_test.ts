@@ -106,7 +106,10 @@ Deno.test("runDoctor() returns 2 for options that do not fit", async () => {
   const rows: [args: string[], message: RegExp][] = [
     [["--scope=a"], /--scope requires --sign-in/],
     [["--client-id=c"], /--client-id requires --sign-in/],
-    [["--client-metadata=https://c.example/"], /requires --sign-in/],
+    [
+      ["--client-metadata=https://c.example/", "--html=f"],
+      /--client-metadata with --html requires --sign-in/,
+    ],
     [["--param=a=b"], /--param requires --sign-in/],
     [["--sign-in", "--client-secret-file=f"], /requires --client-id/],
     [

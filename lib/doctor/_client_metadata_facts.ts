@@ -1,0 +1,168 @@
+/** Reads a client metadata document and its keys, for a diagnosis. */
+
+import { isMembers, type Members, stringsIn } from "../core/_members.ts";
+import { isLoopback, requireSafeUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import {
+  isReadableKey,
+  privateMembersOf,
+} from "../client/_metadata_document.ts";
+import { fork, type IContext } from "../http/_context.ts";
+import { request } from "../http/_request.ts";
+import type { IResponse } from "../http/_response.ts";
+import { sentence } from "./_facts.ts";
+import type { FindingSeverity, IFinding } from "./diagnosis.ts";
+
+/** The metadata of a server that a document is for. */
+export interface IServerFacts {
+  /** URL of the metadata, or of the target. */
+  readonly url: string;
+  readonly metadata?: Members;
+  /** Why there is no metadata. */
+  readonly problem?: string;
+}
+
+/** What was read of a client metadata document. */
+export interface IClientMetadataFacts {
+  /** The URL as it was given. */
+  readonly given: string;
+  readonly url: URL;
+  readonly response?: IResponse | undefined;
+  readonly error?: OAuthClientError | undefined;
+  /** The document, if it is a JSON object. */
+  readonly document?: Members | undefined;
+  /** What is wrong with the keys, and with those that are private. */
+  readonly keys: IKeyProblems;
+  readonly server?: IServerFacts | undefined;
+}
+
+/** A kind of finding about a client metadata document. */
+export interface IClientMetadataRule {
+  readonly id: string;
+  /** @default "error" */
+  readonly severity?: FindingSeverity;
+  readonly standard: string;
+  readonly operator: string;
+  readonly client?: string;
+  /** Returns what was found; the document has no members if it was not read. */
+  readonly find: (
+    facts: IClientMetadataFacts,
+    document: Members,
+  ) => string | Partial<IFinding> | false | undefined;
+}
+
+/** What is wrong with the keys of a client. */
+export interface IKeyProblems {
+  readonly unreadable?: string;
+  readonly private?: string;
+}
+
+/** The name of the standard. */
+export const DRAFT = "OAuth Client ID Metadata Document";
+
+/** How many keys are read; a response may have thousands. */
+const MAX_KEYS = 100;
+
+/** Returns the grant types of a client (RFC 7591, section 2). */
+export function grantsOf({ grant_types }: Members): string[] {
+  return stringsIn(grant_types) ?? ["authorization_code"];
+}
+
+/** Makes a `GET`; returns its error, unless the caller aborted it. */
+async function get(
+  url: string,
+  context: IContext,
+): Promise<Pick<IClientMetadataFacts, "response" | "error">> {
+  try {
+    const headers = { Accept: "application/json" };
+    const purpose = "client_metadata";
+    const response = await request({ url, purpose, headers }, fork(context));
+    return { response, error: response.failure };
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (error instanceof OAuthClientError) return { error };
+    throw error;
+  }
+}
+
+/** Returns what is wrong with a JWK Set. */
+function problemsOf(set: unknown, name: string): IKeyProblems {
+  const keys = isMembers(set) ? set.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0) {
+    return { unreadable: `The ${name} is no JWK Set with keys.` };
+  }
+  for (const [index, key] of keys.slice(0, MAX_KEYS).entries()) {
+    const what = `Key ${index + 1} of the ${name}`;
+    if (!isMembers(key)) return { unreadable: `${what} is no JSON object.` };
+    const members = privateMembersOf(key);
+    if (members.length > 0) {
+      return {
+        private: `${what} is not public: it has ${members.join(", ")}.`,
+      };
+    }
+    if (!isReadableKey(key)) {
+      return { unreadable: `${what} cannot be read.` };
+    }
+  }
+  return {};
+}
+
+async function readKeys(
+  { jwks, jwks_uri, token_endpoint_auth_method: method }: Members,
+  url: URL,
+  context: IContext,
+): Promise<IKeyProblems> {
+  if (jwks !== undefined && jwks_uri !== undefined) {
+    return { unreadable: "The document has both jwks and jwks_uri." };
+  }
+  if (jwks !== undefined) return problemsOf(jwks, "jwks");
+  if (jwks_uri === undefined) {
+    return method === "private_key_jwt"
+      ? { unreadable: "The method is private_key_jwt, and there are no keys." }
+      : {};
+  }
+  try {
+    // It is named by the document: loopback only if that is there.
+    const { allowHttp } = context;
+    const rules = { allowHttp, allowLoopback: isLoopback(url) };
+    const { href } = requireSafeUrl("The jwks_uri", jwks_uri, rules);
+    const { response, error } = await get(href, context);
+    if (error) throw error;
+    return response?.status === 200 ? problemsOf(response.json, "jwks_uri") : {
+      unreadable: `The jwks_uri responds with status ${response?.status}.`,
+    };
+  } catch (error) {
+    if (!(error instanceof OAuthClientError)) throw error;
+    return { unreadable: sentence(error) };
+  }
+}
+
+/** Reads a document and its keys. */
+export async function readClientMetadata(
+  given: string,
+  url: URL,
+  context: IContext,
+): Promise<IClientMetadataFacts> {
+  const { response, error } = await get(url.href, context);
+  const json = response?.status === 200 && !error ? response.json : undefined;
+  const document = isMembers(json) ? json : undefined;
+  const keys = document ? await readKeys(document, url, context) : {};
+  return { given, url, response, error, document, keys };
+}
+
+/** Returns the members of a document that are strings, with their names. */
+export function urlsIn(
+  document: Members,
+  names: readonly string[],
+): [name: string, text: string][] {
+  return names.flatMap((name) => {
+    const texts = stringsIn([document[name]].flat()) ?? [];
+    return texts.map((text): [string, string] => [name, text]);
+  });
+}
+
+/** Describes the first of some problems, and how many there are. */
+export function firstOf(problems: readonly string[]): string | undefined {
+  const [first, ...more] = problems;
+  return first && first + (more.length > 0 ? ` (${more.length} more)` : "");
+}

@@ -1,0 +1,155 @@
+/**
+ * The diagnosis of a client metadata document.
+ *
+ * @module
+ */
+
+import { requireHttpUrl } from "../core/_arguments.ts";
+import { contextOf as transportOf } from "../http/_context.ts";
+import {
+  type IClientMetadataFacts,
+  type IClientMetadataRule,
+  type IServerFacts,
+  readClientMetadata,
+} from "./_client_metadata_facts.ts";
+import { sentence } from "./_facts.ts";
+import {
+  CLIENT_METADATA_RULES,
+  DOCUMENT_RESPONSE_RULES,
+} from "./_rules_client_metadata.ts";
+import { CLIENT_TARGET_RULES } from "./_rules_client_target.ts";
+import { seal, secretsIn } from "./_seal.ts";
+import { type ISurveyResult, takeSurvey } from "./_survey.ts";
+import {
+  FindingSeverity,
+  type IDiagnoseOptions,
+  type IFinding,
+} from "./diagnosis.ts";
+
+/** Options of {@linkcode diagnoseClientMetadata}. */
+export interface IDiagnoseClientMetadataOptions extends
+  Omit<
+    IDiagnoseOptions,
+    | "assumePkce"
+    | "browser"
+    | "offlineAccess"
+    | "onRequest"
+    | "register"
+    | "signIn"
+  > {
+  /**
+   * URL of a resource, or of an authorization server, that the document is for. Its
+   * metadata is read as {@linkcode diagnose} does, without a sign-in or a registration.
+   */
+  target?: string | URL | undefined;
+}
+
+/** The result of {@linkcode diagnoseClientMetadata}: plain JSON. */
+export interface IClientMetadataDiagnosis {
+  /** URL of the document. */
+  url: string;
+  /** The findings, errors first. */
+  findings: IFinding[];
+}
+
+/** Returns the metadata of the server of a target, or why it is not known. */
+function serverOf({ facts }: ISurveyResult): IServerFacts {
+  const { context, failure, target: { href } } = facts;
+  if (context) {
+    const { serverMetadata, serverMetadataUrl: url = href } = context;
+    return { metadata: { ...serverMetadata }, url };
+  }
+  const problem = failure
+    ? sentence(failure)
+    : "The target names no authorization server.";
+  return { problem, url: href };
+}
+
+/** Applies all rules; errors come first. */
+function findingsOf(facts: IClientMetadataFacts): IFinding[] {
+  const { document = {}, server, url } = facts;
+  const find = (
+    rules: readonly IClientMetadataRule[],
+    url: string | URL | undefined,
+  ) =>
+    rules.flatMap(({ find, ...about }): IFinding[] => {
+      const found = find(facts, document);
+      const seen = typeof found === "string" ? { message: found } : found;
+      const base = { severity: "error" as const, message: "", ...about };
+      return seen && found ? [{ ...base, ...seen, url: String(url) }] : [];
+    });
+  const found = [
+    ...find(DOCUMENT_RESPONSE_RULES, url),
+    ...find(facts.document ? CLIENT_METADATA_RULES : [], url),
+    ...find(CLIENT_TARGET_RULES, server?.url),
+  ];
+  return Object.values(FindingSeverity).flatMap((one) =>
+    found.filter(({ severity }) => severity === one)
+  );
+}
+
+/**
+ * Diagnoses a client metadata document as authorization servers read it: requests it,
+ * and its keys if it has a `jwks_uri`, and lists what the draft, or some servers, object
+ * to. With `target`, it also lists why that server could not use the document: it does
+ * not accept documents, or has no authentication method or grant type in common.
+ *
+ * A finding of severity `error` stops the servers that follow the draft, a `warning`
+ * some servers; an `info` is worth knowing.
+ *
+ * The requests are `GET`. A `jwks_uri` on loopback is requested only if the document is
+ * there. A target receives the requests of {@linkcode diagnose}. `allowUrl` is called
+ * before each; for the document and its keys the purpose is `client_metadata`.
+ *
+ * All strings are free of control characters, and of values of `headers` and
+ * `additionalHeaders`, which are sent to the target only.
+ *
+ * @param url URL of the document: the `client_id` of the client.
+ * @param options The target, and the options of every request.
+ * @throws {OAuthClientError} `invalid_argument`: `url` or `target` is not an http or
+ * https URL, or an option is not valid. Nothing that a server does is thrown.
+ * @see draft-ietf-oauth-client-id-metadata-document-02. {@linkcode buildClientMetadata}
+ * of the main module builds a document.
+ *
+ * @example Print what is wrong with a document
+ * ```ts
+ * import { diagnoseClientMetadata } from "@oauth-helper/client/doctor";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const url = "https://tool.example/client.json";
+ * const { findings } = await diagnoseClientMetadata(url, {
+ *   // Replaces the server of the document.
+ *   fetch: () =>
+ *     Promise.resolve(
+ *       Response.json({
+ *         client_id: "https://www.tool.example/client.json",
+ *         client_name: "My tool",
+ *         redirect_uris: ["http://127.0.0.1/callback"],
+ *         token_endpoint_auth_method: "none",
+ *       }),
+ *     ),
+ * });
+ * assertEquals(findings.map(({ id }) => id), ["client_id_differs"]);
+ * ```
+ */
+export async function diagnoseClientMetadata(
+  url: string | URL,
+  options?: IDiagnoseClientMetadataOptions,
+): Promise<IClientMetadataDiagnosis> {
+  const transport = transportOf(options);
+  const given = options ?? {};
+  const document = new URL(requireHttpUrl("url", url));
+  document.hash = "";
+  const target = given.target === undefined
+    ? undefined
+    : requireHttpUrl("target", given.target);
+  const { userAgent = transport.userAgent } = given;
+  const context = { ...transport, userAgent };
+  const facts = await readClientMetadata(String(url), document, context);
+  const sent = secretsIn(given);
+  const server = target && serverOf(
+    await takeSurvey(new URL(target), given, { ...context, sent }),
+  );
+  const findings = findingsOf({ ...facts, server });
+  return seal({ url: document.href, findings }, sent);
+}
