@@ -1,0 +1,74 @@
+/** The examples that ask a server about its user, and about a token. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  clientSecretBasic,
+  codeFlow,
+  createAuthorizedFetch,
+  type IAuthorizationServerMetadata,
+  type IAuthorizedFetchOptions,
+} from "../../mod.ts";
+import { startFlowServers } from "../servers/_flow.ts";
+import { createBrowser } from "../servers/browser.ts";
+import { introspect } from "./introspection.ts";
+import { userInfo } from "./user_info.ts";
+
+const { authorize: visit } = createBrowser();
+
+/** A fetch for the UserInfo endpoint of a server. */
+function apiAt(
+  serverMetadata: IAuthorizationServerMetadata,
+  options: Partial<IAuthorizedFetchOptions> = {},
+) {
+  const endpoint = serverMetadata.userinfo_endpoint ?? "";
+  const authorize = codeFlow({
+    clientMetadata: { client_name: "My tool" },
+    redirectUri: "http://127.0.0.1/callback",
+    resource: false,
+    scopes: ["openid"],
+    visit,
+  });
+  const given = { serverMetadata, authorize, ...options };
+  return { endpoint, api: createAuthorizedFetch(endpoint, given) };
+}
+
+Deno.test("userInfo() returns the claims of the user who has signed in, and no others", async () => {
+  await using servers = await startFlowServers();
+  const { serverMetadata } = servers.context;
+  const { api, endpoint } = apiAt(serverMetadata);
+  assertEquals(await userInfo(api, endpoint), { sub: "alice" });
+
+  const mallory = apiAt(serverMetadata, {
+    fetch: (input, init) =>
+      input === endpoint
+        ? Promise.resolve(Response.json({ sub: "mallory" }))
+        : fetch(input, init),
+  });
+  await assertRejects(
+    () => userInfo(mallory.api, endpoint),
+    Error,
+    "The claims are of another user",
+  );
+});
+
+Deno.test("introspect() returns the claims of an active token only", async () => {
+  const secret = "secret-of-the-api";
+  await using servers = await startFlowServers({
+    clients: [{
+      client_id: "api",
+      client_secret: secret,
+      grant_types: ["client_credentials"],
+      redirect_uris: [],
+      response_types: [],
+    }],
+  });
+  const { context: { serverMetadata }, server: { issuer } } = servers;
+  const client = clientSecretBasic("api", secret, { issuer });
+  const { api } = apiAt(serverMetadata);
+  const { token: { access_token } } = await api.authorize();
+  const introspected = () => introspect(serverMetadata, client, access_token);
+  const claims = await introspected();
+  assertEquals([claims?.sub, claims?.iss], ["alice", issuer]);
+  await api.revoke();
+  assertEquals(await introspected(), undefined);
+});
