@@ -1,5 +1,6 @@
 /** The links of the pages in `.github/docs` lead to files and headings that exist. */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { diagnose } from "../../lib/doctor/mod.ts";
 
 const PAGES = new URL("../../.github/docs/", import.meta.url);
 
@@ -31,3 +32,37 @@ for (const { name } of Deno.readDirSync(PAGES)) {
     }
   });
 }
+
+Deno.test("servers-of-yours.md has each finding of the doctor in one table", () => {
+  const rules = read(new URL("../doctor/snapshots/rules.txt", import.meta.url));
+  const ids = [...rules.matchAll(/^\w+/gm)].map(([id]) => id);
+  const cells = read(new URL("servers-of-yours.md", PAGES))
+    .matchAll(/^\| (`.*?) +\|/gm);
+  const named = [...cells].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/\w+/g)].map(([id]) => id)
+  );
+  assertEquals(named.sort(), ids.sort());
+});
+
+Deno.test("the doctor finds nothing wrong with the server in servers-of-yours.md", async () => {
+  const page = read(new URL("servers-of-yours.md", PAGES));
+  const [resource, server] = [...page.matchAll(/```json\n(.*?)```/gs)]
+    .map(([, json = ""]) => JSON.parse(json));
+  const [, name = "", value = ""] = /^(WWW-.*?): (.*)$/m.exec(page) ?? [];
+  const [url = ""] = /https:[^"]+/.exec(value) ?? [];
+  const documents: Record<string, unknown> = {
+    [url]: resource,
+    [`${server.issuer}/.well-known/oauth-authorization-server`]: server,
+  };
+  const { verdict, findings } = await diagnose(resource.resource, {
+    fetch: (url) =>
+      Promise.resolve(
+        url === resource.resource
+          ? new Response(null, { status: 401, headers: { [name]: value } })
+          : documents[url]
+          ? Response.json(documents[url])
+          : new Response(null, { status: 404 }),
+      ),
+  });
+  assertEquals([verdict, findings], ["ready", []]);
+});
