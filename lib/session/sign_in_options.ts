@@ -10,7 +10,11 @@ import type { IAuthorizationDetail } from "../core/types.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { ISession } from "./session.ts";
 
-/** Options of {@linkcode startAuthorization}. */
+/**
+ * Options of {@linkcode startAuthorization}.
+ *
+ * @category Sessions
+ */
 export interface IStartAuthorizationOptions
   extends Omit<IRequestOptions, "headers"> {
   /**
