@@ -394,7 +394,7 @@ Deno.test("diagnoseClientMetadata() shows hostile text without control character
     [METHOD]: `client_secret_${hostile}`,
     jwks: { keys: [{ [hostile]: 1, kty: hostile, d: 1 }] },
     logo_uri: `https://${hostile}`,
-    grant_types: { __proto__: hostile },
+    grant_types: { ["__proto__"]: hostile },
   });
   assert(findings.length > 3);
   for (const { message } of findings) {
