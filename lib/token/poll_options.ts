@@ -6,7 +6,11 @@
 
 import type { OAuthClientError } from "../core/errors.ts";
 
-/** The argument of {@linkcode IPollOptions.onPending}. */
+/**
+ * The argument of {@linkcode IPollOptions.onPending}.
+ *
+ * @category Messages of the protocol
+ */
 export interface IDevicePollProgress {
   /** Polls made so far. */
   polls: number;
@@ -18,7 +22,11 @@ export interface IDevicePollProgress {
   error?: OAuthClientError;
 }
 
-/** What {@linkcode pollDeviceToken} and {@linkcode pollBackchannelToken} share. */
+/**
+ * What {@linkcode pollDeviceToken} and {@linkcode pollBackchannelToken} share.
+ *
+ * @category Messages of the protocol
+ */
 export interface IPollOptions {
   /** Called after every poll while the user has not finished. */
   onPending?: ((progress: IDevicePollProgress) => void) | undefined;
