@@ -4,7 +4,8 @@
  * table; the exit code is 1 if anything failed or a runtime is not available.
  *
  * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, instead
- * of the output of `deno task pack`. `--only NAME` runs one consumer.
+ * of the output of `deno task pack`. `--only NAME` runs one consumer. `--all` runs every
+ * version of Node, in place of the oldest and the newest.
  */
 
 import { parseArgs } from "node:util";
@@ -54,7 +55,12 @@ async function download(temporary: string): Promise<void> {
 
 const { values } = parseArgs({
   args: Deno.args,
-  options: { package: { type: "string" }, only: { type: "string" } },
+  options: {
+    package: { type: "string" },
+    only: { type: "string" },
+    // Read in consumers/context.ts.
+    all: { type: "boolean" },
+  },
 });
 const started = performance.now();
 const rows: IRow[] = [];

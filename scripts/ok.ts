@@ -58,11 +58,11 @@ const STEPS: readonly IStep[] = [
     option: "no-packages",
   },
   { name: "publishing", args: ["publish", "--dry-run", "--allow-dirty"] },
-  { name: "exports", args: script("check_exports"), option: "no-packages" },
+  { name: "exports", args: script("check_exports", "--sources") },
   {
     name: "faults",
-    // The tests play the table on Deno.
-    args: script("faults", "--no-deno-table"),
+    // The tests play a part of the table, and the weekly workflow all of it.
+    args: script("faults", "--memory"),
     option: "no-packages",
   },
   { name: "consumers", args: script("consumers"), option: "no-packages" },

@@ -11,9 +11,14 @@ import { install, run } from "../support/process.ts";
 import type { IPackage } from "../support/package.ts";
 import type { IRow } from "./table.ts";
 
+/** The oldest and the newest of them is what a change pays; all run once a week. */
+const { node } = pinned;
+const ends = [node[0]!, node.at(-1)!];
+
 /** The versions of runtimes and tools. */
 export const packages = {
   ...pinned,
+  node: Deno.args.includes("--all") ? node : ends,
   // The benchmark uses it too, with the version in deno.json.
   esbuild: config.imports.esbuild.replace(/^.*@/, ""),
 };

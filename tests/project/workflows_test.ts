@@ -28,10 +28,15 @@ const jobs = [...Deno.readDirSync(directory)].flatMap(({ name: file }) => {
 });
 
 Deno.test("workflows let one job alone ask for the token that publishes", () => {
-  const { "publish.yml: publish": publishing, ...others } = Object.fromEntries(
+  const {
+    "publish.yml: publish": publishing,
+    "weekly.yml: report": reporting,
+    ...others
+  } = Object.fromEntries(
     jobs.map(({ name, permissions }) => [name, permissions]),
   );
   assertEquals(publishing, { "id-token": "write" });
+  assertEquals(reporting, { issues: "write" });
   for (const [name, permissions] of Object.entries(others)) {
     assertEquals(permissions, { contents: "read" }, name);
   }
@@ -84,13 +89,10 @@ Deno.test("workflows use actions that run on Node 24, by a version or a commit",
   }
 });
 
-Deno.test("test.yml also runs on a schedule, with the tests in another order each time", () => {
-  const { on, jobs } = read("test.yml");
-  assert("schedule" in on);
-  const { if: condition = "", steps } = jobs.shuffle!;
-  assertMatch(condition, /'schedule'/);
-  assertMatch(
-    steps.at(-1)?.run ?? "",
-    /task test --shuffle=\$\{\{ github.run_number \}\}$/,
-  );
+Deno.test("weekly.yml opens an issue in a job that runs no code of the project", () => {
+  const { steps } = read("weekly.yml").jobs.report!;
+  for (const { uses, run = "" } of steps) {
+    assertEquals(uses, undefined);
+    assertMatch(run, /^gh issue create /);
+  }
 });
