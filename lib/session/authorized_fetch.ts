@@ -227,6 +227,9 @@ export function createAuthorizedFetch(
         if (revocations === store.revocations && isLeft(error, false)) {
           const session = await loadSession(renewal).catch(() => undefined);
           store.unfinished = { error, session };
+          // The user was sent away although this token has not expired.
+          const refused = bearerOf(session, rules);
+          asking.missing ??= { refused, mayRefresh: true };
         }
         throw error;
       }

@@ -146,15 +146,12 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
 
   async "Ctrl-C leaves nothing behind"({ desk, url }) {
     const login = desk.start(["login", url], { isTerminal: true });
-    const [, shown = ""] = await login.find(AUTHORIZATION_URL);
+    await login.find(AUTHORIZATION_URL);
     await login.type("\x03");
     const { code, output } = await within(LIMIT_MS, login.end());
     assertEquals(code, 130);
     assert(!output.includes("    at "), output);
     assertEquals(await desk.sessions(), []);
-    const redirect = new URL(shown).searchParams.get("redirect_uri") ?? "";
-    const error = await fetch(redirect).then(() => undefined, (error) => error);
-    assert(error instanceof TypeError, "the receiver still listens");
     // Nothing waits for a lock: the lease of a process that has crashed is 10 s.
     const begin = performance.now();
     const next = desk.start(["login", url], { isTerminal: true });

@@ -16,10 +16,18 @@ import {
   PRM,
   REDIRECT_URI,
 } from "../../support/fixtures.ts";
+import { deferred } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until } from "../../support/within.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 
 const SESSION = withToken("a1");
+const CONTEXT = {
+  resource: MCP,
+  serverMetadata: metadataOf(AS, {
+    authorization_endpoint: `${AS}/authorize`,
+    code_challenge_methods_supported: ["S256"],
+  }),
+};
 const DENIED = new OAuthClientError("oauth_error", "No", {
   error: "access_denied",
 });
@@ -151,7 +159,7 @@ Deno.test("authorize() that joins a call behind an open sign-in asks, if the use
   const store = memoryStore();
   const first = world({ store });
   const second = world({ store });
-  const visit = Promise.withResolvers<ISession>();
+  const visit = deferred<ISession>();
   first.state.end = () => visit.promise;
   const left = errorOf(() => first.api(MCP));
   await until(LIMIT_MS, () => first.asked.length === 1);
@@ -175,16 +183,10 @@ Deno.test("finish() with a denial ends the asking, with another failure not", as
     ] as const
   ) {
     const { api, asked } = world();
-    const { pending } = await startAuthorization(
-      {
-        resource: MCP,
-        serverMetadata: metadataOf(AS, {
-          authorization_endpoint: `${AS}/authorize`,
-          code_challenge_methods_supported: ["S256"],
-        }),
-      },
-      { client: SESSION.client, redirectUri: REDIRECT_URI },
-    );
+    const { pending } = await startAuthorization(CONTEXT, {
+      client: SESSION.client,
+      redirectUri: REDIRECT_URI,
+    });
     const callback = new URLSearchParams({ error, state: pending.state });
     const failure = await errorOf(() => api.finish(callback, pending));
     assertEquals(failure.error, error);
@@ -195,4 +197,21 @@ Deno.test("finish() with a denial ends the asking, with another failure not", as
     await api.authorize();
     assertEquals((await api(MCP)).status, 200);
   }
+});
+
+Deno.test("authorize() asks after a denial by finish(), although the session has not expired", async () => {
+  const store = memoryStore(withToken("a1"));
+  const { api, asked } = world({ store });
+  const { pending } = await startAuthorization(CONTEXT, {
+    client: SESSION.client,
+    redirectUri: REDIRECT_URI,
+  });
+  const callback = new URLSearchParams({
+    error: "access_denied",
+    state: pending.state,
+  });
+  await errorOf(() => api.finish(callback, pending));
+  await api.authorize();
+  assertEquals(asked.length, 1);
+  assertEquals((await api(MCP)).status, 200);
 });
