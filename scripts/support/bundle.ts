@@ -50,7 +50,7 @@ const ENTRIES = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     exportOf("{ codeFlow, createAuthorizedFetch, memoryStore }"),
     13_000,
-    33_170,
+    33_850,
   ],
   [
     "the receivers of ./browser",
