@@ -157,6 +157,10 @@ export {
   revokeSession,
   type SessionServerMetadata,
 } from "./lib/session/session.ts";
+export {
+  buildEndSessionUrl,
+  type IBuildEndSessionUrlOptions,
+} from "./lib/session/end_session.ts";
 export { type ISessionStore, memoryStore } from "./lib/session/store.ts";
 export {
   type ClientServerMetadata,

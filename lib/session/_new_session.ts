@@ -52,6 +52,7 @@ export function keptGrant(
     issuer: serverMetadata.issuer,
     token_endpoint: serverMetadata.token_endpoint,
     revocation_endpoint: serverMetadata.revocation_endpoint,
+    end_session_endpoint: serverMetadata.end_session_endpoint,
     authorization_response_iss_parameter_supported:
       serverMetadata.authorization_response_iss_parameter_supported,
     token_endpoint_auth_methods_supported:

@@ -28,6 +28,7 @@ export type SessionServerMetadata = Pick<
   | "issuer"
   | "token_endpoint"
   | "revocation_endpoint"
+  | "end_session_endpoint"
   | "authorization_response_iss_parameter_supported"
   | "token_endpoint_auth_methods_supported"
 >;

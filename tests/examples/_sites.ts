@@ -29,6 +29,8 @@ interface IPage {
 /** A browser with cookies. */
 class Visitor {
   readonly cookies = new Map<string, string>();
+  /** What the user has at the authorization server. */
+  #browser = createBrowser();
   readonly #site: ISite;
 
   constructor(site: ISite) {
@@ -65,8 +67,19 @@ class Visitor {
     const { location } = await this.open("/login");
     const scope = new URL(location).searchParams.get("scope");
     assert(scope?.includes("offline_access"), "No refresh token is requested");
-    const browser = createBrowser({ deny });
+    const browser = deny ? createBrowser({ deny }) : this.#browser;
     return `${await browser.authorize(location)}`;
+  }
+
+  /** Signs out here and at the server, where a silent sign-in then fails. */
+  async signOut(): Promise<void> {
+    const { location } = await this.open("/logout", "POST");
+    const home = await this.#browser.authorize(location);
+    assertEquals(home.href, `${this.#site.origin}/`);
+    const login = new URL((await this.open("/login")).location);
+    login.searchParams.set("prompt", "none");
+    const { searchParams } = await this.#browser.authorize(login);
+    assertEquals(searchParams.get("error"), "login_required");
   }
 
   async signIn(): Promise<void> {
@@ -135,7 +148,7 @@ async function playVisits(site: ISite): Promise<void> {
   await alice.open("/logout");
   await alice.requireSignedIn();
   const before = new Map(alice.cookies);
-  await alice.open("/logout", "POST");
+  await alice.signOut();
   assert(requests.some((one) => one.includes("/revocation")), `${requests}`);
   await alice.requireSignedOut();
   await bob.requireSignedIn();

@@ -38,8 +38,12 @@ Deno.serve(async (request) => {
       ({ error, code }) => new Response(error ?? code, { status: 403 }),
     );
   } else if (pathname === "/logout" && request.method === "POST") {
+    const session = await apiOf(id).session();
     await apiOf(id).revoke();
-    return await redirect("/", {});
+    const home = { postLogoutRedirectUri: new URL("/", redirectUri) };
+    const hasPage = session?.serverMetadata.end_session_endpoint;
+    const url = hasPage ? oauth.buildEndSessionUrl(session, home) : "/";
+    return await redirect(url, {});
   }
   const result = await apiOf(id)(RESOURCE);
   return new Response(await result.text(), { status: result.status });

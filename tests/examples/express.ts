@@ -37,8 +37,13 @@ app.get("/callback", async ({ headers, query, url }, response) => {
   );
 });
 app.post("/logout", async ({ headers }, response) => {
-  await apiOf(await openCookie(headers.cookie)).revoke();
-  await redirect(response, "/", {});
+  const visit = await openCookie(headers.cookie);
+  const session = await apiOf(visit).session();
+  await apiOf(visit).revoke();
+  const home = { postLogoutRedirectUri: `${ORIGIN}/` };
+  const hasPage = session?.serverMetadata.end_session_endpoint;
+  const url = hasPage ? oauth.buildEndSessionUrl(session, home).href : "/";
+  await redirect(response, url, {});
 });
 app.get("/", async ({ headers }, response) => {
   const result = await apiOf(await openCookie(headers.cookie))(RESOURCE);

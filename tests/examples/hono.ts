@@ -40,8 +40,13 @@ app.get("/callback", async (c) => {
   );
 });
 app.post("/logout", async (c) => {
-  await apiOf((await visitOf(c)).id).revoke();
-  return redirect(c, "/", {});
+  const { id } = await visitOf(c);
+  const session = await apiOf(id).session();
+  await apiOf(id).revoke();
+  const home = { postLogoutRedirectUri: new URL("/", redirectUri) };
+  const hasPage = session?.serverMetadata.end_session_endpoint;
+  const url = hasPage ? oauth.buildEndSessionUrl(session, home).href : "/";
+  return redirect(c, url, {});
 });
 app.get("/", async (c) => {
   const result = await apiOf((await visitOf(c)).id)(RESOURCE);

@@ -42,7 +42,10 @@ const { sealCookie } = await import("./sealed_cookie.ts");
 async function register(resource: string) {
   const { serverMetadata } = await discoverAuthorization(resource);
   return await ensureClient(serverMetadata, {
-    clientMetadata: { client_name: "My app" },
+    clientMetadata: {
+      client_name: "My app",
+      post_logout_redirect_uris: [`${ORIGIN}/`],
+    },
     redirectUri: `${ORIGIN}/callback`,
   });
 }

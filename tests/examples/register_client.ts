@@ -7,6 +7,7 @@ const client = await ensureClient(serverMetadata, {
   clientMetadata: {
     client_name: "My app",
     token_endpoint_auth_method: "client_secret_basic",
+    post_logout_redirect_uris: [new URL("/", redirectUri).href],
   },
   redirectUri,
 });

@@ -34,7 +34,12 @@ export class User extends DurableObject {
         ({ error, code }) => new Response(error ?? code, { status: 403 }),
       );
     } else if (pathname === "/logout" && request.method === "POST") {
+      const session = await this.#api.session();
       await this.#api.revoke();
+      const back = { postLogoutRedirectUri: new URL("/", request.url) };
+      const hasPage = session?.serverMetadata.end_session_endpoint;
+      const url = hasPage && oauth.buildEndSessionUrl(session, back);
+      return url ? Response.redirect(url, 303) : home;
     }
     const result = await this.#api(RESOURCE);
     return new Response(await result.text(), { status: result.status });

@@ -16,6 +16,7 @@ async function startWorker(): Promise<ISite> {
         client_id: "worker",
         client_secret: SECRET,
         redirect_uris: [`${ORIGIN}/callback`],
+        post_logout_redirect_uris: [`${ORIGIN}/`],
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
       }],

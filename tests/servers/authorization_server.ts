@@ -179,6 +179,7 @@ async function configure(
         requirePushedAuthorizationRequests: requirePar,
       },
       registration: { enabled: true, initialAccessToken },
+      registrationManagement: { enabled: true },
       ...detailTypes && {
         richAuthorizationRequests: {
           enabled: true,
@@ -210,7 +211,17 @@ async function configure(
         allowedPolicy: (_ctx, client, token) =>
           client.clientId === token.clientId,
       },
-      rpInitiatedLogout: { enabled: false },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx, form) =>
+          page(
+            ctx,
+            form,
+            `<input type="hidden" form="op.logoutForm" name="logout" value="yes">`,
+            `<button form="op.logoutForm">Sign out</button>`,
+          ),
+        postLogoutSuccessSource: (ctx) => page(ctx, "<p>Signed out.</p>"),
+      },
       clientIdMetadataDocument: {
         enabled: clientDocuments !== undefined,
         ack: "draft-02",

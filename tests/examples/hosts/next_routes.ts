@@ -53,8 +53,13 @@ export function createRoutes(options: IRoutesOptions) {
       );
     },
     async logout(request: Request) {
-      await apiOf((await visitOf(request)).id).revoke();
-      return redirect("/", {});
+      const { id } = await visitOf(request);
+      const session = await apiOf(id).session();
+      await apiOf(id).revoke();
+      const home = { postLogoutRedirectUri: `${origin}/` };
+      const hasPage = session?.serverMetadata.end_session_endpoint;
+      const url = hasPage ? oauth.buildEndSessionUrl(session, home).href : "/";
+      return redirect(url, {});
     },
     async notes(request: Request) {
       const response = await apiOf((await visitOf(request)).id)(resource);

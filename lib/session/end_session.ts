@@ -1,0 +1,115 @@
+/**
+ * Sign-out at the server (OpenID Connect RP-Initiated Logout 1.0).
+ *
+ * @module
+ */
+
+import {
+  requireNonEmptyString,
+  requireObject,
+  requireStrings,
+} from "../core/_arguments.ts";
+import { quoteUrl, requireSafeUrl, rulesFor, urlString } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import { endpointUrl } from "../token/_authorization_parameters.ts";
+import { formOf } from "../token/_form.ts";
+import type { ISession } from "./session.ts";
+
+/** Options of {@linkcode buildEndSessionUrl}. */
+export interface IBuildEndSessionUrlOptions {
+  /**
+   * Where the server sends the user afterwards: a URL that the client is registered
+   * with as one of its `post_logout_redirect_uris`.
+   */
+  postLogoutRedirectUri?: string | URL | undefined;
+  /** A value that the server adds to `postLogoutRedirectUri` as `state`. */
+  state?: string | undefined;
+  /** The user who signs out, such as an e-mail address, in place of an ID token. */
+  logoutHint?: string | undefined;
+  /** Languages for the pages of the server, the preferred one first. */
+  uiLocales?: readonly string[] | undefined;
+  /** Accepts any http endpoint, and any endpoint on loopback. */
+  allowHttp?: boolean | undefined;
+}
+
+/**
+ * Builds the URL at which the server ends its own session with the user, to be opened
+ * in the user's browser. Otherwise the next sign-in may be silent, also after
+ * {@linkcode revokeSession}, which revokes the tokens alone.
+ *
+ * Its parameters are `client_id`, and `id_token_hint` if the session has an ID token:
+ * without it, most servers ask the user, and some do not redirect. Build the URL before
+ * the session is deleted, and do not keep it in a log: the ID token names the user, and
+ * with `bearer: "id_token"` it is the token of the resource. To leave it out, pass a
+ * session without `token.id_token`.
+ *
+ * @param session The session of the user.
+ * @param options Where the user goes afterwards, and what the server is told.
+ * @throws {OAuthClientError} `unsupported`: the session has no `end_session_endpoint`,
+ * as the server has none, or a version before 0.18 has created the session.
+ * `url_refused`: the endpoint is neither https nor http on loopback.
+ * `invalid_argument`: an option is not valid.
+ * @see OpenID Connect RP-Initiated Logout 1.0, section 2.
+ *
+ * @example Sign a user out, also at the server
+ * ```ts
+ * import {
+ *   buildEndSessionUrl,
+ *   createAuthorizedFetch,
+ *   type ISessionStore,
+ * } from "@oauth-helper/client";
+ *
+ * export async function logout(store: ISessionStore): Promise<Response> {
+ *   const api = createAuthorizedFetch("https://api.example/mcp", { store });
+ *   const session = await api.session();
+ *   await api.revoke();
+ *   const home = "https://app.example/";
+ *   const hasPage = session?.serverMetadata.end_session_endpoint;
+ *   return Response.redirect(
+ *     hasPage
+ *       ? buildEndSessionUrl(session, { postLogoutRedirectUri: home })
+ *       : home,
+ *     303,
+ *   );
+ * }
+ * ```
+ *
+ * @category Sessions
+ */
+export function buildEndSessionUrl(
+  session: ISession,
+  options: IBuildEndSessionUrlOptions = {},
+): URL {
+  const { serverMetadata, token, client } = requireObject("session", session);
+  const { issuer, end_session_endpoint: endpoint } = serverMetadata;
+  const { postLogoutRedirectUri, state, logoutHint, uiLocales } = options;
+  if (!endpoint) {
+    throw new OAuthClientError(
+      "unsupported",
+      `The session of ${quoteUrl(issuer)} has no end_session_endpoint: the ` +
+        "server has none, or the user has signed in with a version before 0.18",
+    );
+  }
+  requireSafeUrl(
+    "The end_session_endpoint",
+    endpoint,
+    rulesFor(issuer, options.allowHttp),
+  );
+  const optional = (name: string, value: unknown) =>
+    value === undefined ? undefined : requireNonEmptyString(name, value);
+  return endpointUrl(
+    endpoint,
+    formOf({
+      id_token_hint: token.id_token,
+      client_id: client.client_id || undefined,
+      post_logout_redirect_uri: optional(
+        "postLogoutRedirectUri",
+        urlString(postLogoutRedirectUri),
+      ),
+      state: optional("state", state),
+      logout_hint: optional("logoutHint", logoutHint),
+      ui_locales: uiLocales &&
+        optional("uiLocales", requireStrings("uiLocales", uiLocales).join(" ")),
+    }),
+  );
+}

@@ -1,0 +1,110 @@
+import { assertEquals } from "@std/assert";
+import { buildEndSessionUrl, type ISession } from "../../../mod.ts";
+import { AS, assertThrowsCode } from "../../support/fixtures.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+
+const END = `${AS}/logout`;
+const BACK = "https://app.example/?a=1&b=2";
+
+/** A session whose server has this endpoint. */
+function sessionAt(
+  end_session_endpoint: string | undefined = END,
+  changes: Partial<ISession> = {},
+): ISession {
+  const { serverMetadata } = RESOURCE_SESSION;
+  return {
+    ...RESOURCE_SESSION,
+    token: { ...RESOURCE_SESSION.token, id_token: "i.d.t" },
+    serverMetadata: untyped({ ...serverMetadata, end_session_endpoint }),
+    ...changes,
+  };
+}
+
+Deno.test("buildEndSessionUrl() sends the ID token, the client and what it is given", () => {
+  const { token } = RESOURCE_SESSION;
+  const hint = { id_token_hint: "i.d.t", client_id: "c1" };
+  const rows: [
+    session: ISession,
+    options: Parameters<typeof buildEndSessionUrl>[1],
+    parameters: Record<string, string>,
+  ][] = [
+    [sessionAt(), undefined, hint],
+    [sessionAt(END, { token }), {}, { client_id: "c1" }],
+    [
+      sessionAt(END, { client: { issuer: AS, client_id: "" } }),
+      {},
+      { id_token_hint: "i.d.t" },
+    ],
+    [
+      sessionAt(),
+      {
+        postLogoutRedirectUri: new URL(BACK),
+        state: "s 1",
+        logoutHint: "alice@example.com",
+        uiLocales: ["fr-CA", "fr"],
+      },
+      {
+        ...hint,
+        post_logout_redirect_uri: BACK,
+        state: "s 1",
+        logout_hint: "alice@example.com",
+        ui_locales: "fr-CA fr",
+      },
+    ],
+    // The query of the endpoint is kept, but for what this function sets.
+    [sessionAt(`${END}?p=1&client_id=x#f`), {}, { ...hint, p: "1" }],
+  ];
+  for (const [session, options, parameters] of rows) {
+    const url = buildEndSessionUrl(session, options);
+    assertEquals(url.origin + url.pathname + url.hash, END);
+    assertEquals(Object.fromEntries(url.searchParams), parameters);
+    assertEquals(url.search.includes("+"), false);
+  }
+});
+
+Deno.test("buildEndSessionUrl() refuses a session without the endpoint, and a URL that no browser should open", () => {
+  const message =
+    `The session of ${AS} has no end_session_endpoint: the server has none, ` +
+    "or the user has signed in with a version before 0.18";
+  const refuse = (url: unknown, code: "unsupported" | "url_refused") =>
+    assertThrowsCode(() => buildEndSessionUrl(sessionAt(untyped(url))), code);
+  assertThrowsCode(
+    () => buildEndSessionUrl(RESOURCE_SESSION),
+    "unsupported",
+    message,
+  );
+  refuse("", "unsupported");
+  for (
+    const url of [
+      ...["javascript:alert(1)", "http://as.example/logout", "/logout", 1],
+      ...["https://u:p@as.example/", "http://127.0.0.1/logout"],
+    ]
+  ) refuse(url, "url_refused");
+  const plain = sessionAt("http://as.example/logout");
+  assertEquals(
+    buildEndSessionUrl(plain, { allowHttp: true }).protocol,
+    "http:",
+  );
+});
+
+Deno.test("buildEndSessionUrl() refuses options of the wrong type", () => {
+  for (
+    const options of [
+      { postLogoutRedirectUri: "" },
+      { postLogoutRedirectUri: 1 },
+      { state: "" },
+      { logoutHint: "" },
+      { uiLocales: "fr" },
+    ]
+  ) {
+    assertThrowsCode(
+      () => buildEndSessionUrl(sessionAt(), untyped(options)),
+      "invalid_argument",
+    );
+  }
+  assertThrowsCode(
+    () => buildEndSessionUrl(untyped(undefined)),
+    "invalid_argument",
+  );
+});
