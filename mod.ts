@@ -100,6 +100,7 @@ export { createAuthorizedFetch } from "./lib/session/authorized_fetch.ts";
 export type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
+  IAuthorizedFetchRevocation,
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./lib/session/authorized_fetch_options.ts";
@@ -263,6 +264,10 @@ export {
   type IRegisterClientOptions,
   registerClient,
 } from "./lib/client/registration.ts";
+export {
+  deleteRegistration,
+  type IDeleteRegistrationOptions,
+} from "./lib/client/client_configuration.ts";
 export {
   type IIsClientKnownOptions,
   isClientKnown,

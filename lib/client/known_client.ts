@@ -18,6 +18,10 @@ export interface IKnownClient
   issuer: string;
   /** As the option of {@linkcode clientSecretBasic}. */
   formEncode?: boolean | undefined;
+  /** Secret that authorizes requests about the registration (RFC 7592, section 3). */
+  registration_access_token?: string | undefined;
+  /** URL of the registration, at which {@linkcode deleteRegistration} deletes it. */
+  registration_client_uri?: string | undefined;
 }
 
 /**

@@ -39,6 +39,10 @@ import {
   REGISTERED_METHODS,
   registeredMethod,
 } from "./_authentication_methods.ts";
+import {
+  type ClientConfiguration,
+  receivedConfiguration,
+} from "./client_configuration.ts";
 import type { IKnownClient } from "./known_client.ts";
 
 /** Options of {@linkcode fetchDynamicRegistration}. */
@@ -179,6 +183,7 @@ function clientIn(
   issuer: string,
   requested: string | undefined,
   listed: readonly string[] | undefined,
+  configuration: ClientConfiguration,
 ): IKnownClient | undefined {
   const members = withoutNulls({ ...registration, issuer }) as Members;
   const client_secret = stringMember(members, "client_secret");
@@ -195,6 +200,7 @@ function clientIn(
       hasSecret: client_secret !== undefined,
       listed,
     }),
+    ...configuration,
     // This is an option of the caller; a server cannot set it.
     formEncode: undefined,
   };
@@ -314,7 +320,14 @@ export async function registerWith(
     metadata,
     hint,
   );
-  const client = clientIn(registration, issuer, method, listed);
+  const configuration = receivedConfiguration(
+    registration as unknown as Members,
+    issuer,
+    url,
+  );
+  // As every secret of a session, it must not be repeated from now on.
+  context.sent.push(configuration.registration_access_token ?? "");
+  const client = clientIn(registration, issuer, method, listed, configuration);
   if (client) {
     const { client_id } = client;
     report(context, { type: "registered", issuer, client_id });

@@ -172,15 +172,17 @@ export function rulesFor(
 }
 
 /**
- * Returns an endpoint of a server; fails if it is missing or its URL must not be used.
+ * Returns an endpoint of a server, or of its responses; fails if it is missing or its
+ * URL must not be used.
  */
-export function requireEndpoint<Name extends EndpointName>(
-  serverMetadata: EndpointMetadata<Name>,
+export function requireEndpoint<Name extends string>(
+  serverMetadata:
+    & { readonly issuer: string }
+    & { readonly [Member in Name]?: string | undefined },
   name: Name,
   allowHttp: boolean | undefined,
 ): string {
-  const { issuer, [name]: url } =
-    serverMetadata as IAuthorizationServerMetadata;
+  const { issuer, [name]: url } = serverMetadata;
   if (!url) {
     throw new OAuthClientError(
       "unsupported",

@@ -30,7 +30,8 @@ export interface IRequest {
   readonly url: string;
   readonly purpose: RequestPurpose;
   readonly headers: Readonly<Record<string, string>>;
-  /** A request with a body is a `POST`, one without is a `GET`. */
+  readonly method?: "DELETE";
+  /** Without a method, a request with a body is a `POST`, one without is a `GET`. */
   readonly body?: string;
 }
 
@@ -139,8 +140,8 @@ export async function reporting<Outcome extends { readonly status: number }>(
   }
 }
 
-/** A request with a body is a `POST`, one without is a `GET`. */
-const methodOf = ({ body }: IRequest) => body === undefined ? "GET" : "POST";
+const methodOf = ({ method, body }: IRequest) =>
+  method ?? (body === undefined ? "GET" : "POST");
 
 /** Calls `fetch` once, if the caller allows it, and notes what is sent. */
 async function callFetch(
@@ -228,7 +229,9 @@ function redirectOf(
   }
   if (!location) return {};
   if (method !== "GET") {
-    return { problem: words`was redirected, which a POST does not follow` };
+    return {
+      problem: words`was redirected, which a ${method} does not follow`,
+    };
   }
   if (hops === MAX_REDIRECTS) {
     return {

@@ -10,7 +10,7 @@
  * @category Messages of the protocol
  */
 export interface IFetchInit {
-  /** `GET` or `POST`. */
+  /** `GET`, `POST` or `DELETE`. */
   method: string;
   /** Header fields by name. */
   headers: Record<string, string>;

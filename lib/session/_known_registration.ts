@@ -7,6 +7,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { registrationOf } from "../client/authentication_selection.ts";
+import { configurationOf, deleteWith } from "../client/client_configuration.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { fork } from "../http/_context.ts";
 import { isKnownWith } from "../token/client_check.ts";
@@ -144,29 +145,36 @@ export async function markAfterVisit(
   await store.soon(() => replaceSession(stored, next, renewal), signal);
 }
 
-/** The member of a flow with the clients that its caller has named. */
-const NAMED = /* @__PURE__ */ Symbol("knownClients");
-
-/** Adds the clients that the caller has named to a flow, for its fetch. */
-export function naming(
-  knownClients: readonly IKnownClient[],
-  authorize: Authorize,
-): Authorize {
-  return Object.assign(authorize, { [NAMED]: knownClients });
+/** The clients of a flow: those that its caller has named, and those it remembers. */
+interface IFlowClients {
+  readonly knownClients?: readonly IKnownClient[] | undefined;
+  readonly unfinished?: UnfinishedSignIns | undefined;
 }
 
-/** Returns the list of clients that the caller has named. */
-function namedClients({ authorize }: IRenewal): readonly IKnownClient[] {
-  const { [NAMED]: named = [] } = (authorize ?? {}) as {
-    [NAMED]?: readonly IKnownClient[];
-  };
-  return named;
+/** The member of a flow with its clients. */
+const CLIENTS = /* @__PURE__ */ Symbol("clients");
+
+/** Adds its clients to a flow, for its fetch. */
+export function naming(
+  clients: IFlowClients,
+  authorize: Authorize,
+): Authorize {
+  return Object.assign(authorize, { [CLIENTS]: clients });
+}
+
+/** Returns the clients of the flow of a fetch. */
+function clientsOf(
+  { authorize }: Pick<IRenewal, "authorize">,
+): IFlowClients {
+  return (authorize as { [CLIENTS]?: IFlowClients } | undefined)?.[CLIENTS] ??
+    {};
 }
 
 /** Returns the issuers of the clients that the caller has named, as one or in a list. */
 export function namedIssuers(renewal: IRenewal): string[] {
   const { client } = renewal.context;
-  return (client ? [client] : namedClients(renewal)).flatMap(({ issuer }) =>
+  const { knownClients = [] } = clientsOf(renewal);
+  return (client ? [client] : knownClients).flatMap(({ issuer }) =>
     issuer ?? []
   );
 }
@@ -176,10 +184,36 @@ function isNamed(
   { issuer, client: { client_id } }: ISession,
   renewal: IRenewal,
 ): boolean {
+  const { knownClients = [] } = clientsOf(renewal);
   return renewal.context.client !== undefined ||
-    namedClients(renewal).some((known) =>
+    knownClients.some((known) =>
       known.client_id === client_id && isSameIssuer(known.issuer, issuer)
     );
+}
+
+/**
+ * Returns a session with what deletes its client, unless the caller has named the
+ * client: the sessions of a web server share one, and any of them could delete it.
+ */
+export function withConfiguration(
+  session: ISession,
+  { client, origin }: IFlowClient,
+): ISession {
+  const own = configurationOf(client);
+  return origin !== "named" && own.registration_access_token
+    ? { ...session, client: { ...session.client, ...own } }
+    : session;
+}
+
+/** Deletes the registration of the client of a session. */
+export async function deleteClient(
+  { issuer, client }: ISession,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  // Also if it fails: the server may have deleted the registration.
+  clientsOf(renewal).unfinished?.forget(issuer);
+  await deleteWith({ ...renewal.context, signal }, client);
 }
 
 /** What is known of the client of a stored session. */
@@ -266,8 +300,11 @@ export class UnfinishedSignIns {
     return { ...kept, origin: "kept", mark };
   }
 
-  /** Forgets the client of a server after a sign-in that has led to a session. */
-  succeeded(issuer: string): void {
+  /**
+   * Forgets the client of a server, after a sign-in that has led to a session or before
+   * the client of a session is deleted.
+   */
+  forget(issuer: string): void {
     this.#clients.delete(issuer);
   }
 

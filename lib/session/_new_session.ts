@@ -3,6 +3,7 @@
 import { requireStringMembers } from "../core/_arguments.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { registrationOf } from "../client/authentication_selection.ts";
+import type { ClientConfiguration } from "../client/client_configuration.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
@@ -34,6 +35,16 @@ type Kept = Omit<
   "token" | "dpopThumbprint" | "isUserAway" | "idJag"
 >;
 
+/**
+ * Members of a client that no later step uses; and those that delete it, which only the
+ * flow that has registered the client adds to the session.
+ */
+type UnkeptMember =
+  | "client_name"
+  | "client_uri"
+  | "response_types"
+  | keyof ClientConfiguration;
+
 /** Returns the part of a grant that is kept, as plain JSON. */
 export function keptGrant(
   {
@@ -58,7 +69,7 @@ export function keptGrant(
     token_endpoint_auth_methods_supported:
       serverMetadata.token_endpoint_auth_methods_supported,
   };
-  const keptClient: Complete<IKnownClient> = {
+  const keptClient: Complete<Omit<IKnownClient, UnkeptMember>> = {
     issuer: client.issuer,
     client_id: client.client_id,
     client_secret: client.client_secret,
@@ -67,10 +78,6 @@ export function keptGrant(
     grant_types: client.grant_types,
     token_endpoint_auth_method: client.token_endpoint_auth_method,
     formEncode: client.formEncode,
-    // No later step uses these.
-    client_name: undefined,
-    client_uri: undefined,
-    response_types: undefined,
   };
   const kept: Complete<Kept> = {
     issuer: serverMetadata.issuer,

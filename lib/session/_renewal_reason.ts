@@ -64,12 +64,13 @@ export function tokensOf(
 ): Sent[] {
   const { access_token, refresh_token, id_token } = session?.token ?? {};
   const { assertion } = session?.idJag ?? {};
+  const { registration_access_token } = session?.client ?? {};
   const body = String(new URLSearchParams(session?.tokenParameters));
   return [
-    ...[access_token, refresh_token, id_token, assertion, refused]
-      .filter((token) => typeof token === "string"),
+    ...[access_token, refresh_token, id_token, assertion, refused],
+    registration_access_token,
     ...(body ? [{ headers: {}, body }] : []),
-  ];
+  ].filter((sent) => sent !== undefined);
 }
 
 /** Checks whether scopes are few enough to be requested at once. */

@@ -12,7 +12,7 @@ import { errorOf, words } from "../http/_error.ts";
 import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import { markAfterVisit } from "./_known_registration.ts";
+import { deleteClient, markAfterVisit } from "./_known_registration.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type IUsedSession,
@@ -33,6 +33,7 @@ import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
+  IAuthorizedFetchRevocation,
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./authorized_fetch_options.ts";
@@ -247,7 +248,7 @@ export function createAuthorizedFetch(
     },
     save: (session: ISession, { signal }: IAuthorizedFetchSignal = {}) =>
       save(session, signal, store.revocations),
-    async revoke({ signal }: IAuthorizedFetchSignal = {}) {
+    async revoke({ signal, client }: IAuthorizedFetchRevocation = {}) {
       signal?.throwIfAborted();
       store.revocations++;
       store.endTasks(revoked());
@@ -260,10 +261,9 @@ export function createAuthorizedFetch(
         return stored;
       };
       const session = await store.soon(remove, signal);
-      const mayRevoke = session && tokenOf(session) &&
-        hasClient(session, renewal);
-      if (!mayRevoke) return false;
+      if (!session) return false;
       try {
+        if (!tokenOf(session) || !hasClient(session, renewal)) return false;
         await revokeTokens(session, signal);
         return true;
       } catch (error) {
@@ -271,6 +271,8 @@ export function createAuthorizedFetch(
         // The session is deleted already; many servers cannot revoke tokens.
         if (isOAuthClientError(error)) return false;
         throw error;
+      } finally {
+        if (client) await deleteClient(session, renewal, signal);
       }
     },
   });

@@ -26,6 +26,7 @@ import {
   naming,
   UnfinishedSignIns,
   visitMarked,
+  withConfiguration,
 } from "./_known_registration.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import type { ICodeFlowOptions } from "./code_flow_options.ts";
@@ -263,8 +264,8 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     try {
       endTurn = await turn?.({ signal: request.signal });
       const session = await signInOnceOrTwice(signIn);
-      unfinished.succeeded(issuer);
-      return session;
+      unfinished.forget(issuer);
+      return withConfiguration(session, signIn.chosen);
     } catch (error) {
       unfinished.failed(issuer, signIn.chosen, error);
       throw error;
@@ -272,5 +273,5 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       await endTurn?.();
     }
   });
-  return naming(knownClients, authorize);
+  return naming({ knownClients, unfinished }, authorize);
 }

@@ -25,7 +25,11 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { knownRegistrationOf, naming } from "./_known_registration.ts";
+import {
+  knownRegistrationOf,
+  naming,
+  withConfiguration,
+} from "./_known_registration.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -74,7 +78,8 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   const authorize = carrying(options.client, async (request) => {
     const { serverMetadata } = request.context;
     const given = sessionContextOf(request);
-    const { client } = await clientOf(given, request, options);
+    const chosen = await clientOf(given, request, options);
+    const { client } = chosen;
     const context = { ...given, client };
     const { now } = context;
     const scopes = selectScopes({
@@ -118,7 +123,8 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       polling,
     );
     const checked = await withCheckedIdToken(token, expected, now);
-    return newSession(grant, checked, context.dpop);
+    const session = newSession(grant, checked, context.dpop);
+    return withConfiguration(session, chosen);
   });
-  return naming(options.knownClients ?? [], authorize);
+  return naming({ knownClients: options.knownClients }, authorize);
 }

@@ -9,8 +9,8 @@ import {
   requireObject,
   requireStrings,
 } from "../core/_arguments.ts";
-import { quoteUrl, requireSafeUrl, rulesFor, urlString } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import { requireSafeUrl, rulesFor, urlString } from "../core/_url.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { endpointUrl } from "../token/_authorization_parameters.ts";
 import { formOf } from "../token/_form.ts";
 import type { ISession } from "./session.ts";
@@ -84,11 +84,11 @@ export function buildEndSessionUrl(
   const { issuer, end_session_endpoint: endpoint } = serverMetadata;
   const { postLogoutRedirectUri, state, logoutHint, uiLocales } = options;
   if (!endpoint) {
-    throw new OAuthClientError(
-      "unsupported",
-      `The session of ${quoteUrl(issuer)} has no end_session_endpoint: the ` +
-        "server has none, or the user has signed in with a version before 0.18",
-    );
+    const message = words`The session of ${{
+      url: issuer,
+    }} has no end_session_endpoint: the server has none, or the user has \
+signed in with a version before 0.18`;
+    throw errorOf({ sent: [] }, "unsupported", message);
   }
   requireSafeUrl(
     "The end_session_endpoint",

@@ -1,0 +1,134 @@
+/**
+ * The client configuration endpoint, at which a registration can be deleted (RFC 7592).
+ *
+ * @module
+ */
+
+import { requireObject } from "../core/_arguments.ts";
+import { type Members, stringMember } from "../core/_members.ts";
+import { parseHttpUrl, requireEndpoint } from "../core/_url.ts";
+import { contextOf, fork, type IContext } from "../http/_context.ts";
+import { words } from "../http/_error.ts";
+import { request } from "../http/_request.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
+import { responseError } from "../http/_response.ts";
+import type { IKnownClient } from "./known_client.ts";
+
+/** Options of {@linkcode deleteRegistration}. */
+export interface IDeleteRegistrationOptions
+  extends Omit<IRequestOptions, "headers"> {
+  /** Accepts any http endpoint, and any endpoint on loopback. */
+  allowHttp?: boolean | undefined;
+}
+
+/** The members of a registration by which it can be deleted. */
+export type ClientConfiguration = Pick<
+  IKnownClient,
+  "registration_access_token" | "registration_client_uri"
+>;
+
+/** Returns the members of a client by which its registration can be deleted. */
+export function configurationOf(client: object): ClientConfiguration {
+  const { registration_access_token, registration_client_uri } =
+    client as ClientConfiguration;
+  return { registration_access_token, registration_client_uri };
+}
+
+/**
+ * Returns these members of a response if a header field can contain the token, and the
+ * URL is of the origin of the issuer or of the registration endpoint; neither otherwise.
+ * The token must not be sent elsewhere, whatever the response names.
+ */
+export function receivedConfiguration(
+  members: Members,
+  ...servers: readonly string[]
+): ClientConfiguration {
+  const token = stringMember(members, "registration_access_token") ?? "";
+  const uri = parseHttpUrl(members.registration_client_uri);
+  const isOwn = /^[\x21-\x7e]+$/.test(token) &&
+    // Errors and events show the URL.
+    !uri?.href.includes(token) &&
+    servers.some((url) => new URL(url).origin === uri?.origin);
+  return configurationOf(isOwn ? members : {});
+}
+
+/**
+ * Deletes the registration of a client at its server, which should then invalidate the
+ * tokens of the client too. A registration that the server does not know counts as
+ * deleted, and so does one that is no longer that of this client (401 and 404).
+ *
+ * It takes two members that some servers send with a registration.
+ * {@linkcode registerClient} and {@linkcode ensureClient} return them, unless the URL is
+ * of another origin than the server; and the session of a flow that has registered its
+ * client keeps them, for {@linkcode IAuthorizedFetch.revoke} with `client: true`. They
+ * are a secret like a refresh token.
+ *
+ * @param client A client with `registration_access_token` and
+ * `registration_client_uri`.
+ * @param options The options of every request.
+ * @throws {OAuthClientError} `unsupported`: the client does not have both members.
+ * `unexpected_status`: the server has not deleted the registration; with 405, it deletes
+ * none. `url_refused`: the `registration_client_uri` must not be used. `network_error`,
+ * `timeout`, `redirect_refused`.
+ * @see RFC 7592, section 2.3.
+ *
+ * @example Delete a registration that is no longer needed
+ * ```ts
+ * import { deleteRegistration } from "@oauth-helper/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const requests: string[] = [];
+ * await deleteRegistration(
+ *   {
+ *     issuer: "https://as.example",
+ *     client_id: "c1",
+ *     registration_access_token: "t0ken",
+ *     registration_client_uri: "https://as.example/register/c1",
+ *   },
+ *   {
+ *     // Replaces the server.
+ *     fetch: (url, { method }) => {
+ *       requests.push(`${method} ${url}`);
+ *       return Promise.resolve(new Response(null, { status: 204 }));
+ *     },
+ *   },
+ * );
+ * assertEquals(requests, ["DELETE https://as.example/register/c1"]);
+ * ```
+ *
+ * @category Clients
+ */
+export async function deleteRegistration(
+  client: IKnownClient,
+  options?: IDeleteRegistrationOptions,
+): Promise<void> {
+  await deleteWith(contextOf(options), requireObject("client", client));
+}
+
+/** Deletes a registration. See {@linkcode deleteRegistration}. */
+export async function deleteWith(
+  context: IContext,
+  { issuer, ...client }: IKnownClient,
+): Promise<void> {
+  const { registration_access_token: token } = client;
+  const name = "registration_client_uri";
+  const url = requireEndpoint(
+    { issuer, [name]: token && client[name] },
+    name,
+    context.allowHttp,
+  );
+  const own = fork(context);
+  const headers = { Authorization: `Bearer ${token}` };
+  const response = await request(
+    { url, purpose: "registration", method: "DELETE", headers },
+    own,
+  );
+  const { ok, status, failure } = response;
+  if (ok || status === 401 || status === 404) return;
+  throw failure ?? responseError(
+    own,
+    response,
+    "unexpected_status",
+    words`Deletion of ${{ url }} failed: expected status 2xx, got ${status}`,
+  );
+}

@@ -1,0 +1,78 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  type Authorize,
+  codeFlow,
+  createAuthorizedFetch,
+  deleteRegistration,
+  deviceFlow,
+  type ISession,
+  registerClient,
+} from "../../mod.ts";
+import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
+import { createBrowser } from "../servers/browser.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
+
+const clientMetadata = { client_name: "Deletion test" };
+
+Deno.test("createAuthorizedFetch().revoke() deletes the client of a code flow and of a device flow at oidc-provider", async () => {
+  await using servers = await startFlowServers();
+  const { server, protectedResource: { resource } } = servers;
+  const browser = createBrowser();
+  const flows: Authorize[] = [
+    codeFlow({
+      clientMetadata,
+      redirectUri: REDIRECT_URI,
+      visit: (url) => browser.authorize(url),
+    }),
+    deviceFlow({
+      clientMetadata,
+      async show({ verification_uri, user_code }) {
+        await createBrowser().activate(verification_uri, user_code);
+      },
+      delay: () => Promise.resolve(),
+    }),
+  ];
+  for (const authorize of flows) {
+    const api = createAuthorizedFetch(resource, { authorize });
+    const isKnown = async ({ client }: ISession) =>
+      await server.provider.Client.find(client.client_id) !== undefined;
+    const first = await within(LIMIT_MS, api.authorize());
+    assert(await isKnown(first));
+    server.requests.length = 0;
+    assertEquals(await api.revoke({ client: true }), true);
+    const { client_id } = first.client;
+    assertEquals(server.requests.at(-1), `DELETE /reg/${client_id}`);
+    assertEquals([await isKnown(first), await api.session()], [
+      false,
+      undefined,
+    ]);
+    // The server responds with 401 to its former client.
+    await deleteRegistration(first.client);
+
+    const second = await within(LIMIT_MS, api.authorize());
+    assert(second.client.client_id !== client_id);
+    await api.revoke();
+    assert(await isKnown(second));
+    await deleteRegistration(second.client);
+    assertEquals(await isKnown(second), false);
+  }
+});
+
+Deno.test("deleteRegistration() deletes a client of registerClient() at oidc-provider, with its own token only", async () => {
+  await using servers = await startFlowServers();
+  const { server, context: { serverMetadata } } = servers;
+  const register = () =>
+    registerClient(serverMetadata, {
+      ...clientMetadata,
+      redirect_uris: [REDIRECT_URI],
+    });
+  const [client, other] = [await register(), await register()];
+  const isKnown = async () =>
+    await server.provider.Client.find(client.client_id) !== undefined;
+  // With the token of another client, as if this one had been registered anew: 401.
+  const { registration_access_token } = other;
+  await deleteRegistration({ ...client, registration_access_token });
+  assert(await isKnown());
+  await deleteRegistration(client);
+  assertEquals(await isKnown(), false);
+});

@@ -1,0 +1,170 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  deleteRegistration,
+  type IDeleteRegistrationOptions,
+  type IKnownClient,
+  registerClient,
+} from "../../../mod.ts";
+import { AS, assertRejectsCode } from "../../support/fixtures.ts";
+import { shown } from "../../support/shown.ts";
+import {
+  type Answer,
+  failing,
+  json,
+  redirect,
+  stubFetch,
+  text,
+  untyped,
+} from "../../support/stub_fetch.ts";
+
+const TOKEN = "registration-t0ken";
+const URI = `${AS}/register/c1`;
+const CLIENT: IKnownClient = {
+  issuer: AS,
+  client_id: "c1",
+  registration_access_token: TOKEN,
+  registration_client_uri: URI,
+};
+
+/** Registers at a server; returns the members of the result that delete it. */
+async function registered(
+  members: Record<string, unknown>,
+  registration_endpoint = `${AS}/register`,
+  options: { allowHttp?: boolean; issuer?: string } = {},
+) {
+  const { issuer = AS, allowHttp } = options;
+  using stub = stubFetch({
+    [registration_endpoint]: json({ client_id: "c1", ...members }),
+  });
+  const server = { issuer, registration_endpoint };
+  const { client_id, issuer: _, ...rest } = await registerClient(server, {}, {
+    fetch: stub.fetch,
+    allowHttp,
+  });
+  assertEquals(client_id, "c1");
+  return rest as unknown;
+}
+
+Deno.test("registerClient() keeps what deletes the registration if it is of the server, and nothing of it otherwise", async () => {
+  const token = { registration_access_token: TOKEN };
+  const both = (uri: unknown) => ({ ...token, registration_client_uri: uri });
+  const kept = [
+    URI,
+    `${AS}/other?client_id=c1`,
+    "https://as.example:443/x",
+    "https://reg.example/c1",
+  ];
+  for (const uri of kept) {
+    const endpoint = "https://reg.example/register";
+    assertEquals(await registered(both(uri), endpoint), both(uri));
+  }
+  const dropped: Record<string, unknown>[] = [
+    ...[
+      ...["https://evil.example/c1", "https://as.example.evil.example/c1"],
+      ...["http://as.example/c1", "https://as.example:8443/c1", "/register/c1"],
+      ...["https://u:p@as.example/c1", "javascript:alert(1)", "", null, 1, {}],
+      ...["http://127.0.0.1/c1", "data:,c1", `${URI}?token=${TOKEN}`],
+    ].map(both),
+    { ...both(URI), registration_access_token: "" },
+    { ...both(URI), registration_access_token: 1 },
+    { ...both(URI), registration_access_token: "a\r\nX-Field: b" },
+    { ...both(URI), registration_access_token: "a b" },
+    { registration_client_uri: URI },
+    token,
+  ];
+  for (const members of dropped) {
+    assertEquals(await registered(members), {}, JSON.stringify(members));
+  }
+  const loopback = "http://127.0.0.1:9";
+  assertEquals(
+    await registered(both(`${loopback}/c1`), `${loopback}/register`, {
+      issuer: loopback,
+    }),
+    both(`${loopback}/c1`),
+  );
+});
+
+/** Deletes the registration; returns the request. */
+async function deleted(
+  answer: Answer,
+  client: Partial<IKnownClient> = {},
+  options: IDeleteRegistrationOptions = {},
+) {
+  const all = { ...CLIENT, ...client };
+  using stub = stubFetch({ [all.registration_client_uri!]: answer });
+  const { fetch, requests } = stub;
+  await deleteRegistration(all, { fetch, ...options });
+  const [{ method, url, headers, body } = {}] = requests;
+  return { method, url, headers, body, count: requests.length };
+}
+
+Deno.test("deleteRegistration() sends one DELETE with the registration access token", async () => {
+  const gone: Answer[] = [
+    () => new Response(null, { status: 204 }),
+    json({}),
+    text("Deleted", 200),
+    // The registration is gone, or no longer of this client.
+    json({ error: "invalid_token" }, { status: 401 }),
+    text("Not found", 404),
+  ];
+  for (const answer of gone) {
+    assertEquals(await deleted(answer), {
+      method: "DELETE",
+      url: URI,
+      headers: { Authorization: `Bearer ${TOKEN}` },
+      body: undefined,
+      count: 1,
+    });
+  }
+});
+
+Deno.test("deleteRegistration() rejects if the registration may still be there, without the token", async () => {
+  const rows: [answer: Answer, code: string, message: string][] = [
+    [text(TOKEN, 405), "unexpected_status", "expected status 2xx, got 405"],
+    [
+      json({ error: TOKEN }, { status: 403 }),
+      "unexpected_status",
+      `Deletion of ${URI} failed`,
+    ],
+    [text("", 503), "unexpected_status", "got 503"],
+    [redirect(`${AS}/?${TOKEN}`), "redirect_refused", "a DELETE"],
+    [failing(new Error(TOKEN)), "network_error", "[redacted]"],
+  ];
+  for (const [answer, code, message] of rows) {
+    const error = await assertRejectsCode(() => deleted(answer), code, message);
+    assertEquals(error.url, URI);
+    assert(!shown(error).includes(TOKEN), error.message);
+  }
+  const allowUrl = (url: URL, purpose: string) =>
+    url.href !== URI || purpose !== "registration";
+  await assertRejectsCode(
+    () => deleted(json({}), {}, { allowUrl }),
+    "url_refused",
+  );
+});
+
+Deno.test("deleteRegistration() makes no request without the token and a URL that may be used", async () => {
+  const rows: [client: Record<string, unknown>, code: string][] = [
+    [{ registration_access_token: undefined }, "unsupported"],
+    [{ registration_client_uri: undefined }, "unsupported"],
+    [{ registration_client_uri: 1 }, "url_refused"],
+    [{ registration_client_uri: `${URI}\n` }, "url_refused"],
+    [{ registration_client_uri: "http://as.example/c1" }, "url_refused"],
+    [{ registration_client_uri: "http://127.0.0.1/c1" }, "url_refused"],
+    [{ registration_client_uri: "ftp://as.example/c1" }, "url_refused"],
+  ];
+  for (const [members, code] of rows) {
+    const error = await assertRejectsCode(
+      () => deleted(json({}), untyped(members)),
+      code,
+    );
+    assert(!shown(error).includes(TOKEN), error.message);
+  }
+  await assertRejectsCode(
+    () => deleteRegistration(untyped(undefined)),
+    "invalid_argument",
+  );
+  const uri = { registration_client_uri: "http://as.example/c1" };
+  const { count } = await deleted(json({}), uri, { allowHttp: true });
+  assertEquals(count, 1);
+});

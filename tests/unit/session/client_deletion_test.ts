@@ -1,0 +1,294 @@
+/** `.revoke({ client: true })`, and what the session of a flow keeps for it. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  type AuthorizedFetchEvent,
+  codeFlow,
+  createAuthorizedFetch,
+  deviceFlow,
+  finishAuthorization,
+  type IAuthorizedFetchOptions,
+  type ICodeFlowOptions,
+  type IPendingAuthorization,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+  startAuthorization,
+} from "../../../mod.ts";
+import {
+  AS,
+  assertRejectsCode,
+  CODE_SERVER,
+  CONTEXT,
+  DEVICE_AUTHORIZATION,
+  MCP,
+  REDIRECT_URI,
+} from "../../support/fixtures.ts";
+import { shown } from "../../support/shown.ts";
+
+const SECRET = "registration-t0ken-of-";
+const REVOKE = `POST ${AS}/revoke`;
+const deletion = (client: string) => `DELETE ${AS}/register/${client}`;
+
+/** The servers of a fetch: what they received, and what replaces a response. */
+function createWorld(replace: Record<string, () => Response> = {}) {
+  const received: string[] = [];
+  const events: AuthorizedFetchEvent[] = [];
+  const pendings: IPendingAuthorization[] = [];
+  let registered = 0;
+  const defaults: Record<string, () => Response> = {
+    [`POST ${AS}/register`]() {
+      const client_id = `c${++registered}`;
+      return Response.json({
+        client_id,
+        registration_access_token: SECRET + client_id,
+        registration_client_uri: `${AS}/register/${client_id}`,
+      });
+    },
+    [`POST ${AS}/device`]: () => Response.json(DEVICE_AUTHORIZATION),
+    [`POST ${AS}/token`]: () =>
+      Response.json({ access_token: "access-t0ken", refresh_token: "r-t0ken" }),
+  };
+  const fetch: IAuthorizedFetchOptions["fetch"] = async (input, init) => {
+    const request = new Request(input, init);
+    const { method, url } = request;
+    const name = `${method} ${url}`;
+    received.push(name);
+    if (method === "DELETE") {
+      const token = `Bearer ${SECRET}${url.split("/").at(-1)}`;
+      assertEquals(request.headers.get("Authorization"), token);
+    }
+    await request.text();
+    return (replace[name] ?? defaults[name])?.() ??
+      new Response(null, { status: 204 });
+  };
+  const visit: ICodeFlowOptions["visit"] = (url, { pending }) => {
+    pendings.push(pending);
+    const state = url.searchParams.get("state")!;
+    return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+  };
+  const flow = (options: Partial<ICodeFlowOptions> = {}) =>
+    codeFlow({
+      clientMetadata: { client_name: "Test" },
+      redirectUri: REDIRECT_URI,
+      visit,
+      ...options,
+    });
+  const create = (options: Partial<IAuthorizedFetchOptions> = {}) =>
+    createAuthorizedFetch(MCP, {
+      serverMetadata: {
+        ...CODE_SERVER,
+        token_endpoint: CODE_SERVER.token_endpoint!,
+      },
+      authorize: flow(),
+      fetch,
+      onEvent: (event) => events.push(event),
+      ...options,
+    });
+  return { create, flow, fetch, received, events, pendings, visit };
+}
+
+/** The members of a session that delete its client. */
+function kept({ client }: ISession) {
+  const { registration_access_token, registration_client_uri } = client;
+  return [registration_access_token, registration_client_uri];
+}
+
+const OF_C1 = [`${SECRET}c1`, `${AS}/register/c1`];
+
+Deno.test("flows keep in the session what deletes the client that they have registered, and nowhere else", async () => {
+  const world = createWorld();
+  const device = deviceFlow({
+    clientMetadata: { client_name: "Test" },
+    show: () => {},
+    delay: () => Promise.resolve(),
+  });
+  for (const authorize of [world.flow(), device]) {
+    const { create, events, pendings } = createWorld();
+    const api = create({ authorize });
+    assertEquals(kept(await api.authorize()), OF_C1);
+    // Also after a refresh, and after a sign-in with the same client.
+    const { token, ...session } = (await api.session())!;
+    await api.save({ ...session, token: { ...token, expires_at: 1 } });
+    assertEquals(kept(await api.authorize()), OF_C1);
+    assertEquals(kept(await api.authorize({ fresh: true })), OF_C1);
+    const others = JSON.stringify([events, pendings]);
+    assert(!others.includes(SECRET), others);
+  }
+});
+
+Deno.test("sessions do not keep what deletes a client that the caller has named", async () => {
+  const { create, flow, fetch, visit } = createWorld();
+  const client = {
+    issuer: AS,
+    client_id: "mine",
+    registration_access_token: `${SECRET}mine`,
+    registration_client_uri: `${AS}/register/mine`,
+  };
+  const flows = [flow({ client }), flow({ knownClients: [client] })];
+  for (const authorize of flows) {
+    const api = create({ authorize });
+    assertEquals(kept(await api.authorize()), [undefined, undefined]);
+    await assertRejectsCode(() => api.revoke({ client: true }), "unsupported");
+    assertEquals(await api.session(), undefined);
+  }
+  // As with the client secret of a web server, which all of its users share.
+  const { url, pending } = await startAuthorization(CONTEXT, {
+    client,
+    redirectUri: REDIRECT_URI,
+  });
+  assert(!JSON.stringify(pending).includes(SECRET));
+  const callback = await visit(url, { pending }) as URLSearchParams;
+  const session = await finishAuthorization(callback, pending, {
+    client,
+    fetch: fetch as typeof globalThis.fetch,
+  });
+  assertEquals(kept(session), [undefined, undefined]);
+});
+
+Deno.test("createAuthorizedFetch().revoke() deletes the client if it is asked to, after the session", async () => {
+  const store = memoryStore();
+  const stored: unknown[] = [];
+  const world = createWorld({
+    [deletion("c1")]() {
+      store.load().then((session) => stored.push(session));
+      return new Response(null, { status: 204 });
+    },
+  });
+  const { create, received } = world;
+  const api = create({ store });
+  assertEquals(await api.revoke({ client: true }), false);
+  assertEquals(received, []);
+  await api.authorize();
+  received.length = 0;
+  assertEquals(await api.revoke({ client: true }), true);
+  assertEquals(received, [REVOKE, REVOKE, deletion("c1")]);
+  assertEquals(stored, [undefined]);
+  // The next sign-in has another client, and no option deletes none.
+  assertEquals((await api.authorize()).client.client_id, "c2");
+  received.length = 0;
+  await api.revoke();
+  assertEquals(received, [REVOKE, REVOKE]);
+});
+
+Deno.test("createAuthorizedFetch().revoke() deletes a client whose tokens have ended, or cannot be revoked", async () => {
+  for (const isEnded of [true, false]) {
+    const fails = () => new Response(null, { status: 503 });
+    const { create, received } = createWorld({ [REVOKE]: fails });
+    const api = create();
+    const session = await api.authorize();
+    const token = { access_token: "", token_type: "Bearer" };
+    if (isEnded) await api.save({ ...session, token });
+    assertEquals(await api.revoke({ client: true }), false);
+    assertEquals(received.at(-1), deletion("c1"));
+    assertEquals(received.includes(REVOKE), !isEnded);
+  }
+});
+
+Deno.test("createAuthorizedFetch().revoke() rejects if the client is not deleted, and repeats no token", async () => {
+  const busy = () => new Response(null, { status: 503 });
+  const world = createWorld({ [deletion("c1")]: busy });
+  const { create, received, events } = world;
+  const api = create();
+  const { client } = await api.authorize();
+  const error = await assertRejectsCode(
+    () => api.revoke({ client: true }),
+    "unexpected_status",
+    `${AS}/register/c1`,
+  );
+  assertEquals([error.status, await api.session()], [503, undefined]);
+  assertEquals(received.filter((one) => one === REVOKE).length, 2);
+  assertEquals(client.client_id, "c1");
+  assert(!(shown(error) + JSON.stringify(events)).includes(SECRET));
+
+  // A session of an earlier version, or of a server without RFC 7592.
+  const { registration_access_token: _, ...old } = client;
+  const session = await api.authorize();
+  await api.save({ ...session, client: old });
+  await assertRejectsCode(
+    () => api.revoke({ client: true }),
+    "unsupported",
+    "no registration_client_uri",
+  );
+  assertEquals(await api.session(), undefined);
+});
+
+Deno.test("codeFlow() forgets a client that is deleted, also one of a sign-in that went on elsewhere", async () => {
+  for (const isShared of [false, true]) {
+    const world = createWorld();
+    const { create, flow, pendings } = world;
+    const urls: URL[] = [];
+    const authorize = flow({
+      visit(url, { pending }) {
+        urls.push(url);
+        pendings.push(pending);
+        return Promise.reject(new Error("elsewhere"));
+      },
+    });
+    const api = create({ authorize });
+    const start = (one = api) =>
+      assertRejects(() => one.authorize(), Error, "elsewhere");
+    await start();
+    const [pending] = pendings;
+    const callback = new URLSearchParams({ code: "c", state: pending!.state });
+    const session = await api.finish(callback, pending!);
+    // What only another fetch of the flow has kept.
+    const client = { ...session.client, ...createdBy("c1") };
+    await api.save({ ...session, client });
+    await api.revoke({ client: true });
+    await start(isShared ? create({ authorize }) : api);
+    const ids = urls.map(({ searchParams }) => searchParams.get("client_id"));
+    assertEquals(ids, ["c1", "c2"]);
+  }
+});
+
+/** What the server has sent for a client. */
+function createdBy(client: string) {
+  return {
+    registration_access_token: SECRET + client,
+    registration_client_uri: `${AS}/register/${client}`,
+  };
+}
+
+Deno.test("errors and events of a fetch do not repeat the registration access token", async () => {
+  const echo = (status: number) => () =>
+    Response.json({
+      error: "invalid_request",
+      error_description: `No: ${SECRET}c1`,
+      [`${SECRET}c1`]: 1,
+    }, { status });
+  // The first sign-in, a refresh, and a call.
+  const first = createWorld({ [`POST ${AS}/token`]: echo(400) });
+  const failed = await first.create().authorize().catch((error) => error);
+  assert(failed instanceof OAuthClientError);
+  assert(!shown(failed).includes(SECRET), failed.message);
+
+  const replace: Record<string, () => Response> = {};
+  const world = createWorld(replace);
+  const api = world.create();
+  const session = await api.authorize();
+  const expired = { ...session.token, expires_at: 1 };
+  await api.save({ ...session, token: expired });
+  replace[`POST ${AS}/token`] = echo(400);
+  replace[`GET ${MCP}`] = () =>
+    new Response(null, {
+      status: 302,
+      headers: { Location: `http://127.0.0.1/?${SECRET}c1` },
+    });
+  const refused = await api.renew(unauthorized()).catch((error) => error);
+  assert(refused instanceof OAuthClientError);
+  await api.save(session);
+  const redirected = await api(MCP).catch((error) => error);
+  assertEquals(redirected.code, "redirect_refused");
+  for (const error of [refused, redirected]) {
+    assert(!shown(error).includes(SECRET), shown(error));
+  }
+  assert(!JSON.stringify([world.events, first.events]).includes(SECRET));
+});
+
+/** A response of the resource to another fetch. */
+function unauthorized(): Response {
+  const response = new Response(null, { status: 401 });
+  Object.defineProperty(response, "url", { value: MCP });
+  return response;
+}
