@@ -39,6 +39,7 @@ export interface IArguments {
   readonly isDocument: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly browser: boolean;
+  readonly client: boolean;
   readonly register: boolean;
   readonly signIn: boolean;
   readonly allowHttp: boolean;
@@ -288,6 +289,7 @@ export function readArguments(
     isDocument,
     headers: readHeaders(given.header),
     browser: given.browser ?? false,
+    client: given.client ?? false,
     register: given.register ?? false,
     signIn: given["sign-in"] ?? false,
     allowHttp: given["allow-http"] ?? false,

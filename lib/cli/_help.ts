@@ -73,7 +73,8 @@ below its path.
   ],
   logout: [`\
 Revokes the tokens where the server can, and deletes the session. If the server
-cannot be reached, the session is kept, and the exit status is 1.
+cannot be reached, the session is kept, and the exit status is 1; likewise if
+--client cannot delete the client at present.
 
   oauth-helper logout [options] URL`],
   status: [`\

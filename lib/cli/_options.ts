@@ -56,8 +56,19 @@ export const OPTIONS = {
   },
   "browser": {
     type: "boolean",
-    of: ["doctor"],
-    help: "also make the requests of a web page",
+    of: ["logout", "doctor"],
+    help: {
+      logout:
+        "also open the page of the server that signs the user out there: " +
+        "the next login may be silent otherwise",
+      doctor: "also make the requests of a web page",
+    },
+  },
+  "client": {
+    type: "boolean",
+    of: ["logout"],
+    help: "also delete the client that login has registered, where the " +
+      "server offers it; status shows where",
   },
   "force": {
     type: "boolean",
@@ -73,7 +84,8 @@ export const OPTIONS = {
       token: "print access_token, token_type and expires_at as JSON",
       status:
         "print a list of objects: url, account, state (valid, refreshable or " +
-        "ended), resource, issuer, client_id, scopes, expires_at, " +
+        "ended), resource, issuer, client_id, can_delete_client, scopes, " +
+        "expires_at, " +
         "has_refresh_token and refresh_expires_at, in seconds since 1970; or " +
         "file and error, if a file cannot be read",
       doctor: "print the diagnosis as JSON",

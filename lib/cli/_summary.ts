@@ -20,6 +20,8 @@ export interface ISummary {
   readonly resource: string;
   readonly issuer: string;
   readonly client_id: string;
+  /** Whether `logout --client` can delete the client. */
+  readonly can_delete_client: boolean;
   /** The granted scopes. */
   readonly scopes: readonly string[];
   /** When the access token expires; absent if the server has not said so. */
@@ -58,6 +60,9 @@ export function summaryOf(
     resource,
     issuer,
     client_id: client.client_id,
+    can_delete_client: Boolean(
+      client.registration_access_token && client.registration_client_uri,
+    ),
     scopes: token.scope ? scopesFrom(token.scope) : scopes,
     ...(expires_at !== undefined && { expires_at }),
     has_refresh_token: refresh_token !== undefined,
@@ -87,6 +92,7 @@ export function summaryLines(
 ): string[] {
   const { url, account, resource, issuer, scopes, expires_at } = summary;
   const { state, has_refresh_token, refresh_expires_at } = summary;
+  const { can_delete_client } = summary;
   const nowSeconds = now() / 1_000;
   const expiry = expires_at === undefined
     ? "valid, expiry unknown"
@@ -102,6 +108,9 @@ export function summaryLines(
     ["scopes", scopes.map(printable).join(" ") || "none named"],
     ["token", state === "ended" ? "ended: sign in again" : expiry],
     ["refresh", has_refresh_token ? refreshExpiry : "no refresh token"],
+    ...(can_delete_client
+      ? [["client", "can be deleted: logout --client"] as const]
+      : []),
   ].map(([name = "", value = ""]) => [name, value]);
   return [
     quoteUrl(url) + (account === undefined ? "" : ` (${printable(account)})`),

@@ -22,7 +22,8 @@
  *
  * `login` requests the URL once with the token, and fails if the API refuses it.
  * `logout` fails, and keeps the session, while the server cannot be reached; `--force`
- * deletes it.
+ * deletes it. `--client` also deletes the client that `login` has registered, and
+ * `--browser` opens the page of the server that signs the user out.
  *
  * `token` and `headers` also sign in if the standard error is a terminal. Otherwise,
  * and with `--no-input`, they end with 3 before a client is registered. Several

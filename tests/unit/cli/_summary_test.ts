@@ -8,7 +8,12 @@ const now = () => 1_000_000_000;
 
 const session = (token: Partial<ISession["token"]>): ISession => ({
   ...SESSION,
-  client: { ...SESSION.client, client_secret: "client-s3cret" },
+  client: {
+    ...SESSION.client,
+    client_secret: "client-s3cret",
+    registration_access_token: "registration-t0ken",
+    registration_client_uri: "https://as.example/register/c1",
+  },
   token: {
     access_token: "access-t0ken",
     token_type: "Bearer",
@@ -54,6 +59,7 @@ Deno.test("summaryOf() and summaryLines() have no token and no secret", () => {
     resource: url,
     issuer: "https://as.example",
     client_id: "c1",
+    can_delete_client: true,
     scopes: ["read"],
     expires_at: 1_003_600,
     has_refresh_token: true,
@@ -66,6 +72,7 @@ Deno.test("summaryOf() and summaryLines() have no token and no secret", () => {
     "  scopes    read",
     "  token     expires in 60 min (1970-01-12T14:46:40Z)",
     "  refresh   expires in 10 days (1970-01-22T13:46:40Z)",
+    "  client    can be deleted: logout --client",
   ]);
   const text = JSON.stringify(summary) + lines.join();
   for (const secret of ["t0ken", "s3cret"]) assert(!text.includes(secret));
@@ -74,6 +81,7 @@ Deno.test("summaryOf() and summaryLines() have no token and no secret", () => {
 Deno.test("summaryLines() says what has ended, and another resource than the URL", () => {
   const kept = {
     ...session({ expires_at: 999_995 }),
+    client: SESSION.client,
     resource: "https://api.example/",
   };
   assertEquals(summaryLines(summaryOf({ url, session: kept }, now), now), [

@@ -46,6 +46,7 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["token", url, "--account"], "--account requires a value"],
     [["token", "--account", "--quiet", url], "--account requires a value"],
     [["token", "--paste", url], "Unknown option '--paste'"],
+    [["token", "--client", url], "Unknown option '--client'"],
     [["token", "--min-ttl", "x", url], "--min-ttl requires a number"],
     [["token", "--min-ttl=", url], "--min-ttl requires a number"],
     [["token", "--min-ttl=-1", url], "--min-ttl requires a number"],
