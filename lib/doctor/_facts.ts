@@ -60,6 +60,8 @@ export interface IAssumed {
 export interface IRegistration {
   readonly client?: IKnownClient;
   readonly error?: OAuthClientError;
+  /** The deletion at the end, if the server offers it. */
+  readonly deletion?: IOutcome | undefined;
 }
 
 /** The outcome of one request of a sign-in. */
@@ -93,6 +95,8 @@ export interface ISignInFacts {
   call?: IProbe;
   refresh?: IOutcome & { readonly session?: ISession };
   revocation?: IOutcome;
+  /** The deletion of the client that was registered, if the server offers it. */
+  deletion?: IOutcome | undefined;
   /** The refresh with a token that cannot be valid: revoked, or made up. */
   deadRefresh?: IOutcome & { readonly isRevoked: boolean };
 }

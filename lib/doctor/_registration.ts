@@ -4,8 +4,14 @@ import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
 import { fetchOf, fork } from "../http/_context.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { ensureClient } from "../session/ensure_client.ts";
-import type { IRegistration } from "./_facts.ts";
+import {
+  deleteWith,
+  receivedConfiguration,
+} from "../client/client_configuration.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { IOutcome, IRegistration } from "./_facts.ts";
 import { attempt, type ISurvey } from "./_probe.ts";
+import { responseMembersOf } from "./_sign_in_steps.ts";
 
 /** The metadata of every client that a diagnosis registers. */
 export const CLIENT_METADATA = {
@@ -42,5 +48,37 @@ export async function register(
         }),
       }),
   );
-  return { ...(result && { client: result }), ...(error && { error }) };
+  return {
+    ...(result && { client: result }),
+    ...(error && { error }),
+    deletion: await deleteRegistered(survey, serverMetadata),
+  };
+}
+
+/**
+ * Deletes every client that the diagnosis has registered, where the server offers that,
+ * also after the caller's signal has aborted. Returns the first error.
+ */
+export async function deleteRegistered(
+  survey: ISurvey,
+  { issuer }: IAuthorizationServerMetadata,
+): Promise<IOutcome | undefined> {
+  const { options, transport, recorder } = survey;
+  const fetch = recorder.fetchFor(() => "deregistration", { isExtra: true });
+  const context = {
+    ...{ ...fork(transport), fetch, signal: undefined },
+    allowHttp: options.allowHttp,
+  };
+  const lasting = { ...survey, options: { ...options, signal: undefined } };
+  let outcome: IOutcome | undefined;
+  const made = recorder.exchanges.filter(({ name }) => name === "registration");
+  for (const exchange of made) {
+    const members = responseMembersOf(exchange) ?? {};
+    const configuration = receivedConfiguration(members, issuer, exchange.url);
+    const client = { issuer, client_id: "", ...configuration };
+    if (!client.registration_access_token) continue;
+    const { error } = await attempt(lasting, () => deleteWith(context, client));
+    outcome = { ...(error && { error }), ...outcome };
+  }
+  return outcome;
 }

@@ -83,6 +83,11 @@ const ADVICE: Partial<
     "Respond to a revocation with status 200.",
     "The tokens of this diagnosis may stay valid until they expire.",
   ],
+  deregistration: [
+    "RFC 7592, section 2.3",
+    "Respond to the deletion of a registration with status 204.",
+    "The client of this diagnosis stays registered.",
+  ],
 };
 
 /** Describes the error of a step, with the advice for it. */
@@ -153,6 +158,7 @@ export const SESSION_RULES: readonly IRule[] = [
     operator: IN_LOG,
     find(facts) {
       const { refresh, revocation } = facts.signIn ?? {};
+      const { deletion } = facts.registration ?? {};
       const isRevocation = revocation?.error &&
         revocation.error.code !== "unsupported";
       return [
@@ -164,6 +170,10 @@ export const SESSION_RULES: readonly IRule[] = [
         },
         isRevocation && {
           ...failed(facts, "revocation", revocation.error),
+          severity: "warning",
+        },
+        deletion?.error && {
+          ...failed(facts, "deregistration", deletion.error),
           severity: "warning",
         },
       ];

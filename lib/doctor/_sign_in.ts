@@ -22,7 +22,7 @@ import { type ISignInRequests, requestsOf } from "./_sign_in_requests.ts";
 import { lastOf, responseMembersOf } from "./_sign_in_steps.ts";
 import type { IDiagnosisOption } from "./diagnosis.ts";
 import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "./sign_in.ts";
-import { CLIENT_METADATA } from "./_registration.ts";
+import { CLIENT_METADATA, deleteRegistered } from "./_registration.ts";
 import { revoke, useSession } from "./_use_session.ts";
 
 /** Checks whether a user signs in with a browser on this device. */
@@ -107,8 +107,29 @@ async function revokeUnused(
   await revoke(survey, session, requests);
 }
 
-/** Signs a user in, uses the session, and revokes it. */
+/**
+ * Signs a user in, uses the session, and revokes it; deletes the client that was
+ * registered, also if the caller's function fails.
+ */
 export async function signIn(
+  survey: ISurvey,
+  facts: IFacts,
+  needed: readonly IDiagnosisOption[],
+): Promise<ISignInFacts | undefined> {
+  let record: ISignInFacts | undefined;
+  try {
+    record = await signInAndUse(survey, facts, needed);
+  } finally {
+    const { serverMetadata } = facts.context ?? {};
+    const deletion = serverMetadata &&
+      await deleteRegistered(survey, serverMetadata);
+    if (record) record.deletion = deletion;
+  }
+  return record;
+}
+
+/** Signs a user in, uses the session, and revokes it. */
+async function signInAndUse(
   survey: ISurvey,
   facts: IFacts,
   needed: readonly IDiagnosisOption[],

@@ -33,7 +33,7 @@ export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
 /** Returns the registration that a sign-in has made, if it has made one. */
 export function registrationIn(
   { exchanges, registration }: IFacts,
-  { client, failure }: ISignInFacts,
+  { client, failure, deletion }: ISignInFacts,
 ): IRegistration | undefined {
   const last = lastOf(exchanges, "registration");
   if (!last) return registration;
@@ -43,7 +43,10 @@ export function registrationIn(
   // A registration without the secret that its method needs cannot be used.
   const isFailed = step === "registration" &&
     (!isRegistered || error?.code === "unsupported" || !client);
-  return isFailed && error ? { error } : { ...(client && { client }) };
+  return {
+    ...(isFailed && error ? { error } : { ...(client && { client }) }),
+    deletion,
+  };
 }
 
 function describeToken(token: IToken, receivedAt: number): IDiagnosisToken {

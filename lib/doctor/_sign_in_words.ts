@@ -52,7 +52,7 @@ const ISS: Record<DiagnosisIss, string> = {
 type Row = [name: string, text: string | undefined];
 
 /** Returns the lines of a sign-in: labels and values. */
-function signInRows(signIn: IDiagnosisSignIn | undefined): Row[] {
+function signInRows({ signIn, registration }: IDiagnosis): Row[] {
   if (!signIn) return [];
   const { flow, client, token, callStatus, refresh, revocation } = signIn;
   return [
@@ -60,7 +60,13 @@ function signInRows(signIn: IDiagnosisSignIn | undefined): Row[] {
       "Sign-in",
       flow === "code" ? "browser on this device" : "browser on another device",
     ],
-    ["Client", client && `${client.client_id} (${SOURCES[client.source]})`],
+    [
+      "Client",
+      client &&
+      `${client.client_id} (${SOURCES[client.source]}${
+        registration?.isDeleted ? ", and deleted" : ""
+      })`,
+    ],
     ["Token", token ? describeToken(token) : "none"],
     ["Call", callStatus === undefined ? undefined : `status ${callStatus}`],
     [
@@ -76,8 +82,9 @@ function signInRows(signIn: IDiagnosisSignIn | undefined): Row[] {
 
 /** Returns the facts of a report: labels and values; of those without one, none. */
 export function factRows(
-  { context, signIn }: IDiagnosis,
+  diagnosis: IDiagnosis,
 ): [name: string, text: string][] {
+  const { context } = diagnosis;
   const { resource, scopes, iss, webPages } = context ?? {};
   const rows: Row[] = [
     ["Issuer", context?.issuer],
@@ -96,7 +103,7 @@ export function factRows(
         ? "can be the client"
         : "cannot be the client"),
     ],
-    ...signInRows(signIn),
+    ...signInRows(diagnosis),
   ];
   return rows.flatMap(([name, text]) =>
     text === undefined ? [] : [[name, text]]

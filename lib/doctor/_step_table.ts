@@ -9,7 +9,7 @@ export interface IStepKind {
   /** Who receives its requests. */
   readonly lane: "resource" | "server";
   /** The part of a sign-in that it belongs to; absent in a discovery. */
-  readonly part?: "Sign-in" | "With the token";
+  readonly part?: "Sign-in" | "With the token" | "At the end";
   /** What a successful request of a sign-in returns, in a few words. */
   readonly words?: string;
   /** The purpose of a request whose URL does not show it. */
@@ -101,5 +101,11 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     words: "accepted",
     purpose: "dead refresh token",
     isJson: true,
+  },
+  deregistration: {
+    standard: "RFC 7592, section 2.3",
+    lane: "server",
+    part: "At the end",
+    words: "deleted",
   },
 };

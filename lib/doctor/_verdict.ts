@@ -4,6 +4,7 @@ import { isMembers } from "../core/_members.ts";
 import {
   clientKindOf,
   type IFacts,
+  type IRegistration,
   isAssumed,
   isOpen,
   isStillValid,
@@ -50,8 +51,15 @@ function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
     (step !== "authorization" || signIn?.callback !== undefined);
 }
 
+/** Checks whether the client that the diagnosis has registered is deleted. */
+function isDeleted(registration: IRegistration | undefined): boolean {
+  return registration?.deletion !== undefined && !registration.deletion.error;
+}
+
 /** Describes the result of the sign-in, for a user of the library and for the operator. */
-function signInWords({ context, signIn, isServer }: IFacts): string[] {
+function signInWords(
+  { context, signIn, isServer, registration }: IFacts,
+): string[] {
   if (!signIn?.session) return [];
   const { call, refresh, revocation } = signIn;
   const uses = [
@@ -66,6 +74,7 @@ function signInWords({ context, signIn, isServer }: IFacts): string[] {
     revocation?.error || isStillValid(signIn)
       ? "The tokens of this diagnosis are not revoked."
       : "Its tokens are revoked.",
+    ...(isDeleted(registration) ? ["Its client is deleted."] : []),
   ];
 }
 
@@ -159,7 +168,11 @@ function outlook(
         `This library continues with ${joined(words)}.`;
   }
   if (facts.signIn?.session) return "";
-  if (registration?.client) return `A client is registered at ${issuer}.`;
+  if (registration?.client) {
+    return isDeleted(registration)
+      ? `A client was registered at ${issuer}, and is deleted.`
+      : `A client is registered at ${issuer}.`;
+  }
   return isAssumed(facts)
     ? `No metadata of a server is published, so a client assumes the endpoints of ${issuer}.`
     : `The metadata of ${issuer} names all that a client needs.`;

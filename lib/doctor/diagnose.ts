@@ -234,8 +234,9 @@ async function withSignIn(
  * the sign-in is not tried. The token is used for a call, a refresh and a second refresh that has
  * to fail, and revoked: also if `signal` aborts. The call is the request that was made
  * without the token; a server of the Model Context Protocol that requires a session for it
- * receives `initialize` as well. A client that was registered stays registered. The result
- * has no tokens, codes and secrets.
+ * receives `initialize` as well. A client that was registered is deleted where the server
+ * offers that (RFC 7592), and stays registered elsewhere. The result has no tokens, codes
+ * and secrets.
  *
  * All strings, those passed to `onRequest` included, are free of control characters,
  * and of values of `headers` and `additionalHeaders` with at least 8 characters: as
@@ -292,7 +293,7 @@ export async function diagnose(
   const { facts, findings, errors, options: needed, isLeftOut = false } =
     await withSignIn(survey, await prognosisOf(survey));
   const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
-  const { client } = facts.registration ?? {};
+  const { client, deletion } = facts.registration ?? {};
   const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
   const notTried = notTriedOf(facts);
@@ -315,6 +316,7 @@ export async function diagnose(
         // A server may send any JSON, also values that are nested too deeply to be copied.
         ...(typeof method === "string" &&
           { token_endpoint_auth_method: method }),
+        ...(deletion && { isDeleted: !deletion.error }),
       },
     }),
     ...(facts.signIn && {

@@ -130,6 +130,8 @@ export const DiagnosisStepName = {
   Revocation: "revocation",
   /** A token request with a refresh token that cannot be valid. */
   DeadRefresh: "dead_refresh",
+  /** The deletion of the client that the diagnosis has registered. */
+  Deregistration: "deregistration",
 } as const;
 
 /** One of the parts. */
@@ -237,8 +239,15 @@ export interface IDiagnosis {
    * {@linkcode discoverAuthorization}.
    */
   failure?: { code: OAuthClientErrorCode; message: string };
-  /** The client that was registered, without its credentials. */
-  registration?: { client_id: string; token_endpoint_auth_method?: string };
+  /**
+   * The client that was registered, without its credentials; `isDeleted` is absent if
+   * the server has not offered to delete it (RFC 7592).
+   */
+  registration?: {
+    client_id: string;
+    token_endpoint_auth_method?: string;
+    isDeleted?: boolean;
+  };
   /** The result of the sign-in; absent if there was none. */
   signIn?: IDiagnosisSignIn;
   /** Every request, in order. */
@@ -267,15 +276,16 @@ export interface IDiagnoseOptions extends
    */
   offlineAccess?: boolean | undefined;
   /**
-   * Whether to register a client, if the server allows it.
+   * Whether to register a client, if the server allows it. It is deleted at once where
+   * the server offers that.
    *
    * @default false
    */
   register?: boolean | undefined;
   /**
    * Signs a user in, if no error stops a client before: registers a client unless one is
-   * given, obtains a token, calls the resource with it, refreshes it, and revokes it. The
-   * session is kept nowhere, and no other one is used.
+   * given, obtains a token, calls the resource with it, refreshes it, revokes it, and
+   * deletes the client that was registered, where the server offers that. The session is kept nowhere, and no other one is used.
    */
   signIn?: DiagnoseSignIn | undefined;
   /**

@@ -66,11 +66,12 @@ export function tokensOf(
   const { assertion } = session?.idJag ?? {};
   const { registration_access_token } = session?.client ?? {};
   const body = String(new URLSearchParams(session?.tokenParameters));
+  const tokens = [access_token, refresh_token, id_token, assertion, refused];
   return [
-    ...[access_token, refresh_token, id_token, assertion, refused],
-    registration_access_token,
+    ...[...tokens, registration_access_token]
+      .filter((token) => typeof token === "string"),
     ...(body ? [{ headers: {}, body }] : []),
-  ].filter((sent) => sent !== undefined);
+  ];
 }
 
 /** Checks whether scopes are few enough to be requested at once. */

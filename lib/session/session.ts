@@ -58,7 +58,8 @@ export interface ISession {
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /**
-   * The client, with its secret if it has one. An empty `client_id` means that there is
+   * The client, with its secret if it has one, and with what deletes it if the flow of
+   * this session has registered it and the server has sent that. An empty `client_id` means that there is
    * no client that could be used again; the session is kept for its token.
    */
   client: IKnownClient;
