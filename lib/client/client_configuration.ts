@@ -108,23 +108,24 @@ export async function deleteRegistration(
 /** Deletes a registration. See {@linkcode deleteRegistration}. */
 export async function deleteWith(
   context: IContext,
-  { issuer, ...client }: IKnownClient,
+  client: IKnownClient,
 ): Promise<void> {
-  const { registration_access_token: token } = client;
-  const name = "registration_client_uri";
+  const { issuer, registration_access_token: token, registration_client_uri } =
+    client;
   const url = requireEndpoint(
-    { issuer, [name]: token && client[name] },
-    name,
+    { issuer, registration_client_uri: token && registration_client_uri },
+    "registration_client_uri",
     context.allowHttp,
   );
   const own = fork(context);
-  const headers = { Authorization: `Bearer ${token}` };
-  const response = await request(
-    { url, purpose: "registration", method: "DELETE", headers },
-    own,
-  );
+  const response = await request({
+    url,
+    purpose: "registration",
+    method: "DELETE",
+    headers: { Authorization: `Bearer ${token}` },
+  }, own);
   const { ok, status, failure } = response;
-  if (ok || status === 401 || status === 404) return;
+  if (ok || [401, 404].includes(status)) return;
   throw failure ?? responseError(
     own,
     response,

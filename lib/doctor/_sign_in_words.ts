@@ -1,7 +1,7 @@
 /** The facts of a diagnosis as text for a report. */
 
 import type { DiagnosisIss, IDiagnosis } from "./diagnosis.ts";
-import type { IDiagnosisSignIn, IDiagnosisToken } from "./sign_in.ts";
+import type { IDiagnosisToken } from "./sign_in.ts";
 
 /** Formats a number of seconds, in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {

@@ -219,7 +219,6 @@ function redirectOf(
   hops: number,
 ): { next?: string; problem?: IMessage } {
   const { url } = request;
-  const method = methodOf(request);
   const location = REDIRECT_STATUSES.includes(status) &&
     fieldOf(headers, "Location");
   if (type === "opaqueredirect") {
@@ -228,9 +227,9 @@ function redirectOf(
     };
   }
   if (!location) return {};
-  if (method !== "GET") {
+  if (methodOf(request) !== "GET") {
     return {
-      problem: words`was redirected, which a ${method} does not follow`,
+      problem: words`was redirected, which only a GET follows`,
     };
   }
   if (hops === MAX_REDIRECTS) {

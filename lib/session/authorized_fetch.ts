@@ -263,9 +263,9 @@ export function createAuthorizedFetch(
       const session = await store.soon(remove, signal);
       if (!session) return false;
       try {
-        if (!tokenOf(session) || !hasClient(session, renewal)) return false;
-        await revokeTokens(session, signal);
-        return true;
+        const mayRevoke = tokenOf(session) && hasClient(session, renewal);
+        if (mayRevoke) await revokeTokens(session, signal);
+        return Boolean(mayRevoke);
       } catch (error) {
         signal?.throwIfAborted();
         // The session is deleted already; many servers cannot revoke tokens.

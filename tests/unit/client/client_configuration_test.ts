@@ -127,7 +127,11 @@ Deno.test("deleteRegistration() rejects if the registration may still be there, 
       `Deletion of ${URI} failed`,
     ],
     [text("", 503), "unexpected_status", "got 503"],
-    [redirect(`${AS}/?${TOKEN}`), "redirect_refused", "a DELETE"],
+    [
+      redirect(`${AS}/?${TOKEN}`),
+      "redirect_refused",
+      "which only a GET follows",
+    ],
     [failing(new Error(TOKEN)), "network_error", "[redacted]"],
   ];
   for (const [answer, code, message] of rows) {

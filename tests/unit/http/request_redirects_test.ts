@@ -55,7 +55,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     [
       POST,
       redirect("/2", 307),
-      `${POST.url} was redirected, which a POST does not follow`,
+      `${POST.url} was redirected, which only a GET follows`,
     ],
     [
       POST,
