@@ -224,6 +224,15 @@ Deno.test("discoverAuthorization() assumes the endpoints of MCP 2025-03-26 where
   }
 });
 
+Deno.test("discoverAuthorization() assumes no endpoints where any challenge named metadata", async () => {
+  const urls = [NAMED, `${PRM}/mcp`, PRM, API_OAUTH, API_OPENID];
+  const { code } = await undiscovered(
+    Object.fromEntries(urls.map((url) => [url, MISSING])),
+    { challenge: `DPoP algs="ES256", ${CHALLENGE}` },
+  );
+  assertEquals(code, "discovery_failed");
+});
+
 Deno.test("discoverAuthorization() assumes no endpoints where the resource publishes metadata", async () => {
   for (const authorization_servers of [undefined, null, []]) {
     const { code, urls } = await undiscovered({
@@ -449,6 +458,30 @@ Deno.test("discoverAuthorization() ignores a missing challenge and other schemes
     assertFalse("challenge" in found);
   }
 });
+
+// Every Bearer or DPoP challenge of a response counts (RFC 9110, section 11.6.1).
+for (
+  const [challenge, scheme, scopes] of [
+    [`DPoP algs="ES256", ${CHALLENGE}`, "Bearer"],
+    [
+      `Bearer scope="a", DPoP resource_metadata="${NAMED}", scope="b"`,
+      ...["DPoP", "b"],
+    ],
+    [`Basic realm="x", ${CHALLENGE}, DPoP resource_metadata="x"`, "Bearer"],
+    ['DPoP algs="ES256", scope="a", Bearer scope="b"', "DPoP", "a"],
+  ]
+) {
+  Deno.test(`discoverAuthorization() uses the challenge of ${scheme} in ${challenge}`, async () => {
+    const url = challenge!.includes(NAMED) ? NAMED : `${PRM}/mcp`;
+    const found = await discovered({ [url]: prm(), [OAUTH]: asm() }, {
+      challenge,
+    });
+    assertEquals([found.challenge?.scheme, found.scopes?.join()], [
+      scheme,
+      scopes,
+    ]);
+  });
+}
 
 Deno.test("discoverAuthorization() requests the scopes of the challenge, else of the resource", async () => {
   const rows: [
