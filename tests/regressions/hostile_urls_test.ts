@@ -41,19 +41,6 @@ Deno.test("registerClient() ends with an error that repeats a secret which is a 
   }
 });
 
-Deno.test("discoverAuthorization() accepts no parent that a redirect leads away from", async () => {
-  const { error } = await undiscovered(
-    {
-      [`${PRM}/t/evil`]: text("", 404),
-      [PRM]: redirect(`${API}/t/evil/m`),
-      [`${API}/t/evil/m`]: prm({ resource: API }),
-    },
-    {},
-    `${API}/t/evil`,
-  );
-  assert(error.message.includes("is not the resource of its metadata"));
-});
-
 Deno.test("fetchToken() keeps the assertion of the first try secret after a retry", async () => {
   const sent: string[] = [];
   const headers = { "DPoP-Nonce": "n1" };
@@ -113,16 +100,4 @@ Deno.test("parseAuthorizationResponse() cleans and cuts what the server says", (
   );
   assertEquals(error.error_description?.length, 2_000);
   assertEquals(error.error_uri, "https://x.example/]0;pwn");
-});
-
-Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata of another resource", async () => {
-  const document = { resource: "https://other.example", scopes_supported: "a" };
-  const { code, error, attempts } = await undiscovered({
-    [`${PRM}/mcp`]: json(document),
-  });
-  assertEquals([code, codes(attempts)], [
-    "discovery_failed",
-    ["identifier_mismatch"],
-  ]);
-  assert(error.message.includes("is not the resource of its metadata"));
 });

@@ -582,13 +582,16 @@ Deno.test("discoverAuthorization() drops members that are null, and URLs that ar
 });
 
 Deno.test("discoverAuthorization() continues after metadata whose resource is no string", async () => {
-  for (const resource of [null, "", 0, [MCP], {}]) {
+  for (const resource of [undefined, null, "", 0, [MCP], {}]) {
     const { attempts } = await discovered({
-      [`${PRM}/mcp`]: prm({ resource }),
+      // The server that it lists is not requested.
+      [`${PRM}/mcp`]: prm({ resource, authorization_servers: [API] }),
       [PRM]: prm({ resource: API }),
       [OAUTH]: asm(),
     });
     assertEquals(codes(attempts), ["invalid_metadata", undefined, undefined]);
+    const { cause } = attempts[0]!.error as { cause?: Error };
+    assertEquals(cause?.message, "Resource metadata must have a resource");
   }
 });
 

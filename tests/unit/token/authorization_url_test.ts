@@ -84,6 +84,8 @@ Deno.test("buildAuthorizationUrl() keeps the query of the endpoint, except its o
   const authorization_endpoint = `${AS}/authorize?tenant=t%201&${query}&p=x`;
   const rows: Partial<IBuildAuthorizationUrlOptions>[] = [
     { resource: new URL("https://API.example"), scopes: ["read"] },
+    // RFC 8707: byte for byte.
+    { resource: "https://API.example:443/mcp" },
     { resource: false, parameters: { tenant: "", prompt: "consent" } },
     { parameters: { tenant: "t2" } },
   ];
