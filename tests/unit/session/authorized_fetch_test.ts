@@ -1,7 +1,9 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  clientCredentialsFlow,
   clientSecretBasic,
   codeFlow,
+  clientSecretPost,
   createAuthorizedFetch,
   createDpop,
   type IAuthorizeRequest,
@@ -19,6 +21,7 @@ import {
   MCP,
   OAUTH,
   PRM,
+  TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import {
@@ -573,6 +576,28 @@ Deno.test("createAuthorizedFetch() copies the options of the discovery", async (
   options.serverMetadata = { ...serverMetadata };
   await api.authorize();
   assertEquals(asked, [SESSION.serverMetadata.token_endpoint]);
+});
+
+Deno.test("createAuthorizedFetch() signs in at the server of its client, whatever issuer a stored session has", async () => {
+  const token = { ...SESSION.token, expires_at: 1 };
+  const store = memoryStore({
+    ...SESSION,
+    issuer: OTHER,
+    serverMetadata: { issuer: OTHER, token_endpoint: `${OTHER}/token` },
+    client: { ...SESSION.client, issuer: OTHER },
+    token,
+  });
+  const client = clientSecretPost("c1", "s3cret-of-c1", { issuer: AS });
+  const { api, urls } = resourceFetch(
+    ({ url }) =>
+      url === TOKEN_ENDPOINT
+        ? Response.json({ access_token: "a2", expires_in: 60 })
+        : undefined,
+    { store, authorize: clientCredentialsFlow({ client }) },
+  );
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals((await store.load())!.issuer, AS);
+  assert(!urls.some((url) => url.startsWith(OTHER)));
 });
 
 Deno.test("createAuthorizedFetch() accepts credentials only if they name their issuer", () => {

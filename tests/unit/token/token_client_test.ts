@@ -3,6 +3,7 @@ import {
   clientSecretBasic,
   clientSecretPost,
   createDpop,
+  fetchToken,
   getClaimsFromJWT,
   type IFetchTokenOptions,
   OAuthClientError,
@@ -11,11 +12,19 @@ import {
 } from "../../../mod.ts";
 import {
   AS,
+  assertRejectsCode,
   createSigningKeys,
+  SERVER,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { GRANTED, requestToken } from "../../support/request_token.ts";
-import { type Answer, FORM, json, untyped } from "../../support/stub_fetch.ts";
+import {
+  type Answer,
+  FORM,
+  json,
+  stubFetch,
+  untyped,
+} from "../../support/stub_fetch.ts";
 
 Deno.test("fetchToken() adds the client's credentials and leaves the form unchanged", async () => {
   const basic = `Basic ${btoa("c1:s")}`;
@@ -115,4 +124,24 @@ Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a n
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, requests.length], ["oauth_error", expected]);
   }
+});
+
+Deno.test("fetchToken() sends the credentials of a client to its own issuer only", async () => {
+  using server = stubFetch({});
+  const body = new URLSearchParams();
+  for (
+    const issuer of [
+      "https://other.example",
+      `${AS}//`,
+      "https://AS.example",
+      `${AS}/t`,
+    ]
+  ) {
+    const client = clientSecretPost("c1", "s3cret", { issuer });
+    await assertRejectsCode(
+      () => fetchToken(SERVER, body, { client, fetch: server.fetch }),
+      "issuer_mismatch",
+    );
+  }
+  assertEquals(server.urls, []);
 });

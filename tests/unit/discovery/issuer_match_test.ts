@@ -7,34 +7,24 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
-  buildClientCredentialsBody,
-  clientCredentialsFlow,
-  clientSecretPost,
   discoverAuthorizationServer,
-  fetchToken,
-  memoryStore,
   parseAuthorizationResponse,
-} from "../../mod.ts";
+} from "../../../mod.ts";
 import {
   asm,
   codes,
   discovered,
   prm,
   undiscovered,
-} from "../support/discover.ts";
+} from "../../support/discover.ts";
 import {
   AS,
-  assertRejectsCode,
   assertThrowsCode,
-  MCP,
   OAUTH,
   OPENID,
   PRM,
-  SERVER,
-  TOKEN_ENDPOINT,
-} from "../support/fixtures.ts";
-import { resourceFetch, SESSION } from "../support/resource.ts";
-import { type Answer, stubFetch } from "../support/stub_fetch.ts";
+} from "../../support/fixtures.ts";
+import { type Answer, stubFetch } from "../../support/stub_fetch.ts";
 
 const OTHER = "https://other.example";
 
@@ -143,39 +133,4 @@ Deno.test("discoverAuthorizationServer() accepts another issuer only if trusted 
   assertEquals(await find(), "discovery_failed");
   assertEquals(await find({ [OTHER]: OTHER }), "discovery_failed");
   assertEquals(await find({ [AS]: OTHER }), OTHER);
-});
-
-Deno.test("fetchToken() sends the credentials of a client to its own issuer only", async () => {
-  using server = stubFetch({});
-  const body = buildClientCredentialsBody();
-  for (const issuer of [OTHER, `${AS}//`, "https://AS.example", `${AS}/t`]) {
-    const client = clientSecretPost("c1", "s3cret", { issuer });
-    await assertRejectsCode(
-      () => fetchToken(SERVER, body, { client, fetch: server.fetch }),
-      "issuer_mismatch",
-    );
-  }
-  assertEquals(server.urls, []);
-});
-
-Deno.test("createAuthorizedFetch() signs in at the server of its client, whatever issuer a stored session has", async () => {
-  const token = { ...SESSION.token, expires_at: 1 };
-  const store = memoryStore({
-    ...SESSION,
-    issuer: OTHER,
-    serverMetadata: { issuer: OTHER, token_endpoint: `${OTHER}/token` },
-    client: { ...SESSION.client, issuer: OTHER },
-    token,
-  });
-  const client = clientSecretPost("c1", "s3cret-of-c1", { issuer: AS });
-  const { api, urls } = resourceFetch(
-    ({ url }) =>
-      url === TOKEN_ENDPOINT
-        ? Response.json({ access_token: "a2", expires_in: 60 })
-        : undefined,
-    { store, authorize: clientCredentialsFlow({ client }) },
-  );
-  assertEquals((await api(MCP)).status, 200);
-  assertEquals((await store.load())!.issuer, AS);
-  assert(!urls.some((url) => url.startsWith(OTHER)));
 });
