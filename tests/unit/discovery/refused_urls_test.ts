@@ -9,14 +9,14 @@ import {
   publicClient,
   registerClient,
   requestBackchannelAuthentication,
-} from "../../mod.ts";
+} from "../../../mod.ts";
 import {
   asm,
   codes,
   discovered,
   prm,
   undiscovered,
-} from "../support/discover.ts";
+} from "../../support/discover.ts";
 import {
   AS,
   assertRejectsCode,
@@ -24,8 +24,8 @@ import {
   OAUTH,
   OPENID,
   PRM,
-} from "../support/fixtures.ts";
-import { json, stubFetch, untyped } from "../support/stub_fetch.ts";
+} from "../../support/fixtures.ts";
+import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 const LOCAL = "http://127.0.0.1:8080";
 
