@@ -581,6 +581,33 @@ Deno.test("discoverAuthorization() drops members that are null, and URLs that ar
   assertEquals(found.serverMetadata, untyped(kept));
 });
 
+Deno.test("discoverAuthorization() returns no control or bidi characters to show", async () => {
+  const { resourceMetadata, serverMetadata } = await discovered({
+    [`${PRM}/mcp`]: prm({
+      resource_name: "Bank\u001b[2J\u202e",
+      resource_documentation: "https://x.example/\u001b]0;pwn\u0007",
+      resource_policy_uri: ["javascript:alert(1)"],
+    }),
+    [OAUTH]: asm(AS, {
+      x_name: "A\u0085\u2066\n Bank",
+      op_tos_uri: 7,
+      service_documentation: "https://x.example/\u202ecod",
+      userinfo_endpoint: ["https://x.example/"],
+    }),
+  });
+  assertEquals(resourceMetadata, {
+    resource: `${API}/mcp`,
+    resource_name: "Bank[2J",
+    authorization_servers: [AS],
+  });
+  const kept: Record<string, unknown> = { ...serverMetadata };
+  assertEquals(kept, {
+    issuer: AS,
+    token_endpoint: `${AS}/token`,
+    x_name: "A  Bank",
+  });
+});
+
 Deno.test("discoverAuthorization() continues after metadata whose resource is no string", async () => {
   for (const resource of [undefined, null, "", 0, [MCP], {}]) {
     const { attempts } = await discovered({

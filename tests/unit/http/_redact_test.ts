@@ -7,7 +7,7 @@ import { untyped } from "../../support/stub_fetch.ts";
 const form = (code: string) => new URLSearchParams({ code }).toString();
 const basic = (pair: string) => `Basic ${btoa(pair)}`;
 
-// tests/regressions/secrets_in_errors_test.ts has each encoding of a value.
+// secrets_test.ts has each encoding of a value.
 const HEADERS: [name: string, value: string, secrets: string[]][] = [
   ["Authorization", "Bearer t0ken-01", ["t0ken-01", "Bearer t0ken-01"]],
   ["authorization", "Bearer  t0ken-01", ["t0ken-01"]],

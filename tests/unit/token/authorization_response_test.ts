@@ -235,8 +235,16 @@ Deno.test("parseAuthorizationResponse() reports the error of the server", () => 
   assertFalse("error" in errorOf("error=%22evil%22&state=st-1"));
 });
 
-Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https", () => {
+Deno.test("parseAuthorizationResponse() cuts an error_description", () => {
+  const error_description = "x".repeat(50_000);
+  const query = { error: "access_denied", state: "st-1", error_description };
+  const error = errorOf(new URLSearchParams(query).toString());
+  assertEquals(error.error_description?.length, 2_000);
+});
+
+Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https, without control characters", () => {
   const rows: [error_uri: string, isKept: boolean][] = [
+    ["http://as.example/\u001b]0;\u202ehelp\u0007", true],
     [`${AS}/help?a=1#b`, true],
     ["http://as.example/help", true],
     ["JavaScript:alert(1)", false],
@@ -248,7 +256,8 @@ Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https
   for (const [error_uri, isKept] of rows) {
     const query = { error: "access_denied", state: "st-1", error_uri };
     const error = errorOf(new URLSearchParams(query).toString());
-    assertEquals(error.error_uri, isKept ? error_uri : undefined);
+    const shown = error_uri.replace(/[^ -~]/g, "");
+    assertEquals(error.error_uri, isKept ? shown : undefined);
     assertEquals("error_uri" in error, isKept);
   }
 });

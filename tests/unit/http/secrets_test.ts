@@ -1,7 +1,13 @@
 /** Values of a request that a server repeats must not stand in an error. */
 
-import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+} from "@std/assert";
+import {
+  clientAssertion,
   clientSecretBasic,
   clientSecretPost,
   createDpop,
@@ -23,27 +29,29 @@ import {
   refreshToken,
   registerClient,
   requestBackchannelAuthentication,
-} from "../../mod.ts";
-import { done, pending, poll } from "../support/poll_device_token.ts";
-import { redirection } from "../support/resource.ts";
-import { shown } from "../support/shown.ts";
-import { tokenErrorOf } from "../support/request_token.ts";
+} from "../../../mod.ts";
+import { done, pending, poll } from "../../support/poll_device_token.ts";
+import { redirection } from "../../support/resource.ts";
+import { shown } from "../../support/shown.ts";
+import { tokenErrorOf } from "../../support/request_token.ts";
 import {
   API,
   AS,
   createSigningKeys,
   idJagReply,
   MCP,
+  REGISTRATION_ENDPOINT,
   SERVER,
   signIdJag,
   TOKEN_ENDPOINT,
-} from "../support/fixtures.ts";
+} from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
   stubFetch,
+  text,
   untyped,
-} from "../support/stub_fetch.ts";
+} from "../../support/stub_fetch.ts";
 
 async function failureOf(call: () => Promise<unknown>): Promise<unknown> {
   try {
@@ -368,4 +376,36 @@ Deno.test("fetchToken() shows no code that is repeated as a token type", async (
   );
   assertEquals(error.code, "invalid_response");
   assert(!shown(error).includes("s3cret"));
+});
+
+Deno.test("registerClient() ends with an error that repeats a secret which is a part of [redacted]", async () => {
+  for (const value of ["redacted", "[redacted]", "redacted]"]) {
+    using stub = stubFetch({
+      [REGISTRATION_ENDPOINT]: text(`token ${value} is not valid`, 401),
+    });
+    const headers = { Authorization: `Bearer ${value}` };
+    await assertRejects(
+      () => registerClient(SERVER, {}, { headers, fetch: stub.fetch }),
+      OAuthClientError,
+      "token [redacted] is not valid",
+    );
+  }
+});
+
+Deno.test("fetchToken() keeps the assertion of the first try secret after a retry", async () => {
+  const sent: string[] = [];
+  const headers = { "DPoP-Nonce": "n1" };
+  const error = await tokenErrorOf((request) => {
+    const form = new URLSearchParams(request.body);
+    sent.push(form.get("client_assertion")!);
+    const members = sent.length === 1
+      ? { error: "use_dpop_nonce" }
+      : { error: "invalid_client", error_description: sent[0] };
+    return Response.json(members, { status: 400, headers });
+  }, {
+    client: clientAssertion("c1", () => `s3cret-assertion-${sent.length}`),
+    dpop: await createDpop(),
+  });
+  assertEquals(sent.length, 2);
+  assertEquals(error.error_description, undefined);
 });
