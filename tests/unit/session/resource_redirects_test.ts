@@ -5,20 +5,20 @@ import {
   type IAuthorizedFetchOptions,
   memoryStore,
   OAuthClientError,
-} from "../../mod.ts";
+} from "../../../mod.ts";
 import {
   API,
   assertRejectsCode,
   assertThrowsCode,
   MCP,
-} from "../support/fixtures.ts";
+} from "../../support/fixtures.ts";
 import {
   type IReceived,
   redirection,
   resourceFetch,
   SESSION,
-} from "../support/resource.ts";
-import { never } from "../support/stub_fetch.ts";
+} from "../../support/resource.ts";
+import { never } from "../../support/stub_fetch.ts";
 
 const OTHER = "https://other.example/file";
 
