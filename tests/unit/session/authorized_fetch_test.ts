@@ -2,8 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   clientCredentialsFlow,
   clientSecretBasic,
-  codeFlow,
   clientSecretPost,
+  codeFlow,
   createAuthorizedFetch,
   createDpop,
   type IAuthorizeRequest,
@@ -23,9 +23,11 @@ import {
   PRM,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { shown } from "../../support/shown.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import {
   resourceFetch,
+  type Respond,
   SESSION as RESOURCE_SESSION,
 } from "../../support/resource.ts";
 
@@ -293,9 +295,36 @@ Deno.test("createAuthorizedFetch() keeps a client whose credentials only its flo
   assertEquals(asked.map(({ session }) => session?.client), [client]);
 });
 
+/** `fetch` throws for it, and quotes it. */
+const UNUSABLE = { ...SESSION.token, access_token: "s3cret\ns3cret" };
+
+Deno.test("createAuthorizedFetch() refreshes a stored token that no header field can hold", async () => {
+  const { api, calls } = create(
+    ({ url, authorization }) =>
+      url === TOKEN_ENDPOINT
+        ? Response.json({ access_token: "a2" })
+        : new Response(null, { status: authorization ? 200 : 401 }),
+    { store: memoryStore({ ...SESSION, token: UNUSABLE }) },
+  );
+  assertEquals((await api(MCP)).status, 200);
+  const sent = calls.map(({ authorization }) => authorization);
+  assertEquals(sent, [null, null, "Bearer a2"]);
+});
+
+Deno.test("createAuthorizedFetch() uses a session whose refresh token is null as one without", async () => {
+  const token = { ...SESSION.token, refresh_token: untyped(null) };
+  const { api, calls } = create(undefined, {
+    store: memoryStore({ ...SESSION, token }),
+    onEvent() {},
+  });
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(calls.map(({ authorization }) => authorization), ["Bearer a1"]);
+});
+
 for (
   const [what, change, code, isSaved] of [
     ["of no token", { token: undefined }, "invalid_argument"],
+    ["that no header field can hold", { token: UNUSABLE }, "invalid_argument"],
     ["bound to a key", { dpopThumbprint: "key" }, "invalid_argument"],
     ["for another resource", { resource: OTHER }, "identifier_mismatch"],
     ["for a parent of it", { resource: API }, "identifier_mismatch", true],
@@ -306,11 +335,13 @@ for (
     const session = untyped({ ...SESSION, ...change });
     const authorize = () => Promise.resolve(session);
     const { api, calls } = create(undefined, { authorize });
-    await assertRejectsCode(() => api.authorize(), code);
+    const error = await assertRejectsCode(() => api.authorize(), code);
+    assert(!shown(error).includes("s3cret"), error.message);
     assertEquals(await api.session(), undefined);
     assertEquals(calls.map(({ authorization }) => authorization), [null]);
-    const saved = api.save(session).then(() => true, (error) => error.code);
-    assertEquals(await saved, isSaved ?? code);
+    const saved = await api.save(session).then(() => true, (error) => error);
+    assertEquals(isSaved ? saved : saved.code, isSaved ?? code);
+    assert(!shown(saved).includes("s3cret"), saved.message);
     assertEquals(await api.session(), isSaved && session);
     const nothing = () => api.save(untyped(undefined));
     await assertRejectsCode(nothing, "invalid_argument");
@@ -440,6 +471,64 @@ Deno.test("createAuthorizedFetch() limits the scopes of each step-up, not those 
   const texts = (await Promise.all(calls)).map((one) => one.text());
   assertEquals(await Promise.all(texts), ["yes", "yes"]);
   assertEquals((await api.session())!.scopes.length, 121);
+});
+
+/** A fetch whose resource lists scopes, and the scopes that its user grants. */
+function listing(
+  supported: () => string[],
+  respond: Respond,
+  stored?: ISession,
+) {
+  const requested: string[][] = [];
+  const { api } = resourceFetch(
+    (received) =>
+      received.url === `${PRM}/mcp`
+        ? Response.json({
+          resource: MCP,
+          authorization_servers: [AS],
+          scopes_supported: supported(),
+        })
+        : respond(received),
+    {
+      store: memoryStore(stored),
+      authorize({ scopes }) {
+        const access_token = `a${requested.push(scopes) + 1}`;
+        const token = { ...SESSION.token, access_token };
+        return Promise.resolve({ ...SESSION, scopes, token });
+      },
+    },
+  );
+  return { api, requested };
+}
+
+Deno.test("createAuthorizedFetch() adds no scopes of the metadata to those of a challenge", async () => {
+  let documents = 0;
+  const supported = () =>
+    Array.from({ length: 60 }, (_, n) => `m${documents}-${n}`);
+  const { api, requested } = listing(supported, ({ url }) => {
+    if (url !== MCP) return undefined;
+    const { headers } = insufficientScope(`s${documents++}`);
+    headers.append(
+      "WWW-Authenticate",
+      `Bearer resource_metadata="${PRM}/mcp"`,
+    );
+    return new Response("no", { status: 403, headers });
+  }, SESSION);
+  assertEquals(await (await api(MCP)).text(), "no");
+  assertEquals(requested.map(({ length }) => length), [2, 3, 4]);
+});
+
+Deno.test("createAuthorizedFetch() requests all scopes of the metadata in the first sign-in", async () => {
+  const scopes = Array.from({ length: 150 }, (_, n) => `s${n}`);
+  const { api, requested } = listing(
+    () => scopes,
+    ({ url, headers }) =>
+      url === MCP && !headers.has("Authorization")
+        ? new Response(null, { status: 401 })
+        : undefined,
+  );
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(requested, [scopes]);
 });
 
 Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token lacks a required scope", async () => {
