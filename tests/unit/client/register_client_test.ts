@@ -8,6 +8,7 @@ import {
 import {
   AS,
   assertInvalidArgument,
+  REGISTERED_MEMBERS,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
 import {
@@ -190,6 +191,20 @@ Deno.test("registerClient() returns the registration with the issuer, without nu
   for (const [members, expected = members] of rows) {
     const { result } = await register(json(members, { status: 201 }));
     assertEquals(result, { ...expected, issuer: AS });
+  }
+});
+
+Deno.test("registerClient() leaves out members of the wrong type, however deep", async () => {
+  const nested = "[".repeat(20_000) + "]".repeat(20_000);
+  for (const member of REGISTERED_MEMBERS) {
+    for (const value of ["-1", "{}", nested, `[${nested}]`]) {
+      const body = `{"client_id":"c1","${member}":${value}}`;
+      const { result } = await register(() => new Response(body));
+      const { [member]: kept = [], ...rest } = result;
+      assertEquals(rest, { client_id: "c1", issuer: AS });
+      const isEmpty = kept === -1 || (Array.isArray(kept) && kept.length === 0);
+      assertEquals(isEmpty, true, `${member} ${value.slice(0, 5)}`);
+    }
   }
 });
 

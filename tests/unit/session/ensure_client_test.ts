@@ -6,11 +6,19 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
+  codeFlow,
   ensureClient,
   type IEnsureClientOptions,
   OAuthClientError,
 } from "../../../mod.ts";
-import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
+import {
+  AS,
+  CODE_SERVER,
+  CONTEXT,
+  REDIRECT_URI,
+  REGISTERED_MEMBERS,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
@@ -427,3 +435,30 @@ Deno.test("ensureClient() requests no registrationToken for a client that it has
     assert(!result.message.includes(String(token) || "?"));
   }
 });
+
+// By `authenticate`, clients are distinguished from those that authenticate themselves.
+for (const member of [...REGISTERED_MEMBERS, "authenticate"]) {
+  Deno.test(`codeFlow() and ensureClient() use a registration with a ${member} of the wrong type`, async () => {
+    const nested = "[".repeat(20_000) + "]".repeat(20_000);
+    for (const value of ["-1", "{}", nested]) {
+      const body = `{"issuer":"${AS}","client_id":"c1","${member}":${value}}`;
+      using stub = stubFetch({
+        [REGISTER]: () => new Response(body, { status: 201 }),
+        [TOKEN_ENDPOINT]: json({ access_token: "a1", token_type: "Bearer" }),
+      });
+      const { fetch } = stub;
+      const options = { clientMetadata, redirectUri: REDIRECT_URI };
+      const authorize = codeFlow({
+        ...options,
+        visit: (_url, { pending: { state } }) =>
+          Promise.resolve(new URLSearchParams({ code: "c", state })),
+      });
+      const request = { context: CONTEXT, scopes: [], fetch };
+      const session = await authorize(request);
+      await authorize({ ...request, session });
+      // A client that an earlier version has stored.
+      const knownClients = [JSON.parse(body)];
+      await ensureClient(CODE_SERVER, { ...options, knownClients, fetch });
+    }
+  });
+}
