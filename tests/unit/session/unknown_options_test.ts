@@ -16,7 +16,7 @@ import {
   refreshSession,
   revokeSession,
   startAuthorization,
-} from "../../mod.ts";
+} from "../../../mod.ts";
 import {
   API,
   AS,
@@ -27,19 +27,19 @@ import {
   REDIRECT_URI,
   REGISTRATION_ENDPOINT,
   TOKEN_ENDPOINT,
-} from "../support/fixtures.ts";
+} from "../../support/fixtures.ts";
 import {
   type Answer,
   type IStubFetch,
   json,
   stubFetch,
   untyped,
-} from "../support/stub_fetch.ts";
+} from "../../support/stub_fetch.ts";
 import {
   resourceFetch,
   SESSION as RESOURCE_SESSION,
-} from "../support/resource.ts";
-import { shown } from "../support/shown.ts";
+} from "../../support/resource.ts";
+import { shown } from "../../support/shown.ts";
 
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
 const REVOKE = CODE_SERVER.revocation_endpoint!;
