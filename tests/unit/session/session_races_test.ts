@@ -1,10 +1,19 @@
 /** Sessions that are saved or revoked while another one is about to be stored. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { codeFlow, type ISession, memoryStore } from "../../mod.ts";
-import { AS, MCP, REGISTRATION_ENDPOINT, SERVER } from "../support/fixtures.ts";
-import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
-import { deferred, never, statusOf } from "../support/stub_fetch.ts";
-import { LIMIT_MS, turn, within } from "../support/within.ts";
+import { codeFlow, type ISession, memoryStore } from "../../../mod.ts";
+import {
+  AS,
+  MCP,
+  REGISTRATION_ENDPOINT,
+  SERVER,
+} from "../../support/fixtures.ts";
+import {
+  resourceFetch,
+  type Respond,
+  SESSION,
+} from "../../support/resource.ts";
+import { deferred, never, statusOf } from "../../support/stub_fetch.ts";
+import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 const TOKEN = SERVER.token_endpoint;
 const { refresh_token: _, ...token } = SESSION.token;
