@@ -5,11 +5,15 @@ import {
   type ISession,
   type ISessionStore,
   memoryStore,
-} from "../../mod.ts";
-import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
-import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
-import { deferred, never, statusOf } from "../support/stub_fetch.ts";
-import { turn } from "../support/within.ts";
+} from "../../../mod.ts";
+import { MCP, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
+import {
+  resourceFetch,
+  type Respond,
+  SESSION,
+} from "../../support/resource.ts";
+import { deferred, never, statusOf } from "../../support/stub_fetch.ts";
+import { turn } from "../../support/within.ts";
 
 /** A server that rotates refresh tokens, and a resource that accepts the last token. */
 function rotating(count = 1) {
