@@ -23,7 +23,7 @@ const PROFILE = `${GMAIL}/gmail/v1/users/me/profile`;
 /** Each program, its service, its environment, and what it is called with later. */
 const EXAMPLES: [
   name: string,
-  start: () => IService | Promise<IService>,
+  start: () => Promise<IService>,
   env: Record<string, string>,
   later?: string,
 ][] = [

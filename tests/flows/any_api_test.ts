@@ -1,5 +1,5 @@
 /** APIs that publish no metadata, and their servers, with every request counted. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   codeFlow,
   createAuthorizedFetch,
@@ -32,6 +32,7 @@ import {
   GMAIL_SCOPE,
   GOOGLE_ACCOUNTS,
   GOOGLE_APIS,
+  GOOGLE_DESKTOP_CLIENT,
   GOOGLE_TOKENS,
   GOOGLE_WEB_CLIENT,
   startGoogle,
@@ -41,7 +42,7 @@ import { statusOf } from "../support/stub_fetch.ts";
 /** A service, and how an application gets along with it. */
 interface IRow {
   name: string;
-  start(options: IServiceOptions): IService | Promise<IService>;
+  start(options?: IServiceOptions): Promise<IService>;
   resource: string;
   flow: Omit<ICodeFlowOptions, "visit">;
   options: Partial<IAuthorizedFetchOptions>;
@@ -87,7 +88,7 @@ const ROWS: IRow[] = [
     start: startGitHub,
     resource: GITHUB_API,
     flow: {
-      redirectUri: "http://127.0.0.1:4000/callback",
+      redirectUri: GITHUB_APP.callback,
       client: {
         issuer: GITHUB_ISSUER,
         client_id: GITHUB_APP.id,
@@ -228,4 +229,49 @@ for (const { name, start, resource, flow, options, url, ...row } of ROWS) {
       assertEquals(service.take(), [`GET ${other}`]);
     }
   });
+}
+
+/** What each vendor accepts in place of the redirect URI of its row. */
+const REDIRECTS: Record<
+  string,
+  [client: string, uri: string, isMet: boolean][]
+> = {
+  GitHub: [
+    [GITHUB_APP.id, GITHUB_APP.callback, true],
+    [GITHUB_APP.id, "http://127.0.0.1:4000/callback", false],
+    [GITHUB_APP.id, "http://127.0.0.1/callback", false],
+    [GITHUB_APP.id, `${GITHUB_APP.callback}/`, false],
+    [GITHUB_APP.id, `${GITHUB_APP.callback}?a=1`, false],
+  ],
+  Google: [
+    [GOOGLE_WEB_CLIENT.id, GOOGLE_WEB_CLIENT.redirectUri, true],
+    [GOOGLE_WEB_CLIENT.id, `${GOOGLE_WEB_CLIENT.redirectUri}/`, false],
+    [GOOGLE_DESKTOP_CLIENT.id, "http://localhost:1/a", true],
+    [GOOGLE_DESKTOP_CLIENT.id, GOOGLE_WEB_CLIENT.redirectUri, false],
+  ],
+  Entra: [
+    [ENTRA_APP.id, "http://localhost:1/callback", true],
+    [ENTRA_APP.id, "http://localhost:1/other", false],
+  ],
+  Cognito: [
+    [COGNITO_CLIENT.id, COGNITO_CLIENT.redirectUri, true],
+    [COGNITO_CLIENT.id, "http://localhost:8766/callback", false],
+  ],
+};
+
+for (const { name, start, flow, signIn } of ROWS) {
+  for (const [client_id, redirect_uri, isMet] of REDIRECTS[name] ?? []) {
+    Deno.test(`the imitation of ${name} ${isMet ? "accepts" : "refuses"} ${redirect_uri}`, async () => {
+      await using service = await start();
+      const url = new URL(signIn.at(-2)!.replace("GET ", ""));
+      url.search = `${new URLSearchParams({
+        ...{ response_type: "code", client_id, redirect_uri },
+        scope: flow.scopes?.[0] ?? "openid",
+      })}`;
+      const location = await service.visit(url).catch(() => "");
+      const query = new URLSearchParams(location.split("?")[1]);
+      assertEquals(query.has("code"), isMet);
+      if (isMet) assert(location.startsWith(redirect_uri));
+    });
+  }
 }

@@ -6,11 +6,12 @@ const issuer = "https://github.com/login/oauth";
 const authorization_endpoint = `${issuer}/authorize`;
 const token_endpoint = `${issuer}/access_token`;
 const client = oauth.clientSecretPost(ID, SECRET, { issuer });
+const receiver = createLoopbackReceiver({ port: 33418 });
 const api = oauth.createAuthorizedFetch("https://api.github.com", {
   serverMetadata: { issuer, authorization_endpoint, token_endpoint },
   tokenRequired: true,
   store: fileStore(".session.json"),
-  authorize: oauth.codeFlow({ ...createLoopbackReceiver(), client }),
+  authorize: oauth.codeFlow({ ...receiver, client }),
 });
 const response = await api(`https://api.github.com/repos/${REPOSITORY}`);
 console.log(response.status, await response.text());

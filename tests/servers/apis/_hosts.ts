@@ -23,7 +23,7 @@ export type HostHandler = (
 
 export const notFound = () => new Response("Not Found", { status: 404 });
 
-interface IHosts extends AsyncDisposable {
+export interface IHosts extends AsyncDisposable {
   /**
    * Sends requests to these hosts, and fails for any other one. Like that of Workers, it
    * adds no `User-Agent`.
@@ -104,33 +104,6 @@ export function startHosts(handlers: Record<string, HostHandler>): IHosts {
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(servers.map(({ server }) => server.close()));
-    },
-  };
-}
-
-/** Adds a user to the hosts of a service. */
-export function withUser(
-  hosts: IHosts,
-  authorizePath: string,
-  revoke: IService["revoke"],
-): IService {
-  const isVisit = ({ method, url }: IHostRequest) =>
-    method === "GET" && url.pathname.endsWith(authorizePath);
-  return {
-    ...hosts,
-    revoke,
-    get visits() {
-      return hosts.received.filter(isVisit).map(({ url }) => url);
-    },
-    async visit(url) {
-      const response = await hosts.fetch(url, {
-        headers: { "User-Agent": "Browser" },
-        redirect: "manual",
-      });
-      const location = response.headers.get("Location");
-      const text = await response.text();
-      if (location === null) throw new Error(`${response.status} ${text}`);
-      return location;
     },
   };
 }
