@@ -6,11 +6,13 @@ import {
   type IDiagnosis,
   type IFetch,
 } from "../../lib/doctor/mod.ts";
+import { createTestServers } from "../../lib/testing/mod.ts";
 import { idsOf, type IModel, type IWorld, startWorld } from "./_world.ts";
 
 /** The tokens of a server; none of them may be in a report. */
 export interface ITokens {
-  readonly access: Set<string>;
+  /** Returns the access tokens that are valid. */
+  access(): string[];
   readonly refresh: Set<string>;
   /** Everything secret that was issued. */
   readonly issued: string[];
@@ -31,11 +33,24 @@ export interface ISignInWorld extends IWorld {
   readonly model: ISignInModel;
 }
 
-/** Adds endpoints that issue, refresh and revoke tokens. */
+/** The members of responses that are secret. */
+const SECRETS = [
+  ...["code", "access_token", "refresh_token", "device_code", "user_code"],
+];
+
+/** Adds the endpoints of the servers for tests, which issue and revoke tokens. */
 export function withSignIn(model: IModel): ISignInModel {
   const { origin, serverMetadata, handlers } = model;
+  const redirect_uris = [REDIRECT_URI];
+  const servers = createTestServers({
+    resource: `${origin}/mcp`,
+    issuer: `${origin}/as`,
+    resourceParameter: "optional",
+    clients: ["client-1", "c1", "c2"]
+      .map((client_id) => ({ client_id, redirect_uris })),
+  });
   const tokens: ITokens = {
-    access: new Set(),
+    access: () => servers.accessTokens(),
     refresh: new Set(),
     issued: [],
   };
@@ -44,83 +59,56 @@ export function withSignIn(model: IModel): ISignInModel {
     changes: {},
     forms: [],
   });
-  const create = (kind: string) => {
-    const value = `${kind}-${crypto.randomUUID()}`;
-    tokens.issued.push(value);
-    return value;
-  };
-  const codes = new Set<string>();
-  const json = (
-    path: string,
-    members: Record<string, unknown>,
-    status = 200,
-  ) => {
-    all.changes[path]?.(members);
-    return Response.json(members, { status });
-  };
-  serverMetadata.revocation_endpoint = `${origin}/as/revoke`;
-  serverMetadata.device_authorization_endpoint = `${origin}/as/device`;
-  handlers["POST /as/register"] = async (request) => {
-    const members = await request.json();
-    return json("/as/register", { ...members, client_id: "client-1" }, 201);
-  };
-  handlers["GET /as/authorize"] = ({ url }) => {
-    const { searchParams: query } = new URL(url);
-    const code = create("code");
-    codes.add(code);
-    const callback = new URL(query.get("redirect_uri") ?? "");
-    const members: Record<string, unknown> = {
-      code,
-      state: query.get("state"),
-      iss: `${origin}/as`,
-    };
-    all.changes["/as/authorize"]?.(members);
+
+  /** Responds as the servers for tests, with the changes. */
+  async function forward(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const form = new URLSearchParams(await request.text());
+    if (pathname === "/as/token") all.forms.push(new URLSearchParams(form));
+    // Every client is public there: changes can make another one of it.
+    const basic = request.headers.get("Authorization")?.replace("Basic ", "");
+    if (basic) form.set("client_id", atob(basic).split(":")[0]!);
+    form.delete("client_secret");
+    const { method } = request;
+    const response = await servers.fetch(
+      origin + pathname + search,
+      method === "GET" ? {} : { method, body: form },
+    );
+    const { ok, status, headers } = response;
+    const location = headers.get("Location");
+    const members = location === null
+      ? JSON.parse(await response.text() || "{}")
+      : Object.fromEntries(new URL(location).searchParams);
+    for (const name of SECRETS) {
+      if (members[name]) tokens.issued.push(members[name]);
+    }
+    const used = form.get("refresh_token");
+    if (ok) tokens.refresh.delete(used ?? form.get("token") ?? "");
+    if (ok && members.refresh_token) tokens.refresh.add(members.refresh_token);
+    const kind = ok || location ? used ? " refresh" : "" : " dead";
+    all.changes[pathname + kind]?.(members);
+    if (location === null) return Response.json(members, { status });
+    const callback = new URL(location);
+    callback.search = "";
     for (const [name, value] of Object.entries(members)) {
       if (value !== undefined) callback.searchParams.set(name, `${value}`);
     }
     return Response.redirect(callback);
-  };
-  handlers["POST /as/device"] = () => {
-    const code = create("device-code");
-    codes.add(code);
-    return json("/as/device", {
-      device_code: code,
-      user_code: create("user-code"),
-      verification_uri: `${origin}/as/activate`,
-      expires_in: 600,
-    });
-  };
-  handlers["POST /as/token"] = async (request) => {
-    const form = new URLSearchParams(await request.text());
-    all.forms.push(form);
-    const isRefresh = form.get("grant_type") === "refresh_token";
-    const grant = form.get("code") ?? form.get("device_code") ??
-      form.get("refresh_token") ?? "";
-    if (!(isRefresh ? tokens.refresh : codes).delete(grant)) {
-      return json("/as/token dead", { error: "invalid_grant" }, 400);
-    }
-    const [access_token, refresh_token] = [create("access"), create("refresh")];
-    tokens.access.add(access_token);
-    tokens.refresh.add(refresh_token);
-    const members = {
-      access_token,
-      refresh_token,
-      token_type: "Bearer",
-      expires_in: 3600,
-      scope: "read",
-    };
-    return json(isRefresh ? "/as/token refresh" : "/as/token", members);
-  };
-  handlers["POST /as/revoke"] = async (request) => {
-    const token = new URLSearchParams(await request.text()).get("token") ?? "";
-    tokens.access.delete(token);
-    tokens.refresh.delete(token);
-    return new Response();
+  }
+
+  handlers["GET /as/authorize"] = handlers["POST /as/device"] = forward;
+  handlers["POST /as/token"] = handlers["POST /as/revoke"] = forward;
+  serverMetadata.revocation_endpoint = `${origin}/as/revoke`;
+  serverMetadata.device_authorization_endpoint = `${origin}/as/device`;
+  handlers["POST /as/register"] = async (request) => {
+    const members = { ...await request.json(), client_id: "client-1" };
+    all.changes["/as/register"]?.(members);
+    return Response.json(members, { status: 201 });
   };
   handlers["GET /mcp"] = ({ headers }) => {
     const [, token = ""] = headers.get("Authorization")?.split(" ") ?? [];
     const { status, headers: fields } = model.resource;
-    return tokens.access.has(token)
+    return tokens.access().includes(token)
       ? Response.json({})
       : new Response("", { status, headers: fields });
   };

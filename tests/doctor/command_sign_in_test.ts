@@ -173,5 +173,5 @@ Deno.test("runDoctor() returns 130 when it is interrupted, with the tokens revok
   const { signal } = controller;
   const { status, text, errors } = await run([target, "--sign-in"], { signal });
   assertEquals([status, text, errors.at(-1)], [130, "", ended.message]);
-  assertEquals([tokens.access.size, tokens.refresh.size], [0, 0]);
+  assertEquals([tokens.access(), tokens.refresh.size], [[], 0]);
 });
