@@ -1,12 +1,10 @@
 /**
- * Compares this library with others: the speed of parsing and of whole flows on
- * the same input, memory, import time and size. Prints what it measures, and
- * never fails because of a number.
+ * Compares this library with others, as COMPARISON shows it: the speed of parsing, calls
+ * and whole flows on the same input, and the size. Prints what it measures, and never
+ * fails because of a number.
  */
 
 import { cpus } from "node:os";
-import { compareCrowds, MEMORY_LIMIT } from "./bench/crowd.ts";
-import { compareImports } from "./bench/cold_import.ts";
 import { compareParsing, PARSING_GOALS } from "./bench/parsing.ts";
 import { comparePureFunctions } from "./bench/pure.ts";
 import { compareCalls } from "./bench/calls.ts";
@@ -27,8 +25,6 @@ async function* measure(): AsyncGenerator<ISection> {
   yield* comparePureFunctions();
   yield* compareFlows();
   yield await compareCalls();
-  yield await compareCrowds();
-  yield* compareImports();
   yield* compareBundles();
   yield* compareParsing();
 }
@@ -47,7 +43,6 @@ const lines = {
   cpuTimeByBareFetchesWithPkceAtMost: TIME_LIMITS.cpuOnLoopback,
   wallTimeByBareFetchesAtMost: TIME_LIMITS.wallOnLoopback,
   wallTimeAfter10MsAtMost: TIME_LIMITS.wallAfter10Ms,
-  memoryByBareFetchesAtMost: MEMORY_LIMIT,
   peersWithTheSameScope: SAME_SCOPE.join(", "),
 };
 for (const [name, value] of Object.entries(lines)) {

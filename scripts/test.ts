@@ -5,7 +5,6 @@
  * Arguments are passed to `deno test`: `deno task test tests/unit/core` runs one
  * folder, and `deno task test --trace-leaks tests/flows` shows where a test leaks.
  */
-import { stripVTControlCharacters } from "node:util";
 import { importMapArgs, root } from "./support/deno.ts";
 import { filesBelow } from "./support/portable_tests.ts";
 
@@ -35,33 +34,6 @@ const DOCUMENTED = ["mod.ts", "README.md", ".github/docs", "lib"];
 /** How many test modules run at once: more than processors, as some tests wait. */
 const JOBS = navigator.hardwareConcurrency + 2;
 
-const DOTS_PER_LINE = 100;
-
-/**
- * Prints the output of `--reporter=dot`. Outside a terminal Deno writes each dot
- * on a line of its own; this joins them.
- */
-async function printJoined(output: ReadableStream<Uint8Array<ArrayBuffer>>) {
-  const encoder = new TextEncoder();
-  const print = (text: string) => Deno.stdout.writeSync(encoder.encode(text));
-  let rest = "";
-  let dots = 0;
-  for await (const chunk of output.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const dot = stripVTControlCharacters(line);
-      if (/^[.,!]$/.test(dot)) {
-        print(++dots % DOTS_PER_LINE === 0 ? `${dot}\n` : dot);
-      } else {
-        print(dots % DOTS_PER_LINE === 0 ? `${line}\n` : `\n${line}\n`);
-        dots = 0;
-      }
-    }
-  }
-  print(rest);
-}
-
 /**
  * Runs `deno test` with these arguments, by default with one dot for each test;
  * returns its exit code.
@@ -75,10 +47,15 @@ export async function denoTest(
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "--quiet", ...await importMapArgs(), ...reporter, ...args],
     cwd: root,
-    env,
+    env: { NO_COLOR: "1", ...env },
     stdout: "piped",
   }).spawn();
-  await printJoined(child.stdout);
+  const encoder = new TextEncoder();
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    // Outside a terminal, Deno writes each dot on a line of its own.
+    const joined = text.replace(/^([.,!])\n/gm, "$1");
+    Deno.stdout.writeSync(encoder.encode(joined));
+  }
   return (await child.status).code;
 }
 
