@@ -5,9 +5,19 @@ import type { ISession } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { inDirectory } from "../support/in_directory.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
 
 /** Waits until files get another time of status change, which Deno gives in seconds. */
-const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_100));
+async function nextSecond(directory: string): Promise<void> {
+  const file = await Deno.makeTempFile({ dir: directory });
+  const changed = async () => {
+    await Deno.writeTextFile(file, "");
+    return (await Deno.stat(file)).ctime?.getTime();
+  };
+  const begin = await changed();
+  await until(LIMIT_MS, async () => await changed() !== begin);
+  await Deno.remove(file);
+}
 
 const sessionOf = (access_token: string): ISession => ({
   ...SESSION,
@@ -66,7 +76,7 @@ for (const isLater of [false, true]) {
           for (let load = 0; load < 2; load++) {
             assertEquals(await tokenIn(store), "t1", name);
           }
-          if (isLater) await nextSecond();
+          if (isLater) await nextSecond(directory);
           await change(path);
           assertEquals(await tokenIn(store), "t2", name);
           await Deno.remove(path);

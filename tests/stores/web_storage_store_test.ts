@@ -36,11 +36,9 @@ Deno.test("webStorageStore() shares a session and a lock between two tabs of Chr
 
   assertEquals(await first.run("hold()"), "held");
   const locked = second.run("store.lock(() => Promise.resolve('locked'))");
-  const waited = await Promise.race([
-    locked,
-    new Promise((resolve) => setTimeout(() => resolve("waiting"), 300)),
-  ]);
-  assertEquals(waited, "waiting");
+  await second.find(
+    "navigator.locks.query().then(({ pending }) => pending.length === 1)",
+  );
   await browser.close(first.id);
   assertEquals(await within(LIMIT_MS, locked), "locked");
 
