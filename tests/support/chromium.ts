@@ -1,5 +1,6 @@
 /** Headless Chromium, by its debugging interface. */
 
+import { hasProgram } from "./has_program.ts";
 import { printed } from "./printed.ts";
 import { LIMIT_MS, until, within } from "./within.ts";
 
@@ -43,31 +44,31 @@ export interface IPage {
   send(method: string, params?: object): Promise<Record<string, unknown>>;
 }
 
+/** Returns the program, if one is installed. */
+export function findChromium(): string | undefined {
+  return PROGRAMS.find(hasProgram);
+}
+
 function spawn(directory: string, args: readonly string[]): Deno.ChildProcess {
-  for (const program of PROGRAMS) {
-    try {
-      return new Deno.Command(program, {
-        args: [
-          "--headless",
-          "--disable-gpu",
-          "--no-first-run",
-          // Chromium does not run as root with its sandbox.
-          ...(Deno.build.os !== "windows" && Deno.uid() === 0
-            ? ["--no-sandbox"]
-            : []),
-          "--remote-debugging-port=0",
-          `--user-data-dir=${directory}`,
-          ...args,
-          "about:blank",
-        ],
-        stdout: "null",
-        stderr: "piped",
-      }).spawn();
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  throw new Error(`None of ${PROGRAMS.join(", ")} is installed`);
+  const program = findChromium();
+  if (!program) throw new Error(`None of ${PROGRAMS.join(", ")} is installed`);
+  return new Deno.Command(program, {
+    args: [
+      "--headless",
+      "--disable-gpu",
+      "--no-first-run",
+      // Chromium does not run as root with its sandbox.
+      ...(Deno.build.os !== "windows" && Deno.uid() === 0
+        ? ["--no-sandbox"]
+        : []),
+      "--remote-debugging-port=0",
+      `--user-data-dir=${directory}`,
+      ...args,
+      "about:blank",
+    ],
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
 }
 
 /** Connects to a page. */
