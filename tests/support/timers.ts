@@ -15,3 +15,28 @@ export function skipWaits(): Disposable {
       void Object.assign(globalThis, { setTimeout, setInterval }),
   };
 }
+
+/** Counts the timers that have neither fired nor been cleared. */
+export function countTimers(): Disposable & { readonly running: Set<unknown> } {
+  const { setTimeout, clearTimeout } = globalThis;
+  const running = new Set<unknown>();
+  Object.assign(globalThis, {
+    setTimeout(handler: () => void, ms?: number) {
+      const timer = setTimeout(() => {
+        running.delete(timer);
+        handler();
+      }, ms);
+      running.add(timer);
+      return timer;
+    },
+    clearTimeout(timer: ReturnType<typeof setTimeout> | undefined) {
+      running.delete(timer);
+      clearTimeout(timer);
+    },
+  });
+  return {
+    running,
+    [Symbol.dispose]: () =>
+      void Object.assign(globalThis, { setTimeout, clearTimeout }),
+  };
+}

@@ -1,7 +1,12 @@
 /** Metadata of another resource must not be used (RFC 9728, section 3.3). */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  type IDiscoverAuthorizationOptions,
+  memoryStore,
+} from "../../../mod.ts";
 import { diagnose } from "../../../lib/doctor/mod.ts";
 import {
   asm,
@@ -191,15 +196,14 @@ for (const inside of [INSIDE, PLAIN, "urn:example:inside"]) {
   });
 
   Deno.test(`discoverAuthorization() refuses the resource ${inside} if it is not trusted for the target`, async () => {
-    for (
-      const trustedResources of [
-        undefined,
-        { [`${MCP}2`]: inside },
-        { [MCP]: `${inside}/` },
-        { [inside]: MCP },
-        { [inside]: inside },
-      ]
-    ) {
+    const rows: IDiscoverAuthorizationOptions["trustedResources"][] = [
+      undefined,
+      { [`${MCP}2`]: inside },
+      { [MCP]: `${inside}/` },
+      { [inside]: MCP },
+      { [inside]: inside },
+    ];
+    for (const trustedResources of rows) {
       const { error } = await undiscovered(routes, { trustedResources });
       assertStringIncludes(
         error.message,

@@ -13,6 +13,7 @@ import {
   SESSION,
 } from "../../support/resource.ts";
 import { deferred, never, statusOf } from "../../support/stub_fetch.ts";
+import { countTimers } from "../../support/timers.ts";
 import { turn } from "../../support/within.ts";
 
 /** A server that rotates refresh tokens, and a resource that accepts the last token. */
@@ -196,32 +197,30 @@ Deno.test("createAuthorizedFetch() returns the result of a task although its loc
   assertEquals(await api.session(), undefined);
 });
 
-Deno.test(
-  "createAuthorizedFetch() waits for a lock that is released, and leaves no timer",
-  { sanitizeOps: true },
-  async () => {
-    const server = rotating();
-    const released = deferred<void>();
-    let isReleased = false;
-    const store: ISessionStore = {
-      ...memoryStore(START),
-      async lock(task) {
-        const result = await task();
-        await released.promise;
-        isReleased = true;
-        return result;
-      },
-    };
-    const { api, urls } = resourceFetch((one) => {
-      if (one.url === TOKEN_ENDPOINT) {
-        void turn().then(() => released.resolve());
-      }
-      return server.respond(one);
-    }, { store });
-    assertEquals(await statusOf(await api(MCP)), 200);
-    assertEquals([isReleased, urls.length], [true, 3]);
-  },
-);
+Deno.test("createAuthorizedFetch() waits for a lock that is released, and leaves no timer", async () => {
+  const server = rotating();
+  const released = deferred<void>();
+  let isReleased = false;
+  const store: ISessionStore = {
+    ...memoryStore(START),
+    async lock(task) {
+      const result = await task();
+      await released.promise;
+      isReleased = true;
+      return result;
+    },
+  };
+  const { api, urls } = resourceFetch((one) => {
+    if (one.url === TOKEN_ENDPOINT) {
+      void turn().then(() => released.resolve());
+    }
+    return server.respond(one);
+  }, { store });
+  using timers = countTimers();
+  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals([isReleased, urls.length], [true, 3]);
+  assertEquals(timers.running.size, 0);
+});
 
 Deno.test("createAuthorizedFetch() finishes a refresh whose lock is lost", async () => {
   const server = rotating();
