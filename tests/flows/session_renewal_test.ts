@@ -16,13 +16,14 @@ import {
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import {
+  CALLERS,
   fetchAt,
+  type ISessionWorld,
   refusal,
   signedIn,
+  test,
   withoutRefresh,
 } from "./_session_world.ts";
-
-const CALLERS = 20;
 
 /** Makes calls at the same time, which all succeed. */
 async function succeed(call: (n: number) => Promise<Response>): Promise<void> {
@@ -36,56 +37,40 @@ Deno.test("createAuthorizedFetch() authorizes once for 20 first calls", async ()
   await succeed(() => api(servers.resource));
   assertEquals(servers.visits.length, 1);
   assertEquals(servers.received("/register").length, 1);
-  assertEquals(servers.visits[0]!.searchParams.get("scope"), "read");
-  assertEquals(
-    servers.visits[0]!.searchParams.get("resource"),
-    servers.resource,
-  );
+  const { searchParams } = servers.visits[0]!;
+  assertEquals(searchParams.get("scope"), "read");
+  assertEquals(searchParams.get("resource"), servers.resource);
   const [form] = servers.grants("authorization_code");
   assertEquals(form!.get("resource"), servers.resource);
 });
 
-Deno.test("createAuthorizedFetch() refreshes once for 20 calls after expiry, before they are made", async () => {
-  await using servers = await startSessionServers();
-  const { api, clock } = await signedIn(servers);
+test("refreshes once for 20 calls after expiry, before they are made", async ({ servers, clock, calls, sent }) => {
   clock.now += 3_600_000;
-  await succeed(() => api(servers.resource));
-  assertEquals(servers.grants("refresh_token").length, 1);
+  await calls();
+  sent({ refreshes: 1 });
   assertEquals(servers.calls.length, CALLERS);
-  assertEquals(servers.visits.length, 0);
   const [form] = servers.grants("refresh_token");
   assertEquals(form!.get("resource"), servers.resource);
   assertEquals(form!.get("scope"), null);
 });
 
-Deno.test("createAuthorizedFetch() refreshes once for 20 calls after a revocation", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("refreshes once for 20 calls after a revocation", async ({ servers, calls, sent }) => {
   servers.revoke();
-  await succeed(() => api(servers.resource));
-  assertEquals(servers.grants("refresh_token").length, 1);
-  assertEquals(servers.visits.length, 0);
+  await calls();
+  sent({ refreshes: 1 });
 });
 
-Deno.test("createAuthorizedFetch() authorizes once for 20 calls when the refresh token is invalid, and keeps the client", async () => {
-  await using servers = await startSessionServers();
-  const { api, session } = await signedIn(servers);
+test("authorizes once for 20 calls when the refresh token is invalid, and keeps the client", async ({ servers, api, session, calls, sent }) => {
   servers.revoke(true);
-  await succeed(() => api(servers.resource));
-  assertEquals(servers.grants("refresh_token").length, 1);
-  assertEquals(servers.visits.length, 1);
-  assertEquals(servers.received("/register").length, 0);
+  await calls();
+  sent({ refreshes: 1, visits: 1 });
   assertEquals((await api.session())!.client, session.client);
 });
 
-Deno.test("createAuthorizedFetch() steps up once for 20 calls, with the union of the scopes", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
-  const url = `${servers.resource}/write`;
-  await succeed(() => api(url));
-  assertEquals(servers.visits.length, 1);
-  assertEquals(servers.visits[0]!.searchParams.get("scope"), "read write");
-  assertEquals(servers.grants("refresh_token").length, 0);
+test("steps up once for 20 calls, with the union of the scopes", async ({ api, calls, sent, scopes }) => {
+  await calls(() => "/write");
+  sent({ visits: 1 });
+  assertEquals(scopes(), ["read write"]);
   assertEquals((await api.session())!.scopes, ["read", "write"]);
 });
 
@@ -100,31 +85,24 @@ Deno.test("createAuthorizedFetch() loses no scope when two calls step up at the 
   assertEquals(scopes.toSorted(), ["admin", "read", "write"]);
 });
 
-Deno.test("createAuthorizedFetch() returns a 403 that names scopes already requested, with its body", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("returns a 403 that names scopes already requested, with its body", async ({ servers, refused, sent }) => {
   servers.handler = () =>
     refusal(403, 'error="insufficient_scope", scope="read"', "no");
-  const response = await within(LIMIT_MS, api(servers.resource));
-  assertEquals([response.status, await response.text()], [403, "no"]);
-  assertEquals([servers.calls.length, servers.visits.length], [1, 0]);
+  await refused(403, "no");
+  sent({});
+  assertEquals(servers.calls.length, 1);
 });
 
-Deno.test("createAuthorizedFetch() returns the fourth refusal as it is", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
-  let calls = 0;
+test("returns the fourth refusal as it is", async ({ servers, refused, sent, scopes }) => {
   servers.handler = () => {
-    const challenge = `error="insufficient_scope", scope="s${++calls}"`;
-    return refusal(403, challenge, `no ${calls}`);
+    const { length } = servers.calls;
+    const challenge = `error="insufficient_scope", scope="s${length}"`;
+    return refusal(403, challenge, `no ${length}`);
   };
-  const response = await within(LIMIT_MS, api(servers.resource));
-  assertEquals([response.status, await response.text()], [403, "no 4"]);
-  assertEquals([calls, servers.visits.length], [4, 3]);
-  assertEquals(
-    servers.visits.map((url) => url.searchParams.get("scope")),
-    ["read s1", "read s1 s2", "read s1 s2 s3"],
-  );
+  await refused(403, "no 4");
+  sent({ visits: 3 });
+  assertEquals(servers.calls.length, 4);
+  assertEquals(scopes(), ["read s1", "read s1 s2", "read s1 s2 s3"]);
 });
 
 Deno.test("createAuthorizedFetch() returns the 401 of a token fresh from authorize, with its body", async () => {
@@ -136,64 +114,54 @@ Deno.test("createAuthorizedFetch() returns the 401 of a token fresh from authori
   assertEquals([servers.calls.length, servers.visits.length], [2, 1]);
 });
 
-Deno.test("createAuthorizedFetch() authorizes when a refreshed token is refused as well", async () => {
-  await using servers = await startSessionServers();
-  const { api, session } = await signedIn(servers);
+test("authorizes when a refreshed token is refused as well", async ({ servers, bearer, call, sent }) => {
   servers.handler = ({ authorization }) =>
-    authorization === `Bearer ${session.token.access_token}` ||
-      servers.visits.length === 0
+    authorization === bearer || servers.visits.length === 0
       ? new Response(null, { status: 401 })
       : undefined;
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.grants("refresh_token").length, 1);
-  assertEquals(servers.visits.length, 1);
+  assertEquals(await call(), 200);
+  sent({ refreshes: 1, visits: 1 });
 });
 
-Deno.test("createAuthorizedFetch() steps up by RFC 9470, without a refresh, and once for the same requirement", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
-  const refused = () =>
-    refusal(
-      401,
-      'error="insufficient_user_authentication", acr_values="mfa", max_age="60"',
-      "sign in again",
-    );
-  servers.handler = () => servers.visits.length ? undefined : refused();
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.grants("refresh_token").length, 0);
+test("steps up by RFC 9470, without a refresh, and once for the same requirement", async ({ servers, call, refused, sent, scopes }) => {
+  const challenge =
+    'error="insufficient_user_authentication", acr_values="mfa", max_age="60"';
+  const again = () => refusal(401, challenge, "sign in again");
+  servers.handler = () => servers.visits.length ? undefined : again();
+  assertEquals(await call(), 200);
+  sent({ visits: 1 });
   const { searchParams } = servers.visits[0]!;
   assertEquals(searchParams.get("acr_values"), "mfa");
   assertEquals(searchParams.get("max_age"), "60");
-  assertEquals(searchParams.get("scope"), "read");
+  assertEquals(scopes(), ["read"]);
 
-  servers.handler = refused;
-  const response = await within(LIMIT_MS, api(servers.resource));
-  assertEquals(await response.text(), "sign in again");
-  assertEquals(servers.visits.length, 2);
+  servers.handler = again;
+  await refused(401, "sign in again");
+  sent({ visits: 2 });
 });
 
-Deno.test("createAuthorizedFetch() steps up by RFC 9470 again for each other requirement of one call", async () => {
-  const rows: [required: string[], visits: number][] = [
-    // Nothing but the need of a sign-in, which the stored session has not met.
-    [[""], 1],
-    [["", ""], 1],
-    [[', acr_values="mfa"', ', acr_values="phr"'], 2],
-    [[', max_age="60"', ', max_age="0"'], 2],
-    [[', acr_values="mfa"', ', acr_values="mfa", max_age="60"'], 2],
-  ];
-  for (const [required, visits] of rows) {
-    await using servers = await startSessionServers();
-    const { api } = await signedIn(servers);
+const STEP_UPS: [required: string[], visits: number][] = [
+  // Nothing but the need of a sign-in, which the stored session has not met.
+  [[""], 1],
+  [["", ""], 1],
+  [[', acr_values="mfa"', ', acr_values="phr"'], 2],
+  [[', max_age="60"', ', max_age="0"'], 2],
+  [[', acr_values="mfa"', ', acr_values="mfa", max_age="60"'], 2],
+];
+
+for (const [required, visits] of STEP_UPS) {
+  test(`steps up by RFC 9470 again for each other requirement of one call: ${required.join(" then")}`, async ({ servers, call, sent }) => {
     servers.handler = () => {
       const parameters = required[servers.visits.length];
-      return parameters === undefined
-        ? undefined
-        : refusal(401, `error="insufficient_user_authentication"${parameters}`);
+      return parameters === undefined ? undefined : refusal(
+        401,
+        `error="insufficient_user_authentication"${parameters}`,
+      );
     };
-    await statusOf(api(servers.resource));
-    assertEquals(servers.visits.length, visits, required.join(" then"));
-  }
-});
+    await call();
+    sent({ visits });
+  });
+}
 
 const overloaded = () =>
   new Response(null, { status: 503, headers: { "Retry-After": "7" } });
@@ -233,27 +201,21 @@ for (
   });
 }
 
-Deno.test("createAuthorizedFetch() registers anew, once, when the server no longer knows the client", async () => {
-  await using servers = await startSessionServers();
-  const { api, session } = await signedIn(servers);
+test("registers anew, once, when the server no longer knows the client", async ({ servers, api, session, calls, sent }) => {
   servers.revoke(true);
   servers.forgetClients();
-  await succeed(() => api(servers.resource));
-  assertEquals(servers.received("/register").length, 1);
-  assertEquals(servers.visits.length, 1);
+  await calls();
+  sent({ refreshes: 1, visits: 1, registrations: 1 });
   const { client } = (await api.session())!;
   assert(client.client_id !== session.client.client_id);
 });
 
-Deno.test("createAuthorizedFetch() registers anew before it sends the user to a server that has forgotten the client", async () => {
-  await using servers = await startSessionServers();
-  const { api, store, session } = await signedIn(servers);
+test("registers anew before it sends the user to a server that has forgotten the client", async ({ servers, store, session, call, sent }) => {
   await store.save(withoutRefresh(session));
   servers.revoke(true);
   servers.forgetClients();
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.visits.length, 1);
-  assertEquals(servers.received("/register").length, 1);
+  assertEquals(await call(), 200);
+  sent({ visits: 1, registrations: 1 });
 });
 
 /** Has the token endpoint say that it knows every client, where the code is made up. */
@@ -521,73 +483,58 @@ Deno.test("createAuthorizedFetch() does not use a registration that a refresh fi
 
 /** Fails unless a call finds out, at a sign-in, that the client was deleted. */
 async function assertFindsDeleted(
-  servers: ISessionServers,
-  call: () => Promise<Response>,
+  { servers, call }: ISessionWorld,
+  path?: string,
 ): Promise<void> {
   claimsToKnow(servers);
   forgetLate(servers);
-  const { error } = await assertRejects(
-    () => within(LIMIT_MS, call()),
-    OAuthClientError,
-  );
+  const { error } = await assertRejects(() => call(path), OAuthClientError);
   assertEquals([error, servers.visits.length], ["invalid_client", 1]);
 }
 
-Deno.test("createAuthorizedFetch() gives up a registration that the sign-in finds deleted", async () => {
-  await using servers = await startSessionServers();
-  const { api, store, session } = await signedIn(servers);
+test("gives up a registration that the sign-in finds deleted", async (world) => {
+  const { servers, api, store, session, call, sent } = world;
   await store.save(withoutRefresh(session));
   servers.revoke(true);
-  await assertFindsDeleted(servers, () => api(servers.resource));
+  await assertFindsDeleted(world);
   assertEquals((await api.session())?.isUserAway, true);
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.received("/register").length, 1);
+  assertEquals(await call(), 200);
+  sent({ visits: 2, registrations: 1 });
 });
 
-Deno.test("createAuthorizedFetch() gives up a registration that is deleted, if the refreshed token was refused", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
-  servers.handler = () => {
-    servers.revoke();
-    return undefined;
-  };
-  await assertFindsDeleted(servers, () => api(servers.resource));
-  assertEquals(servers.grants("refresh_token").length, 1);
+test("gives up a registration that is deleted, if the refreshed token was refused", async (world) => {
+  const { servers, api, sent } = world;
+  servers.handler = () => void servers.revoke();
+  await assertFindsDeleted(world);
+  sent({ refreshes: 1, visits: 1 });
   assertEquals((await api.session())?.isUserAway, true);
 });
 
-Deno.test("createAuthorizedFetch() gives up a registration that a step-up finds deleted, and keeps the token", async () => {
-  await using servers = await startSessionServers();
-  const { api, session } = await signedIn(servers);
-  const url = `${servers.resource}/write`;
-  await assertFindsDeleted(servers, () => api(url));
+test("gives up a registration that a step-up finds deleted, and keeps the token", async (world) => {
+  const { api, session, call, sent, scopes } = world;
+  await assertFindsDeleted(world, "/write");
   assertEquals(await api.session(), { ...session, isUserAway: true });
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.visits.length, 1);
+  assertEquals(await call(), 200);
+  sent({ visits: 1 });
   // The next step-up has a registration of its own.
-  assertEquals(await statusOf(api(url)), 200);
-  assertEquals(servers.visits[1]!.searchParams.get("scope"), "read write");
-  assertEquals(servers.received("/register").length, 1);
+  assertEquals(await call("/write"), 200);
+  assertEquals(scopes()[1], "read write");
+  sent({ visits: 2, registrations: 1 });
 });
 
-Deno.test("createAuthorizedFetch() neither refreshes nor revokes with a client that was deleted", async () => {
-  await using servers = await startSessionServers();
-  const { api, store, session } = await signedIn(servers);
+test("neither refreshes nor revokes with a client that was deleted", async ({ servers, api, store, session, call, sent }) => {
   const client = { issuer: session.issuer, client_id: "" };
   await store.save({ ...session, client });
   servers.revoke();
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  assertEquals(servers.grants("refresh_token"), []);
-  assertEquals(servers.received("/register").length, 1);
+  assertEquals(await call(), 200);
+  sent({ visits: 1, registrations: 1 });
   await store.save({ ...session, client });
   await api.revoke();
   assertEquals(servers.received("/revoke"), []);
   assertEquals(await api.session(), undefined);
 });
 
-Deno.test("createAuthorizedFetch() uses what another process has stored in the meantime", async () => {
-  await using servers = await startSessionServers();
-  const { api, store, session } = await signedIn(servers);
+test("uses what another process has stored in the meantime", async ({ servers, store, session, call, sent }) => {
   servers.revoke();
   // The other process stores its token while the first request is under way.
   servers.handler = async ({ authorization }) => {
@@ -596,7 +543,8 @@ Deno.test("createAuthorizedFetch() uses what another process has stored in the m
     await store.save({ ...session, token });
     return undefined;
   };
-  assertEquals(await statusOf(api(servers.resource)), 200);
+  assertEquals(await call(), 200);
+  sent({});
   assertEquals(servers.received("/token").length, 0);
 });
 
@@ -620,32 +568,23 @@ Deno.test("createAuthorizedFetch() renews under the lock of the store, which no 
       }
     },
   };
-  const api = fetchAt(servers, {
-    store,
-  });
+  const api = fetchAt(servers, { store });
   const response = await within(LIMIT_MS, api(servers.resource));
   assertEquals([locked, most], [0, 1]);
   await response.body?.cancel();
 });
 
-Deno.test("createAuthorizedFetch() shares renewals between fetches of one store", async () => {
-  await using servers = await startSessionServers();
-  const { store } = await signedIn(servers);
+test("shares renewals between fetches of one store", async ({ servers, store, sent }) => {
   servers.revoke();
   const apis = Array.from(
     { length: CALLERS },
-    () =>
-      fetchAt(servers, {
-        store,
-      }),
+    () => fetchAt(servers, { store }),
   );
   await succeed((n) => apis[n]!(servers.resource));
-  assertEquals(servers.grants("refresh_token").length, 1);
+  sent({ refreshes: 1 });
 });
 
-Deno.test("createAuthorizedFetch() serves calls that require five different scopes at the same time", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
-  await succeed((n) => api(`${servers.resource}/s${n % 5}`));
-  assertEquals(servers.visits.length, 5);
+test("serves calls that require five different scopes at the same time", async ({ calls, sent }) => {
+  await calls((n) => `/s${n % 5}`);
+  sent({ visits: 5 });
 });
