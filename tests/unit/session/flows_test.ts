@@ -747,6 +747,18 @@ Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret no
   ]]);
 });
 
+Deno.test("clientCredentialsFlow() sends its secret to its own issuer only", async () => {
+  using stub = stubFetch({ [TOKEN]: token });
+  const issuer = "https://other.example";
+  const client = clientSecretBasic("c1", "s3cret", { issuer });
+  const authorize = clientCredentialsFlow({ client });
+  await assertRejectsCode(
+    () => authorize({ ...REQUEST, fetch: stub.fetch }),
+    "issuer_mismatch",
+  );
+  assertEquals(stub.requests, []);
+});
+
 Deno.test("clientCredentialsFlow() requests no scopes for users, unless told to", async () => {
   const scopeOf = async (scopes?: string[]) => {
     using stub = stubFetch({ [TOKEN]: token });
