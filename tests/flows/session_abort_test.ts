@@ -15,7 +15,7 @@ import {
 } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
-import { fetchAt, signedIn } from "./_session_world.ts";
+import { fetchAt, signedIn, test } from "./_session_world.ts";
 
 /** A sign-in that waits until the test lets it go on. */
 function waiting(flow: Authorize) {
@@ -176,30 +176,26 @@ async function leaveRefresh(
   return refresh.release;
 }
 
-Deno.test("createAuthorizedFetch() finishes a refresh that no caller waits for, and stores its result", async () => {
-  await using servers = await startSessionServers();
-  const { api, store, session: { token } } = await signedIn(servers);
+test("finishes a refresh that no caller waits for, and stores its result", async ({ servers, api, store, session, call, sent }) => {
   servers.revoke();
   const release = await leaveRefresh(servers, api);
   // The next caller waits for that refresh, and finds what it has stored.
-  const next = api(servers.resource);
+  const next = call();
   await turn();
   release();
-  assertEquals(await statusOf(next), 200);
-  assertEquals(servers.grants("refresh_token").length, 1);
-  const session = await store.load();
-  assert(session!.token.access_token !== token.access_token);
+  assertEquals(await next, 200);
+  sent({ refreshes: 1 });
+  const { token } = (await store.load())!;
+  assert(token.access_token !== session.token.access_token);
 });
 
-Deno.test("createAuthorizedFetch() does not ask the user when a refresh fails after the last caller left", async () => {
-  await using servers = await startSessionServers();
-  const { api, store } = await signedIn(servers);
+test("does not ask the user when a refresh fails after the last caller left", async ({ servers, api, store, sent }) => {
   servers.revoke(true);
   const release = await leaveRefresh(servers, api);
   release();
   await until(LIMIT_MS, async () => !(await store.load())?.token.access_token);
   await turn();
-  assertEquals(servers.visits.length, 0);
+  sent({ refreshes: 1 });
 });
 
 Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller waits for is under way", async () => {
@@ -227,9 +223,7 @@ Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has 
   assertEquals([servers.calls, servers.requests, servers.visits], [[], [], []]);
 });
 
-Deno.test("createAuthorizedFetch() passes the signal to the request, also for its body", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("passes the signal to the request, also for its body", async ({ servers, api }) => {
   const arrived = deferred<void>();
   servers.handler = () => {
     arrived.resolve();
@@ -277,9 +271,7 @@ Deno.test("createAuthorizedFetch() ends the wait for the lock when the last call
       return never();
     },
   };
-  const api = fetchAt(servers, {
-    store,
-  });
+  const api = fetchAt(servers, { store });
   const { signal } = controller;
   assertEquals(await rejection(api(servers.resource, { signal })), "left");
   assertEquals(signals.map((one) => one?.aborted), [true]);

@@ -1,10 +1,9 @@
 /** What a failed refresh does to the session: the table of adviceFor(). */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ISession, OAuthClientError } from "../../mod.ts";
-import { startSessionServers } from "../servers/session_servers.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt, signedIn } from "./_session_world.ts";
+import { fetchAt, test } from "./_session_world.ts";
 
 const KEEPS = "keeps the session, and asks nobody,";
 const ASKS = "keeps the session until the user has signed in";
@@ -47,25 +46,22 @@ const ROWS: [effect: string, failure: string, respond: () => Response][] = [
 ];
 
 for (const [effect, failure, respond] of ROWS) {
-  Deno.test(`createAuthorizedFetch() ${effect} when a refresh fails with ${failure}`, async () => {
-    await using servers = await startSessionServers();
-    const { api, store, session } = await signedIn(servers);
+  test(`${effect} when a refresh fails with ${failure}`, async ({ servers, store, session, call, sent }) => {
     servers.revoke();
     let atVisit: ISession | null | undefined;
     servers.server = async ({ path, body }) => {
       if (path === "/authorize") atVisit = await store.load();
       return body.includes("grant_type=refresh_token") ? respond() : undefined;
     };
-    const call = within(LIMIT_MS, api(servers.resource));
     if (effect === KEEPS) {
-      await assertRejects(() => call, OAuthClientError);
-      assertEquals([servers.visits.length, await store.load()], [0, session]);
-    } else {
-      assertEquals([await statusOf(call), servers.visits.length], [200, 1]);
+      await assertRejects(() => call(), OAuthClientError);
+      sent({ refreshes: 1 });
+      assertEquals(await store.load(), session);
+      return;
     }
-    assertEquals(servers.grants("refresh_token").length, 1);
+    assertEquals(await call(), 200);
     const registrations = effect === REGISTERS ? 1 : 0;
-    assertEquals(servers.received("/register").length, registrations);
+    sent({ refreshes: 1, visits: 1, registrations });
     if (effect === ASKS) {
       assertEquals(atVisit, { ...session, isUserAway: true });
     }
@@ -78,9 +74,7 @@ for (const [effect, failure, respond] of ROWS) {
 
 const invalidScope = error("invalid_scope");
 
-Deno.test("createAuthorizedFetch() throws what authorize throws, also while the token is still valid", async () => {
-  await using servers = await startSessionServers();
-  const { store, clock } = await signedIn(servers);
+test("throws what authorize throws, also while the token is still valid", async ({ servers, store, clock }) => {
   const refusal = new Error("not now");
   const api = fetchAt(servers, {
     ...{ store, now: () => clock.now },
@@ -92,9 +86,7 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, also while the 
   assertEquals(await assertRejects(() => call), refusal);
 });
 
-Deno.test("createAuthorizedFetch() uses a token that is still valid when the discovery for the next one meets an outage", async () => {
-  await using servers = await startSessionServers();
-  const { store, clock } = await signedIn(servers);
+test("uses a token that is still valid when the discovery for the next one meets an outage", async ({ servers, store, clock }) => {
   const api = fetchAt(servers, {
     ...{ store, now: () => clock.now },
     fetch: (input, init) =>

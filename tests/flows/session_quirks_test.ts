@@ -12,6 +12,7 @@ import {
   fetchAt,
   refusal,
   signedIn,
+  test,
   withoutRefresh,
 } from "./_session_world.ts";
 
@@ -91,15 +92,14 @@ Deno.test("createAuthorizedFetch().authorize() does not request the resource whe
   );
 });
 
-Deno.test("createAuthorizedFetch() requests the scopes of a lost session and of the challenge, and no more", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("requests the scopes of a lost session and of the challenge, and no more", async ({ servers, call, sent, scopes }) => {
   // The user steps up.
-  await statusOf(within(LIMIT_MS, api(`${servers.resource}/write`)));
+  await call("/write");
   servers.revoke(true);
   challengeScope(servers, "read list");
-  assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
-  assertEquals(servers.visits.map(scopeOf), ["read write", "read write list"]);
+  assertEquals(await call(), 200);
+  sent({ refreshes: 1, visits: 2 });
+  assertEquals(scopes(), ["read write", "read write list"]);
 });
 
 Deno.test("createAuthorizedFetch() counts the scopes of a 401 as required, beside those of the flow", async () => {
@@ -112,20 +112,18 @@ Deno.test("createAuthorizedFetch() counts the scopes of a 401 as required, besid
   assertEquals(servers.visits.map(scopeOf), ["read list"]);
 });
 
-Deno.test("createAuthorizedFetch() does not send a token that has expired", async () => {
-  await using servers = await startSessionServers();
-  const { api, store, session, clock, bearer } = await signedIn(servers);
+test("does not send a token that has expired", async ({ servers, store, session, clock, bearer, call, sent }) => {
   await store.save(withoutRefresh(session));
   // Without a refresh token, it is used to the end of its lifetime.
   clock.now += 3_590_000;
-  assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
-  assertEquals(servers.visits.length, 0);
+  assertEquals(await call(), 200);
+  sent({});
   clock.now += 10_000;
   servers.calls.length = 0;
-  assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
-  assertEquals(servers.visits.length, 1);
-  const sent = servers.calls.map(({ authorization }) => authorization);
-  assertEquals(sent.includes(bearer), false);
+  assertEquals(await call(), 200);
+  sent({ visits: 1 });
+  const tokens = servers.calls.map(({ authorization }) => authorization);
+  assertEquals(tokens.includes(bearer), false);
 });
 
 Deno.test("createAuthorizedFetch() accepts the iss of the issuer that trustedIssuers names for the server", async () => {

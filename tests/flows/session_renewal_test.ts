@@ -405,9 +405,7 @@ for (const option of ["client", "knownClients"]) {
   });
 }
 
-Deno.test("createAuthorizedFetch() marks no new registration, and stores nothing for a first sign-in that does not end", async () => {
-  await using servers = await startSessionServers();
-  const { session } = await signedIn(servers);
+test("marks no new registration, and stores nothing for a first sign-in that does not end", async ({ servers, session }) => {
   const end = new OAuthClientError("timeout", "No response");
   let saved = 0;
   const inner = memoryStore();
@@ -437,9 +435,7 @@ Deno.test("createAuthorizedFetch() marks no new registration, and stores nothing
   assertEquals((await store.load())?.isUserAway, undefined);
 });
 
-Deno.test("createAuthorizedFetch() marks the registration where authorize passes a copy of its argument on", async () => {
-  await using servers = await startSessionServers();
-  const { store, session } = await signedIn(servers);
+test("marks the registration where authorize passes a copy of its argument on", async ({ servers, store, session }) => {
   await store.save(withoutRefresh(session));
   servers.revoke();
   const flow = servers.flow({

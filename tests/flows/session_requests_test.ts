@@ -14,7 +14,7 @@ import { AS, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { redirection, resourceFetch, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt, signedIn } from "./_session_world.ts";
+import { fetchAt, signedIn, test } from "./_session_world.ts";
 
 /** Waits for a response, and returns the JSON in its body. */
 async function jsonOf(response: Promise<Response>) {
@@ -82,22 +82,21 @@ Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and
   assert(inputs[0]![1] === init && inputs[1]![0] === request);
 });
 
-Deno.test("createAuthorizedFetch() leaves an Authorization of the caller alone", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("leaves an Authorization of the caller alone", async ({ servers, api, sent }) => {
+  const { resource } = servers;
   const headers = { authorization: "Basic b3du" };
   for (
     const call of [
-      () => api(servers.resource, { headers }),
-      () => api(new Request(servers.resource, { headers })),
-      () => api(new Request(servers.resource), { headers }),
+      () => api(resource, { headers }),
+      () => api(new Request(resource, { headers })),
+      () => api(new Request(resource), { headers }),
     ]
   ) {
     servers.calls.length = 0;
     assertEquals(await statusOf(call()), 401);
     assertEquals(servers.calls.map((one) => one.authorization), ["Basic b3du"]);
   }
-  assertEquals(servers.visits.length, 0);
+  sent({});
 });
 
 Deno.test("createAuthorizedFetch() follows redirects with the token within the resource, and without it elsewhere", async () => {
@@ -176,9 +175,7 @@ Deno.test("createAuthorizedFetch() sends no DPoP proof after a redirect to anoth
   assertEquals(sent, [true, false, false]);
 });
 
-Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect as fetch does", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("keeps or drops method and body in a redirect as fetch does", async ({ servers, api }) => {
   redirectTo(servers, () => `${servers.resource}/there`);
   const init = {
     method: "POST",
@@ -197,9 +194,7 @@ Deno.test("createAuthorizedFetch() keeps or drops method and body in a redirect 
   }
 });
 
-Deno.test("createAuthorizedFetch() renews after a 401 behind a redirect", async () => {
-  await using servers = await startSessionServers();
-  const { api, bearer } = await signedIn(servers);
+test("renews after a 401 behind a redirect", async ({ servers, api, bearer }) => {
   servers.handler = ({ path }) =>
     path === "/mcp"
       ? Response.redirect(`${servers.resource}/`, 307)
@@ -213,9 +208,7 @@ Deno.test("createAuthorizedFetch() renews after a 401 behind a redirect", async 
   assert(authorization !== bearer);
 });
 
-Deno.test("createAuthorizedFetch() fails for redirects that cannot be followed", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("fails for redirects that cannot be followed", async ({ servers, api }) => {
   let location = `${servers.resource}/go/307`;
   redirectTo(servers, () => location);
   const url = `${servers.resource}/go/307`;
@@ -235,9 +228,7 @@ Deno.test("createAuthorizedFetch() fails for redirects that cannot be followed",
   await rejects({}, "invalid or hidden by this runtime");
 });
 
-Deno.test("createAuthorizedFetch() leaves redirects to a caller who handles them", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("leaves redirects to a caller who handles them", async ({ servers, api }) => {
   redirectTo(servers, () => "/elsewhere");
   const url = `${servers.resource}/go/302`;
   assertEquals(await statusOf(api(url, { redirect: "manual" })), 302);
@@ -280,9 +271,7 @@ for (
   });
 }
 
-Deno.test("createAuthorizedFetch() sends a Request again after a 401, also with other members in init", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("sends a Request again after a 401, also with other members in init", async ({ servers, api }) => {
   for (
     const init of [
       undefined,
@@ -324,9 +313,7 @@ function streamOf(text: string) {
 Deno.test("createAuthorizedFetch() renews a missing or expired session before it sends a stream", async () => {
   await using servers = await startSessionServers();
   let now = Date.now();
-  const api = fetchAt(servers, {
-    now: () => now,
-  });
+  const api = fetchAt(servers, { now: () => now });
   for (const grant of ["authorization_code", "refresh_token"]) {
     const { init, state } = streamOf("once");
     servers.requests.length = servers.calls.length = 0;
@@ -339,21 +326,19 @@ Deno.test("createAuthorizedFetch() renews a missing or expired session before it
   }
 });
 
-Deno.test("createAuthorizedFetch() returns the 401 of a stream, and renews before the next one", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("returns the 401 of a stream, and renews before the next one", async ({ servers, api, sent }) => {
   servers.revoke();
   const first = streamOf("once");
   // A Request does not change that, as the stream is not its body.
   const request = new Request(servers.resource, { method: "POST", body: "b" });
   assertEquals(await statusOf(api(request, first.init)), 401);
   assertEquals(first.state.pulls, 1);
-  assertEquals(servers.grants("refresh_token").length, 0);
+  sent({});
   const second = streamOf("again");
   const { body } = await jsonOf(api(servers.resource, second.init));
   assertEquals(body, "again");
   assertEquals(servers.calls.length, 2);
-  assertEquals(servers.grants("refresh_token").length, 1);
+  sent({ refreshes: 1 });
 });
 
 Deno.test("createAuthorizedFetch() keeps the session after any other status, for a stream and for authorize()", async () => {
@@ -383,9 +368,7 @@ Deno.test("createAuthorizedFetch() keeps the session after any other status, for
   assertEquals(servers.visits.length, 0);
 });
 
-Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stream", async () => {
-  await using servers = await startSessionServers();
-  const { api, bearer } = await signedIn(servers);
+test("finds a session by renew() for the 401 of a stream", async ({ servers, api, bearer, sent }) => {
   servers.revoke();
   const { init } = streamOf("once");
   const response = await within(LIMIT_MS, api(servers.resource, init));
@@ -396,7 +379,7 @@ Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stre
   assert(bearer !== `Bearer ${sessions[0]!.token.access_token}`);
   // Also a call that comes later does not refresh what has been renewed.
   assertEquals(await renew(), sessions[0]);
-  assertEquals(servers.grants("refresh_token").length, 1);
+  sent({ refreshes: 1 });
   const ok = await within(LIMIT_MS, api(servers.resource));
   await assertRejects(
     () => api.renew(ok),
@@ -406,9 +389,7 @@ Deno.test("createAuthorizedFetch().renew() finds a session for the 401 of a stre
   await ok.body?.cancel();
 });
 
-Deno.test("createAuthorizedFetch() keeps an event stream open while other calls renew", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test("keeps an event stream open while other calls renew", async ({ servers, api }) => {
   let push!: (event: string) => void;
   servers.handler = ({ path }) => {
     if (path !== "/mcp/events") return undefined;
