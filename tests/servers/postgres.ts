@@ -1,7 +1,7 @@
 /** A PostgreSQL server of a test. */
 
 import { outputOf } from "../../scripts/support/process.ts";
-import { freePort } from "../support/free_port.ts";
+import { onFreePort, stop } from "../support/free_port.ts";
 import { printed } from "../support/printed.ts";
 
 /** Where Debian installs its versions. */
@@ -43,21 +43,28 @@ export async function startPostgres(programs: string) {
     stderr: "piped",
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
-  const port = freePort();
-  const server = new Deno.Command(`${programs}/postgres`, {
-    ...options,
-    args: [
-      ...["-D", data, "-h", "127.0.0.1", "-p", `${port}`],
-      ...["-c", `unix_socket_directories=${directory}`, "-F"],
-    ],
-    stderr: "piped",
-  }).spawn();
+  const { port, server, ended } = await onFreePort(async (port) => {
+    const server = new Deno.Command(`${programs}/postgres`, {
+      ...options,
+      args: [
+        ...["-D", data, "-h", "127.0.0.1", "-p", `${port}`],
+        ...["-c", `unix_socket_directories=${directory}`, "-F"],
+      ],
+      stderr: "piped",
+    }).spawn();
+    try {
+      const ready = /ready to accept connections/;
+      return { port, server, ...await printed(server.stderr, ready) };
+    } catch (error) {
+      await stop(server);
+      throw error;
+    }
+  });
   started.defer(async () => {
     // Its fast shutdown, which disconnects clients.
     server.kill("SIGINT");
     await server.status;
   });
-  const { ended } = await printed(server.stderr, /ready to accept connections/);
   const running = started.move();
   return {
     url: `postgres://test@127.0.0.1:${port}/postgres`,

@@ -1,11 +1,14 @@
 /** A Redis server of a test. */
 
-import { freePort } from "../support/free_port.ts";
+import { onFreePort, stop } from "../support/free_port.ts";
 import { printed } from "../support/printed.ts";
 
 /** Starts a server that keeps nothing. */
-export async function startRedis() {
-  const port = freePort();
+export function startRedis() {
+  return onFreePort(startOn);
+}
+
+async function startOn(port: number) {
   const settings = { port, bind: "127.0.0.1", save: "", appendonly: "no" };
   const args = Object.entries(settings).flatMap(([name, value]) => [
     `--${name}`,
@@ -16,7 +19,10 @@ export async function startRedis() {
   const { ended } = await printed(
     server.stdout,
     /ready to accept connections/i,
-  );
+  ).catch(async (error) => {
+    await stop(server);
+    throw error;
+  });
   return {
     url: `redis://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {

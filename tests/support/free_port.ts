@@ -14,3 +14,30 @@ export function freePort(): number {
     }
   }
 }
+
+/** How many ports are tried: another program may take one before the server listens. */
+const ATTEMPTS = 5;
+
+/** Starts a server on a free port, and on another while it prints that its port is in use. */
+export async function onFreePort<T>(
+  start: (port: number) => Promise<T>,
+): Promise<T> {
+  for (let made = 1;; made++) {
+    try {
+      return await start(freePort());
+    } catch (error) {
+      const isTaken = /address already in use/i.test(String(error));
+      if (!isTaken || made === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Ends a server that did not start, which may have ended by itself. */
+export async function stop(server: Deno.ChildProcess): Promise<void> {
+  try {
+    server.kill("SIGKILL");
+  } catch {
+    // It has ended.
+  }
+  await server.status;
+}
