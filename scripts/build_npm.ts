@@ -19,6 +19,7 @@ import { findKeptImports } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
 import {
   COMPILER_OPTIONS,
+  findMapProblems,
   findRepositoryProblems,
   finishPackageJson,
   NO_POLYFILLS,
@@ -27,6 +28,7 @@ import {
   PROGRAM,
   repositoryUrl,
 } from "./support/npm_package.ts";
+import { npmPack } from "./support/package.ts";
 import { writePackageReadme } from "./support/package_readme.ts";
 import {
   findPortableTests,
@@ -34,6 +36,7 @@ import {
   PORTABLE_FOLDER,
   testPattern,
 } from "./support/portable_tests.ts";
+import { outputOf, temporaryDirectory } from "./support/process.ts";
 
 /** The part of dnt that is used here, so that this file is checked without dnt. */
 interface IDnt {
@@ -74,6 +77,24 @@ async function requireOnlySources(): Promise<void> {
   }
 }
 
+/** Fails if the package, as npm packs it, has declarations without their sources. */
+async function requireSources(): Promise<void> {
+  await using folder = await temporaryDirectory("npm_");
+  const directory = folder.path;
+  const tarball = await npmPack(fileURLToPath(new URL("npm", root)), directory);
+  await outputOf("tar", ["-xzf", tarball], { cwd: directory });
+  const packed = await outputOf("tar", ["-tzf", tarball], { cwd: directory });
+  const files = new Map<string, string>();
+  for (const path of packed.split("\n").filter((path) => path !== "")) {
+    files.set(
+      path.replace(/^package\//, ""),
+      await Deno.readTextFile(`${directory}/${path}`),
+    );
+  }
+  const problems = findMapProblems(files);
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
 /**
  * Completes what dnt wrote: `esm/` has a package.json without `sideEffects`, and
  * bundlers read the one that is nearest to a file.
@@ -99,6 +120,8 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     outDir: "./npm",
     shims: { deno: { test: "dev" } },
     declaration: "inline",
+    // With the sources beside them, so that "go to definition" shows code.
+    declarationMap: true,
     typeCheck: "single",
     esModule: true,
     // No CommonJS: `require` loads ES modules in every Node that is supported.
@@ -123,6 +146,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
       await writePackageReadme("npm", "esm/");
       await requireOnlySources();
       await finishPackageJsons();
+      await requireSources();
       // Bundlers read `sideEffects`.
       const kept = findKeptImports(
         config.name,

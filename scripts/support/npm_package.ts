@@ -115,13 +115,71 @@ export function findRepositoryProblems(
 /** The program of the package, `npx @oauth-helper/client`: its name and source. */
 export const PROGRAM = { name: "oauth-helper", path: "./lib/cli/main.ts" };
 
+/**
+ * Returns declarations with each of them on a line of its own: `deno pack` puts them
+ * after the end of their comments, where they are hard to find.
+ */
+export function withOwnLines(declarations: string): string {
+  return declarations.replace(
+    /^( *?)( ?\*\/|\/\*\*.*?\*\/) (?=\S)/gm,
+    "$1$2\n$1",
+  );
+}
+
+/**
+ * Returns what an editor cannot open in a package, one message for each problem: a
+ * declaration without a map, or a map to a file that is not among the `files`, which
+ * are the texts of the package by their paths.
+ */
+export function findMapProblems(
+  files: ReadonlyMap<string, string>,
+): string[] {
+  const declarations = [...files.keys()].filter((path) =>
+    path.endsWith(".d.ts")
+  );
+  return declarations.flatMap((path) => {
+    const map = files.get(`${path}.map`);
+    if (map === undefined) return [`${path} has no map`];
+    const { sources, sourceRoot = "" } = JSON.parse(map);
+    const base = new URL(sourceRoot, `file:///${path}`);
+    return (sources as string[]).flatMap((source) => {
+      const found = new URL(source, base).pathname.slice(1);
+      return files.has(found) ? [] : [`${path}.map: ${found} is missing`];
+    });
+  });
+}
+
 /** Returns the members of package.json that do not depend on how it is built. */
 export function packageMembers() {
   return {
     description:
       "Everything an OAuth client needs between a 401 and a 200, for every " +
       "JavaScript runtime",
-    keywords: ["oauth", "oauth2", "mcp", "pkce", "dpop", "discovery"],
+    // What people search for.
+    keywords: [
+      "oauth",
+      "oauth2",
+      "oauth2-client",
+      "oauth2.1",
+      "openid-connect",
+      "oidc",
+      "pkce",
+      "dpop",
+      "mcp",
+      "model-context-protocol",
+      "authorization-code",
+      "device-flow",
+      "client-credentials",
+      "token",
+      "refresh-token",
+      "fetch",
+      "cli",
+      "login",
+      "typescript",
+      "deno",
+      "bun",
+      "cloudflare-workers",
+    ],
     license: config.license,
     sideEffects: false,
     // From these on, `require` loads ES modules.
@@ -142,6 +200,8 @@ interface IBuiltPackageJson {
  * - with `type`, so that nothing has to guess the format of a file beside the folder
  *   `esm/`, which has a package.json of its own;
  * - with exports for `require` as well, as dnt names the condition `import` alone;
+ * - with the declarations as the first condition, as TypeScript takes the first one
+ *   that matches;
  * - with an export of package.json, which tools read;
  * - with paths of programs as npm writes them: it "corrects" others at publication.
  */
@@ -149,9 +209,10 @@ export function finishPackageJson(
   packageJson: IBuiltPackageJson,
 ): Record<string, unknown> {
   const { exports, bin } = packageJson;
-  const modules = Object.entries(exports).map(([name, { import: path }]) =>
-    [name, path] as const
-  );
+  const modules = Object.entries(exports).map(([name, { import: path }]) => {
+    const types = path.replace(/\.js$/, ".d.ts");
+    return [name, { types, default: path }] as const;
+  });
   const programs = Object.entries(bin).map(([name, path]) =>
     [name, path.replace(/^\.\//, "")] as const
   );

@@ -1,5 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { finishPackageJson } from "../../scripts/support/npm_package.ts";
+import {
+  findMapProblems,
+  finishPackageJson,
+  withOwnLines,
+} from "../../scripts/support/npm_package.ts";
 
 // The consumer tests hold the rest, but see what dnt writes only where JSR responds.
 Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest", () => {
@@ -16,14 +20,52 @@ Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest"
     {
       name: "x",
       exports: {
-        // Without a condition, so that `require` finds them too.
-        ".": "./esm/mod.js",
-        "./sub": "./esm/lib/sub/mod.js",
+        // Without `import`, so that `require` finds them too.
+        ".": { types: "./esm/mod.d.ts", default: "./esm/mod.js" },
+        "./sub": {
+          types: "./esm/lib/sub/mod.d.ts",
+          default: "./esm/lib/sub/mod.js",
+        },
         "./package.json": "./package.json",
       },
       bin: { program: "esm/lib/main.js" },
       sideEffects: false,
       type: "module",
     },
+  );
+  assertEquals(
+    JSON.stringify(
+      finishPackageJson({ exports: { ".": { import: "./m.js" } }, bin: {} })
+        .exports,
+    ),
+    '{".":{"types":"./m.d.ts","default":"./m.js"},"./package.json":"./package.json"}',
+  );
+});
+
+Deno.test("withOwnLines() puts declarations below their comments", () => {
+  assertEquals(
+    withOwnLines(
+      "/** A. */ export interface A {\n  /** B. */ b: C;\n  /**\n   * D.\n" +
+        "   */ d(/** e */ e: 1): void;\n}\n/**\n * F.\n */ export declare const f;",
+    ),
+    "/** A. */\nexport interface A {\n  /** B. */\n  b: C;\n  /**\n   * D.\n" +
+      "   */\n  d(/** e */ e: 1): void;\n}\n/**\n * F.\n */\nexport declare const f;",
+  );
+});
+
+Deno.test("findMapProblems() finds declarations that lead to no source", () => {
+  const map = (source: string) => JSON.stringify({ sources: [source] });
+  assertEquals(
+    findMapProblems(
+      new Map([
+        ["esm/lib/a.d.ts", ""],
+        ["esm/lib/a.d.ts.map", map("../../src/lib/a.ts")],
+        ["src/lib/a.ts", ""],
+        ["esm/b.d.ts", ""],
+        ["esm/b.d.ts.map", map("../src/b.ts")],
+        ["esm/c.d.ts", ""],
+      ]),
+    ),
+    ["esm/b.d.ts.map: src/b.ts is missing", "esm/c.d.ts has no map"],
   );
 });
