@@ -38,57 +38,64 @@ const ASKING = `\
 Signs in first if there is no session, but only where the standard error is a
 terminal: elsewhere the exit status is 3.`;
 
-/** Of each command: what stands before its options, and after them. */
-const COMMANDS: Readonly<Record<Command, [before: string, after?: string]>> = {
-  login: [
-    `\
+/** The help of a command. */
+interface IHelp {
+  readonly does: string;
+  readonly usage: string;
+  /** What stands after the options. */
+  readonly notes?: string;
+  /** The exit status, where it is not that of the others. */
+  readonly ending?: string;
+}
+
+const COMMANDS: Readonly<Record<Command, IHelp>> = {
+  login: {
+    does: `\
 Signs in with the browser, keeps the session, and requests URL once with the
-token: if it is refused, the exit status is 1.
-
-  oauth-helper login [options] URL`,
-    `\
+token: if it is refused, the exit status is 1.`,
+    usage: "oauth-helper login [options] URL",
+    notes: `\
 A valid session with the scopes of --scope is not replaced, unless URL refuses
-its token. Errors name options in camelCase: assumePkce is --assume-pkce.`,
-  ],
-  token: [
-    `\
+its token.`,
+  },
+  token: {
+    does: `\
 Prints only the access token, refreshed if necessary. Without a session for URL,
-it is that of the longest resource that has URL below its path.
-
-  oauth-helper token [options] URL
-
+it is that of the longest resource that has URL below its path.`,
+    usage: `\
+oauth-helper token [options] URL
   curl -H "Authorization: Bearer $(oauth-helper token URL)" URL`,
-    ASKING,
-  ],
-  headers: [
-    `\
+    notes: ASKING,
+  },
+  headers: {
+    does: `\
 Prints the header fields of a request as JSON, for hosts that run a helper.
 Without a session for URL, they are those of the longest resource that has URL
-below its path.
-
-  oauth-helper headers [options] URL
-
+below its path.`,
+    usage: `\
+oauth-helper headers [options] URL
   curl -H @<(oauth-helper headers --lines URL) URL`,
-    ASKING,
-  ],
-  logout: [`\
+    notes: ASKING,
+  },
+  logout: {
+    does: `\
 Revokes the tokens where the server can, and deletes the session. If the server
 cannot be reached, the session is kept, and the exit status is 1; likewise if
---client cannot delete the client at present.
-
-  oauth-helper logout [options] URL`],
-  status: [`\
-Lists the sessions, without tokens.
-
-  oauth-helper status [options]`],
-  doctor: [
-    `\
+--client cannot delete the client at present.`,
+    usage: "oauth-helper logout [options] URL",
+  },
+  status: {
+    does: "Lists the sessions, without tokens.",
+    usage: "oauth-helper status [options]",
+  },
+  doctor: {
+    does: `\
 Diagnoses why a client cannot obtain a token for a URL, or why servers refuse
-a client metadata document.
-
-  oauth-helper doctor [options] URL
-  oauth-helper doctor --client-metadata DOCUMENT [URL]`,
-    `\
+a client metadata document.`,
+    usage: `\
+oauth-helper doctor [options] URL
+  oauth-helper doctor --client-metadata DOCUMENT [options] [URL]`,
+    notes: `\
 Without --register and --sign-in, requests are GET, and with --browser OPTIONS.
 Only a URL that responds to GET with 400, 404, 405, 406 or a page receives a
 POST, without the header fields of --header: a ping of the Model Context
@@ -98,12 +105,13 @@ A sign-in registers a client unless there is one, calls the URL once with the
 token, refreshes it, and revokes it at the end. No other session is used, and
 none is kept. Where it needs --allow-http, or --trusted-issuer for a server with
 endpoints of another origin, it is not tried without that option. The report has
-no header fields that were sent, no tokens and no codes.
-
-The exit status is 0 if a client can continue, if need be with the options that
-the verdict names; 1 if it stops whatever its options. In Deno, -N is enough;
+no header fields that were sent, no tokens and no codes. In Deno, -N is enough;
 the browser needs --allow-run, and --html --allow-write.`,
-  ],
+    ending: `\
+Exit status: 0 if a client can continue, if need be with the options that the
+verdict names; 1 if it stops whatever its options; 2 for invalid arguments.
+After Ctrl-C it is 130.`,
+  },
 };
 
 const WIDTH = 80;
@@ -116,19 +124,29 @@ function optionLines(
 ): string[] {
   const words = typeof help === "string" ? help : help[command] ?? "";
   const named = `${short ? `-${short}, ` : ""}--${name} ${value ?? ""}`;
-  const lines = [`  ${named}`.padEnd(INDENT)];
+  const column = " ".repeat(INDENT);
+  // A long name has a line of its own.
+  const lines = named.length + 3 < INDENT
+    ? [`  ${named}`.padEnd(INDENT)]
+    : [`  ${named}`, column];
   for (const word of words.split(" ")) {
     const line = `${lines.at(-1)}${word} `;
     if (line.trimEnd().length <= WIDTH) lines[lines.length - 1] = line;
-    else lines.push(`${" ".repeat(INDENT)}${word} `);
+    else lines.push(`${column}${word} `);
   }
   return lines.map((line) => line.trimEnd());
 }
 
 /** Returns the help of a command. */
 export function helpOf(command: Command): string {
-  const [before, after] = COMMANDS[command];
+  const { does, usage, notes, ending = ENDING } = COMMANDS[command];
   const options = Object.entries(optionsOf(command))
     .flatMap((option) => optionLines(command, option)).join("\n");
-  return [before, options, ...(after ? [after] : []), ENDING].join("\n\n");
+  return [
+    does,
+    `Usage:\n  ${usage}`,
+    `Options:\n${options}`,
+    ...(notes ? [notes] : []),
+    ending,
+  ].join("\n\n");
 }

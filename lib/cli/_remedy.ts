@@ -62,10 +62,26 @@ const UNREGISTERED =
   "--client-secret-file, --issuer; or an initial access token: " +
   "--registration-token-file, --issuer. `oauth-helper doctor URL` says more.";
 
-/** For messages that name options of the library. */
-const NOTE =
-  "An option that the message names in camelCase, such as assumePkce, is " +
-  "--assume-pkce here.";
+/** The options of the library that messages name, as those of the command. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  allowHttp: "--allow-http",
+  assumePkce: "--assume-pkce",
+  redirectUri: "--redirect-uri",
+  requireIss: "--require-iss",
+  serverMetadata: "--server-metadata",
+  trustedIssuers: "--trusted-issuer",
+  trustedResources: "--trusted-resource",
+};
+
+/** Returns a message of the library with the options of the command. */
+function inOptionsOfCommand(message: string): string {
+  return message
+    .replace(
+      /\b[a-z]+[A-Z][A-Za-z]+\b/g,
+      (word) => Object.hasOwn(OPTIONS, word) ? OPTIONS[word] ?? word : word,
+    )
+    .replaceAll("(set --", "(use --");
+}
 
 /** Returns the remedies that depend on more than the code of an error. */
 function specialRemedyOf(
@@ -97,8 +113,11 @@ function specialRemedyOf(
 /** Returns an error as the program prints it, with a remedy for the user. */
 export function explain(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const { message } = error instanceof Error ? error : new Error(String(error));
-  if (!isOAuthClientError(error)) return new Failure(ExitCode.Failed, message);
+  const failure = error instanceof Error ? error : new Error(String(error));
+  if (!isOAuthClientError(error)) {
+    return new Failure(ExitCode.Failed, failure.message);
+  }
+  const message = inOptionsOfCommand(failure.message);
   const { code } = error;
   if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
   const { action, retryAfter } = adviceFor(error);
@@ -107,7 +126,7 @@ export function explain(error: unknown): Failure {
     reauthorize: "Run `oauth-helper login URL --fresh`.",
     reregister: "Run `oauth-helper login URL --fresh`.",
     ask_user: "Run the command again to be asked again.",
-    give_up: `\`oauth-helper doctor URL\` may say why. ${NOTE}`,
+    give_up: "`oauth-helper doctor URL` may say why.",
   };
   return new Failure(
     ExitCode.Failed,

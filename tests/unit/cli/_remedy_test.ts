@@ -60,7 +60,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [new OAuthClientError("invalid_session", "m"), 1, /--key-command/],
     [new OAuthClientError("sign_in_required", "m"), 1, /login URL/],
     [new OAuthClientError("url_refused", "m"), 1, /--allow-http/],
-    [new OAuthClientError("identifier_mismatch", "m"), 1, /--assume-pkce/],
+    [new OAuthClientError("identifier_mismatch", "m"), 1, /doctor URL/],
     [
       new OAuthClientError("oauth_error", "m", { error: "access_denied" }),
       1,
@@ -76,4 +76,21 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     assertMatch(failure.remedy ?? "", remedy);
   }
   assertEquals(explain("m").message, "m");
+});
+
+Deno.test("explain() names the options of the command in messages of the library", () => {
+  const rows = [
+    ["x (set allowHttp to allow it)", "x (use --allow-http to allow it)"],
+    [
+      "set trustedIssuers, or redirectUri",
+      "set --trusted-issuer, or --redirect-uri",
+    ],
+    ["assumePkce", "--assume-pkce"],
+    ["assumePkceNot, toString and constructor", undefined],
+  ] as const;
+  for (const [message, expected = message] of rows) {
+    const error = new OAuthClientError("unsupported", message);
+    assertEquals(explain(error).message, expected);
+  }
+  assertEquals(explain(new Error("allowHttp")).message, "allowHttp");
 });

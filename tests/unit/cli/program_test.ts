@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { run } from "./_host.ts";
 
 const COMMANDS = ["login", "token", "headers", "logout", "status", "doctor"];
@@ -10,6 +15,17 @@ Deno.test("runOn() prints the help of the program and of each command, in 80 col
     for (const args of helps) {
       const { code, output, errors } = await run(args);
       assertEquals([code, errors], [0, ""], args.join(" "));
+      // One form: what it does, how it is called, its options, its exit status.
+      const form =
+        /^[A-Z][^:]*(: [^:]*)?\.\n\nUsage:\n {2}oauth-helper [^]*\n\nOptions:\n {2}-[^]*\n\nExit status: /;
+      assertMatch(output, form);
+      // The value of a long option does not touch its description.
+      for (const line of output.split("\n")) {
+        if (!line.startsWith("  -") || /^ {2}--[\w-]+ [A-Z]+$/.test(line)) {
+          continue;
+        }
+        assertEquals(line[25], " ", line);
+      }
       texts.add(output);
     }
   }
