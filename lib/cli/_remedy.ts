@@ -74,8 +74,8 @@ const OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Returns a message of the library with the options of the command. */
-function inOptionsOfCommand(message: string): string {
-  return message
+function inOptionsOfCommand(text: string): string {
+  return text
     .replace(
       /\b[a-z]+[A-Z][A-Za-z]+\b/g,
       (word) => Object.hasOwn(OPTIONS, word) ? OPTIONS[word] ?? word : word,
