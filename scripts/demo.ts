@@ -56,6 +56,12 @@ async function runWithOwnServers(
   let ok = true;
   try {
     await using servers = await startServers();
+    output.text(
+      "From a 401 to a 200: each step of an OAuth client, then all of",
+    );
+    output.text(
+      "them in one call. Real servers on this machine, nothing else.\n",
+    );
     output.text(`Resource ${servers.target}`);
     output.text(`Authorization server ${servers.issuer} (oidc-provider)`);
     const demo = createDemo(servers, output);

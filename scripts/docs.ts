@@ -1,33 +1,30 @@
 /**
- * Builds the pages of the documentation into `./docs`, with `deno doc --html`.
+ * Builds the documentation into `./docs`, as one site: the symbols, by `deno doc --html`,
+ * and the pages, from README on.
  *
- * `deno doc` resolves a `{@link}` only to what the same entry point exports. The
- * links to other entry points are completed here, and a link to what no entry point
- * exports fails: on a page it is plain text that looks like a link in an editor.
- *
- * `deno doc` does not group by `@category`: the first page gets a list that does.
+ * A docstring that links what no entry point exports fails: on a page it is plain text
+ * that looks like a link in an editor. `deno doc` does not group by `@category`: the
+ * list of all symbols is made here.
  */
-import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { deno, root } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
+import { writePages } from "./support/pages.ts";
 import { outputOf } from "./support/process.ts";
 
 const paths = entryPoints.map(({ path }) => path);
 const directory = new URL("docs/", root);
 
-/** Returns the page of each exported name; of the main entry point where several have it. */
-async function findPages(): Promise<Map<string, string>> {
-  const pages = new Map<string, string>();
+/** Returns the names that have a page. */
+async function findNames(): Promise<Set<string>> {
+  const names = new Set<string>();
   for await (const path of filesBelow(directory)) {
-    const [, folder, name] = /^(.*)~\/([^/]+)\.html$/.exec(path) ?? [];
-    if (name === undefined) continue;
-    const isMain = folder === "";
-    if (isMain || !pages.has(name)) pages.set(name, path);
+    const [, name] = /~\/([^/]+)\.html$/.exec(path) ?? [];
+    if (name !== undefined) names.add(name);
   }
-  return pages;
+  return names;
 }
 
 /** The categories, in the order of the list: what most programs need comes first. */
@@ -110,29 +107,11 @@ async function listByCategory(): Promise<string> {
   return `<div class="markdown" id="categories">${sections.join("\n")}</div>`;
 }
 
-/** Returns the names that public docstrings link, by the text that a page shows. */
-async function findLinkedNames(): Promise<Map<string, string>> {
+/** Returns the names that public docstrings link. */
+async function findLinkedNames(): Promise<Set<string>> {
   const json = await describe(...paths);
-  const links = json.matchAll(
-    /\{@link(?:code)?\s+([\w.]+)(?:\s*\|\s*([^}]+))?\}/g,
-  );
-  return new Map(
-    [...links].map(([, name = "", label = name]) => [label.trim(), name]),
-  );
-}
-
-/** Links what `deno doc` left as text; `locate` returns the URL of a name's page. */
-function completeLinks(
-  html: string,
-  locate: (label: string) => string | undefined,
-): string {
-  return html.replace(
-    /(<a [^>]*>)?<code>([\w.]+)<\/code>/g,
-    (text, link: string | undefined, label: string) => {
-      const url = link === undefined ? locate(label) : undefined;
-      return url === undefined ? text : `<a href="${url}">${text}</a>`;
-    },
-  );
+  const links = json.matchAll(/\{@link(?:code)?\s+(?!https?:)([\w.]+)/g);
+  return new Set([...links].map(([, name = ""]) => name));
 }
 
 /** Builds the pages; returns the names that are linked and not exported. */
@@ -144,30 +123,21 @@ async function build(): Promise<string[]> {
     `--output=${fileURLToPath(directory)}`,
   ];
   if (await deno("doc", "--quiet", ...args, ...paths) !== 0) Deno.exit(1);
-  const pages = await findPages();
-  const linked = await findLinkedNames();
-  const pageOf = (name: string) =>
-    pages.get(name) ?? pages.get(name.replace(".", ".prototype."));
-  for await (const path of filesBelow(directory)) {
-    if (!path.endsWith(".html")) continue;
-    const file = new URL(path, directory);
-    const html = completeLinks(await Deno.readTextFile(file), (label) => {
-      const page = pageOf(linked.get(label) ?? "");
-      return page && relative(dirname(path), page);
-    });
-    await Deno.writeTextFile(file, html);
-  }
-  const index = new URL("index.html", directory);
-  const html = await Deno.readTextFile(index);
-  const examples = html.indexOf('<section class="section"');
+  const names = await findNames();
+  const index = await Deno.readTextFile(new URL("index.html", directory));
+  const examples = index.indexOf('<section class="section"');
   if (examples === -1) throw new Error("docs/index.html has no section");
   const list = await listByCategory();
   await Deno.writeTextFile(
-    index,
-    html.slice(0, examples) + list + html.slice(examples),
+    new URL("api.html", directory),
+    index.slice(0, examples) + list + index.slice(examples),
   );
-  console.log(`${pages.size} pages of names, from docs/index.html on.`);
-  return [...linked.values()].filter((name) => !pageOf(name)).sort();
+  const count = await writePages(directory, index);
+  console.log(`${count} pages and ${names.size} names: docs/index.html`);
+  const linked = await findLinkedNames();
+  const isThere = (name: string) =>
+    names.has(name) || names.has(name.replace(".", ".prototype."));
+  return [...linked].filter((name) => !isThere(name)).sort();
 }
 
 if (import.meta.main) {

@@ -1,9 +1,10 @@
+import process from "node:process";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
-const url = new URL(Deno.args[0] ?? "https://api.example/mcp");
+const url = new URL(process.argv[2] ?? "https://api.example/mcp");
 const api = createAuthorizedFetch(url, {
   store: fileStore(".session.json"),
   authorize: codeFlow({
@@ -21,4 +22,4 @@ for (const { name } of tools) console.log(name);
 await client.close();
 // Deno 2.9 keeps running after this: it loses the abort of a stream of events whose
 // `Response` was garbage-collected.
-Deno.exit();
+process.exit();

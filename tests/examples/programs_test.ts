@@ -1,6 +1,8 @@
 /** The examples as programs, with real servers and a stand-in for the browser. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { createTestServers } from "../../lib/testing/mod.ts";
+import { startHosts } from "../servers/apis/_hosts.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { createBrowser } from "../servers/browser.ts";
@@ -15,6 +17,29 @@ import { createDesk } from "./_programs.ts";
 function grantsOf(requests: readonly string[]): string[] {
   return requests.filter((one) => !one.includes("/.well-known/"));
 }
+
+Deno.test("first_program.ts signs in at the first run only", async () => {
+  const { fetch, resource, issuer, received } = createTestServers({
+    resource: "https://api.example/notes",
+  });
+  await using hosts = startHosts(Object.fromEntries(
+    [resource, issuer].map((url) => [
+      new URL(url).origin,
+      ({ method, url, headers, body }) =>
+        fetch(url, {
+          method,
+          headers,
+          ...(body !== "" && { body }),
+        }),
+    ]),
+  ));
+  await using desk = await createDesk({ sockets: hosts.sockets });
+  for (const signIns of [1, 1]) {
+    const output = await desk.start("first_program.ts").output();
+    assertMatch(output, /^200 /);
+    assertEquals(received("authorization").length, signIns);
+  }
+});
 
 Deno.test("device_login.ts signs in with a code on another device", async () => {
   await using desk = await createDesk();

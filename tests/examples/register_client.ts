@@ -1,7 +1,8 @@
 /** Registers a web server once; prints the client, for its configuration. */
+import process from "node:process";
 import { discoverAuthorization, ensureClient } from "@oauth-helper/client";
 
-const [resource = "", redirectUri = ""] = Deno.args;
+const [resource = "", redirectUri = ""] = process.argv.slice(2);
 const { serverMetadata } = await discoverAuthorization(resource);
 const client = await ensureClient(serverMetadata, {
   clientMetadata: {

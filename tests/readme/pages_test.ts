@@ -1,4 +1,4 @@
-/** The links of the pages in `.github/docs` lead to files and headings that exist. */
+/** The links of the pages and of the index of examples lead to what exists. */
 import { assert, assertEquals } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
 
@@ -15,9 +15,15 @@ function fragmentsOf(page: string): string[] {
 
 const read = (url: URL) => Deno.readTextFileSync(url);
 
-for (const { name } of Deno.readDirSync(PAGES)) {
+const EXAMPLES = new URL("../examples/", import.meta.url);
+const INDEX = new URL("README.md", EXAMPLES);
+
+const pages = [...Deno.readDirSync(PAGES)]
+  .filter(({ name }) => name.endsWith(".md"))
+  .map(({ name }) => new URL(name, PAGES));
+for (const base of [...pages, INDEX]) {
+  const name = base.pathname.split("/").slice(-2).join("/");
   Deno.test(`the links of ${name} lead to what exists`, () => {
-    const base = new URL(name, PAGES);
     const page = read(base);
     const links = [...page.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)];
     assert(links.length > 0);
@@ -25,13 +31,37 @@ for (const { name } of Deno.readDirSync(PAGES)) {
       const url = new URL(link, base);
       const fragment = url.hash.slice(1);
       url.hash = "";
-      assert(Deno.statSync(url).isFile, link);
+      assert(Deno.statSync(url), link);
       const isThere = fragment === "" || fragmentsOf(read(url))
         .includes(fragment);
       assert(isThere, `no heading for ${link}`);
     }
   });
 }
+
+Deno.test("errors.md has a heading for each code", () => {
+  const errors = read(new URL("../../lib/core/errors.ts", import.meta.url));
+  const [, union = ""] = /type OAuthClientErrorCode =(.*?);/s.exec(errors) ??
+    [];
+  const codes = [...union.matchAll(/"(\w+)"/g)].map(([, code = ""]) => code);
+  const page = read(new URL("errors.md", PAGES));
+  const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, code]) => code);
+  assertEquals(headings.sort(), codes.sort());
+});
+
+Deno.test("the index of examples names each of them", () => {
+  const index = read(INDEX);
+  for (const folder of ["", "apis/", "hosts/", "workloads/"]) {
+    for (
+      const { name, isFile } of Deno.readDirSync(new URL(folder, EXAMPLES))
+    ) {
+      const isExample = isFile && /\.(ts|html)$/.test(name) &&
+        !name.startsWith("_") &&
+        (!name.endsWith("_test.ts") || name === "mcp_client_test.ts");
+      if (isExample) assert(index.includes(`](${folder}${name})`), name);
+    }
+  }
+});
 
 Deno.test("servers-of-yours.md has each finding of the doctor in one table", () => {
   const rules = read(new URL("../doctor/snapshots/rules.txt", import.meta.url));

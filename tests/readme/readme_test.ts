@@ -1,14 +1,11 @@
-/** The examples in this folder are in README.md, character for character, and work. */
-import { exportPKCS8 } from "jose";
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { getClaimsFromJWT, type IToken, OAuthClientError } from "../../mod.ts";
+/** The programs of README.md are in files, character for character, which are checked. */
+import { assert, assertEquals } from "@std/assert";
+import { getClaimsFromJWT, type IToken } from "../../mod.ts";
 import config from "../../deno.json" with { type: "json" };
 import { findLinkedPaths } from "../../scripts/support/package_readme.ts";
-import { startFlowServers, statusFor } from "../servers/_flow.ts";
+import { statusFor } from "../servers/_flow.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
-import { ec, pairOf } from "../support/keys.ts";
 import { getTokenForUser } from "../examples/cross_app_access.ts";
-import { device, service, signed } from "./other_grants.ts";
 
 const root = new URL("../..", import.meta.url);
 
@@ -16,22 +13,30 @@ function read(path: string): string {
   return Deno.readTextFileSync(new URL(path, root));
 }
 
-const EXAMPLES = [
-  "tests/examples/command_line.ts",
-  "tests/examples/service.ts",
-  "tests/examples/page_popup.html",
-  "tests/readme/other_grants.ts",
-];
+Deno.test("README.md contains tests/examples/first_program.ts", () => {
+  const blocks = [
+    ...read("README.md").matchAll(/^```ts[^\n]*\n(.*?)^```$/gms),
+  ].map(([, code = ""]) => code);
+  assert(blocks.includes(read("tests/examples/first_program.ts")));
+});
 
-for (const path of EXAMPLES) {
-  Deno.test(`README.md contains ${path}`, () => {
-    const blocks = [
-      ...read("README.md").matchAll(/^```(?:ts|html)[^\n]*\n(.*?)^```$/gms),
-    ]
-      .map(([, code = ""]) => code);
-    assert(blocks.includes(read(path)), `no code block is ${path}`);
-  });
-}
+Deno.test("README.md contains the parts of tests/readme/parts.ts", () => {
+  const readme = read("README.md");
+  const parts = [
+    ...read("tests/readme/parts.ts").matchAll(
+      /^ *\/\/ part\n(.*?)^ *\/\/ end$/gms,
+    ),
+  ];
+  assertEquals(parts.length, 3);
+  for (const [, part = ""] of parts) {
+    const code = part.replace(/^ {2}/gm, "");
+    assert(readme.includes(code), `README.md lacks\n${code}`);
+  }
+});
+
+Deno.test("README.md has at most 10 kB", () => {
+  assert(new TextEncoder().encode(read("README.md")).length <= 10_000);
+});
 
 Deno.test("the links of README.md lead to files that are published", () => {
   const links = findLinkedPaths(read("README.md"));
@@ -61,30 +66,4 @@ Deno.test("getTokenForUser() gets from an ID token to a 200", async () => {
   const idToken = await servers.signInAtIdp("ada");
   const token = await getTokenForUser(idpMetadata, context, idToken);
   await assertAccepted(context.resource, token, "ada");
-});
-
-Deno.test("service and signed send their credentials to no other issuer", async () => {
-  const pair = await pairOf(ec("P-256"), true);
-  const pem = await exportPKCS8(pair.privateKey);
-  await using servers = await startFlowServers();
-  const { context } = servers;
-  for (const authorize of [service, signed(pem)]) {
-    const error = await assertRejects(
-      () => authorize({ context, scopes: [] }),
-      OAuthClientError,
-    );
-    assertEquals(error.code, "issuer_mismatch");
-  }
-});
-
-Deno.test("device requires a server with a device authorization endpoint", async () => {
-  await using servers = await startFlowServers();
-  const { device_authorization_endpoint: _, ...serverMetadata } =
-    servers.context.serverMetadata;
-  const context = { ...servers.context, serverMetadata };
-  const error = await assertRejects(
-    () => device({ context, scopes: [] }),
-    OAuthClientError,
-  );
-  assertEquals(error.code, "unsupported");
 });

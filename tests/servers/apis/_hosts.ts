@@ -13,6 +13,7 @@ export interface IHostRequest {
   headers: Headers;
   /** The bearer token. */
   bearer: string | undefined;
+  body: string;
   /** The form in the body. */
   form: URLSearchParams;
 }
@@ -70,8 +71,10 @@ export function startHosts(handlers: Record<string, HostHandler>): IHosts {
     const server = serve(async (request) => {
       const { method, headers } = request;
       const url = new URL(origin + request.url.slice(server.origin.length));
-      const form = new URLSearchParams(await request.text());
-      const one = { method, url, headers, bearer: bearerOf(headers), form };
+      const body = await request.text();
+      const form = new URLSearchParams(body);
+      const bearer = bearerOf(headers);
+      const one = { method, url, headers, bearer, body, form };
       received.push(one);
       const handle = handlers[`${method} ${origin}${url.pathname}`] ??
         handlers[origin] ?? notFound;
