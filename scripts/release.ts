@@ -3,14 +3,18 @@
  *
  * - `readme` removes the notice from README.md that the package is not published. It
  *   is run once, before the first release.
+ * - `missing` says what is missing for a first publication. It publishes nothing, and
+ *   fails as long as something is missing.
  * - `check TAG` checks that the tag is the version in deno.json, and that README.md
  *   has no such notice.
  * - `pack` collects in `./release` what is published, after `deno task build:npm`: the
  *   sources for JSR, and the tarball for npm.
  */
 import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
 import config from "../deno.json" with { type: "json" };
 import { root } from "./support/deno.ts";
+import { repositoryUrl } from "./support/npm_package.ts";
 import { copySources, npmPack } from "./support/package.ts";
 
 /** How the section of README.md begins, before and after the first release. */
@@ -50,6 +54,109 @@ export function findReleaseProblems(
   return problems;
 }
 
+/** What a first publication depends on. */
+export interface IReadiness {
+  readonly version: string;
+  readonly readme: string;
+  readonly changelog: string;
+  /** URL of the repository, if it is known. */
+  readonly repository: string | undefined;
+  /** Whether npm has a package of this name; undefined if npm did not respond. */
+  readonly isNameTaken: boolean | undefined;
+  /** The workflow that publishes. */
+  readonly workflow: {
+    readonly jobs: Readonly<
+      Record<string, {
+        readonly environment?: string;
+        readonly permissions?: Readonly<Record<string, string>>;
+        readonly steps: readonly {
+          readonly uses?: string;
+          readonly run?: string;
+        }[];
+      }>
+    >;
+  };
+}
+
+/** Returns what is missing for a first publication, one message for each point. */
+export function findMissing(
+  { version, readme, changelog, repository, isNameTaken, workflow }: IReadiness,
+): string[] {
+  const { build, publish } = workflow.jobs;
+  const steps = publish?.steps ?? [];
+  const unpinned = Object.values(workflow.jobs)
+    .flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []))
+    .filter((uses) => !/@[0-9a-f]{40}$/.test(uses));
+  const points: [isMissing: boolean, message: string][] = [
+    [
+      repository === undefined,
+      "The URL of the repository is unknown: set REPOSITORY in scripts/support/npm_package.ts",
+    ],
+    [
+      isNameTaken === undefined,
+      `npm did not say whether ${config.name} is free: run this where it responds`,
+    ],
+    [
+      isNameTaken === true,
+      `npm has a package ${config.name} already: this is no first publication`,
+    ],
+    [
+      !readme.includes(PUBLISHED),
+      "README.md says that nothing is published: run `deno task release readme`",
+    ],
+    [
+      !changelog.includes(`\n## ${version} - `),
+      `CHANGELOG.md has no entry for ${version}`,
+    ],
+    [
+      !build || build.permissions?.["id-token"] !== undefined,
+      "publish.yml has no job `build` without `id-token`",
+    ],
+    [
+      publish?.permissions?.["id-token"] !== "write" ||
+      publish.environment !== "release" ||
+      !steps.some(({ run }) => run?.includes("--provenance")),
+      "publish.yml has no job `publish` in the environment `release`, with `id-token: write` and `--provenance`",
+    ],
+    [
+      unpinned.length > 0,
+      `publish.yml has actions without a commit: ${
+        [...new Set(unpinned)].join(", ")
+      }`,
+    ],
+  ];
+  return points.filter(([isMissing]) => isMissing).map(([, text]) => text);
+}
+
+/** Asks npm whether it has a package of this name. */
+async function isTaken(): Promise<boolean | undefined> {
+  const { code, stderr } = await new Deno.Command("npm", {
+    args: ["view", config.name, "name"],
+  }).output();
+  if (code === 0) return true;
+  return new TextDecoder().decode(stderr).includes("E404") ? false : undefined;
+}
+
+const read = (path: string) => Deno.readTextFile(new URL(path, root));
+
+/** Prints what is missing for a first publication; returns the exit code. */
+async function printMissing(): Promise<number> {
+  const missing = findMissing({
+    version: config.version,
+    readme: await read("README.md"),
+    changelog: await read("CHANGELOG.md"),
+    repository: repositoryUrl(Deno.env.toObject()),
+    isNameTaken: await isTaken(),
+    workflow: parse(await read(".github/workflows/publish.yml")),
+  });
+  for (const message of missing) console.error(`- ${message}`);
+  console.log(
+    "What no program can see: the scope and the package on JSR, the organization on " +
+      "npm, and the environment `release` with its reviewers (RELEASING.md).",
+  );
+  return missing.length === 0 ? 0 : 1;
+}
+
 /** Collects what is published; returns the path of the tarball for npm. */
 async function pack(): Promise<string> {
   const directory = fileURLToPath(new URL("release", root));
@@ -73,8 +180,10 @@ if (import.meta.main) {
     if (problems.length > 0) Deno.exit(1);
   } else if (command === "pack") {
     console.log(await pack());
+  } else if (command === "missing") {
+    Deno.exit(await printMissing());
   } else {
-    console.error("Usage: deno task release readme|check TAG|pack");
+    console.error("Usage: deno task release readme|missing|check TAG|pack");
     Deno.exit(2);
   }
 }

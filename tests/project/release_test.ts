@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
+  findMissing,
   findReleaseProblems,
   markPublished,
   PUBLISHED,
@@ -25,5 +26,51 @@ Deno.test("findReleaseProblems() finds another tag, and the notice that nothing 
   ];
   for (const [tag, text, problems] of rows) {
     assertEquals(findReleaseProblems(tag, "1.2.3", text).length, problems, tag);
+  }
+});
+
+const PINNED = `actions/checkout@${"a".repeat(40)}`;
+
+Deno.test("findMissing() says what a first publication lacks", () => {
+  const build = {
+    permissions: { contents: "read" },
+    steps: [{ uses: PINNED }],
+  };
+  const publish = {
+    environment: "release",
+    permissions: { "id-token": "write" },
+    steps: [{ run: "npm publish --provenance" }],
+  };
+  const ready = {
+    version: "1.2.3",
+    readme: PUBLISHED,
+    changelog: "# Changelog\n\n## 1.2.3 - 2026-01-01\n",
+    repository: "https://code.example/client",
+    isNameTaken: false,
+    workflow: { jobs: { build, publish } },
+  };
+  assertEquals(findMissing(ready), []);
+  const lacks: Record<string, object> = {
+    REPOSITORY: { repository: undefined },
+    "did not say": { isNameTaken: undefined },
+    "no first publication": { isNameTaken: true },
+    "release readme": { readme: UNPUBLISHED },
+    "no entry for 1.2.4": { version: "1.2.4" },
+    "no job `build`": { workflow: { jobs: { publish } } },
+    "no job `publish`": {
+      workflow: { jobs: { build, publish: { ...publish, steps: [] } } },
+    },
+    "without a commit: actions/checkout@v6": {
+      workflow: {
+        jobs: {
+          build: { ...build, steps: [{ uses: "actions/checkout@v6" }] },
+          publish,
+        },
+      },
+    },
+  };
+  for (const [words, change] of Object.entries(lacks)) {
+    const [message = "", ...others] = findMissing({ ...ready, ...change });
+    assertEquals([message.includes(words), others], [true, []], message);
   }
 });
