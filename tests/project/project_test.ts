@@ -17,7 +17,8 @@ Deno.test("CHANGELOG.md has each version once, and deno.json and oauth-helper ha
   assertEquals(VERSION, version);
   const headings = readText("CHANGELOG.md").match(/^## .*$/gm) ?? [];
   const versions = headings.map((heading) =>
-    /^## \[?(\d+\.\d+\.\d+)\]?(?:\s|$)/.exec(heading)?.[1] ?? heading
+    /^## \[?(\d+\.\d+\.\d+(?:-rc\.\d+)?)\]?(?:\s|$)/.exec(heading)?.[1] ??
+      heading
   );
   assertEquals(versions[0], version);
   const newestFirst = [...new Set(versions)].sort((a, b) =>
