@@ -27,16 +27,18 @@ const jobs = [...Deno.readDirSync(directory)].flatMap(({ name: file }) => {
   }));
 });
 
-Deno.test("workflows let one job alone ask for the token that publishes", () => {
+Deno.test("workflows let no job with the code of the project write, or ask for a token", () => {
   const {
     "publish.yml: publish": publishing,
     "weekly.yml: report": reporting,
+    "pages.yml: deploy": deploying,
     ...others
   } = Object.fromEntries(
     jobs.map(({ name, permissions }) => [name, permissions]),
   );
   assertEquals(publishing, { "id-token": "write" });
   assertEquals(reporting, { issues: "write" });
+  assertEquals(deploying, { pages: "write", "id-token": "write" });
   for (const [name, permissions] of Object.entries(others)) {
     assertEquals(permissions, { contents: "read" }, name);
   }
@@ -69,6 +71,8 @@ Deno.test("publish.yml has npm check the package before JSR has it", () => {
 /** The first major versions that run on Node 24; those before do not start. */
 const ACTIONS: Readonly<Record<string, number>> = {
   "actions/checkout": 5,
+  "actions/deploy-pages": 5,
+  "actions/upload-pages-artifact": 5,
   "actions/setup-node": 5,
   "actions/upload-artifact": 6,
   "actions/download-artifact": 7,
@@ -87,6 +91,13 @@ Deno.test("workflows use actions that run on Node 24, by a version or a commit",
     if (/^[0-9a-f]{40}$/.test(version)) continue;
     assert(Number(/^v(\d+)$/.exec(version)?.[1]) >= first, use);
   }
+});
+
+Deno.test("pages.yml deploys in a job that runs no code of the project", () => {
+  const uses = read("pages.yml").jobs.deploy?.steps.map(({ uses, run }) =>
+    run ?? uses?.replace(/@.*/, "")
+  );
+  assertEquals(uses, ["actions/deploy-pages"]);
 });
 
 Deno.test("weekly.yml opens an issue in a job that runs no code of the project", () => {
