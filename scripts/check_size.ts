@@ -17,7 +17,7 @@ for (const { title, gzipped, limit } of entries) {
   if (gzipped > limit) problems.push(`${title} has more than ${limit} bytes`);
 }
 
-/** Bytes of `tests/` and `scripts/`, which somebody has to read. Lower it when they shrink. */
+/** Bytes of `tests/` and `scripts/`, which a maintainer has to read. Lower it when they shrink. */
 const TESTS_LIMIT = 2_420_000;
 let bytes = 0;
 for (const folder of ["tests/", "scripts/"]) {

@@ -72,7 +72,7 @@ export function painter(colour: boolean, name: keyof typeof COLOURS) {
     colour ? `\x1b[${COLOURS[name]}m${line}\x1b[0m` : line;
 }
 
-/** Returns a text after its name. */
+/** Returns words after the name that they belong to. */
 function named(name: string, text: string): string[] {
   return wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
 }

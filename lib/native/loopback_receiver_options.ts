@@ -31,7 +31,7 @@ export interface ILoopbackReceiverOptions {
    * IP address to listen on in place of 127.0.0.1, such as `0.0.0.0` in a container
    * whose port is published to 127.0.0.1 of the host. The redirect URI stays on loopback.
    *
-   * Whoever can reach the address can then send requests to the receiver: other
+   * All that can reach the address can then send requests to the receiver: other
    * containers, and with `0.0.0.0` outside of a container every machine of the network.
    * The receiver accepts only a request with the `state` of the sign-in, which is
    * secret; but those who learn it, for example from the list of processes, can have the

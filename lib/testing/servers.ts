@@ -94,7 +94,7 @@ export interface ITestServers extends ITestSwitches {
    * for another hour."
    */
   expireAccessTokens(): void;
-  /** Revokes all grants. "Somebody pressed sign out everywhere." */
+  /** Revokes all grants. "The user pressed sign out everywhere." */
   revoke(): void;
   /** Deletes the clients. "It worked until they restarted their server." */
   forgetClients(): void;
