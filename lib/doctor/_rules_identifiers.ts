@@ -73,7 +73,8 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     id: "resource_mismatch", // row 2
     standard: "RFC 9728, section 3.3",
     operator: "Publish the URL that clients use as `resource`.",
-    client: "Use the URL that the metadata names, if it is the same service.",
+    client: "Use the URL that the metadata names, if it is the same service; " +
+      "`trustedResources`, if you know that a gateway gives it another name.",
     shows: ["resource"],
     find(facts) {
       const found = findDocument(facts, (document) => {
