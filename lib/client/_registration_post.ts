@@ -38,15 +38,15 @@ function problemOf({ ok, json, text, failure }: IResponse): Quoted {
 }
 
 /**
- * Sends client metadata to a registration endpoint, and reads the registration. The hint
- * is for a request that the server does not authorize.
+ * Sends client metadata to a registration endpoint, and reads the registration. `hintFor`
+ * returns what may help after a response with a status.
  */
 export async function postRegistration(
   context: IContext,
   url: string,
   headers: Readonly<Record<string, string>>,
   metadata: IAuthorizationDynamicClientRegistrationRequest,
-  hint?: string,
+  hintFor?: (status: number) => string | undefined,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const response = await request(
     {
@@ -67,9 +67,12 @@ export async function postRegistration(
     : ok || failure?.code === "redirect_refused"
     ? failure?.code ?? "invalid_response"
     : "unexpected_status";
-  const problem = problemOf(response);
-  const isUnauthorized = [401, 403].includes(response.status);
-  const hints = hint && isUnauthorized ? inBrackets([hint]) : "";
+  const found = problemOf(response);
+  const { status } = response;
+  // The literal layer leaves out the status.
+  const problem = hintFor && found === "" ? `${status}` : found;
+  const hint = hintFor?.(status);
+  const hints = hint ? inBrackets([hint]) : "";
   const message = ok
     ? words`Invalid authorization dynamic client registration response: ${problem}`
     : words`Registration to ${{ url }} failed: ${problem}${literal(hints)}`;

@@ -295,7 +295,7 @@ export async function registerWith(
   serverMetadata: Parameters<typeof registerClient>[0],
   request: IAuthorizationDynamicClientRegistrationRequest,
   headers: IRequestOptions["headers"],
-  hint?: string,
+  hintFor?: (status: number) => string | undefined,
 ): Promise<IKnownClient> {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
@@ -318,7 +318,7 @@ export async function registerWith(
     url,
     mergeHeaders({ Accept: json, "Content-Type": json }, headers),
     metadata,
-    hint,
+    hintFor,
   );
   const configuration = receivedConfiguration(
     registration as unknown as Members,

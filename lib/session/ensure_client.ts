@@ -307,15 +307,20 @@ export async function ensureWith(
     serverMetadata.issuer,
     registrationToken,
   );
-  const hint = headers
-    ? "registrationToken may have expired, or may be used up"
-    : "the server may require an initial access token: set registrationToken";
+  const hintFor = (status: number) =>
+    status === 404
+      ? "the server may offer no registration: set client to one that you have"
+      : status !== 401 && status !== 403
+      ? undefined
+      : headers
+      ? "registrationToken may have expired, or may be used up"
+      : "the server may require an initial access token: set registrationToken";
   const client = await register(
     serverMetadata,
     clientMetadata,
     { redirectUri: uri, scopes: scopes && requireScopes("scopes", scopes) },
     (metadata) =>
-      registerWith(context, serverMetadata, metadata, headers, hint),
+      registerWith(context, serverMetadata, metadata, headers, hintFor),
   );
   const { token_endpoint_auth_method: method } = clientMetadata;
   return requireAuthentication(client, serverMetadata, method);

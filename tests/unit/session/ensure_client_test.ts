@@ -372,6 +372,23 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
   }
 });
 
+Deno.test("ensureClient() names the status and the option if the endpoint for registrations is not found", async () => {
+  for (
+    const [body, words] of [["", "404"], ["No page", "No page"]] as const
+  ) {
+    const { result } = await registrations(
+      {},
+      { clientMetadata },
+      () => new Response(body, { status: 404 }),
+    );
+    assertEquals(
+      result.message,
+      `Registration to ${REGISTER} failed: ${words} (the server may offer no ` +
+        "registration: set client to one that you have)",
+    );
+  }
+});
+
 Deno.test("ensureClient() authorizes a registration with registrationToken, and nothing repeats the token", async () => {
   const secret = "initial-access-token";
   const issuers: string[] = [];
