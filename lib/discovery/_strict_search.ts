@@ -122,7 +122,7 @@ function checkResource(
         lacksTls(resource, target)
           ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto and " +
             "use it for the resource; until then, set trustedResources)"
-          : "",
+          : " (set trustedResources if a gateway gives it another name)",
       )
     }`,
   };

@@ -76,8 +76,9 @@ export function withSignIn(model: IModel): ISignInModel {
     );
     const { ok, status, headers } = response;
     const location = headers.get("Location");
+    const isJson = headers.get("Content-Type")?.includes("json");
     const members = location === null
-      ? JSON.parse(await response.text() || "{}")
+      ? isJson ? await response.json() : {}
       : Object.fromEntries(new URL(location).searchParams);
     for (const name of SECRETS) {
       if (members[name]) tokens.issued.push(members[name]);

@@ -209,6 +209,7 @@ for (const inside of [INSIDE, PLAIN, "urn:example:inside"]) {
         error.message,
         "is not the resource of its metadata",
       );
+      assertStringIncludes(error.message, "set trustedResources");
       assertEquals(
         /forward X-Forwarded-Proto.*set trustedResources/.test(error.message),
         inside === PLAIN,
