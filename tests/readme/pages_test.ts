@@ -1,16 +1,15 @@
 /** The links of the pages and of the index of examples lead to what exists. */
 import { assert, assertEquals } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
+import { fragmentOf } from "../../scripts/support/pages.ts";
 
 const PAGES = new URL("../../.github/docs/", import.meta.url);
 
-/** Returns the fragments of the headings, as GitHub makes them. */
+/** Returns the fragments of the headings. */
 function fragmentsOf(page: string): string[] {
   const code = /^```.*?^```$/gms;
   return [...page.replace(code, "").matchAll(/^#+ (.+)$/gm)]
-    .map(([, title = ""]) =>
-      title.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-")
-    );
+    .map(([, title = ""]) => fragmentOf(title));
 }
 
 const read = (url: URL) => Deno.readTextFileSync(url);
