@@ -61,6 +61,8 @@ function bodyValues(body: string): string[] {
 
 /** A value as it was sent, percent-encoded, form-encoded and JSON-escaped. */
 function encodingsOf(value: string): string[] {
+  // No encoding changes these characters, and few tokens have others.
+  if (/^[\w.-]+$/.test(value)) return [value];
   // Replaces lone surrogates, which encodeURIComponent does not accept.
   const form = new URLSearchParams({ "": value });
   const encoded = [

@@ -12,9 +12,7 @@ const MAX_DECODINGS = 3;
 function hasDotSegment(path: string): boolean {
   let decoded = path;
   for (let decodings = 0; decodings <= MAX_DECODINGS; decodings++) {
-    const isDots = decoded.split(/[/\\]/)
-      .some((segment) => /^\.\.?(;|$)/.test(segment));
-    if (isDots) return true;
+    if (/(^|[/\\])\.\.?([;/\\]|$)/.test(decoded)) return true;
     decoded = decoded.replace(
       /%([0-7][\da-f])/gi,
       (_, hex) => String.fromCharCode(parseInt(hex, 16)),

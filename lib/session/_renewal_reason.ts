@@ -65,7 +65,8 @@ export function tokensOf(
   const { access_token, refresh_token, id_token } = session?.token ?? {};
   const { assertion } = session?.idJag ?? {};
   const { registration_access_token } = session?.client ?? {};
-  const body = String(new URLSearchParams(session?.tokenParameters));
+  const { tokenParameters } = session ?? {};
+  const body = tokenParameters && String(new URLSearchParams(tokenParameters));
   const tokens = [access_token, refresh_token, id_token, assertion, refused];
   return [
     ...[...tokens, registration_access_token]

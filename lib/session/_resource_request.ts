@@ -198,7 +198,7 @@ export class ResourceRequest {
     for (const [name, value] of Object.entries(fields)) {
       headers.set(name, value);
     }
-    this.context.sent.push({ headers: Object.fromEntries(headers) });
+    this.context.sent.push({ headers });
     const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
     const init = { ...this.#init, headers, redirect };
     // As one argument: a caller's `fetch` may ignore the second one after a `Request`.

@@ -107,11 +107,10 @@ export class SharedStore {
     this.#client = stored?.client;
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
-    if (stored && JSON.stringify(last) === JSON.stringify(stored.client)) {
-      this.#client = last;
-      if (last !== stored.client) return { ...stored, client: last! };
-    }
-    return stored;
+    if (!stored || !last || stored.client === last) return stored;
+    if (JSON.stringify(last) !== JSON.stringify(stored.client)) return stored;
+    this.#client = last;
+    return { ...stored, client: last };
   }
 
   /** Returns the session in use: the stored one, or one that replaces it. */

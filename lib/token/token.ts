@@ -134,10 +134,12 @@ export async function requestToken(
     throw invalidToken(context, response, words`has no access_token`);
   }
   const token = toToken(members, context.now);
-  const { access_token, refresh_token = "", id_token = "" } = token;
-  const headers = { access_token, refresh_token, id_token };
-  const secrets = secretsIn({ sent: [...context.sent, { headers }] });
-  if (token.scope) dropSecretScopes(token, token.scope, secrets);
+  if (token.scope) {
+    const { access_token, refresh_token = "", id_token = "" } = token;
+    const headers = { access_token, refresh_token, id_token };
+    const secrets = secretsIn({ sent: [...context.sent, { headers }] });
+    dropSecretScopes(token, token.scope, secrets);
+  }
   return { token, response };
 }
 
