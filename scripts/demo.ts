@@ -2,19 +2,12 @@
  * Runs every step from a `401` to a `200` with this library and real servers on
  * loopback. With a URL, runs the doctor instead.
  *
- * The steps are in `demo/`, in files that show how to use the library.
+ * The steps are in `demo/steps.ts`, which shows how to use the library.
  */
 import { processHost } from "../lib/cli/_process_host.ts";
 import { runOn } from "../lib/cli/program.ts";
-import {
-  createLoopbackReceiver,
-  type ILoopbackReceiver,
-} from "../lib/native/mod.ts";
-import {
-  createJsonOutput,
-  createTextOutput,
-  type IOutput,
-} from "./demo/output.ts";
+import { createLoopbackReceiver } from "../lib/native/mod.ts";
+import { createJsonOutput, createTextOutput } from "./demo/output.ts";
 
 const HELP = `\
 Runs every step from a 401 to a 200.
@@ -45,51 +38,6 @@ not; 2 for invalid arguments.`;
 /** The options of the demo without a URL. */
 const OWN = ["--json", "--browser"];
 
-async function runWithOwnServers(
-  output: IOutput,
-  own: ILoopbackReceiver | undefined,
-): Promise<boolean> {
-  // Imported here, as the doctor needs no servers.
-  const { startServers } = await import("./demo/servers.ts");
-  const { createDemo, StepError } = await import("./demo/step.ts");
-  const steps = await import("./demo/steps.ts");
-  let ok = true;
-  try {
-    await using servers = await startServers();
-    output.text(
-      "From a 401 to a 200: each step of an OAuth client, then all of",
-    );
-    output.text(
-      "them in one call. Real servers on this machine, nothing else.\n",
-    );
-    output.text(`Resource ${servers.target}`);
-    output.text(`Authorization server ${servers.issuer} (oidc-provider)`);
-    const demo = createDemo(servers, output);
-    if (!own) {
-      output.text("\nDiscovery and registration");
-      const known = await steps.discover(demo);
-      output.text("\nClient credentials");
-      await steps.clientCredentials(demo, known);
-      output.text("\nDevice flow");
-      await steps.device(demo, known);
-      output.text("\nCode flow");
-      await steps.code(demo, known);
-    }
-    output.text("\nAll in one call");
-    await steps.session(demo, own);
-  } catch (error) {
-    if (!(error instanceof StepError)) throw error;
-    ok = false;
-  }
-  output.end(
-    ok
-      ? "Every step succeeded, and both servers are stopped."
-      : "The last step failed; both servers are stopped.",
-    ok,
-  );
-  return ok;
-}
-
 /** Runs the demo; returns its exit status. */
 export async function runDemo(
   given: string[],
@@ -117,7 +65,17 @@ export async function runDemo(
   const receiver = args.includes("--browser")
     ? createLoopbackReceiver({ title: "Demo" })
     : undefined;
-  return await runWithOwnServers(output, receiver) ? 0 : 1;
+  // Imported here, as the doctor needs no servers.
+  const { runSteps, StepError } = await import("./demo/steps.ts");
+  try {
+    await runSteps(output, receiver);
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    output.end("The last step failed; both servers are stopped.", false);
+    return 1;
+  }
+  output.end("Every step succeeded, and both servers are stopped.", true);
+  return 0;
 }
 
 if (import.meta.main) {

@@ -15,12 +15,10 @@ export interface IStepReport {
   action: string;
   requests: readonly IRecordedRequest[];
   result: string;
-  ms: number;
-  ok: boolean;
-  /** The result that counts as success. */
-  expected: string;
   /** Further results by name. */
   details?: Record<string, string>;
+  ms: number;
+  ok: boolean;
   /** What the step threw. */
   error?: Error;
 }
@@ -34,26 +32,20 @@ export interface IOutput {
   end(result: string, ok: boolean): void;
 }
 
-const INDENT = " ".repeat(4);
-
 /** Creates the output as lines of JSON. */
 export function createJsonOutput(print: (line: string) => void): IOutput {
   const start = performance.now();
-  const round = (ms: number) => Math.round(ms * 10) / 10;
+  const write = ({ ms, error, ...report }: Partial<IStepReport>) =>
+    print(JSON.stringify({
+      ...report,
+      ms: Math.round(ms! * 10) / 10,
+      ...(error && { error: { ...error, message: error.message } }),
+    }));
   return {
     text() {},
-    step({ ms, expected, error, ...report }) {
-      print(JSON.stringify({
-        ...report,
-        ms: round(ms),
-        ...(error &&
-          { expected, error: { ...error, message: error.message } }),
-      }));
-    },
-    end(result, ok) {
-      const ms = round(performance.now() - start);
-      print(JSON.stringify({ step: "end", result, ms, ok }));
-    },
+    step: write,
+    end: (result, ok) =>
+      write({ step: "end", result, ok, ms: performance.now() - start }),
   };
 }
 
@@ -66,14 +58,16 @@ export function createTextOutput(
   const paint = (code: number) => (text: string) =>
     colour ? `\x1b[${code}m${text}\x1b[0m` : text;
   const [faint, red, green] = [paint(2), paint(31), paint(32)] as const;
+  const plain = (text: string) => text;
   const describeTime = (ms: number) =>
     ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
-  const printAll = (text: string, style = (line: string) => line, more = "") =>
-    wrap(text, INDENT + more, INDENT).forEach((line) => print(style(line)));
+  const printAll = (text: string, style: typeof plain, indent = 4, more = 0) =>
+    wrap(text, " ".repeat(indent + more), " ".repeat(indent))
+      .forEach((line) => print(style(line)));
   let count = 0;
   return {
     text: print,
-    step({ action, requests, result, ms, ok, expected, details = {} }) {
+    step({ action, requests, result, ms, ok, details = {} }) {
       print([
         (ok ? green : red)(String(++count).padStart(2)),
         ` ${action.padEnd(67)}`,
@@ -82,17 +76,15 @@ export function createTextOutput(
       for (const { method, url, status, grant_type = "" } of requests) {
         printAll(`${status} ${method} ${url} ${grant_type}`, faint);
       }
-      if (ok) printAll(result);
-      else printAll(`${result} (expected ${expected})`, red);
+      printAll(result, ok ? plain : red);
       for (const [name, value] of Object.entries(details)) {
-        printAll(`${name}: ${value}`, faint, "  ");
+        printAll(`${name}: ${value}`, faint, 4, 2);
       }
     },
     end(result, ok) {
       const ms = describeTime(performance.now() - start);
       print("");
-      const lines = wrap(`${result} (${ms} in all)`, "");
-      for (const line of lines) print((ok ? green : red)(line));
+      printAll(`${result} (${ms} in all)`, ok ? green : red, 0);
     },
   };
 }

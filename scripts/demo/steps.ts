@@ -1,4 +1,4 @@
-/** Every step from a 401 to a 200, as functions that show how to use the library. */
+/** Every step from a 401 to a 200, with this library and two servers on loopback. */
 import {
   buildAuthorizationCodeBody,
   buildAuthorizationUrl,
@@ -14,299 +14,315 @@ import {
   fetchDynamicRegistration,
   fetchToken,
   getClaimsFromJWT,
-  type IAuthorizationContext,
   type ICodeFlowOptions,
-  type IKnownClient,
   type IToken,
   parseAuthorizationResponse,
   parseWWWAuthenticateHeader,
   pollDeviceToken,
 } from "../../mod.ts";
+import { startAuthorizationServer } from "../../tests/servers/authorization_server.ts";
 import { createBrowser } from "../../tests/servers/browser.ts";
-import type { IDemo, IFound } from "./step.ts";
+import { startProtectedResource } from "../../tests/servers/protected_resource.ts";
+import type { IOutput, IRecordedRequest } from "./output.ts";
 
 /** The redirect URI. Nothing listens there; the demo only reads the URL. */
 const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;
 const CLIENT_NAME = "OAuth helper demo";
+/** A client with a secret, for a token without a user. */
+const MACHINE = { id: "demo-machine", secret: crypto.randomUUID() };
 
-/** What the flows need. */
-interface IKnown extends IAuthorizationContext {
-  client: IKnownClient;
-}
+/** A user's browser that responds to what the authorization URL leads to. */
+type Receiver = Pick<ICodeFlowOptions, "redirectUri" | "visit">;
 
-/** Strict discovery, as a client should do it, and registration. */
-export async function discover(demo: IDemo): Promise<IKnown> {
-  const { target, fetch, step } = demo;
-  const header = await step(
-    "unauthorized",
-    "Call the resource without a token: fetch()",
-    "401 with WWW-Authenticate",
-    async () => {
-      const { status, statusText, headers, body } = await fetch(target);
-      await body?.cancel();
-      const value = headers.get("WWW-Authenticate");
-      const result = `${status} ${statusText} ` +
-        `${value ? "with" : "without"} WWW-Authenticate`;
-      if (status !== 401 || !value) throw new Error(result);
-      return { value, result };
-    },
-  );
-  await step(
-    "challenge",
-    "Parse the header: parseWWWAuthenticateHeader()",
-    "a challenge with resource_metadata",
-    () => {
-      const [challenge] = parseWWWAuthenticateHeader(header);
-      const { scheme = "no", params: details = {} } = challenge ?? {};
-      const result = `${scheme} challenge`;
-      if (!details.resource_metadata) throw new Error(result);
-      return { value: challenge, result, details };
-    },
-  );
-  const context = await step(
-    "discovery",
-    "Find the authorization server: discoverAuthorization()",
-    "metadata of the resource and of its authorization server",
-    async () => {
-      const value = await discoverAuthorization(target, {
-        challenge: header,
-        fetch,
-      });
-      const endpoints = Object.keys(value.serverMetadata)
-        .filter((member) => member.endsWith("_endpoint"))
-        .map((member) => member.replace("_endpoint", "")).join(", ");
-      return { value, result: value.issuer, details: { endpoints } };
-    },
-  );
-  const client = await step(
-    "registration",
-    "Register a client: fetchDynamicRegistration()",
-    "a client_id",
-    async () => {
-      const { serverMetadata, scopes = [], issuer } = context;
-      const registration = await fetchDynamicRegistration(
-        serverMetadata,
-        CLIENT_NAME,
-        [...scopes],
-        { redirectUris: [REDIRECT_URI], fetch },
-      );
-      const value = { ...registration, issuer };
-      return { value, result: `client_id ${value.client_id}` };
-    },
-  );
-  return { ...context, client };
-}
+/** What a step found: the value for the next steps, and what is printed. */
+type Found<T> = [value: T, result: string, details?: Record<string, string>];
+
+/** A step has failed, and was printed. */
+export class StepError extends Error {}
 
 /** Describes a token without its value. */
-function foundToken(value: IToken): IFound<IToken> {
-  const { access_token, token_type, expires_in, refresh_token } = value;
+function foundToken(token: IToken): Found<IToken> {
+  const { access_token, token_type, expires_in, refresh_token } = token;
   const result = `${token_type} token of ${access_token.length} characters ` +
     `for ${expires_in} s${refresh_token ? ", refreshable" : ""}`;
-  return { value, result };
-}
-
-async function callWithToken(
-  { target, fetch, step }: IDemo,
-  name: string,
-  { access_token }: IToken,
-): Promise<void> {
-  const action = "Call the resource with the token: fetch()";
-  await step(name, action, "200", async () => {
-    const { status, statusText, body } = await fetch(target, {
-      headers: { Authorization: `Bearer ${access_token}` },
-    });
-    await body?.cancel();
-    const result = `${status} ${statusText}`;
-    if (status !== 200) throw new Error(result);
-    return { value: undefined, result };
-  });
-}
-
-/** The client credentials flow, without a user. */
-export async function clientCredentials(
-  demo: IDemo,
-  { serverMetadata, issuer, resource, scopes }: IKnown,
-): Promise<void> {
-  const { machine: { id, secret }, fetch, step } = demo;
-  const token = await step(
-    "token",
-    "Request a token: fetchToken()",
-    "a token",
-    async () => {
-      const body = buildClientCredentialsBody({ resource, scopes });
-      const client = clientSecretPost(id, secret, { issuer });
-      return foundToken(
-        await fetchToken(serverMetadata, body, { client, fetch }),
-      );
-    },
-  );
-  await step(
-    "claims",
-    "Read the claims of the token, not verified: getClaimsFromJWT()",
-    "a JWT",
-    () => {
-      // Some servers use the token itself as its identifier.
-      const { aud, jti: _, ...others } = getClaimsFromJWT(token.access_token);
-      const claims = Object.entries(others)
-        .map(([name, value]) => `${name}=${value}`).join(", ");
-      return { value: aud, result: `for ${aud}`, details: { claims } };
-    },
-  );
-  await callWithToken(demo, "call", token);
-}
-
-/** The device flow; the browser of the tests plays the user. */
-export async function device(
-  demo: IDemo,
-  { serverMetadata, client, resource, scopes }: IKnown,
-): Promise<void> {
-  const { fetch, step } = demo;
-  const authorization = await step(
-    "device_authorization",
-    "Request codes for a device: fetchDeviceAuthorization()",
-    "a device_code and a user_code",
-    async () => {
-      const options = { client, resource, scopes, fetch };
-      const value = await fetchDeviceAuthorization(serverMetadata, options);
-      const { user_code, verification_uri, expires_in } = value;
-      return {
-        value,
-        result: `a code of ${user_code.length} characters for ${expires_in} s`,
-        details: { verification_uri },
-      };
-    },
-  );
-  const token = await step(
-    "device_token",
-    "Poll while the user signs in: pollDeviceToken()",
-    "a token",
-    async () => {
-      let polls = 0;
-      return foundToken(
-        await pollDeviceToken(serverMetadata, authorization, {
-          client,
-          fetch,
-          // Does not wait: the user signs in between the polls.
-          delay: async () => {
-            if (++polls < 2) return;
-            const { verification_uri, user_code } = authorization;
-            await createBrowser().activate(verification_uri, user_code);
-          },
-        }),
-      );
-    },
-  );
-  await callWithToken(demo, "device_call", token);
-}
-
-/** The code flow; the browser of the tests plays the user. */
-export async function code(
-  demo: IDemo,
-  { serverMetadata, client, resource, scopes }: IKnown,
-): Promise<void> {
-  const { fetch, step } = demo;
-  const grant = await step(
-    "authorization",
-    "Request authorization by the user: buildAuthorizationUrl()",
-    "a callback with code, state and iss",
-    async () => {
-      const { codeVerifier, codeChallenge } = await createPkcePair();
-      const state = createState();
-      const url = buildAuthorizationUrl(serverMetadata, {
-        clientId: client.client_id,
-        redirectUri: REDIRECT_URI,
-        state,
-        codeChallenge,
-        scopes,
-        resource,
-      });
-      const callback = await createBrowser().authorize(url);
-      const { code } = parseAuthorizationResponse(callback, {
-        state,
-        serverMetadata,
-      });
-      const namesOf = ({ searchParams }: URL) =>
-        [...searchParams.keys()].join(", ");
-      return {
-        value: { code, codeVerifier },
-        result: "the user is back; state and issuer match",
-        details: {
-          sent_to: url.origin + url.pathname,
-          sent: namesOf(url),
-          received: namesOf(callback),
-        },
-      };
-    },
-  );
-  const token = await step(
-    "code_token",
-    "Exchange the code for a token: fetchToken()",
-    "a token",
-    async () => {
-      const body = buildAuthorizationCodeBody({
-        ...grant,
-        redirectUri: REDIRECT_URI,
-        resource,
-      });
-      return foundToken(
-        await fetchToken(serverMetadata, body, { client, fetch }),
-      );
-    },
-  );
-  await callWithToken(demo, "code_call", token);
+  return [token, result];
 }
 
 /**
- * All of the other steps in one: a `fetch` that obtains its token and refreshes it. The
- * user is the browser of the tests, or a person with theirs.
+ * Starts the servers and runs the steps. With the receiver of a person's browser, only
+ * the last ones. Otherwise the browser of the tests plays the user.
  */
-export async function session(
-  { target, fetch, requests, step }: IDemo,
-  receiver: Pick<ICodeFlowOptions, "redirectUri" | "visit"> = {
+export async function runSteps(
+  output: IOutput,
+  own: Receiver | undefined,
+): Promise<void> {
+  await using server = await startAuthorizationServer({
+    // With a path, so that the discovery requests several URLs.
+    path: "/as",
+    clients: [{
+      client_id: MACHINE.id,
+      client_secret: MACHINE.secret,
+      token_endpoint_auth_method: "client_secret_post",
+      grant_types: ["client_credentials"],
+      redirect_uris: [],
+      response_types: [],
+    }],
+  });
+  await using protectedResource = startProtectedResource({
+    authorizationServers: [server.issuer],
+    scopes: ["mcp:write", "mcp:read"],
+  });
+  const target = protectedResource.resource;
+  output.text("From a 401 to a 200: each step of an OAuth client, then all of");
+  output.text(
+    "them in one call. Real servers on this machine, nothing else.\n",
+  );
+  output.text(`Resource ${target}`);
+  output.text(`Authorization server ${server.issuer} (oidc-provider)`);
+
+  /** The requests of the current step. Those of the user's browser are not recorded. */
+  const requests: IRecordedRequest[] = [];
+  const recorded: typeof fetch = async (input, init) => {
+    const { method, url } = new Request(input, init);
+    const response = await fetch(input, init);
+    const form = new URLSearchParams(String(init?.body ?? ""));
+    const grant_type = form.get("grant_type")?.replace(/.*:/, "");
+    const { status } = response;
+    requests.push({ method, url, status, ...(grant_type && { grant_type }) });
+    return response;
+  };
+
+  /** Runs and prints a step. */
+  async function step<T>(
+    step: string,
+    action: string,
+    run: () => Found<T> | Promise<Found<T>>,
+  ): Promise<T> {
+    const start = performance.now();
+    requests.length = 0;
+    const report = (result: string, ok: boolean) => ({
+      ...{ step, action, requests, result, ok },
+      ms: performance.now() - start,
+    });
+    try {
+      const [value, result, details] = await run();
+      output.step({ ...report(result, true), ...(details && { details }) });
+      return value;
+    } catch (thrown) {
+      const error = thrown as Error;
+      output.step({ ...report(error.message, false), error });
+      throw new StepError(error.message);
+    }
+  }
+
+  /** Calls the resource. */
+  const call = async (expected: number, api = recorded, init?: RequestInit) => {
+    const { status, statusText, headers, body } = await api(target, init);
+    await body?.cancel();
+    const result = `${status} ${statusText}`;
+    if (status !== expected) throw new Error(`${result}, not ${expected}`);
+    return { result, header: headers.get("WWW-Authenticate") };
+  };
+  const callWithToken = ({ access_token }: IToken, name: string) =>
+    step(name, "Call the resource with the token: fetch()", async () => {
+      const headers = { Authorization: `Bearer ${access_token}` };
+      return [undefined, (await call(200, recorded, { headers })).result];
+    });
+
+  async function runEach(): Promise<void> {
+    output.text("\nDiscovery and registration");
+    const header = await step(
+      "unauthorized",
+      "Call the resource without a token: fetch()",
+      async () => {
+        const { result, header } = await call(401);
+        if (!header) throw new Error(`${result} without WWW-Authenticate`);
+        return [header, `${result} with WWW-Authenticate`];
+      },
+    );
+    await step(
+      "challenge",
+      "Parse the header: parseWWWAuthenticateHeader()",
+      () => {
+        const [challenge] = parseWWWAuthenticateHeader(header);
+        const { scheme = "no", params = {} } = challenge ?? {};
+        const result = `${scheme} challenge`;
+        if (!params.resource_metadata) throw new Error(result);
+        return [challenge, result, params];
+      },
+    );
+    const context = await step(
+      "discovery",
+      "Find the authorization server: discoverAuthorization()",
+      async () => {
+        const found = await discoverAuthorization(target, {
+          challenge: header,
+          fetch: recorded,
+        });
+        const endpoints = Object.keys(found.serverMetadata)
+          .filter((member) => member.endsWith("_endpoint"))
+          .map((member) => member.replace("_endpoint", "")).join(", ");
+        return [found, found.issuer, { endpoints }];
+      },
+    );
+    const { serverMetadata, issuer, resource, scopes = [] } = context;
+    const client = await step(
+      "registration",
+      "Register a client: fetchDynamicRegistration()",
+      async () => {
+        const registration = await fetchDynamicRegistration(
+          serverMetadata,
+          CLIENT_NAME,
+          [...scopes],
+          { redirectUris: [REDIRECT_URI], fetch: recorded },
+        );
+        const { client_id } = registration;
+        return [{ ...registration, issuer }, `client_id ${client_id}`];
+      },
+    );
+    const request = { client, fetch: recorded };
+
+    output.text("\nClient credentials");
+    const own = await step(
+      "token",
+      "Request a token: fetchToken()",
+      async () => {
+        const client = clientSecretPost(MACHINE.id, MACHINE.secret, { issuer });
+        return foundToken(
+          await fetchToken(
+            serverMetadata,
+            buildClientCredentialsBody({ resource, scopes }),
+            { ...request, client },
+          ),
+        );
+      },
+    );
+    await step(
+      "claims",
+      "Read the claims of the token, not verified: getClaimsFromJWT()",
+      () => {
+        // Some servers use the token itself as its identifier.
+        const { aud, jti: _, ...others } = getClaimsFromJWT(own.access_token);
+        const claims = Object.entries(others)
+          .map(([name, value]) => `${name}=${value}`).join(", ");
+        return [aud, `for ${aud}`, { claims }];
+      },
+    );
+    await callWithToken(own, "call");
+
+    output.text("\nDevice flow");
+    const device = await step(
+      "device_authorization",
+      "Request codes for a device: fetchDeviceAuthorization()",
+      async () => {
+        const options = { ...request, resource, scopes };
+        const found = await fetchDeviceAuthorization(serverMetadata, options);
+        const { user_code, verification_uri, expires_in } = found;
+        const result =
+          `a code of ${user_code.length} characters for ${expires_in} s`;
+        return [found, result, { verification_uri }];
+      },
+    );
+    const deviceToken = await step(
+      "device_token",
+      "Poll while the user signs in: pollDeviceToken()",
+      async () => {
+        let polls = 0;
+        // Does not wait: the user signs in between the polls.
+        const delay = async () => {
+          if (++polls < 2) return;
+          const { verification_uri, user_code } = device;
+          await createBrowser().activate(verification_uri, user_code);
+        };
+        const options = { ...request, delay };
+        return foundToken(
+          await pollDeviceToken(serverMetadata, device, options),
+        );
+      },
+    );
+    await callWithToken(deviceToken, "device_call");
+
+    output.text("\nCode flow");
+    const { codeVerifier, codeChallenge } = await createPkcePair();
+    const code = await step(
+      "authorization",
+      "Request authorization by the user: buildAuthorizationUrl()",
+      async () => {
+        const state = createState();
+        const url = buildAuthorizationUrl(serverMetadata, {
+          clientId: client.client_id,
+          redirectUri: REDIRECT_URI,
+          state,
+          codeChallenge,
+          scopes,
+          resource,
+        });
+        const callback = await createBrowser().authorize(url);
+        const expected = { state, serverMetadata };
+        const { code } = parseAuthorizationResponse(callback, expected);
+        const namesOf = ({ searchParams }: URL) =>
+          [...searchParams.keys()].join(", ");
+        return [code, "the user is back; state and issuer match", {
+          sent_to: url.origin + url.pathname,
+          sent: namesOf(url),
+          received: namesOf(callback),
+        }];
+      },
+    );
+    const token = await step(
+      "code_token",
+      "Exchange the code for a token: fetchToken()",
+      async () => {
+        const redirectUri = REDIRECT_URI;
+        const grant = { code, codeVerifier, redirectUri, resource };
+        const body = buildAuthorizationCodeBody(grant);
+        return foundToken(await fetchToken(serverMetadata, body, request));
+      },
+    );
+    await callWithToken(token, "code_call");
+  }
+  if (!own) await runEach();
+
+  output.text("\nAll in one call");
+  const { redirectUri, visit }: Receiver = own ?? {
     redirectUri: REDIRECT_URI,
     visit: (url) => createBrowser().authorize(url),
-  },
-): Promise<void> {
+  };
   let visited = "";
   let aheadMs = 0;
   const api = createAuthorizedFetch(target, {
     authorize: codeFlow({
       clientMetadata: { client_name: CLIENT_NAME },
-      redirectUri: receiver.redirectUri,
-      visit(url, visit) {
+      redirectUri,
+      visit(url, context) {
         visited = url.origin + url.pathname;
-        return receiver.visit(url, visit);
+        return visit(url, context);
       },
     }),
-    fetch,
+    fetch: recorded,
     now: () => Date.now() + aheadMs,
   });
   /** Calls the resource and counts the token requests. */
-  const call = async () => {
-    const { status, statusText, body } = await api(target);
-    await body?.cancel();
+  const callAuthorized = async () => {
+    const { result } = await call(200, api);
     const grants = requests.flatMap(({ grant_type }) => grant_type ?? []);
-    const result = `${status} ${statusText} after ${grants.length} token ` +
-      `request: ${grants.join(", ")}`;
-    if (status !== 200 || grants.length !== 1) throw new Error(result);
-    return { value: undefined, result };
+    const text = `${result} after ${grants.length} token request: ${grants}`;
+    if (grants.length !== 1) throw new Error(text);
+    return text;
   };
-  const expected = "200 after 1 token request";
   await step(
     "authorized_fetch",
     "Call the resource: createAuthorizedFetch() with codeFlow()",
-    expected,
-    async () => ({ ...await call(), details: { visited } }),
+    async () => [undefined, await callAuthorized(), { visited }],
   );
   await step(
     "authorized_fetch_refresh",
     "Call it again after the token has expired",
-    expected,
     async () => {
       const { expires_in } = (await api.session())?.token ?? {};
       if (!expires_in) throw new Error("No session with an expiry");
       aheadMs = expires_in * 1_000;
-      return await call();
+      return [undefined, await callAuthorized()];
     },
   );
 }
