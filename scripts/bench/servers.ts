@@ -18,8 +18,6 @@ export interface IServers extends AsyncDisposable {
   readonly issuer: string;
   /** Issuer with a path, whose metadata is at the third URL. */
   readonly tenant: string;
-  /** Returns the number of requests since the last call. */
-  countRequests(): Promise<number>;
 }
 
 /** The token that the authorization server issues, and the resource accepts. */
@@ -134,9 +132,8 @@ async function authorizationServer(
   }
 }
 
-/** Starts both servers with one counter. */
+/** Starts both servers. */
 async function serve(delayMs: number): Promise<void> {
-  let requests = 0;
   const listen = (
     respond: (request: Request, url: URL) => Response | Promise<Response>,
   ) => {
@@ -147,17 +144,10 @@ async function serve(delayMs: number): Promise<void> {
       tcpBacklog: 4096,
       onListen: () => {},
     }, async (request) => {
-      const url = new URL(request.url);
-      if (url.pathname === "/requests") {
-        const counted = requests;
-        requests = 0;
-        return json(counted);
-      }
-      requests++;
       if (delayMs > 0) {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
       }
-      return await respond(request, url);
+      return await respond(request, new URL(request.url));
     });
     return `http://127.0.0.1:${addr.port}`;
   };
@@ -191,9 +181,6 @@ export async function startServers(delayMs = 0): Promise<IServers> {
     target: `${resource}/mcp`,
     issuer,
     tenant: `${issuer}/tenant`,
-    async countRequests() {
-      return await (await fetch(`${issuer}/requests`)).json();
-    },
     async [Symbol.asyncDispose]() {
       await lines.cancel();
       await child.stdin.close();

@@ -5,20 +5,14 @@
 
 import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
+import type { Row } from "../support/table.ts";
 
 const WARM_UP_MS = 150;
 /** Much longer than the resolution of the clock, and short compared with a pause. */
 const SAMPLE_MS = 2;
 const GROUP_MS = 1_500;
-/** For functions so slow that the time is over in the first round. */
-const MIN_ROUNDS = 3;
-/** A function that takes longer is called once, and that is its time. */
-const SLOW_NS = 1e9;
 
-/** A row of the report: its cells by the titles of the columns. */
-export type Row = Record<string, string | number>;
-
-/** A goal that applies to a whole table, with the numbers that decide it. */
+/** A goal of this library. */
 export interface IGoal {
   readonly text: string;
   readonly reached: boolean;
@@ -30,41 +24,7 @@ export interface ISection {
   /** Explains the table. */
   readonly note?: string;
   readonly rows: readonly Row[];
-  /** Goals other than those in the column `goal`. */
   readonly goals?: readonly IGoal[];
-}
-
-/** One of the compared functions. */
-interface IContestant {
-  readonly name: string;
-  run(index: number): unknown;
-}
-
-/** One of the compared asynchronous tasks. */
-export interface ITask {
-  readonly name: string;
-  run(): Promise<unknown>;
-}
-
-/** The section in place of one that cannot be measured on this machine. */
-export function notMeasured(title: string, failure: unknown): ISection {
-  return {
-    title,
-    rows: [{ "not measured": String(failure).split("\n")[0]! }],
-  };
-}
-
-/** Receives results, so that no compiler removes a call. */
-const sink: unknown[] = [];
-
-/** Creates a contestant that calls the function with each input in turn. */
-export function contestant<Input>(
-  name: string,
-  inputs: readonly Input[],
-  call: (input: Input) => unknown,
-): IContestant {
-  const { length } = inputs;
-  return { name, run: (index) => call(inputs[index % length] as Input) };
 }
 
 /** Fails if a result is wrong, since the time would then be meaningless. */
@@ -80,59 +40,29 @@ export function requireResult(
   }
 }
 
-/**
- * Returns the string as if it came from a response. V8 stores literals and
- * concatenated strings differently, which makes some calls slower and others faster.
- */
-export function received(text: string): string {
-  return new TextDecoder().decode(new TextEncoder().encode(text));
+/** Returns the order of a round; each begins with another task, so that garbage collection does not always affect the same one. */
+function orderOf(count: number, round: number): number[] {
+  return Array.from({ length: count }, (_, turn) => (round + turn) % count);
 }
 
-/** Creates sixteen inputs of one kind, so that caches do not help. */
-export function variants<Input>(make: (id: string) => Input): Input[] {
-  return Array.from({ length: 16 }, (_, index) => make(`id${index + 10}`));
-}
+/** Receives results, so that no compiler removes a call. */
+const sink: unknown[] = [];
 
-function nsPerCall({ run }: IContestant, calls: number): number {
+function nsPerCall(run: (index: number) => unknown, calls: number): number {
   const start = performance.now();
   for (let index = 0; index < calls; index++) sink[0] = run(index);
   return (performance.now() - start) * 1e6 / calls;
 }
 
-/**
- * Calls the function until it is compiled. Returns the number of calls for one
- * sample, and the nanoseconds of one call.
- */
-function warmUp(one: IContestant): { calls: number; ns: number } {
+/** Calls a function until it is compiled; returns the number of calls for one sample. */
+function warmUp(run: (index: number) => unknown): number {
   const end = performance.now() + WARM_UP_MS;
   let calls = 1;
-  let ns: number;
   do {
-    ns = nsPerCall(one, calls);
+    const ns = nsPerCall(run, calls);
     calls = Math.ceil(Math.min(SAMPLE_MS * 1e6 / ns, calls * 2));
   } while (performance.now() < end);
-  return { calls, ns };
-}
-
-/**
- * Measures the nanoseconds per call of each contestant, one number for each round.
- * Each round begins with another contestant, so that garbage collection does not
- * always affect the same one.
- */
-export function timeInTurn(contestants: readonly IContestant[]): number[][] {
-  const warm = contestants.map(warmUp);
-  const times: number[][] = contestants.map(() => []);
-  const end = performance.now() + GROUP_MS;
-  for (let round = 0; round < MIN_ROUNDS || performance.now() < end; round++) {
-    for (let turn = 0; turn < contestants.length; turn++) {
-      const which = (round + turn) % contestants.length;
-      const { calls, ns } = warm[which]!;
-      times[which]!.push(
-        ns > SLOW_NS ? ns : nsPerCall(contestants[which]!, calls),
-      );
-    }
-  }
-  return times;
+  return calls;
 }
 
 /** The milliseconds of a task: one number of each kind for each round. */
@@ -144,12 +74,11 @@ export interface ITaskTimes {
 }
 
 /**
- * Measures the milliseconds of each task, for this long. The first fifth is not
- * counted: it opens connections and compiles code. The order changes as in
- * `timeInTurn`.
+ * Measures the tasks, for this many milliseconds. The first fifth is not counted: it
+ * opens connections and compiles code.
  */
 export async function timeTasksInTurn(
-  tasks: readonly ITask[],
+  tasks: readonly (() => Promise<unknown>)[],
   milliseconds: number,
 ): Promise<ITaskTimes[]> {
   const times = tasks.map((): ITaskTimes => ({ wall: [], cpu: [] }));
@@ -158,11 +87,10 @@ export async function timeTasksInTurn(
   const end = start + milliseconds;
   for (let round = 0; performance.now() < end; round++) {
     const counts = performance.now() >= counted;
-    for (let turn = 0; turn < tasks.length; turn++) {
-      const which = (round + turn) % tasks.length;
+    for (const which of orderOf(tasks.length, round)) {
       const cpuBefore = process.cpuUsage();
       const begin = performance.now();
-      await tasks[which]!.run();
+      await tasks[which]!();
       const wall = performance.now() - begin;
       const { user, system } = process.cpuUsage(cpuBefore);
       if (!counts) continue;
@@ -184,69 +112,53 @@ export function median(numbers: readonly number[]): number {
 export function medianRatio(
   times: readonly number[],
   base: readonly number[],
-): number {
-  return median(times.map((time, round) => time / base[round]!));
+): string {
+  return median(times.map((time, round) => time / base[round]!)).toFixed(2);
 }
 
-/** Returns the word for a goal that was reached or missed. */
-export function verdict(reached: boolean): string {
-  return reached ? "reached" : "missed";
+/** Returns the goal that ours takes at most so many times as long as another. */
+export function timeGoal(
+  text: string,
+  ours: readonly number[],
+  others: readonly number[],
+  limit: number,
+): IGoal {
+  const ratio = medianRatio(ours, others);
+  const goal = `${text}: ${ratio} (goal: at most ${limit})`;
+  return { text: goal, reached: Number(ratio) <= limit };
 }
 
 /**
- * Compares functions by name with the same inputs; the first is ours. Fails if one does
- * not return what is expected of the first input. Goals are by names as well: how many
- * times the time of ours the other function has to take.
+ * Compares functions by name with the same inputs; the first is ours, which has to be
+ * as fast as the second. Fails if one does not return what is expected of the first input.
  */
 export function compare<Input>(
+  title: string,
   functions: Readonly<Record<string, (input: Input) => unknown>>,
   inputs: readonly Input[],
   expected: unknown,
-  goals: Readonly<Record<string, number | undefined>> = {},
-): Row[] {
-  const contestants = Object.entries(functions).map(([name, call]) => {
+): ISection {
+  const entries = Object.entries(functions);
+  const runs = entries.map(([name, call]) => {
     requireResult(name, call(inputs[0]!), expected);
-    return contestant(name, inputs, call);
+    return (index: number) => call(inputs[index % inputs.length]!);
   });
-  const times = timeInTurn(contestants);
-  return contestants.map(({ name }, index) => {
-    const ratio = medianRatio(times[index]!, times[0]!);
-    const goal = goals[name];
-    return {
+  const calls = runs.map(warmUp);
+  const times: number[][] = runs.map(() => []);
+  const end = performance.now() + GROUP_MS;
+  for (let round = 0; performance.now() < end; round++) {
+    for (const which of orderOf(runs.length, round)) {
+      times[which]!.push(nsPerCall(runs[which]!, calls[which]!));
+    }
+  }
+  const [ours, other] = times;
+  return {
+    title,
+    rows: entries.map(([name], index) => ({
       name,
-      "ns per call": median(times[index]!),
-      "ratio to ours": ratio,
-      goal: goal === undefined ? "" : verdict(ratio >= goal),
-    };
-  });
-}
-
-/** Formats a cell; the number of digits depends on the column. */
-function formatCell(title: string, cell: string | number): string {
-  if (typeof cell === "string") return cell;
-  const digits = /ratio|doubling|\bms\b|MiB/.test(title) ? 2 : 0;
-  return cell.toLocaleString("en-US", {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-}
-
-/** Formats rows as a table, with numbers aligned to the right. */
-export function formatTable(rows: readonly Row[]): string {
-  const titles = Object.keys(rows[0] ?? {});
-  const lines = [
-    titles,
-    ...rows.map((row) => titles.map((title) => formatCell(title, row[title]!))),
-  ];
-  const isNumber = titles.map((title) => typeof rows[0]![title] === "number");
-  const widths = titles.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]!.length))
-  );
-  return lines.map((line) =>
-    line.map((cell, column) =>
-      isNumber[column]
-        ? cell.padStart(widths[column]!)
-        : cell.padEnd(widths[column]!)
-    ).join("  ").trimEnd()
-  ).join("\n");
+      "ns per call": Math.round(median(times[index]!)),
+      "ratio to ours": medianRatio(times[index]!, ours!),
+    })),
+    goals: [timeGoal(`time by ${entries[1]![0]}`, ours!, other!, 1)],
+  };
 }

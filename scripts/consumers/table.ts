@@ -1,6 +1,6 @@
 /** The rows of the consumer tests, and how they are printed. */
 
-import { formatTable } from "../bench/timing.ts";
+import { formatTable } from "../support/table.ts";
 
 /** The result of one consumer. */
 export interface IRow {

@@ -1,7 +1,7 @@
 /** What `deno task fuzz` runs; scripts/fuzz.ts says with which arguments. */
 import { cpus } from "node:os";
 import { findChallenge, parseWWWAuthenticateHeader } from "../../mod.ts";
-import { formatTable } from "../../scripts/bench/timing.ts";
+import { formatTable } from "../../scripts/support/table.ts";
 import { hugeTexts } from "../support/challenge_texts.ts";
 import { PROPERTIES, runProperty, seedFrom, SEEDS } from "./properties.ts";
 

@@ -20,7 +20,7 @@ import {
   OAuthClientError,
   parseWWWAuthenticateHeader,
 } from "../../mod.ts";
-import * as reference from "../../scripts/bench/reference.ts";
+import * as reference from "./_reference_parser.ts";
 import { challengeProblem } from "../../lib/doctor/_challenge_grammar.ts";
 import { CODE_SERVER } from "../support/fixtures.ts";
 import { headerTexts, tokens, values, writtenChallenges } from "./_texts.ts";
