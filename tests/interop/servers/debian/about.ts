@@ -85,8 +85,8 @@ export default [
     command: ["node", "lemonldap.mjs"],
     options: known("/"),
     plays: ["refuse", "credentials"],
-    // After a sign-in that was left, the next one ends with another `state`: probably
-    // with the response to the first.
+    // Its cookie keeps the first request, so the sign-in after one that was left ends
+    // with the response to that one, and its `state`.
     fails: { leave: "old response" },
   },
   {
