@@ -55,6 +55,10 @@ Deno.test("createAuthorizedFetch() reports the way from a 401 to a token", async
   const { servers: { issuer, resource }, api } = run;
   assertEquals(await statusOf(api(resource)), 200);
   const { client, token } = (await api.session())!;
+  const durations = run.events.flatMap((event) =>
+    event.type === "request" ? [event.durationMs] : []
+  );
+  assert(durations.every(Number.isInteger), durations.join());
   assertEquals(run.take(), [
     "GET resource 401",
     "GET resource_metadata 200",

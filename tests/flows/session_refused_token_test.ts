@@ -2,15 +2,19 @@
 import { assertEquals } from "@std/assert";
 import {
   createAuthorizedFetch,
+  createDpop,
+  type IAuthorizedFetchOptions,
   type ISession,
   memoryStore,
 } from "../../mod.ts";
-import { assertRejectsCode, MCP } from "../support/fixtures.ts";
+import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../support/within.ts";
 import { refusal, withoutRefresh } from "./_session_world.ts";
 
 const TOKEN = SESSION.serverMetadata.token_endpoint;
+const OTHER = "https://other.example";
 const BEARER = `Bearer ${SESSION.token.access_token}`;
 
 const withToken = (access_token: string): ISession => {
@@ -112,6 +116,21 @@ Deno.test("createAuthorizedFetch() returns a 403 without a challenge if a refres
   assertEquals(await statusOf(plain.api(MCP)), 403);
   assertEquals(plain.received.length, 1);
   assertEquals(plain.received[0]?.headers.get("Authorization"), BEARER);
+
+  // Nothing to refresh, so the lock of another process is not waited for.
+  const store = {
+    ...memoryStore(withoutRefresh(SESSION)),
+    lock: () => new Promise<never>(() => {}),
+  };
+  const lasting = resourceFetch(forbidden, { tokenRequired: true, store });
+  assertEquals(await within(LIMIT_MS, statusOf(lasting.api(MCP))), 403);
+
+  const challenged = resourceFetch(
+    () => refusal(403, 'error="insufficient_scope"'),
+    { tokenRequired: true },
+  );
+  assertEquals(await statusOf(challenged.api(MCP)), 403);
+  assertEquals(challenged.received.length, 1);
 });
 
 Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no authorize", async () => {
@@ -136,4 +155,66 @@ Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no au
   const session = await asking.authorize();
   assertEquals(session.token, withToken("t9").token);
   await refused;
+});
+
+Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew otherwise", async () => {
+  const dpop = await createDpop();
+  const ID_TOKEN = "e30.e30.e30";
+  const tokenOf = (name: string) => ({
+    ...{ access_token: name, id_token: ID_TOKEN },
+    token_type: "Bearer",
+  });
+  // Returns the session that the options of its fetch lead to.
+  const authorize: IAuthorizedFetchOptions["authorize"] = (
+    { dpop: key, context: { issuer } },
+  ) =>
+    Promise.resolve({
+      ...withToken("t"),
+      issuer,
+      token: tokenOf(key ? "bound" : new URL(issuer).host),
+      ...(key && { dpopThumbprint: key.thumbprint }),
+    });
+  const dead = { ...SESSION, token: { ...SESSION.token, access_token: "" } };
+  const client = (client_secret: string) => ({
+    ...{ issuer: AS, client_id: "c1", client_secret },
+    token_endpoint_auth_method: "client_secret_post",
+  });
+  const at = (issuer: string) => ({
+    serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
+  });
+  const rows: [
+    first: Partial<IAuthorizedFetchOptions>,
+    second: Partial<IAuthorizedFetchOptions>,
+    sent: string,
+    stored?: ISession,
+  ][] = [
+    [{ dpop }, {}, new URL(AS).host],
+    [{}, { bearer: "id_token" }, ID_TOKEN],
+    [at(AS), at(OTHER), new URL(OTHER).host],
+    [{ client: client("wr0ng-one") }, { client: client("s3cret-right") }, "t2"],
+  ];
+  for (const [first, second, sent] of rows) {
+    const store = memoryStore(first.client && dead);
+    const start = (options: Partial<IAuthorizedFetchOptions>) =>
+      resourceFetch(
+        ({ url, body }) =>
+          url !== TOKEN
+            ? undefined
+            : body.includes("s3cret-right")
+            ? Response.json({ access_token: "t2" })
+            : Response.json({ error: "invalid_client" }, { status: 401 }),
+        {
+          ...{ tokenRequired: true, store },
+          authorize: options.client ? undefined : authorize,
+          ...options,
+        },
+      );
+    const [one, other] = [start(first), start(second)];
+    const call = one.api(MCP).catch(() => {});
+    assertEquals(await statusOf(other.api(MCP)), 200);
+    await call;
+    const { headers } = other.received.findLast(({ url }) => url === MCP)!;
+    const names = Object.keys({ ...first, ...second }).join();
+    assertEquals(headers.get("Authorization"), `Bearer ${sent}`, names);
+  }
 });

@@ -3,7 +3,14 @@ import { fetchToken, memoryStore } from "../../../mod.ts";
 import { callsOf } from "../../../lib/session/_resource_call.ts";
 import { ResourceRequest } from "../../../lib/session/_resource_request.ts";
 import { settingsOf } from "../../../lib/session/_settings.ts";
-import { AS, MCP, OAUTH, PRM, SERVER } from "../../support/fixtures.ts";
+import {
+  AS,
+  CODE_SERVER,
+  MCP,
+  OAUTH,
+  PRM,
+  SERVER,
+} from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
 
 Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes and sign-ins", async () => {
@@ -49,4 +56,25 @@ Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes an
   }
   assert(counts.token > 100);
   assertEquals(context.sent, []);
+});
+
+Deno.test("the discovery of a fetch stays as it was when the caller changes the options", () => {
+  const strings = () => ({ [AS]: MCP });
+  const options = {
+    authorize: () => Promise.resolve(SESSION),
+    authorizationServer: new URL(AS),
+    serverMetadata: structuredClone(CODE_SERVER),
+    trustedIssuers: strings(),
+    trustedResources: strings(),
+    sameOriginHeaders: strings(),
+    additionalHeaders: strings(),
+  };
+  const { discovery } = settingsOf(MCP, options).renewal;
+  const before = structuredClone(discovery);
+  options.authorizationServer.host = "evil.example";
+  options.serverMetadata.code_challenge_methods_supported?.push("plain");
+  for (const members of Object.values(options)) {
+    Object.assign(members, { [AS]: "https://evil.example", issuer: MCP });
+  }
+  assertEquals(discovery, before);
 });
