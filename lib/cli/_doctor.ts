@@ -18,7 +18,10 @@ import type { IHost } from "./_host.ts";
 import { clientOf } from "./_server_options.ts";
 
 /** What a sign-in uses of a loopback receiver. */
-export type Receiver = Pick<IDiagnoseCodeSignIn, "redirectUri" | "visit">;
+export type Receiver = Pick<
+  IDiagnoseCodeSignIn,
+  "redirectUri" | "turn" | "visit"
+>;
 
 /** What a test replaces. */
 export interface IDoctorIo extends Pick<IDiagnoseOptions, "fetch" | "now"> {

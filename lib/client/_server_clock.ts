@@ -2,6 +2,7 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import type { IChallengeHeaders as IHeaders } from "../core/challenge.ts";
+import { dateOf } from "../http/_response.ts";
 
 /** How far two clocks may differ; many servers accept no more for a DPoP proof. */
 const MAX_DIFFERENCE_S = 30;
@@ -19,14 +20,6 @@ export function keepFor<Value>(
   values.set(server, value);
   const [oldest] = values.keys();
   if (values.size > MAX_SERVERS && oldest !== undefined) values.delete(oldest);
-}
-
-/** Returns the `Date` of a response in seconds since the Unix epoch. */
-function dateOf(headers: IHeaders): number | undefined {
-  const value = headers.get("Date") ?? "";
-  // Date.parse makes a date of almost any string with a digit in it.
-  const time = / \d\d:\d\d:\d\d GMT$/.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(time) ? undefined : time / 1000;
 }
 
 /** The time at each server, for the JWTs that are signed with one key. */

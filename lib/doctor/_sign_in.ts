@@ -190,6 +190,7 @@ async function signInAndUse(
       ...flow,
       redirectUri: given.redirectUri,
       visit: visitWith(given.visit),
+      turn: given.turn,
       assumePkce: options.assumePkce,
     })
     : deviceFlow({ ...flow, show: given.show, delay: given.delay });

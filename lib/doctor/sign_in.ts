@@ -42,6 +42,12 @@ export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
     url: URL,
     authorization: IVisit,
   ) => Promise<string | URL | URLSearchParams | Request>;
+  /** Waits until the user may be shown this sign-in; as that of `codeFlow`. */
+  turn?:
+    | ((
+      request: Pick<IVisit, "signal">,
+    ) => Promise<() => void | Promise<void>>)
+    | undefined;
 }
 
 /** Options of a sign-in with a browser on another device, as those of `deviceFlow`. */

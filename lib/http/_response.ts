@@ -95,20 +95,34 @@ export function discard({ body }: IFetchResponse): void {
   if (typeof stream?.cancel === "function") stream.cancel().catch(() => {});
 }
 
-/** Returns seconds from `Retry-After` (RFC 9110, section 10.2.3). */
-function parseRetryAfter(value: string): number | undefined {
-  if (/^\d{1,9}$/.test(value)) return Number(value);
+/** Returns the `Date` of a response in seconds since the Unix epoch. */
+export function dateOf(headers: IResponse["headers"]): number | undefined {
+  const value = headers.get("Date") ?? "";
   // Date.parse makes a date of almost any string with a digit in it.
+  const time = / \d\d:\d\d:\d\d GMT$/.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(time) ? undefined : time / 1000;
+}
+
+/**
+ * Returns seconds from `Retry-After` (RFC 9110, section 10.2.3). A date is compared with
+ * the `Date` of the response, as the clock of this machine may be another one.
+ */
+function retryAfterOf(
+  headers: IResponse["headers"],
+  now: () => number,
+): number | undefined {
+  const value = headers.get("Retry-After") ?? "";
+  if (/^\d{1,9}$/.test(value)) return Number(value);
   if (!/ \d\d:\d\d:\d\d/.test(value)) return undefined;
   // The asctime form has no time zone, and is in UTC like the others.
   const time = Date.parse(value.replace(/( GMT)?$/, " GMT"));
-  const seconds = Math.ceil((time - Date.now()) / 1000);
+  const seconds = Math.ceil(time / 1000 - (dateOf(headers) ?? now() / 1000));
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 /** Creates an error about a response. */
 export function responseError(
-  context: Pick<IContext, "sent">,
+  context: Pick<IContext, "sent" | "now">,
   { url, status, headers }: Pick<IResponse, "url" | "status" | "headers">,
   code: OAuthClientErrorCode,
   message: IMessage,
@@ -117,7 +131,7 @@ export function responseError(
   return errorOf(context, code, message, {
     url,
     status,
-    retryAfter: parseRetryAfter(headers.get("Retry-After") ?? ""),
+    retryAfter: retryAfterOf(headers, context.now),
     ...details,
   });
 }

@@ -38,7 +38,11 @@ import type {
   IAuthorizedFetchSignIn,
 } from "./authorized_fetch_options.ts";
 import { type ISession, revokeSessionWith } from "./session.ts";
-import { finishWith, type IPendingAuthorization } from "./sign_in.ts";
+import {
+  type IPendingAuthorization,
+  requirePending,
+} from "./pending_authorization.ts";
+import { finishWith } from "./sign_in.ts";
 
 /**
  * Creates a `fetch` for a resource that requires a token. When the resource responds
@@ -216,6 +220,7 @@ export function createAuthorizedFetch(
       pending: IPendingAuthorization,
       { signal }: IAuthorizedFetchSignal = {},
     ) {
+      requirePending(pending);
       const { revocations } = store;
       let session: ISession;
       try {

@@ -5,6 +5,11 @@
  */
 
 import type { IKnownClient } from "../client/known_client.ts";
+import {
+  requireObject,
+  requireString,
+  requireStrings,
+} from "../core/_arguments.ts";
 import type { SessionServerMetadata } from "./session.ts";
 
 /**
@@ -58,4 +63,20 @@ export interface IPendingAuthorization {
    * then left out of the session.
    */
   optionalIdToken?: true;
+}
+
+/** Members that are strings; the checks of the response and of requests need them. */
+const STRINGS = ["state", "codeVerifier", "redirectUri", "resource"] as const;
+
+/** Checks what a caller has kept, which may be of another version or shape. */
+export function requirePending(
+  pending: IPendingAuthorization,
+): IPendingAuthorization {
+  requireObject("pending", pending);
+  for (const name of STRINGS) requireString(`pending.${name}`, pending[name]);
+  requireStrings("pending.scopes", pending.scopes);
+  requireObject("pending.serverMetadata", pending.serverMetadata);
+  const { client_id } = requireObject("pending.client", pending.client);
+  requireString("pending.client.client_id", client_id);
+  return pending;
 }

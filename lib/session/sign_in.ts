@@ -25,7 +25,10 @@ import { requireDpop } from "./_dpop_need.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { grantOf, keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
-import type { IPendingAuthorization } from "./pending_authorization.ts";
+import {
+  type IPendingAuthorization,
+  requirePending,
+} from "./pending_authorization.ts";
 import {
   type ISession,
   type ISessionOptions,
@@ -212,7 +215,8 @@ export async function startWith(
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
  * @param options The same `dpop`, and credentials that `pending` does not contain.
  * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},
- * {@linkcode fetchToken} and {@linkcode checkIdToken}.
+ * {@linkcode fetchToken} and {@linkcode checkIdToken}. `invalid_argument`: a member of
+ * `pending` is missing.
  * @see RFC 6749, section 4.1.3; RFC 9207; OpenID Connect Core 1.0, section 3.1.3.7.
  *
  * @example Finish the sign-in of a web server
@@ -240,7 +244,7 @@ export async function finishAuthorization(
   pending: IPendingAuthorization,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  requireObject("pending", pending);
+  requirePending(pending);
   return await finishWith(sessionContextOf(options), callback, pending);
 }
 

@@ -62,6 +62,20 @@ Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
   assertEquals([tokens.refresh.size, tokens.access()], [0, []]);
 });
 
+Deno.test("diagnose() makes the authorization request in the turn of the sign-in", async () => {
+  const order: string[] = [];
+  const turn = () => {
+    order.push("begins");
+    return Promise.resolve(() => void order.push("ends"));
+  };
+  const { signIn } = await signedIn(
+    (model) => model.changes["/as/authorize"] = () => order.push("request"),
+    { turn },
+  );
+  assertEquals(signIn?.callStatus, 200);
+  assertEquals(order, ["begins", "request", "ends"]);
+});
+
 Deno.test("diagnose() shows what a sign-in sent and received, without its secrets", async () => {
   const { steps, model, ...rest } = await signedIn(
     members("/as/token", {

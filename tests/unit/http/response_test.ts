@@ -8,6 +8,7 @@ import { stub } from "@std/testing/mock";
 import { fetchResourceMetadata, type IFetchResponse } from "../../../mod.ts";
 import { errorOf, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
+import { tokenErrorOf } from "../../support/request_token.ts";
 import { FORM, minimal, stubFetch, untyped } from "../../support/stub_fetch.ts";
 
 // The table of faults plays JSON, encodings and statuses of every kind to every
@@ -200,6 +201,25 @@ Deno.test("fetchToken() accepts any 2xx status, or ok of a minimal response", as
     });
     const result = await POST.send(server).then(() => undefined, (e) => e.code);
     assertEquals([members, result], [members, code]);
+  }
+});
+
+Deno.test("Retry-After as a date is compared with the Date of the response, else with now", async () => {
+  const now = () => Date.UTC(2026, 0, 2, 3, 4, 0);
+  const rows: [date: string | undefined, seconds: number][] = [
+    ["Fri, 02 Jan 2026 02:04:05 GMT", 3600],
+    ["Fri, 02 Jan 2026 03:04:35 GMT", 0],
+    [undefined, 5],
+    ["today", 5],
+  ];
+  for (const [date, retryAfter] of rows) {
+    const headers = {
+      "Retry-After": "Fri, 02 Jan 2026 03:04:05 GMT",
+      ...date && { Date: date },
+    };
+    const respond = () => new Response("", { status: 503, headers });
+    const { retryAfter: actual } = await tokenErrorOf(respond, { now });
+    assertEquals([date, actual], [date, retryAfter]);
   }
 });
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   adviceFor,
+  createAuthorizedFetch,
   createDpop,
   finishAuthorization,
   type IPendingAuthorization,
@@ -71,6 +72,36 @@ Deno.test("startAuthorization() requires consent where the former session has no
       parameters: prompt && { prompt },
     });
     assertEquals(url.searchParams.get("prompt"), expected);
+  }
+});
+
+Deno.test("finishAuthorization() and finish() name what pending lacks", async () => {
+  const { pending } = await startAuthorization(CONTEXT, OPTIONS);
+  const callback = callbackFor(pending);
+  const api = createAuthorizedFetch(MCP, {
+    authorize: () => Promise.reject(new Error("not called")),
+  });
+  const wrong: [pending: unknown, name: string][] = [
+    [undefined, "pending must be"],
+    ["text", "pending must be"],
+    [{}, "pending.state must be"],
+    [{ ...pending, state: 1 }, "pending.state must be"],
+    [{ ...pending, codeVerifier: undefined }, "pending.codeVerifier must be"],
+    [{ ...pending, redirectUri: undefined }, "pending.redirectUri must be"],
+    [{ ...pending, resource: undefined }, "pending.resource must be"],
+    [{ ...pending, scopes: "read" }, "pending.scopes must be"],
+    [{ ...pending, serverMetadata: undefined }, "pending.serverMetadata must"],
+    [{ ...pending, client: undefined }, "pending.client must be"],
+    [{ ...pending, client: {} }, "pending.client.client_id must be"],
+  ];
+  for (const [given, name] of wrong) {
+    for (const finish of [finishAuthorization, api.finish]) {
+      const error = await assertRejectsCode(
+        () => finish(callback, untyped(given)),
+        "invalid_argument",
+      );
+      assert(error.message.startsWith(name), error.message);
+    }
   }
 });
 
