@@ -58,6 +58,7 @@ export async function runClientMetadata(
     userAgent: given.userAgent,
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
+    trustedResources: given.trustedResources,
     signal: host.endSignal(),
     fetch: io.fetch,
     now: io.now,

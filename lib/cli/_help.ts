@@ -103,10 +103,10 @@ Protocol, which has no effect on a server of that protocol.
 
 A sign-in registers a client unless there is one, calls the URL once with the
 token, refreshes it, and revokes it at the end. No other session is used, and
-none is kept. Where it needs --allow-http, or --trusted-issuer for a server with
-endpoints of another origin, it is not tried without that option. The report has
-no header fields that were sent, no tokens and no codes. In Deno, -N is enough;
-the browser needs --allow-run, and --html --allow-write.`,
+none is kept. Where it needs --allow-http, --trusted-resource, or, for a server
+with endpoints of another origin, --trusted-issuer, it is not tried without that
+option. The report has no header fields that were sent, no tokens and no codes.
+In Deno, -N is enough; the browser needs --allow-run, and --html --allow-write.`,
     ending: `\
 Exit status: 0 if a client can continue, if need be with the options that the
 verdict names; 1 if it stops whatever its options; 2 for invalid arguments.

@@ -3,11 +3,35 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { IFacts } from "./_facts.ts";
+import type { IDiagnoseOptions, IDiagnosisOption } from "./diagnosis.ts";
 
-/** Checks whether the caller has named every issuer that was trusted. */
+/** Returns the options that the caller has set, of those that a diagnosis proposes. */
+export function givenOptions(
+  { allowHttp, assumePkce, trustedIssuers, trustedResources, signIn }:
+    IDiagnoseOptions,
+): IDiagnosisOption[] {
+  const set: [IDiagnosisOption, isSet: unknown][] = [
+    [{ name: "allowHttp", value: true }, allowHttp],
+    [{ name: "assumePkce", value: true }, assumePkce],
+    [
+      { name: "trustedIssuers", value: { ...trustedIssuers } },
+      Object.keys(trustedIssuers ?? {}).length,
+    ],
+    [
+      { name: "trustedResources", value: { ...trustedResources } },
+      Object.keys(trustedResources ?? {}).length,
+    ],
+    [{ name: "client" }, signIn?.client],
+    [{ name: "clientMetadataUrl" }, signIn?.clientMetadataUrl],
+  ];
+  return set.flatMap(([option, isSet]) => isSet ? [option] : []);
+}
+
+/** Checks whether the caller has named every identifier that was trusted. */
 function areGiven(
-  { options: { trustedIssuers: given = {} } }: IFacts,
-  { options: { trustedIssuers: used = {} } }: IFacts,
+  name: "trustedIssuers" | "trustedResources",
+  { options: { [name]: given = {} } }: IFacts,
+  { options: { [name]: used = {} } }: IFacts,
 ): boolean {
   return Object.entries(used).every(([named, claimed]) =>
     Object.hasOwn(given, named) && given[named] === claimed
@@ -26,14 +50,16 @@ function areOfIssuer({ context }: IFacts): boolean {
 /**
  * Checks whether a sign-in may run with the options that a diagnosis has chosen in
  * addition to those of its caller. Metadata of any server can lead to such an option,
- * so it must not decide which server receives a secret or a code: http and loopback are
- * left to the caller, and a claimed issuer is believed only where nothing is sent to
+ * so it must not decide which server receives a secret, a code or a token: http and
+ * loopback are left to the caller, as is a resource of another name, whose token the
+ * target would receive; and a claimed issuer is believed only where nothing is sent to
  * another origin than its own.
  */
 export function mayBeChosen(given: IFacts, facts: IFacts): boolean {
   const { allowHttp, signIn } = given.options;
   if (facts.options.allowHttp && !allowHttp) return false;
-  if (areGiven(given, facts)) return true;
+  if (!areGiven("trustedResources", given, facts)) return false;
+  if (areGiven("trustedIssuers", given, facts)) return true;
   const { issuer } = signIn?.client ?? {};
   const belongs = issuer === undefined ||
     isSameIssuer(issuer, facts.context?.issuer ?? "");

@@ -65,8 +65,9 @@ function argumentsOf({ name, value }: IDiagnosisOption): string[] {
     case "clientMetadataUrl":
       return ["--client-metadata URL"];
     case "trustedIssuers":
+    case "trustedResources":
       return Object.entries(Object(value)).map(([named, claimed]) =>
-        `--trusted-issuer ${quoted(`${named}=${claimed}`)}`
+        `${NAMES[name]} ${quoted(`${named}=${claimed}`)}`
       );
   }
   // The doctor sets the others itself, or a sign-in has no use for them.
@@ -75,13 +76,13 @@ function argumentsOf({ name, value }: IDiagnosisOption): string[] {
 
 /** Returns the command that tries what a diagnosis has not tried. */
 export function commandFor(
-  { target, verdict, options = [], notTried = [] }: IDiagnosis,
+  { target, verdict, options = [], given = [], notTried = [] }: IDiagnosis,
 ): string | undefined {
   const canSignIn = ["ready", "needs_client", "needs_option"].includes(verdict);
   if (!canSignIn || notTried.length === 0) return undefined;
   return printable([
     "oauth-helper doctor --sign-in",
-    ...options.flatMap(argumentsOf),
+    ...new Set([...given, ...options].flatMap(argumentsOf)),
     quoted(target),
   ].join(" "));
 }

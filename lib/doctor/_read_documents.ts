@@ -29,10 +29,10 @@ async function readDocument<Metadata>(
   url: string,
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
-  const { recorder, transport, isReplay } = survey;
+  const { recorder, transport } = survey;
   const earlier = recorder.find(name, url);
   if (!earlier && !recorder.isAlive(url)) return undefined;
-  const isUsed = earlier !== undefined && (isReplay || !earlier.isExtra);
+  const isUsed = earlier !== undefined && recorder.isUsed(earlier);
   let json: unknown;
   const check = (document: unknown, finalUrl: string) => {
     json = document;

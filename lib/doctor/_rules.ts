@@ -10,6 +10,7 @@ import {
   type IFacts,
   membersOf,
   severityAt,
+  shown,
 } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import { lastOf } from "./_sign_in_steps.ts";
@@ -116,6 +117,20 @@ export function liftedBy(
   return sighting && severity === "error" && options.length > 0
     ? { ...sighting, options }
     : sighting;
+}
+
+/**
+ * Returns the option with which a client accepts an identifier for another; none for
+ * one that cannot be shown as it is, or that has a fragment.
+ */
+export function trusted(
+  name: "trustedIssuers" | "trustedResources",
+  named: string,
+  claimed: unknown,
+): IDiagnosisOption[] {
+  const isPlain = typeof claimed === "string" && !claimed.includes("#") &&
+    [named, claimed].every((one) => shown(one, 500) === one);
+  return isPlain ? [{ name, value: { [named]: claimed } }] : [];
 }
 
 /** How documents are searched for what a rule is about. */

@@ -20,6 +20,7 @@ import {
   type IRule,
   type ISighting,
   liftedBy,
+  trusted,
 } from "./_rules.ts";
 
 const NOT_FOUND = [404, 405, 410];
@@ -77,13 +78,19 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       "`trustedResources`, if you know that a gateway gives it another name.",
     shows: ["resource"],
     find(facts) {
+      const { resourceDocuments, target } = facts;
       const found = findDocument(facts, (document) => {
         const { resource } = membersOf(document) ?? {};
         return isMismatch(document) && typeof resource === "string" &&
           `The metadata is for the resource "${shown(resource)}", not for ` +
             `"${shown(facts.target.href)}".`;
       }, { of: ofResource, hasSeverity: true });
-      return found && { ...found, ...adviceOn(facts, found) };
+      const document = resourceDocuments.find(({ url }) => url === found?.url);
+      const { resource } = (document && membersOf(document)) ?? {};
+      return liftedBy(
+        found && { ...found, ...adviceOn(facts, found) },
+        ...trusted("trustedResources", target.href, resource),
+      );
     },
   },
   {
@@ -187,18 +194,13 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       });
       const document = serverDocuments.find(({ url }) => url === found?.url);
       const claimed = (document && membersOf(document))?.issuer;
-      // A URL that cannot be shown as it is may not be trusted either.
-      const isPlain = [issuer, claimed].every((one) =>
-        typeof one === "string" && shown(one, 500) === one
-      );
-      const value = { [issuer]: String(claimed) };
       return liftedBy(
         found && {
           ...found,
           client: "With this library, if both are known to be one server: " +
             `\`trustedIssuers: { "${shown(issuer)}": "${shown(claimed)}" }\`.`,
         },
-        ...(isPlain ? [{ name: "trustedIssuers" as const, value }] : []),
+        ...trusted("trustedIssuers", issuer, claimed),
       );
     },
   },

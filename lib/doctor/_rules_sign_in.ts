@@ -5,7 +5,7 @@ import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { SECRET_METHODS } from "../client/_authentication_methods.ts";
 import { type IFacts, list, sentence, shown } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
-import { type IRule, liftedBy, withheldScopes } from "./_rules.ts";
+import { type IRule, liftedBy, trusted, withheldScopes } from "./_rules.ts";
 import { failureAt, isPage } from "./_sign_in_failure.ts";
 import { lastOf, responseMembersOf, sentMembersOf } from "./_sign_in_steps.ts";
 import { STEPS } from "./_step_table.ts";
@@ -136,8 +136,6 @@ export const SIGN_IN_RULES: readonly IRule[] = [
         return "The metadata promises an iss in authorization responses, " +
           "and this one has none.";
       }
-      const isPlain = [issuer, iss].every((one) => shown(one, 500) === one);
-      const value = { [issuer]: iss };
       return liftedBy(
         {
           message: `The iss of the authorization response is "${
@@ -146,7 +144,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
           client: "With this library, if both are known to be one server: " +
             `\`trustedIssuers: { "${shown(issuer)}": "${shown(iss)}" }\`.`,
         },
-        ...(isPlain ? [{ name: "trustedIssuers" as const, value }] : []),
+        ...trusted("trustedIssuers", issuer, iss),
       );
     },
   },

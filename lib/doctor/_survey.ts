@@ -258,7 +258,7 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
 /** The options that a diagnosis tries by itself. */
 export type Remedies = Pick<
   IDiagnoseOptions,
-  "allowHttp" | "assumePkce" | "trustedIssuers"
+  "allowHttp" | "assumePkce" | "trustedIssuers" | "trustedResources"
 >;
 
 /** The facts of a diagnosis, and functions that continue with them. */

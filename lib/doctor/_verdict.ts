@@ -21,7 +21,13 @@ export function isError({ severity }: IFinding): boolean {
   return severity === "error";
 }
 
-/** Returns the options of findings, and those that name a client: each once. */
+/** The options that name a client. */
+const CLIENTS = ["client", "clientMetadataUrl"];
+
+/**
+ * Returns the options of findings, and those that name a client: each once. A sign-in
+ * that has succeeded needs no further client.
+ */
 export function optionsOf(
   facts: IFacts,
   findings: readonly IFinding[],
@@ -39,7 +45,8 @@ export function optionsOf(
       ? [{ name: "clientMetadataUrl" as const }]
       : []),
   ];
-  return [...new Map(all.map((option) => [option.name, option])).values()];
+  return [...new Map(all.map((option) => [option.name, option])).values()]
+    .filter(({ name }) => !facts.signIn?.session || !CLIENTS.includes(name));
 }
 
 /** Checks whether the sign-in of this diagnosis has used an endpoint. */
@@ -68,9 +75,9 @@ function signInWords(
   ];
   const issuer = shown(context?.issuer);
   return [
-    `A user has signed in at ${issuer}${uses.length > 0 ? ": " : ""}${
-      uses.join(", and ")
-    }.`,
+    `A user has signed in at ${issuer}` +
+    (signIn.isClientGiven ? " with the client that was given" : "") +
+    `${uses.length > 0 ? ": " : ""}${uses.join(", and ")}.`,
     revocation?.error || isStillValid(signIn)
       ? "The tokens of this diagnosis are not revoked."
       : "Its tokens are revoked.",

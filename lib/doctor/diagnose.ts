@@ -7,7 +7,7 @@
 import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
-import { mayBeChosen } from "./_chosen_options.ts";
+import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
 import { hiddenParts } from "./_cors.ts";
 import { allDocuments, clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
@@ -119,17 +119,18 @@ function contextOf(facts: IFacts): IDiagnosisContext | undefined {
 
 /** The options that a diagnosis can try by itself. */
 function remediesOf(
-  { trustedIssuers }: IDiagnoseOptions,
+  given: IDiagnoseOptions,
   options: readonly IDiagnosisOption[],
 ): Remedies {
-  const has = (wanted: string) => options.some(({ name }) => name === wanted);
-  const { value } = options.find(({ name }) => name === "trustedIssuers") ?? {};
-  return {
-    ...(has("allowHttp") && { allowHttp: true }),
-    ...(has("assumePkce") && { assumePkce: true }),
-    ...(isMembers(value) &&
-      { trustedIssuers: { ...trustedIssuers, ...value } }),
-  };
+  const remedies: Remedies = {};
+  for (const { name, value } of options) {
+    if (name === "allowHttp" || name === "assumePkce") remedies[name] = true;
+    const isTrust = name === "trustedIssuers" || name === "trustedResources";
+    if (isTrust && isMembers(value)) {
+      remedies[name] = { ...given[name], ...value } as Record<string, string>;
+    }
+  }
+  return remedies;
 }
 
 /** The errors that stop a client, and the options with which it continues. */
@@ -230,8 +231,8 @@ async function withSignIn(
  * With `options.signIn`, a user signs in by the library's own flow. `assumePkce`,
  * `resource` and `dpop` are then set where the verdict names them; `trustedIssuers` only
  * if all endpoints are on the origin of the claimed issuer, and `signIn.client` is not
- * that of another one; `allowHttp` never. The caller can set these two; without them,
- * the sign-in is not tried. The token is used for a call, a refresh and a second refresh that has
+ * that of another one; `allowHttp` and `trustedResources` never. The caller can set
+ * these three; without them, the sign-in is not tried. The token is used for a call, a refresh and a second refresh that has
  * to fail, and revoked: also if `signal` aborts. The call is the request that was made
  * without the token; a server of the Model Context Protocol that requires a session for it
  * receives `initialize` as well. A client that was registered is deleted where the server
@@ -293,6 +294,7 @@ export async function diagnose(
   const { facts, findings, errors, options: needed, isLeftOut = false } =
     await withSignIn(survey, await prognosisOf(survey));
   const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
+  const set = givenOptions(given);
   const { client, deletion } = facts.registration ?? {};
   const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
@@ -305,6 +307,7 @@ export async function diagnose(
     verdict,
     summary: summaryOf(facts, verdict, words),
     ...(needed.length > 0 && { options: needed }),
+    ...(set.length > 0 && { given: set }),
     ...(notTried && { notTried }),
     ...(context && { context }),
     ...(failure && {
@@ -323,9 +326,7 @@ export async function diagnose(
       signIn: describeSignIn(facts.signIn, facts.registration !== undefined),
     }),
     steps: stepsOf({ ...survey.facts, registration: facts.registration }),
-    findings: errors.length === 0
-      ? softened(survey.facts, findings)
-      : [...findings],
+    findings: errors.length === 0 ? softened(facts, findings) : [...findings],
   };
   return seal(diagnosis, secrets);
 }

@@ -60,6 +60,8 @@ export const DiagnosisOptionName = {
   TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may have. */
   TrustedIssuers: "trustedIssuers",
+  /** Of `createAuthorizedFetch`: the resource that the metadata may have. */
+  TrustedResources: "trustedResources",
 } as const;
 
 /** One of the options. */
@@ -223,10 +225,12 @@ export interface IDiagnosis {
   /** The verdict in a few sentences. */
   summary: string;
   /**
-   * What a client of this library has to set. Absent if it is nothing, and where no
-   * options help.
+   * What a client of this library has to set beside `given`. Absent if it is nothing,
+   * and where no options help.
    */
   options?: IDiagnosisOption[];
+  /** What the caller has set of such options; absent if it is nothing. */
+  given?: IDiagnosisOption[];
   /**
    * The endpoints that a sign-in uses and the diagnosis did not, by the names that they
    * have in the metadata of the server. Absent without a context.

@@ -101,10 +101,12 @@ const PARTS: Record<string, Rows> = {
     "metadata of another resource": [
       "error resource_mismatch",
       resource({ resource: "https://other.example/mcp" }),
+      "needs_option trustedResources",
     ],
     "metadata of a parent at the URL of the resource": [
       "error resource_mismatch",
       resource((origin) => ({ resource: origin })),
+      "needs_option trustedResources",
     ],
     "a resource with a fragment": [
       "error resource_mismatch",

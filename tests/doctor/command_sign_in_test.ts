@@ -78,6 +78,23 @@ Deno.test("runDoctor() signs in with the client of --client-id, and its secret f
   assert(!text.includes("s3cret-in-a-file"));
 });
 
+Deno.test("runDoctor() says first what the sign-in with a given client has reached", async () => {
+  await using world = startSignInWorld(({ serverMetadata }) => {
+    delete serverMetadata.registration_endpoint;
+  });
+  const { target, model: { origin } } = world;
+  const before = await run([target]);
+  assertMatch(before.text, /\nneeds client: /);
+  const { status, text } = await run([target, "--sign-in", "--client-id=c1"]);
+  const flat = text.replace(/\s+/g, " ");
+  assertEquals(status, 0);
+  assertStringIncludes(
+    flat,
+    `${target} ready: A user has signed in at ${origin}/as with the client ` +
+      "that was given: the resource accepts the token, and the refresh succeeds.",
+  );
+});
+
 Deno.test("runDoctor() sends a secret to no issuer but that of --issuer", async () => {
   await using world = startSignInWorld();
   const { text, status } = await run([

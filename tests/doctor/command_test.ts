@@ -111,11 +111,17 @@ Deno.test("runDoctor() accepts another resource for the URL, and names the optio
     Object.assign(model.resourceMetadata, { resource: inside });
   });
   const option = `--trusted-resource ${TARGET}=${inside}`;
+  const command = `try it: oauth-helper doctor --sign-in ${option} ${TARGET} `;
   const { status, text } = await run([TARGET], { fetch });
-  assertEquals(status, 1);
-  assertStringIncludes(text.replace(/\s+/g, " "), `until then: \`${option}\`.`);
+  const flat = text.replace(/\s+/g, " ");
+  assertEquals(status, 0);
+  assertMatch(flat, /^\S+ needs option: `oauth-helper` continues with `--tru/);
+  assertStringIncludes(flat, `until then: \`${option}\`.`);
+  assertStringIncludes(flat, command);
   const trusted = await run([TARGET, ...option.split(" ")], { fetch });
-  assertEquals(trusted.status, 0, trusted.text);
+  assertEquals(trusted.status, 0);
+  assertMatch(trusted.text, /\nready: /);
+  assertStringIncludes(trusted.text.replace(/\s+/g, " "), command);
 });
 
 Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {
