@@ -8,8 +8,14 @@ export type Ending = { left: URL } | { page: string; isClosed?: boolean };
 
 /** A user whose browser keeps its cookies. */
 export interface IUser {
-  /** Goes on until a redirect leads to `home`, which is not requested. */
-  visit(url: string | URL, home?: string): Promise<Ending>;
+  /**
+   * Goes on until a redirect leads to `home`, which is not requested: to a URL that
+   * begins so, or that the function accepts.
+   */
+  visit(
+    url: string | URL,
+    home?: string | ((url: URL) => boolean),
+  ): Promise<Ending>;
 }
 
 /** What the user does. */
@@ -20,6 +26,8 @@ export interface IUserOptions {
   closesFirst?: boolean;
   /** Typed where a page has a field for it. */
   userCode?: string;
+  /** The user name. @default {that of `LOGIN`} */
+  login?: string;
 }
 
 /** What a page offers to click. */
@@ -65,17 +73,21 @@ function textOf(html: string): string {
 }
 
 /** Returns what the user types into a field. */
-function typed(tag: string, name: string, userCode: string): string {
+function typed(
+  tag: string,
+  name: string,
+  { userCode = "", login = LOGIN.login }: IUserOptions,
+): string {
   const given = attribute(tag, "value") ?? "";
   const type = attribute(tag, "type")?.toLowerCase() ?? "text";
   if (type === "password") return PASSWORD;
   if (type === "email" || /email/i.test(name)) return given || LOGIN.email;
   if (/code/i.test(name) && type === "text") return given || userCode;
-  return type === "text" ? given || LOGIN.login : given;
+  return type === "text" ? given || login : given;
 }
 
 /** Returns the buttons of a form, each with what it sends. */
-function choicesOf(form: string, page: URL, userCode: string): IChoice[] {
+function choicesOf(form: string, page: URL, user: IUserOptions): IChoice[] {
   const [opening = ""] = /<form\b[^>]*>/i.exec(form) ?? [];
   const fields = new URLSearchParams();
   for (const [tag] of form.matchAll(/<(?:input|textarea|select)\b[^>]*>/gi)) {
@@ -90,7 +102,7 @@ function choicesOf(form: string, page: URL, userCode: string): IChoice[] {
     if (isOff && (type === "radio" || REFUSES.test(tag))) continue;
     fields.append(
       name,
-      isSwitch ? attribute(tag, "value") ?? "on" : typed(tag, name, userCode),
+      isSwitch ? attribute(tag, "value") ?? "on" : typed(tag, name, user),
     );
   }
   const buttons = [
@@ -108,11 +120,7 @@ function choicesOf(form: string, page: URL, userCode: string): IChoice[] {
       if (name) body.append(name, value);
       const label = textOf(inner) || value;
       if (/^post$/i.test(attribute(opening, "method") ?? "")) {
-        return {
-          label,
-          url,
-          body,
-        };
+        return { label, url, body };
       }
       for (const [key, text] of body) url.searchParams.append(key, text);
       return { label, url };
@@ -121,7 +129,7 @@ function choicesOf(form: string, page: URL, userCode: string): IChoice[] {
 }
 
 /** Returns everything that a page offers, its forms first. */
-function readPage(html: string, page: URL, userCode: string): IChoice[] {
+function readPage(html: string, page: URL, user: IUserOptions): IChoice[] {
   const forms = [...html.matchAll(/<form\b.*?<\/form>/gis)].map(([form]) => {
     // A button may stand outside of its form.
     const id = attribute(/<form\b[^>]*>/i.exec(form)?.[0] ?? "", "id");
@@ -139,7 +147,7 @@ function readPage(html: string, page: URL, userCode: string): IChoice[] {
       href ? [{ label, url: new URL(href, page) }] : []
     );
   return [
-    ...forms.flatMap((form) => choicesOf(form, page, userCode)),
+    ...forms.flatMap((form) => choicesOf(form, page, user)),
     ...links,
   ];
 }
@@ -155,7 +163,7 @@ function choose(choices: IChoice[], refuses: boolean): IChoice | undefined {
 
 /** Creates a user, with an empty browser. */
 export function createUser(options: IUserOptions = {}): IUser {
-  const { refuses = false, userCode = "" } = options;
+  const { refuses = false } = options;
   let { closesFirst = false } = options;
   const cookies = new Map<string, { pair: string; scope: string }>();
 
@@ -191,6 +199,8 @@ export function createUser(options: IUserOptions = {}): IUser {
 
   return {
     async visit(start, home) {
+      const isHome = (url: URL) =>
+        typeof home === "string" ? url.href.startsWith(home) : home?.(url);
       let next: Omit<IChoice, "label"> = { url: new URL(start) };
       let hasRefused = false;
       for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -205,11 +215,11 @@ export function createUser(options: IUserOptions = {}): IUser {
           /url=(.*)/i.exec(response.headers.get("Refresh") ?? "")?.[1];
         if (location !== undefined) {
           const left = new URL(location, url);
-          if (home && left.href.startsWith(home)) return { left };
+          if (isHome(left)) return { left };
           next = { url: left };
           continue;
         }
-        const choices = readPage(html, url, userCode);
+        const choices = readPage(html, url, options);
         // Some servers send the form for signing in with a 401.
         const isForm = response.ok || /type=["']?password/i.test(html);
         const choice: IChoice | undefined = isForm && !hasRefused
@@ -218,9 +228,7 @@ export function createUser(options: IUserOptions = {}): IUser {
         if (!choice) {
           return { page: `${response.status} ${textOf(html).slice(0, 300)}` };
         }
-        if (home && choice.url.href.startsWith(home)) {
-          return { left: choice.url };
-        }
+        if (isHome(choice.url)) return { left: choice.url };
         hasRefused = refuses && REFUSES.test(choice.label);
         next = choice;
       }

@@ -217,8 +217,7 @@ async function configure(
           page(
             ctx,
             form,
-            `<input type="hidden" form="op.logoutForm" name="logout" value="yes">`,
-            `<button form="op.logoutForm">Sign out</button>`,
+            `<button form="op.logoutForm" name="logout" value="yes">Sign out</button>`,
           ),
         postLogoutSuccessSource: (ctx) => page(ctx, "<p>Signed out.</p>"),
       },
