@@ -11,7 +11,7 @@ import {
   type ISession,
   memoryStore,
 } from "../../mod.ts";
-import { McpProvider } from "./clients.ts";
+import { createMcpProvider } from "../../tests/support/mcp_provider.ts";
 import { ACCESS_TOKEN, startServers } from "./servers.ts";
 import {
   type ISection,
@@ -53,7 +53,7 @@ function waysTo(target: string, issuer: string): Record<string, Call> {
   const authorize = () => Promise.reject(new Error("The user is asked"));
   const store = memoryStore(sessionOf(target, issuer));
   const ours = createAuthorizedFetch(target, { authorize, store });
-  const provider = new McpProvider();
+  const { provider } = createMcpProvider();
   provider.saveTokens({ access_token: ACCESS_TOKEN, token_type: "Bearer" });
   const configuration = new openid.Configuration({ issuer }, "c1");
   openid.allowInsecureRequests(configuration);

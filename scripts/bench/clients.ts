@@ -7,6 +7,10 @@
 import * as mcp from "@modelcontextprotocol/client";
 import * as oauth from "oauth4webapi";
 import * as ours from "../../mod.ts";
+import {
+  createMcpProvider,
+  MCP_CLIENT_METADATA as CLIENT_METADATA,
+} from "../../tests/support/mcp_provider.ts";
 
 /** A client; `getToken` returns the access token. */
 export interface IClient {
@@ -14,16 +18,7 @@ export interface IClient {
   getToken(target: string): Promise<string>;
 }
 
-const REDIRECT_URI = "http://127.0.0.1:9/callback";
-
-const CLIENT_METADATA = {
-  client_name: "Benchmark",
-  redirect_uris: [REDIRECT_URI],
-  grant_types: ["authorization_code", "refresh_token"],
-  response_types: ["code"],
-  token_endpoint_auth_method: "none",
-  application_type: "native",
-};
+const REDIRECT_URI = CLIENT_METADATA.redirect_uris[0]!;
 
 /** Requests the resource, which responds with 401. */
 async function requestResource(target: string): Promise<Response> {
@@ -69,58 +64,25 @@ async function getWithOurs(target: string): Promise<string> {
   return token.access_token;
 }
 
-/** Stores everything, including discovery, so that no request is repeated. */
-export class McpProvider implements mcp.OAuthClientProvider {
-  readonly redirectUrl = REDIRECT_URI;
-  readonly clientMetadata = CLIENT_METADATA as mcp.OAuthClientMetadata;
-  readonly #state = crypto.randomUUID();
-  #client: mcp.StoredOAuthClientInformation | undefined;
-  #discovery: mcp.OAuthDiscoveryState | undefined;
-  #tokens: mcp.StoredOAuthTokens | undefined;
-  #verifier = "";
-  authorizationUrl: URL | undefined;
-
-  state = () => this.#state;
-  clientInformation = () => this.#client;
-  saveClientInformation(client: mcp.StoredOAuthClientInformation) {
-    this.#client = client;
-  }
-  tokens = () => this.#tokens;
-  saveTokens(tokens: mcp.StoredOAuthTokens) {
-    this.#tokens = tokens;
-  }
-  redirectToAuthorization(url: URL) {
-    this.authorizationUrl = url;
-  }
-  codeVerifier = () => this.#verifier;
-  saveCodeVerifier(verifier: string) {
-    this.#verifier = verifier;
-  }
-  discoveryState = () => this.#discovery;
-  saveDiscoveryState(discovery: mcp.OAuthDiscoveryState) {
-    this.#discovery = discovery;
-  }
-}
-
 async function getWithMcp(target: string): Promise<string> {
   const { resourceMetadataUrl, scope } = mcp.extractWWWAuthenticateParams(
     await requestResource(target),
   );
-  const provider = new McpProvider();
+  const { provider, kept } = createMcpProvider();
   const request = {
     serverUrl: target,
     ...(resourceMetadataUrl && { resourceMetadataUrl }),
     ...(scope && { scope }),
   };
   await mcp.auth(provider, request);
-  const { searchParams } = await visit(provider.authorizationUrl!);
-  if (searchParams.get("state") !== provider.state()) throw new Error("state");
+  const { searchParams } = await visit(kept.url!);
+  if (searchParams.get("state") !== provider.state!()) throw new Error("state");
   await mcp.auth(provider, {
     ...request,
     authorizationCode: searchParams.get("code") ?? "",
     iss: searchParams.get("iss") ?? "",
   });
-  return provider.tokens()?.access_token ?? "";
+  return kept.tokens?.access_token ?? "";
 }
 
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const;

@@ -5,18 +5,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
+import {
+  createMcpProvider,
+  MCP_CLIENT_METADATA,
+} from "../support/mcp_provider.ts";
 import { type ICheck, type IScenario, refreshScenarios } from "./refresh.ts";
 
 const INFO = { name: "refresh", version: "1.0.0" };
-const REDIRECT_URI = "http://127.0.0.1:33418/callback";
-const METADATA = {
-  client_name: "Refresh",
-  redirect_uris: [REDIRECT_URI],
-  grant_types: ["authorization_code", "refresh_token"],
-  response_types: ["code"],
-  token_endpoint_auth_method: "none",
-};
-
 /** A user who consents; returns the URL of the redirect. */
 async function visit(url: URL): Promise<string> {
   const response = await fetch(url, { redirect: "manual" });
@@ -45,30 +40,17 @@ function official(
   },
 ): Connect {
   return async (url) => {
-    const kept: Record<string, unknown> = {};
     let callback: URLSearchParams | undefined;
-    const keep = (name: string) => (value: unknown) =>
-      void (kept[name] = value);
-    const provider = {
-      redirectUrl: REDIRECT_URI,
-      clientMetadata: METADATA,
-      clientInformation: () => kept.client,
-      saveClientInformation: keep("client"),
-      tokens: () => kept.tokens,
-      saveTokens: keep("tokens"),
-      codeVerifier: () => kept.verifier,
-      saveCodeVerifier: keep("verifier"),
-      discoveryState: () => kept.discovery,
-      saveDiscoveryState: keep("discovery"),
-      invalidateCredentials(scope: string) {
+    const { provider, kept } = createMcpProvider({
+      invalidateCredentials(scope) {
         for (const name of scope === "all" ? Object.keys(kept) : [scope]) {
           delete kept[name];
         }
       },
-      async redirectToAuthorization(url: URL) {
+      async redirectToAuthorization(url) {
         callback = new URL(await visit(url)).searchParams;
       },
-    } as unknown as v2.OAuthClientProvider;
+    });
     let opened = connect(url, provider);
     const recover = async () => {
       const params = callback;
@@ -89,7 +71,7 @@ function official(
 /** Signs in with this library. */
 export const authorize = codeFlow({
   clientMetadata: { client_name: "Refresh" },
-  redirectUri: REDIRECT_URI,
+  redirectUri: MCP_CLIENT_METADATA.redirect_uris[0]!,
   visit,
 });
 

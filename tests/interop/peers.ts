@@ -2,6 +2,10 @@
 import * as client from "@modelcontextprotocol/client";
 // @ts-types="@modelcontextprotocol/sdk/client/auth"
 import * as sdk from "@modelcontextprotocol/sdk/client/auth.js";
+import {
+  createMcpProvider,
+  MCP_CLIENT_METADATA,
+} from "../support/mcp_provider.ts";
 import { INITIALIZE } from "./program.ts";
 import {
   type IClientOptions,
@@ -33,34 +37,20 @@ export const PEERS = {
   "sdk 1.32.2": sdk,
 } as unknown as Readonly<Record<string, IPeer>>;
 
-/** Keeps everything in memory, as the examples of the packages do. */
 function createProvider(
   { knownClients, clientMetadataUrl, scopes }: IClientOptions["flow"] = {},
 ) {
-  const kept: Record<string, unknown> = { client: knownClients?.[0] };
-  const provider = {
+  const created = createMcpProvider({
     redirectUrl: REDIRECT_URI,
     clientMetadata: {
-      client_name: "Interop",
+      ...MCP_CLIENT_METADATA,
       redirect_uris: [REDIRECT_URI],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
       ...scopes && { scope: scopes.join(" ") },
     },
     ...clientMetadataUrl && { clientMetadataUrl: String(clientMetadataUrl) },
-    clientInformation: () => kept.client,
-    saveClientInformation: (value: unknown) => void (kept.client = value),
-    tokens: () => kept.tokens,
-    saveTokens: (value: unknown) => void (kept.tokens = value),
-    redirectToAuthorization: (value: URL) => void (kept.url = value),
-    saveCodeVerifier: (value: string) => void (kept.verifier = value),
-    codeVerifier: () => kept.verifier,
-    state: () => crypto.randomUUID(),
-    saveDiscoveryState: (value: unknown) => void (kept.discovery = value),
-    discoveryState: () => kept.discovery,
-  } as client.OAuthClientProvider;
-  return { provider, kept: kept as { tokens?: client.OAuthTokens; url?: URL } };
+  });
+  created.kept.client = knownClients?.[0];
+  return created;
 }
 
 /** Signs in after a challenge, calls the resource, then refreshes the token. */
