@@ -32,7 +32,6 @@ import { npmPack } from "./support/package.ts";
 import { writePackageReadme } from "./support/package_readme.ts";
 import {
   findPortableTests,
-  nodeHasTransfer,
   PORTABLE_FOLDER,
   testPattern,
 } from "./support/portable_tests.ts";
@@ -42,26 +41,6 @@ import { outputOf, temporaryDirectory } from "./support/process.ts";
 interface IDnt {
   emptyDir(directory: string): Promise<void>;
   build(options: Record<string, unknown>): Promise<void>;
-}
-
-/**
- * Returns the `testPattern` of the tests that the `node` on the path can run, as
- * dnt runs them with it. Prints which are left out because
- * `ArrayBuffer.prototype.transfer` is missing.
- */
-async function findTestPattern(): Promise<string> {
-  const directory = new URL("tests/", root);
-  const hasTransfer = await nodeHasTransfer("node");
-  const all = await findPortableTests(directory, true);
-  const tests = await findPortableTests(directory, hasTransfer);
-  const leftOut = all.filter((path) => !tests.includes(path));
-  if (leftOut.length > 0) {
-    console.log(
-      "Tests left out, because this Node has no " +
-        `ArrayBuffer.prototype.transfer: ${leftOut.join(", ")}.`,
-    );
-  }
-  return testPattern(tests);
 }
 
 /** Fails if dnt added files to what is published. */
@@ -112,7 +91,7 @@ async function finishPackageJsons(): Promise<void> {
 }
 
 async function build(dnt: IDnt, version: string): Promise<void> {
-  const tests = await findTestPattern();
+  const tests = await findPortableTests(new URL("tests/", root));
   Deno.chdir(root);
   await dnt.emptyDir("./npm");
   await dnt.build({
@@ -128,7 +107,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     scriptModule: false,
     test: true,
     rootTestDir: `./tests/${PORTABLE_FOLDER.slice(0, -1)}`,
-    testPattern: tests,
+    testPattern: testPattern(tests),
     compilerOptions: COMPILER_OPTIONS,
     // From dnt 0.43 on.
     polyfills: NO_POLYFILLS,

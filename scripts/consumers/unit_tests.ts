@@ -14,10 +14,7 @@ import {
   DNT_DEFAULTS,
   npmEntryPoints,
 } from "../support/npm_package.ts";
-import {
-  findPortableTests,
-  nodeHasTransfer,
-} from "../support/portable_tests.ts";
+import { findPortableTests } from "../support/portable_tests.ts";
 import {
   attempt,
   type IContext,
@@ -35,10 +32,8 @@ interface IProject {
   readonly directory: string;
   /** Paths of the portable tests within `tests/`. */
   readonly tests: readonly string[];
-  /** Bundle for a Node with `ArrayBuffer.prototype.transfer`. */
-  readonly all: string;
-  /** For a Node without it. */
-  readonly withoutTransfer: string;
+  /** The bundle of these tests. */
+  readonly file: string;
 }
 
 /** The npm packages that the tests import, for TypeScript. */
@@ -57,11 +52,10 @@ declare module "npm:*";
 /** Bundles tests as one ES module, in which `node:test` replaces `Deno.test`. */
 async function bundleTests(
   directory: string,
-  name: string,
   tests: readonly string[],
 ): Promise<string> {
-  const entry = `${directory}/${name}.ts`;
-  const file = `${directory}/${name}.mjs`;
+  const entry = `${directory}/all.ts`;
+  const file = `${directory}/all.mjs`;
   const imports = tests.map((test) => `import "./tests/${test}";\n`);
   await Deno.writeTextFile(entry, imports.join(""));
   await bundle(entry, file, []);
@@ -80,10 +74,8 @@ async function prepare({ temporary }: IContext): Promise<IProject> {
   await copyFromRoot("tests", directory);
   await copyFromRoot("scripts/npm_only", directory);
   const copies = new URL(`file://${directory}/tests/`);
-  const tests = await findPortableTests(copies, true);
-  const others = await findPortableTests(copies, false);
-  const all = await bundleTests(directory, "all", tests);
-  const withoutTransfer = await bundleTests(directory, "others", others);
+  const tests = await findPortableTests(copies);
+  const file = await bundleTests(directory, tests);
   const versions = DEPENDENCIES.map((name) =>
     [name, config.imports[name].replace(/^.*@/, "")] as const
   );
@@ -91,16 +83,15 @@ async function prepare({ temporary }: IContext): Promise<IProject> {
     ...Object.fromEntries(versions),
     "@types/node": packages["@types/node"],
   });
-  return { directory, tests, all, withoutTransfer };
+  return { directory, tests, file };
 }
 
 /** Runs the tests with this `node` program. */
 async function runIn(
   program: string,
-  { directory: cwd, all, withoutTransfer }: IProject,
+  { directory: cwd, file }: IProject,
 ): Promise<Partial<IRow>> {
   const version = await outputOf(program, ["--version"], { cwd });
-  const file = await nodeHasTransfer(program) ? all : withoutTransfer;
   // Without a timeout for each test, the report would not name one that hangs.
   const args = ["--test-reporter=spec", "--test-timeout=15000", file];
   const { code, stdout, stderr } = await run(program, args, {

@@ -61,7 +61,6 @@ export async function importMapArgs(): Promise<string[]> {
   const signal = AbortSignal.timeout(5_000);
   const loaded = await Promise.all([
     "jsr:@std/assert@^1",
-    "jsr:@std/encoding@^1/base64url",
     "jsr:@std/testing@^1/mock",
   ].map((specifier) => canLoad(specifier, signal)));
   const jsr = loaded.every(Boolean);

@@ -3,23 +3,11 @@
  * Deno but `Deno.test`.
  */
 
-import { outputOf } from "./process.ts";
-
 /** Where the portable tests are, within `tests/`. */
 export const PORTABLE_FOLDER = "unit/";
 
 /** Deno's API other than `Deno.test`, and imports of files that use it. */
 const NEEDS_DENO = /\bDeno\.(?!test\b)|from "[./]*\/(?:servers|scripts)\//;
-
-/** `@std/encoding` calls `ArrayBuffer.prototype.transfer`, which Node 20 lacks. */
-const NEEDS_TRANSFER = /from "@std\/encoding\b/;
-
-/** Checks whether this `node` program has `ArrayBuffer.prototype.transfer`. */
-export async function nodeHasTransfer(program: string): Promise<boolean> {
-  const expression = "typeof ArrayBuffer.prototype.transfer";
-  const type = await outputOf(program, ["-p", expression], { cwd: "." });
-  return type.trim() === "function";
-}
 
 /** The files below a directory, by their paths within it. */
 export async function* filesBelow(
@@ -34,13 +22,9 @@ export async function* filesBelow(
 
 /**
  * Finds the portable tests of a `tests/` directory, by their paths within it. A test is
- * portable if neither it nor the files of `tests/` that it imports need Deno. Without
- * `ArrayBuffer.prototype.transfer`, tests that use `@std/encoding` are left out too.
+ * portable if neither it nor the files of `tests/` that it imports need Deno.
  */
-export async function findPortableTests(
-  tests: URL,
-  hasTransfer: boolean,
-): Promise<string[]> {
+export async function findPortableTests(tests: URL): Promise<string[]> {
   const sources = new Map<string, string>();
   for await (const path of filesBelow(tests)) {
     if (!path.endsWith(".ts")) continue;
@@ -49,7 +33,6 @@ export async function findPortableTests(
   const isPortable = (path: string): boolean => {
     const source = sources.get(path);
     if (source === undefined || NEEDS_DENO.test(source)) return false;
-    if (!hasTransfer && NEEDS_TRANSFER.test(source)) return false;
     const imports = [...source.matchAll(/from "(\.\.?\/[^"]+\.ts)"/g)]
       .map(([, file = ""]) =>
         new URL(file, `file:///${path}`).pathname.slice(1)

@@ -3,9 +3,9 @@ import { findPortableTests } from "../../scripts/support/portable_tests.ts";
 
 const tests = new URL("..", import.meta.url);
 
-Deno.test("findPortableTests() finds nearly all of tests/unit/, also without transfer()", async () => {
-  // What many tests import must not need Deno or @std/encoding.
-  assert((await findPortableTests(tests, false)).length > 70);
+Deno.test("findPortableTests() finds nearly all of tests/unit/", async () => {
+  // What many tests import must not need Deno.
+  assert((await findPortableTests(tests)).length > 70);
 });
 
 Deno.test("tests/unit/ has no file name twice, as testPattern() goes by names", () => {

@@ -1,7 +1,6 @@
 /** One deviation for each finding of a sign-in. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import { OAuthClientError } from "../../mod.ts";
 import { all, inPlace, server } from "./_changes.ts";
 import {
@@ -11,6 +10,7 @@ import {
   signedIn,
 } from "./_sign_in_world.ts";
 import { outcome } from "./_table.ts";
+import { encodeBase64Url } from "../support/base64url.ts";
 
 /**
  * By name: the findings, what the excerpt of the first one shows, the change, and where

@@ -1,7 +1,7 @@
 /** What the fuzzer feeds to the parsers, the claims decoder and the builders. */
-import { encodeBase64Url } from "@std/encoding/base64url";
 import fc from "fast-check";
 import { hostile, structured } from "../support/challenge_texts.ts";
+import { encodeBase64Url } from "../support/base64url.ts";
 
 /** A string with one character removed, inserted or replaced, or cut after it. */
 function mutated(texts: fc.Arbitrary<string>, characters: string[]) {

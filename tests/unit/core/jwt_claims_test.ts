@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import { stub } from "@std/testing/mock";
 import { getClaimsFromJWT, type OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
+import { encodeBase64Url } from "../../support/base64url.ts";
 
 const HEADER = encodeBase64Url('{"alg":"none"}');
 // Starts with a letter, as V8 quotes what surrounds an unexpected letter.

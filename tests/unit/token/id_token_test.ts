@@ -1,5 +1,4 @@
 import { assertEquals } from "@std/assert";
-import { encodeBase64Url } from "@std/encoding/base64url";
 import { checkIdToken, type ICheckIdTokenOptions } from "../../../mod.ts";
 import {
   AS,
@@ -8,6 +7,7 @@ import {
   unverifiedJwt,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { encodeBase64Url } from "../../support/base64url.ts";
 
 const NOW = 1_000_000;
 const CLAIMS = { iss: AS, sub: "u1", aud: "c1", iat: NOW - 5, exp: NOW + 300 };
