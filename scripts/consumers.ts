@@ -76,7 +76,7 @@ const rows: IRow[] = [];
   };
   const { name, version, origin } = context.package;
   console.log(`${name} ${version} from ${origin}`);
-  // One after the other, so that they do not affect the measured times.
+  // One after the other: several use all processors.
   for (const [name, consume] of Object.entries(CONSUMERS)) {
     if (values.only !== undefined && values.only !== name) continue;
     rows.push(...await consume(context));

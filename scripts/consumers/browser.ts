@@ -1,7 +1,6 @@
-/** Opens a page in headless Chromium and saves a screenshot. */
+/** Opens a page in headless Chromium. */
 
 import { startBrowser } from "../../tests/support/chromium.ts";
-import { root } from "../support/deno.ts";
 import type { IOutcome } from "./context.ts";
 
 /** Serves the directory on loopback, and returns the outcome of its page. */
@@ -9,7 +8,7 @@ export async function runPage(
   directory: string,
   server: string,
 ): Promise<{ version: string; outcome: IOutcome }> {
-  await using browser = await startBrowser(["--window-size=1200,1500"]);
+  await using browser = await startBrowser();
   await using files = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async ({ url }) => {
@@ -29,12 +28,5 @@ export async function runPage(
   );
   const outcome = await page.find("globalThis.outcome") as IOutcome;
   const { product } = await page.send("Browser.getVersion");
-  const { data } = await page.send("Page.captureScreenshot");
-  const artifacts = new URL("artifacts/", root);
-  await Deno.mkdir(artifacts, { recursive: true });
-  await Deno.writeFile(
-    new URL("browser.png", artifacts),
-    Uint8Array.fromBase64(String(data)),
-  );
   return { version: String(product).replace(/^.*\//, ""), outcome };
 }

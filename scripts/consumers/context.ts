@@ -34,7 +34,6 @@ export interface IContext {
 
 /** What every consumer prints, as one line of JSON. */
 export interface IOutcome {
-  readonly importMs?: number;
   readonly report?: unknown;
   readonly failure?: string;
 }
@@ -45,14 +44,14 @@ export function parseOutcome(printed: string): IOutcome {
 }
 
 /**
- * Returns the time of an outcome, and what is wrong with its report. Browsers hide the
+ * Returns what is wrong with the report of an outcome. Browsers hide the
  * target of a redirect, so another report is expected of them. Workers and browsers do
  * not load the entry point for programs.
  */
 export function judge(
-  { importMs, failure, report }: IOutcome,
+  { failure, report }: IOutcome,
   runtime: "program" | "worker" | "browser" = "program",
-): Pick<IRow, "importMs" | "failure"> {
+): Pick<IRow, "failure"> {
   const expected = structuredClone(expectation.everywhere);
   if (runtime === "browser") {
     Object.assign(expected.limits, expectation.browser.limits);
@@ -64,9 +63,9 @@ export function judge(
   }
   try {
     if (failure === undefined) deepEqual(report, expected);
-    return { importMs, failure };
+    return { failure };
   } catch (error) {
-    return { importMs, failure: (error as Error).message };
+    return { failure: (error as Error).message };
   }
 }
 

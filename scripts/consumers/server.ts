@@ -53,7 +53,6 @@ export async function startConsumerServer(): Promise<
     "/redirect/same": (outgoing) => redirect(outgoing, origin),
     "/redirect/away": (outgoing) =>
       redirect(outgoing, origin.replace("127.0.0.1", "localhost")),
-    "/time": (outgoing) => outgoing.end(String(performance.now())),
     "/open": (outgoing) =>
       outgoing.end(
         [...open.values()].filter((one) => one !== "/open").join(" "),

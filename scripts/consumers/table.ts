@@ -10,19 +10,16 @@ export interface IRow {
   readonly loaded: string;
   /** What is wrong; undefined if everything passed. */
   readonly failure?: string | undefined;
-  /** Milliseconds of the first import. */
-  readonly importMs?: number | undefined;
 }
 
 /** Formats the rows in aligned columns, followed by the failures in full. */
 export function formatRows(rows: readonly IRow[]): string {
   const table = formatTable(
-    rows.map(({ runtime, version, loaded, failure, importMs }) => ({
+    rows.map(({ runtime, version, loaded, failure }) => ({
       runtime,
       version,
       "how loaded": loaded,
       result: failure === undefined ? "ok" : "FAILED",
-      "import ms": importMs ?? "-",
     })),
   );
   const failures = rows.flatMap(({ runtime, version, loaded, failure }) =>

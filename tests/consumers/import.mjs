@@ -1,15 +1,13 @@
 /** Loads the client by `import`, in Node, Bun and Deno. */
+import * as client from "@oauth-helper/client";
+import * as browser from "@oauth-helper/client/browser";
+import * as cli from "@oauth-helper/client/cli";
+import * as doctor from "@oauth-helper/client/doctor";
+import * as native from "@oauth-helper/client/native";
+import * as stores from "@oauth-helper/client/stores";
+import * as testing from "@oauth-helper/client/testing";
 import { runScenario } from "./scenario.js";
 
-const started = performance.now();
-const client = await import("@oauth-helper/client");
-const importMs = performance.now() - started;
-const report = await runScenario(client, process.argv[2], {
-  browser: await import("@oauth-helper/client/browser"),
-  cli: await import("@oauth-helper/client/cli"),
-  doctor: await import("@oauth-helper/client/doctor"),
-  native: await import("@oauth-helper/client/native"),
-  stores: await import("@oauth-helper/client/stores"),
-  testing: await import("@oauth-helper/client/testing"),
-});
-console.log(JSON.stringify({ importMs, report }));
+const entryPoints = { browser, cli, doctor, native, stores, testing };
+const report = await runScenario(client, process.argv[2], entryPoints);
+console.log(JSON.stringify({ report }));
