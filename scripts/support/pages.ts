@@ -39,22 +39,23 @@ interface IEntry {
   readonly url: string;
 }
 
-/** Returns where a link of a page leads; copies what the site does not have. */
+/** Returns where a link of a page leads; copies images. */
 function locate(link: string, source: string, directory: URL): string {
   if (/^([a-z]+:|#)/.test(link)) return link;
   const url = new URL(link, new URL(source, root));
   const path = url.pathname.slice(root.pathname.length);
   const [, page] = PAGES.find(([source]) => source === path) ?? [];
   if (page !== undefined) return page + url.hash;
+  const file = new URL(path, root);
+  if (/\.(svg|png)$/.test(path)) {
+    Deno.copyFileSync(file, new URL(basename(path), directory));
+    return basename(path);
+  }
+  // Throws where a link leads nowhere.
+  Deno.statSync(file);
   const repository = repositoryUrl(Deno.env.toObject());
-  if (repository !== undefined) return `${repository}/blob/main/${path}`;
-  if (Deno.statSync(new URL(path, root)).isDirectory) return "examples.html";
-  const isImage = /\.(svg|png)$/.test(path);
-  // Servers of files say that a `.ts` is a film.
-  const copy = `files/${path}${isImage ? "" : ".txt"}`;
-  Deno.mkdirSync(new URL(`${copy}/..`, directory), { recursive: true });
-  Deno.copyFileSync(new URL(path, root), new URL(copy, directory));
-  return copy;
+  // Without a repository, the checkout around the site.
+  return `${repository ? `${repository}/blob/main` : ".."}/${path}`;
 }
 
 /** Returns the HTML of a page, and what the search finds in it. */
