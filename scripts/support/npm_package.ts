@@ -116,17 +116,6 @@ export function findRepositoryProblems(
 export const PROGRAM = { name: "oauth-helper", path: "./lib/cli/main.ts" };
 
 /**
- * Returns declarations with each of them on a line of its own: `deno pack` puts them
- * after the end of their comments, where they are hard to find.
- */
-export function withOwnLines(declarations: string): string {
-  return declarations.replace(
-    /^( *?)( ?\*\/|\/\*\*.*?\*\/) (?=\S)/gm,
-    "$1$2\n$1",
-  );
-}
-
-/**
  * Returns what an editor cannot open in a package, one message for each problem: a
  * declaration without a map, or a map to a file that is not among the `files`, which
  * are the texts of the package by their paths.

@@ -6,7 +6,6 @@ import {
   npmEntryPoints,
   packageMembers,
   PROGRAM,
-  withOwnLines,
 } from "./npm_package.ts";
 import { writePackageReadme } from "./package_readme.ts";
 import { copyFromRoot, outputOf, temporaryDirectory } from "./process.ts";
@@ -41,24 +40,6 @@ export async function copySources(directory: string): Promise<string> {
 
 /** The entry point of the program while the package is made. */
 const BIN = "./bin";
-
-/** Writes the declarations that `deno pack` has made in the form of the sources. */
-async function formatDeclarations(directory: string): Promise<void> {
-  const paths = (await Array.fromAsync(
-    Deno.readDir(directory),
-    async ({ name, isDirectory }) => {
-      const path = `${directory}/${name}`;
-      if (isDirectory) await formatDeclarations(path);
-      return name.endsWith(".d.ts") ? [path] : [];
-    },
-  )).flat();
-  if (paths.length === 0) return;
-  for (const path of paths) {
-    await Deno.writeTextFile(path, withOwnLines(await Deno.readTextFile(path)));
-  }
-  const args = ["fmt", "--no-config", "--quiet", ...paths];
-  await outputOf(Deno.execPath(), args, { cwd: directory });
-}
 
 /** Packs a directory with npm; returns the path of the tarball. */
 export async function npmPack(directory: string, destination: string) {
@@ -110,7 +91,6 @@ export async function packSources(destination: string): Promise<string> {
     `${directory}/${bin}`,
     `#!/usr/bin/env node\n${program}`,
   );
-  await formatDeclarations(directory);
   await copyFromRoot("CHANGELOG.md", directory);
   await writePackageReadme(directory, "");
   return await npmPack(directory, destination);

@@ -42,8 +42,6 @@ export interface IWorld {
   readonly elsewhere: string;
   /** Its signal is passed to every operation. */
   readonly controller: AbortController;
-  /** Runs a task after the operation has ended. */
-  afterwards(task: () => unknown): void;
 }
 
 /** Arguments of an operation that are not the usual ones. */

@@ -38,7 +38,6 @@ async function call(origin: string): Promise<string> {
     here: origin,
     elsewhere: origin,
     controller: new AbortController(),
-    afterwards() {},
   };
   try {
     await CALLS[operation as OperationName](library, world, {}, {});

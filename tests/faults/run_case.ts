@@ -230,12 +230,10 @@ export async function runCase(
     }),
     startFaultServer(one.playElsewhere ?? good),
   ]);
-  const tasks: (() => unknown)[] = [];
   const world: IWorld = {
     here: here.origin,
     elsewhere: elsewhere.origin,
     controller: new AbortController(),
-    afterwards: (task) => void tasks.push(task),
   };
   try {
     if (one.server === "gone") await here.close();
@@ -249,7 +247,6 @@ export async function runCase(
     const ends = await Promise.all(
       Array.from({ length: one.times ?? 1 }, () => endOf(run)),
     );
-    for (const task of tasks) await task();
     await settle();
     for (const ended of ends) {
       if (ended === "hung") return `no end within ${TIME_LIMIT_MS} ms`;

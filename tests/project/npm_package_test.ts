@@ -2,7 +2,6 @@ import { assertEquals } from "@std/assert";
 import {
   findMapProblems,
   finishPackageJson,
-  withOwnLines,
 } from "../../scripts/support/npm_package.ts";
 
 // The consumer tests hold the rest, but see what dnt writes only where JSR responds.
@@ -39,17 +38,6 @@ Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest"
         .exports,
     ),
     '{".":{"types":"./m.d.ts","default":"./m.js"},"./package.json":"./package.json"}',
-  );
-});
-
-Deno.test("withOwnLines() puts declarations below their comments", () => {
-  assertEquals(
-    withOwnLines(
-      "/** A. */ export interface A {\n  /** B. */ b: C;\n  /**\n   * D.\n" +
-        "   */ d(/** e */ e: 1): void;\n}\n/**\n * F.\n */ export declare const f;",
-    ),
-    "/** A. */\nexport interface A {\n  /** B. */\n  b: C;\n  /**\n   * D.\n" +
-      "   */\n  d(/** e */ e: 1): void;\n}\n/**\n * F.\n */\nexport declare const f;",
   );
 });
 
