@@ -1,11 +1,13 @@
 /** Timers for tests, which do not wait. */
 
-/** Makes timers of a second and more fire at once. */
-export function skipWaits(): Disposable {
+/** Makes timers of a second and more, or those that are selected, fire at once. */
+export function skipWaits(
+  isSkipped: (ms: number) => boolean = (ms) => ms >= 1_000,
+): Disposable {
   const { setTimeout, setInterval } = globalThis;
   type Timer = (handler: () => void, ms?: number) => unknown;
   const skip = (start: Timer): Timer => (handler, ms = 0) =>
-    start(handler, ms < 1_000 ? ms : 0);
+    start(handler, isSkipped(ms) ? 0 : ms);
   Object.assign(globalThis, {
     setTimeout: skip(setTimeout),
     setInterval: skip(setInterval),

@@ -7,6 +7,7 @@ import {
   type ILoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
+import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
 import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
 
@@ -384,23 +385,11 @@ Deno.test("createLoopbackReceiver() prints the URL before it opens the browser",
   }
 });
 
-/** Makes a timer of half a minute fire at once. */
-function skipHalfMinute(): Disposable {
-  const { setTimeout } = globalThis;
-  Object.assign(globalThis, {
-    setTimeout: (handler: () => void, ms?: number) =>
-      setTimeout(handler, ms === 30_000 ? 0 : ms),
-  });
-  return {
-    [Symbol.dispose]: () => void Object.assign(globalThis, { setTimeout }),
-  };
-}
-
 Deno.test("createLoopbackReceiver() prints once after half a minute that it still waits", async () => {
   const printed: string[] = [];
   const print = (message: string) => printed.push(message);
   {
-    using _timers = skipHalfMinute();
+    using _timers = skipWaits((ms) => ms === 30_000);
     const { visit, redirectUri } = await startVisit(ignore, { print });
     await until(LIMIT_MS, () => printed.length > 1);
     await browse(redirectUri, "/callback?code=c1&state=s1");

@@ -1,6 +1,11 @@
 /** Sessions that are saved or revoked while another one is about to be stored. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { codeFlow, type ISession, memoryStore } from "../../../mod.ts";
+import {
+  codeFlow,
+  type IAuthorizedFetchOptions,
+  type ISession,
+  memoryStore,
+} from "../../../mod.ts";
 import {
   AS,
   MCP,
@@ -13,9 +18,13 @@ import {
   SESSION,
 } from "../../support/resource.ts";
 import { deferred, never, statusOf } from "../../support/stub_fetch.ts";
+import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 const TOKEN = SERVER.token_endpoint;
+const REVOKE = `${AS}/revoke`;
+/** Metadata of the server with this endpoint. */
+const REVOKING = { ...SESSION.serverMetadata, revocation_endpoint: REVOKE };
 const { refresh_token: _, ...token } = SESSION.token;
 
 /** What a user has just signed in to, at another place. */
@@ -36,30 +45,47 @@ const refusing: Respond = ({ url, headers }) => {
     : undefined;
 };
 
-for (
-  const [name, refreshed] of [
-    ["succeeds", () => Response.json({ access_token: "t2" })],
-    ["fails", () => Response.json({ error: "invalid_grant" }, { status: 400 })],
-    [
-      "shows that the server has forgotten the client",
-      () => Response.json({ error: "invalid_client" }, { status: 401 }),
-    ],
-  ] as const
-) {
+/** A fetch whose token response waits for the test. */
+function holding(options: Partial<IAuthorizedFetchOptions>) {
+  const asked = deferred<void>();
+  const response = deferred<Response>();
+  const world = resourceFetch((received) => {
+    if (received.url !== TOKEN) return refusing(received);
+    asked.resolve();
+    return response.promise;
+  }, options);
+  return {
+    ...world,
+    asked: () => within(LIMIT_MS, asked.promise),
+    respond: (status: number, members: object) =>
+      response.resolve(Response.json(members, { status })),
+    /** The tokens that were revoked, in order. */
+    revoked: () =>
+      world.received.filter(({ url }) => url === REVOKE)
+        .map(({ body }) => new URLSearchParams(body).get("token")),
+  };
+}
+
+/** Saves and revocations wait so long for a lock. */
+const isWaitForLock = (ms: number) => ms === 1_000;
+
+const REFRESHES: [name: string, status: number, members: object][] = [
+  ["succeeds", 200, { access_token: "t2" }],
+  ["fails", 400, { error: "invalid_grant" }],
+  ["shows that the server has forgotten the client", 401, {
+    error: "invalid_client",
+  }],
+];
+
+for (const [name, status, members] of REFRESHES) {
   for (const authorize of [() => never<ISession>(), undefined]) {
     Deno.test(`createAuthorizedFetch() ${authorize ? "with" : "without"} authorize keeps a session that another process saves during a refresh that ${name}`, async () => {
       const store = memoryStore(SESSION);
-      const asked = deferred<void>();
-      const response = deferred<Response>();
-      const { api } = resourceFetch((received) => {
-        if (received.url !== TOKEN) return refusing(received);
-        asked.resolve();
-        return response.promise;
-      }, { store, authorize });
+      const { api, asked, respond } = holding({ store, authorize });
       const call = api(MCP);
-      await within(LIMIT_MS, asked.promise);
+      await asked();
       await store.save(SAVED);
-      response.resolve(refreshed());
+      respond(status, members);
       assertEquals(await statusOf(call), 200);
       assertEquals(await store.load(), SAVED);
     });
@@ -160,35 +186,22 @@ Deno.test("createAuthorizedFetch().revoke() deletes a session that is being mark
 
 Deno.test("createAuthorizedFetch().revoke() ends a finish() that is running", async () => {
   const store = memoryStore();
-  const asked = deferred<void>();
-  const response = deferred<Response>();
-  const { api, received } = resourceFetch(({ url }) => {
-    if (url !== TOKEN) return undefined;
-    asked.resolve();
-    return response.promise;
-  }, { store });
-  const revocation_endpoint = `${AS}/revoke`;
+  const { api, asked, respond, revoked } = holding({ store });
+  const redirectUri = "https://app.example/callback";
   const pending = {
     ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
-    codeVerifier: "v".repeat(43),
-    redirectUri: "https://app.example/callback",
-    serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint },
-    client: SESSION.client,
+    ...{ codeVerifier: "v".repeat(43), redirectUri },
+    ...{ serverMetadata: REVOKING, client: SESSION.client },
   };
-  const callback = "https://app.example/callback?code=c1&state=s1";
-  const finished = assertRejects(
-    () => api.finish(callback, pending),
-    DOMException,
-    "was revoked",
-  );
-  await within(LIMIT_MS, asked.promise);
+  const finish = () => api.finish(`${redirectUri}?code=c1&state=s1`, pending);
+  const finished = assertRejects(finish, DOMException, "was revoked");
+  await asked();
   await within(LIMIT_MS, api.revoke());
-  response.resolve(Response.json({ access_token: "t2" }));
+  respond(200, { access_token: "t2" });
   assertEquals((await within(LIMIT_MS, finished)).name, "AbortError");
   assertEquals(await store.load(), undefined);
   // The server has issued a token by then.
-  const revocation = received.find(({ url }) => url === revocation_endpoint);
-  assertEquals(new URLSearchParams(revocation?.body).get("token"), "t2");
+  assertEquals(revoked(), ["t2"]);
 });
 
 Deno.test("createAuthorizedFetch().revoke() deletes the session although another process holds the lock", async () => {
@@ -198,56 +211,40 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session although another
       signal?.addEventListener("abort", () => reject(signal.reason))
     );
   const { api } = resourceFetch(undefined, { store: { ...inner, lock } });
+  using _waits = skipWaits(isWaitForLock);
   await within(LIMIT_MS, api.revoke());
   assertEquals(await inner.load(), undefined);
+});
+
+Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh, and revokes the new tokens", async () => {
+  const store = memoryStore({ ...SESSION, serverMetadata: REVOKING });
+  const { api, asked, respond, revoked } = holding({ store });
+  const call = assertRejects(() => api(MCP), DOMException, "was revoked");
+  await asked();
+  using _waits = skipWaits(isWaitForLock);
+  await within(LIMIT_MS, api.revoke());
+  respond(200, { access_token: "t2", refresh_token: "r2" });
+  await within(LIMIT_MS, call);
+  assertEquals(await store.load(), undefined);
+  const { access_token, refresh_token } = SESSION.token;
+  assertEquals(revoked(), [refresh_token!, access_token, "r2", "t2"]);
 });
 
 Deno.test("createAuthorizedFetch() stores a refreshed session although the store reads nothing before it is saved", async () => {
   const inner = memoryStore(SESSION);
   let isBlind = false;
-  const store = {
-    ...inner,
-    load: () => isBlind ? Promise.resolve(undefined) : inner.load(),
-  };
-  const { api, received } = resourceFetch(({ url, headers }) => {
+  const load = () => isBlind ? Promise.resolve(undefined) : inner.load();
+  const { api, urls } = resourceFetch(({ url, headers }) => {
     if (url === TOKEN) {
       isBlind = true;
       return Response.json({ access_token: "t2", refresh_token: "r2" });
     }
-    return headers.get("Authorization") === "Bearer t2"
-      ? undefined
-      : new Response(null, { status: 401 });
-  }, { store });
+    const isAccepted = headers.get("Authorization") === "Bearer t2";
+    return isAccepted ? undefined : new Response(null, { status: 401 });
+  }, { store: { ...inner, load } });
   await statusOf(api(MCP));
   assertEquals((await inner.load())?.token.refresh_token, "r2");
   isBlind = false;
   assertEquals(await statusOf(api(MCP)), 200);
-  assertEquals(received.filter(({ url }) => url === TOKEN).length, 1);
-});
-
-Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh, and revokes the new tokens", async () => {
-  const revocation_endpoint = `${AS}/revoke`;
-  const serverMetadata = { ...SESSION.serverMetadata, revocation_endpoint };
-  const inner = memoryStore({ ...SESSION, serverMetadata });
-  const asked = deferred<void>();
-  const response = deferred<Response>();
-  const { api, received } = resourceFetch(({ url }) => {
-    if (url === MCP) return new Response(null, { status: 401 });
-    if (url !== TOKEN) return undefined;
-    asked.resolve();
-    return response.promise;
-  }, { store: inner });
-  const call = assertRejects(() => api(MCP), DOMException, "was revoked");
-  await within(LIMIT_MS, asked.promise);
-  // It waits for the refresh for a second only.
-  await within(LIMIT_MS, api.revoke());
-  response.resolve(Response.json({ access_token: "t2", refresh_token: "r2" }));
-  await within(LIMIT_MS, call);
-  assertEquals(await inner.load(), undefined);
-  const { access_token, refresh_token } = SESSION.token;
-  assertEquals(
-    received.filter(({ url }) => url === revocation_endpoint)
-      .map(({ body }) => new URLSearchParams(body).get("token")),
-    [refresh_token!, access_token, "r2", "t2"],
-  );
+  assertEquals(urls.filter((url) => url === TOKEN).length, 1);
 });
