@@ -191,7 +191,9 @@ export function buildClientMetadata(
   const { url, clientName, redirectUris, clientUri, logoUri, ...given } =
     requireObject("options", options);
   const { scopes, jwks, jwksUri, clientMetadata } = given;
-  const uris = requireObject("redirectUris", redirectUris).map(urlString);
+  const isList = Array.isArray(redirectUris);
+  requireArgument(isList, "redirectUris", "an array of URIs");
+  const uris = redirectUris.map(urlString);
   const hasKeys = (jwks ?? jwksUri) !== undefined;
   const client_id = requireDocumentUrl("url", url);
   const members: IAuthorizationDynamicClientRegistrationRequest = {

@@ -208,7 +208,10 @@ export function selectScopes(
 ): string[] | undefined {
   const { challenge, resourceMetadata, serverMetadata, offlineAccess } =
     requireObject("options", options);
-  const required = scopesFrom(challenge?.params.scope);
+  const { scope } = challenge
+    ? requireObject("challenge.params", challenge.params)
+    : {};
+  const required = scopesFrom(scope);
   const scopes = required.length > 0
     ? required
     : scopesFrom(resourceMetadata?.scopes_supported);

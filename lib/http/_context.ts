@@ -1,6 +1,10 @@
 /** What an operation makes its requests with, and what these have sent. */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
 import { secretsOf } from "./_redact.ts";
 import { type AuthorizedFetchEvent, emit, type OnEvent } from "./events.ts";
 import type { IFetch, IRequestOptions } from "./request_options.ts";
@@ -67,6 +71,11 @@ export interface IContextOptions extends Omit<IRequestOptions, "headers"> {
 export function contextOf(options: IContextOptions | undefined): IContext {
   const { fetch, signal, allowUrl, timeoutMs, maxBytes, allowHttp, now } =
     requireObject("options", options ?? {});
+  optionalFunction("options.fetch", fetch);
+  optionalFunction("options.allowUrl", allowUrl);
+  optionalFunction("options.now", now);
+  const isSignal = !signal || typeof signal.throwIfAborted === "function";
+  requireArgument(isSignal, "options.signal", "an AbortSignal");
   const { sent = [], userAgent, onEvent } = (fetch && contexts.get(fetch)) ??
     {};
   return {

@@ -105,18 +105,12 @@ export function settingsOf(
     "options",
     options,
   );
-  const { fetch: given, dpop, allowUrl, allowHttp, now = Date.now } = further;
+  const { fetch: given, dpop, allowHttp, now = Date.now } = further;
   const { alsoFor = [], tokenRequired = false, userAgent, onEvent } = further;
   const { bearer = "access_token", skewSeconds = DEFAULT_SKEW_SECONDS } =
     further;
   requireStore(store);
   optionalFunction("authorize", authorize);
-  optionalFunction("fetch", given);
-  optionalFunction("allowUrl", allowUrl);
-  optionalFunction("now", now);
-  const isDpop = dpop === undefined ||
-    typeof dpop?.createHeaders === "function";
-  requireArgument(isDpop, "dpop", "the result of createDpop");
   optionalString("userAgent", userAgent);
   optionalFunction("onEvent", onEvent);
   requireArgument(

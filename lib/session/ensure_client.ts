@@ -5,7 +5,7 @@
  * @module
  */
 
-import { requireNonEmptyString } from "../core/_arguments.ts";
+import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { CLIENT_HINTS, hintsFor } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
@@ -273,6 +273,11 @@ export async function ensureWith(
   }: Omit<IEnsureClientOptions, keyof IContext>,
 ): Promise<IKnownClient> {
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
+  requireArgument(
+    Array.isArray(knownClients ?? []),
+    "knownClients",
+    "an array of clients",
+  );
   const selection = selectClient(serverMetadata, {
     knownClients: knownClients?.filter((known) =>
       uri === undefined || mayUse(known, uri)

@@ -2,6 +2,7 @@
  * The network of the servers for tests: which server is at which URL, and the faults.
  */
 
+import { requireHttpUrl } from "../core/_arguments.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { requireFault } from "./_arguments.ts";
@@ -77,11 +78,11 @@ export function createNetwork({
   let movedMs = 0;
   const moved: (() => void)[] = [];
   const now = () => clock() + movedMs;
-  const { origin, pathname } = new URL(resource);
+  const { origin, pathname } = requireHttpUrl("options.resource", resource);
   const wellKnown = (name: string, path: string) =>
     `/.well-known/${name}${path === "/" ? "" : path}`;
   const metadataUrl = origin + wellKnown("oauth-protected-resource", pathname);
-  const as = new URL(issuer);
+  const as = requireHttpUrl("options.issuer", issuer);
   const urls = new Map<string, TestEndpoint>([
     [metadataUrl, "resource_metadata"],
     [

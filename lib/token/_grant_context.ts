@@ -1,5 +1,6 @@
 /** What a request to an endpoint that authenticates the client is made with. */
 
+import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
 import { contextOf, type IContext } from "../http/_context.ts";
@@ -19,6 +20,9 @@ export interface IGrantContext extends IContext {
 export function grantContextOf(
   options: IFormRequestOptions & { now?: (() => number) | undefined } = {},
 ): IGrantContext {
-  const { client, dpop, headers } = options;
+  const { client, dpop, headers } = requireObject("options", options);
+  const isDpop = dpop === undefined ||
+    typeof dpop?.createProof === "function";
+  requireArgument(isDpop, "options.dpop", "the result of createDpop");
   return { ...contextOf(options), client, dpop, headers };
 }

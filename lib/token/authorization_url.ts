@@ -4,6 +4,7 @@
  * @module
  */
 
+import { requireObject } from "../core/_arguments.ts";
 import { requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import {
@@ -75,7 +76,10 @@ export function buildAuthorizationUrl(
   >,
   options: IBuildAuthorizationUrlOptions,
 ): URL {
-  const { clientId, allowHttp, assumePkce } = options;
+  const { clientId, allowHttp, assumePkce } = requireObject(
+    "options",
+    options,
+  );
   const endpoint = requireEndpoint(
     serverMetadata,
     "authorization_endpoint",

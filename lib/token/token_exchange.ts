@@ -4,6 +4,7 @@
  * @module
  */
 
+import { requireObject } from "../core/_arguments.ts";
 import { stringMember } from "../core/_members.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
@@ -84,7 +85,7 @@ export async function exchangeToken(
   >,
   options: IExchangeTokenOptions,
 ): Promise<IExchangedToken> {
-  const { requestedTokenType } = options;
+  const { requestedTokenType } = requireObject("options", options);
   const body = buildTokenExchangeBody({
     ...requestedOf(options),
     subjectToken: options.subjectToken,

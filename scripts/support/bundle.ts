@@ -38,13 +38,13 @@ const ENTRIES = [
     "discoverAuthorization",
     exportOf("{ discoverAuthorization }"),
     7_000,
-    10_330,
+    10_570,
   ],
   [
     "the two metadata fetches",
     exportOf("{ fetchAuthorizationServerMetadata, fetchResourceMetadata }"),
     4_800,
-    7_150,
+    7_310,
   ],
   [
     "createAuthorizedFetch, codeFlow, memoryStore",

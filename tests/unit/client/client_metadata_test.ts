@@ -110,6 +110,7 @@ Deno.test("buildClientMetadata() refuses what servers refuse", () => {
       "without a client_secret",
     ],
     [{ clientMetadata: { redirect_uris: ["a"] } }, "not an absolute URI"],
+    [{ redirectUris: {} as [] }, "an array of URIs"],
     [
       { clientMetadata: { contacts: ["a".repeat(5_000)] } },
       "at most 5120 bytes",

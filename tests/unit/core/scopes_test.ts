@@ -225,4 +225,9 @@ Deno.test("selectScopes() rejects options that are not an object", () => {
       "options must be an object",
     );
   }
+  // The header field in place of what findChallenge() returns.
+  assertInvalidArgument(
+    () => selectScopes({ challenge: untyped('Bearer scope="a"') }),
+    "challenge.params must be an object",
+  );
 });

@@ -151,18 +151,24 @@ Deno.test("fetchToken() rejects options of the wrong type before any request", a
   const invalid = (name: string, values: unknown[]) =>
     values.map((value): [unknown, string] => [{ [name]: value }, name]);
   const limits = [0, -1, NaN, -Infinity, "10", true, {}, 10n];
-  const rows: [options: unknown, name: string, expected: string][] = [
-    ...["x", 7, () => {}].map((value): [unknown, string] => [value, ""]),
+  const others = ["x", 7, true, {}];
+  const rows: [options: unknown, name: string][] = [
+    ...["x", 7, null, () => {}].map((value): [unknown, string] => [value, ""]),
     ...invalid("timeoutMs", limits),
     ...invalid("maxBytes", limits),
-  ].map(([options, name]) => [
-    options,
-    name,
-    name === "" ? "an object" : "a positive number",
-  ]);
-  for (const [options, name, expected] of rows) {
+    ...["fetch", "allowUrl", "now", "signal", "dpop"]
+      .flatMap((name) => invalid(name, others)),
+    ...invalid("signal", [new AbortController()]),
+  ];
+  const kinds: Record<string, string> = {
+    "": "an object",
+    ...{ timeoutMs: "a positive number", maxBytes: "a positive number" },
+    ...{ signal: "an AbortSignal", dpop: "the result of createDpop" },
+  };
+  for (const [options, name] of rows) {
+    const expected = kinds[name] ?? "a function";
     using server = stubFetch({});
-    const given = typeof options === "object"
+    const given = options && typeof options === "object"
       ? { fetch: server.fetch, ...options }
       : options;
     const error = await errorOf(POST.send(untyped(given)));

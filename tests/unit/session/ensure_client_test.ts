@@ -361,6 +361,7 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
         "set clientMetadata to register one, or client",
       ],
       [SERVER, { clientMetadata: {} }, "invalid_argument", "client_name"],
+      [SERVER, { knownClients: {} }, "invalid_argument", "knownClients"],
     ] as const
   ) {
     const error = await assertRejects(

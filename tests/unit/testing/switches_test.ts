@@ -388,6 +388,10 @@ Deno.test("unknown options, switches, endpoints and faults throw", async () => {
     );
     assertEquals(error.code, "invalid_argument");
   }
+  for (const option of ["resource", "issuer"]) {
+    const create = () => createTestServers({ [option]: "api.example" });
+    assertThrows(create, OAuthClientError, `options.${option} must be`);
+  }
   const running = await startTestServers();
   await running.close();
   for (const servers of [createTestServers(), running]) {

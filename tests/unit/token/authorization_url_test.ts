@@ -186,4 +186,6 @@ Deno.test("buildAuthorizationUrl() names the argument that is wrong", () => {
       assertFalse(error.message.includes(OPTIONS.codeChallenge));
     }
   }
+  const buildNothing = () => buildAuthorizationUrl(SERVER, untyped(undefined));
+  assertThrowsCode(buildNothing, "invalid_argument", "options must be");
 });

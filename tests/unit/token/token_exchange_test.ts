@@ -97,4 +97,6 @@ Deno.test("exchangeToken() fails unless the issued type is the requested one", a
     );
     assertEquals(url, TOKEN_ENDPOINT);
   }
+  const exchangeNothing = () => exchangeToken(SERVER, untyped(undefined));
+  await assertRejectsCode(exchangeNothing, "invalid_argument");
 });
