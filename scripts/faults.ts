@@ -9,7 +9,6 @@
  */
 
 import { fileURLToPath } from "node:url";
-import * as esbuild from "esbuild";
 import { OPERATIONS } from "../tests/faults/case.ts";
 import { startFaultServer } from "../tests/faults/fault_server.ts";
 import {
@@ -18,6 +17,7 @@ import {
   MEMORY_OPERATIONS,
 } from "../tests/faults/memory_cases.ts";
 import { good } from "../tests/faults/plays.ts";
+import { bundle } from "../tests/support/bundle.ts";
 import { packages } from "./consumers/context.ts";
 import { findNode } from "./consumers/node.ts";
 import { importMapArgs, root } from "./support/deno.ts";
@@ -45,22 +45,6 @@ const failures: string[] = [];
 function fail(message: string): void {
   failures.push(message);
   console.log(`FAILED: ${message}`);
-}
-
-/** Bundles the programs as JavaScript, for runtimes without TypeScript. */
-function bundle(outdir: string): void {
-  esbuild.buildSync({
-    entryPoints: ["run_table", "memory_child"].map((name) =>
-      fileURLToPath(new URL(`tests/faults/${name}.ts`, root))
-    ),
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "es2022",
-    outdir,
-    outExtension: { ".js": ".mjs" },
-    logLevel: "error",
-  });
 }
 
 /** Returns Deno and the versions of Node, of which some may not be available. */
@@ -234,7 +218,11 @@ async function testMemory(runtimes: readonly IRuntime[]): Promise<void> {
 async function testAll(): Promise<void> {
   await using directory = await temporaryDirectory("faults_");
   await preparePackage(undefined, directory.path);
-  bundle(directory.path);
+  for (const name of ["run_table", "memory_child"]) {
+    // For runtimes without TypeScript.
+    const source = fileURLToPath(new URL(`tests/faults/${name}.ts`, root));
+    await bundle(source, `${directory.path}/${name}.mjs`, []);
+  }
   const runtimes = await findRuntimes(directory.path);
   if (!Deno.args.includes("--memory")) await testTable(runtimes);
   await testMemory(runtimes);

@@ -11,7 +11,6 @@
  *   sources for JSR, and the tarball for npm.
  */
 import { fileURLToPath } from "node:url";
-import { parse } from "yaml";
 import config from "../deno.json" with { type: "json" };
 import { root } from "./support/deno.ts";
 import { repositoryUrl } from "./support/npm_package.ts";
@@ -63,30 +62,15 @@ export interface IReadiness {
   readonly repository: string | undefined;
   /** Whether npm has a package of this name; undefined if npm did not respond. */
   readonly isNameTaken: boolean | undefined;
-  /** The workflow that publishes. */
-  readonly workflow: {
-    readonly jobs: Readonly<
-      Record<string, {
-        readonly environment?: string;
-        readonly permissions?: Readonly<Record<string, string>>;
-        readonly steps: readonly {
-          readonly uses?: string;
-          readonly run?: string;
-        }[];
-      }>
-    >;
-  };
+  /** The actions of the workflow that publishes. */
+  readonly actions: readonly string[];
 }
 
 /** Returns what is missing for a first publication, one message for each point. */
 export function findMissing(
-  { version, readme, changelog, repository, isNameTaken, workflow }: IReadiness,
+  { version, readme, changelog, repository, isNameTaken, actions }: IReadiness,
 ): string[] {
-  const { build, publish } = workflow.jobs;
-  const steps = publish?.steps ?? [];
-  const unpinned = Object.values(workflow.jobs)
-    .flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []))
-    .filter((uses) => !/@[0-9a-f]{40}$/.test(uses));
+  const unpinned = actions.filter((uses) => !/@[0-9a-f]{40}$/.test(uses));
   const points: [isMissing: boolean, message: string][] = [
     [
       repository === undefined,
@@ -107,16 +91,6 @@ export function findMissing(
     [
       !changelog.includes(`\n## ${version} - `),
       `CHANGELOG.md has no entry for ${version}`,
-    ],
-    [
-      !build || build.permissions?.["id-token"] !== undefined,
-      "publish.yml has no job `build` without `id-token`",
-    ],
-    [
-      publish?.permissions?.["id-token"] !== "write" ||
-      publish.environment !== "release" ||
-      !steps.some(({ run }) => run?.includes("--provenance")),
-      "publish.yml has no job `publish` in the environment `release`, with `id-token: write` and `--provenance`",
     ],
     [
       unpinned.length > 0,
@@ -147,7 +121,10 @@ async function printMissing(): Promise<number> {
     changelog: await read("CHANGELOG.md"),
     repository: repositoryUrl(Deno.env.toObject()),
     isNameTaken: await isTaken(),
-    workflow: parse(await read(".github/workflows/publish.yml")),
+    actions: [
+      ...(await read(".github/workflows/publish.yml"))
+        .matchAll(/uses: (\S+)/g),
+    ].map(([, action = ""]) => action),
   });
   for (const message of missing) console.error(`- ${message}`);
   console.log(

@@ -50,6 +50,28 @@ const OPTIONS = {
   noEmit: true,
 };
 
+/** Type-checks files of a directory; returns the row of it. */
+export function typeCheck(
+  context: IContext,
+  directory: string,
+  [version, loaded]: readonly [version: string, loaded: string],
+  config: {
+    compilerOptions: Record<string, unknown>;
+    files: readonly string[];
+  },
+): Promise<readonly IRow[]> {
+  return attempt("TypeScript", version, loaded, async () => {
+    await Deno.writeTextFile(
+      `${directory}/tsconfig.json`,
+      JSON.stringify(config),
+    );
+    const tool = ["typescript", version, "tsc"] as [string, string, string];
+    const args = ["-p", "tsconfig.json"];
+    const { failure } = await runTool(context, tool, args, directory);
+    return { failure };
+  });
+}
+
 /** Type-checks a consumer with every resolution and every TypeScript. */
 export async function runTypeScript(context: IContext): Promise<IRow[]> {
   const directory = `${context.temporary}/types`;
@@ -71,21 +93,9 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
   return await rowsOf(
     projects,
     ({ version, name, file, options }) =>
-      attempt("TypeScript", version, name, async () => {
-        await Deno.writeTextFile(
-          `${directory}/tsconfig.json`,
-          JSON.stringify({
-            compilerOptions: { ...OPTIONS, ...options },
-            files: [file],
-          }),
-        );
-        const { failure } = await runTool(
-          context,
-          ["typescript", version, "tsc"],
-          ["-p", "tsconfig.json"],
-          directory,
-        );
-        return { failure };
+      typeCheck(context, directory, [version, name], {
+        compilerOptions: { ...OPTIONS, ...options },
+        files: [file],
       }),
   );
 }

@@ -15,17 +15,12 @@ import {
   npmEntryPoints,
 } from "../support/npm_package.ts";
 import { findPortableTests } from "../support/portable_tests.ts";
-import {
-  attempt,
-  type IContext,
-  packages,
-  rowsOf,
-  runTool,
-} from "./context.ts";
+import { attempt, type IContext, packages, rowsOf } from "./context.ts";
 import { findNode } from "./node.ts";
 import { copySources } from "../support/package.ts";
 import { copyFromRoot, install, outputOf, run } from "../support/process.ts";
 import type { IRow } from "./table.ts";
+import { typeCheck } from "./types.ts";
 
 /** A copy of the sources, with the tests bundled and their packages installed. */
 interface IProject {
@@ -178,30 +173,16 @@ async function runTypeChecks(
   return await rowsOf(
     checksFor(project),
     ({ loaded, options, files }) =>
-      attempt("TypeScript", version, loaded, async () => {
-        const compilerOptions = {
+      typeCheck(context, directory, [version, loaded], {
+        compilerOptions: {
           module: "esnext",
           moduleResolution: "bundler",
           ...options,
           allowImportingTsExtensions: true,
           noEmit: true,
           paths: paths(),
-        };
-        const config = {
-          compilerOptions,
-          files: ["declarations.d.ts", ...files],
-        };
-        await Deno.writeTextFile(
-          `${directory}/tsconfig.json`,
-          JSON.stringify(config),
-        );
-        const { failure } = await runTool(
-          context,
-          ["typescript", version, "tsc"],
-          ["-p", "tsconfig.json"],
-          directory,
-        );
-        return { failure };
+        },
+        files: ["declarations.d.ts", ...files],
       }),
   );
 }

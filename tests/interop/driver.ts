@@ -53,7 +53,7 @@ function firstWords(error: unknown): string {
 
 async function playStep(stage: IStage, step: Step): Promise<IOutcome> {
   const { fails = {} } = stage.server;
-  const mark = fails[step] ?? fails.all;
+  const mark = fails[step];
   const common = { step, ...mark !== undefined && { mark } };
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -93,7 +93,7 @@ export async function play(
     ...missing !== undefined && { missing },
   });
   const { debian = [] } = server;
-  const missing = await server.missing?.() ?? await installDebian(debian);
+  const missing = await installDebian(debian);
   if (missing !== undefined) return result(missing);
   const version = debian[0] && await versionOfDebian(debian[0]);
   await using running = await start(server, folder);

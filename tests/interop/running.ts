@@ -19,8 +19,6 @@ const END_WITH_DRIVER = "data:text/javascript,process.stdin.resume()" +
 export interface IRunning extends IPlace, AsyncDisposable {
   /** Stops the server and starts it at the same port. It keeps nothing. */
   restart(): Promise<void>;
-  /** What the process has printed, for a failure that is hard to explain. */
-  output(): string;
 }
 
 function cacheFolder(): string {
@@ -64,7 +62,7 @@ function follow(child: Deno.ChildProcess) {
   );
   const url = ready.promise.finally(() => clearTimeout(timer));
   ended.then(() => ready.reject(new Error(`the server has ended: ${text}`)));
-  return { url, output: () => text };
+  return url;
 }
 
 /** Copies the files of a folder. */
@@ -116,7 +114,7 @@ export async function start(server: IServer, source: URL): Promise<IRunning> {
     }).spawn();
 
   let child = spawn();
-  let { url, output } = follow(child);
+  let url = follow(child);
   const end = async () => {
     try {
       child.kill("SIGTERM");
@@ -130,11 +128,10 @@ export async function start(server: IServer, source: URL): Promise<IRunning> {
       resource: await url,
       upstream: `http://127.0.0.1:${upstreamPort}`,
       key: privateKey,
-      output: () => output(),
       async restart() {
         await end();
         child = spawn();
-        ({ url, output } = follow(child));
+        url = follow(child);
         await url;
       },
       async [Symbol.asyncDispose]() {

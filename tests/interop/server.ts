@@ -38,7 +38,7 @@ export const STEPS = {
 export type Step = keyof typeof STEPS;
 
 /** Played everywhere, unless a server lacks it. */
-export const USUAL: readonly Step[] = [
+const USUAL: readonly Step[] = [
   "challenge",
   "authorize",
   "offline",
@@ -98,8 +98,6 @@ export interface IServer {
   readonly node?: string;
   /** Whether it installs and starts fast enough for the gate. */
   readonly isLight?: boolean;
-  /** Why it cannot run on this machine; undefined if it can. */
-  readonly missing?: () => string | undefined | Promise<string | undefined>;
   /** Options without which no client can sign in. */
   readonly options?: (
     place: IPlace,
@@ -118,11 +116,8 @@ export interface IServer {
   readonly plays?: readonly Step[];
   /** Usual steps that this server cannot play. */
   readonly lacks?: readonly Step[];
-  /**
-   * Steps that fail today, with the row of the road map that is about it. `all` is for
-   * a server at which no user can sign in.
-   */
-  readonly fails?: Readonly<Partial<Record<Step | "all", string>>>;
+  /** Steps that fail today, with the row of the road map that is about it. */
+  readonly fails?: Readonly<Partial<Record<Step, string>>>;
 }
 
 /** Returns the steps of a server, in order. */

@@ -1,7 +1,7 @@
 /** The results as a table of Markdown, and what failed in words. */
 import type { IOutcome, IResult } from "./driver.ts";
 import { PEERS } from "./peers.ts";
-import { type IServer, type Step, STEPS } from "./server.ts";
+import { type Step, STEPS } from "./server.ts";
 
 const NAMES = Object.keys(STEPS) as Step[];
 
@@ -65,15 +65,9 @@ export function toPeerTable(results: readonly IResult[]): string {
   return format([["server", "version", ...heads], ...rows]);
 }
 
-/** Checks whether a mark is meant for this step. */
-function isMarked({ fails = {} }: IServer, step: Step): boolean {
-  return fails[step] !== undefined ||
-    (step === "challenge" && fails.all !== undefined);
-}
-
 /** Says in words what failed, and which marks are no longer needed. */
 export function explain(
-  { server, outcomes, missing, peers = [] }: IResult,
+  { outcomes, missing, peers = [] }: IResult,
 ): string[] {
   if (missing !== undefined) return [`left out: ${missing}`];
   const byWords = new Map<string, string[]>();
@@ -81,7 +75,7 @@ export function explain(
     const { step, failure, mark } = outcome;
     const words = failure !== undefined
       ? `${mark ? `(${mark}) ` : "FAILED "}${failure}`
-      : isMarked(server, step) && `holds now: remove the mark ${mark}`;
+      : mark && `holds now: remove the mark ${mark}`;
     if (words) byWords.set(words, [...byWords.get(words) ?? [], step]);
   }
   const theirs = peers.map(({ name, challenge, refresh = challenge }) =>

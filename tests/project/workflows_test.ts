@@ -1,5 +1,5 @@
 /** What the hosted workflows may do. They cannot be run here. */
-import { assertEquals, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { parse } from "yaml";
 
 interface IJob {
@@ -46,6 +46,7 @@ Deno.test("workflows let no job with the code of the project write, or ask for a
 });
 
 Deno.test("publish.yml publishes in an environment, after what has tested the files", () => {
-  const { environment, needs } = jobs.get("publish.yml: publish")!;
+  const { environment, needs, steps } = jobs.get("publish.yml: publish")!;
   assertEquals([environment, needs], ["release", "build"]);
+  assert(steps.some(({ run }) => run?.includes("npm publish --provenance")));
 });

@@ -11,10 +11,9 @@ import {
   requestFromExpress,
 } from "@jmondi/oauth2-server/express";
 import express from "express";
+import { origin, serve } from "../_shared/resource.mjs";
 
-const { PORT, REDIRECT_URI } = process.env;
-const origin = `http://127.0.0.1:${PORT}`;
-const resource = `${origin}/mcp`;
+const { REDIRECT_URI } = process.env;
 const user = { id: "alice" };
 const scopes = [{ name: "mcp:read" }];
 const clients = [
@@ -107,15 +106,6 @@ const run = (action) => async (request, response) => {
 };
 const app = express().use(express.urlencoded());
 app.get(
-  "/.well-known/oauth-protected-resource/mcp",
-  (_request, response) =>
-    response.json({
-      resource,
-      authorization_servers: [origin],
-      scopes_supported: ["mcp:read"],
-    }),
-);
-app.get(
   "/.well-known/oauth-authorization-server",
   (_request, response) =>
     response.json({
@@ -141,12 +131,12 @@ app.post(
   run((request) => server.respondToAccessTokenRequest(request)),
 );
 app.post("/token/revoke", run((request) => server.revoke(request)));
-app.post("/mcp", async (request, response) => {
-  const token = request.headers.authorization?.replace("Bearer ", "");
-  const { jti } = await jwt.verify(token).catch(() => ({}));
-  const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
-  if (jti && tokens.has(jti)) return response.json({});
-  response.set("WWW-Authenticate", `Bearer resource_metadata="${metadata}"`)
-    .sendStatus(401);
+serve({
+  issuer: origin,
+  scopes: ["mcp:read"],
+  async scopesOf(token) {
+    const { jti } = await jwt.verify(token).catch(() => ({}));
+    return tokens.get(jti)?.scopes;
+  },
+  handle: app,
 });
-app.listen(PORT, "127.0.0.1", () => console.log(resource));
