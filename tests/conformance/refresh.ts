@@ -1,7 +1,5 @@
 /**
- * Scenarios about refresh tokens, in the shape of those of the MCP conformance suite,
- * which has none: `start()` returns the URL of a server, a client uses it, and
- * `getChecks()` returns what was right and what was not.
+ * Scenarios about refresh tokens, of which the MCP conformance suite has none.
  *
  * The client lists the tools, then calls all of them at the same time. It repeats once
  * what has failed, as a user would who presses a button again.
@@ -13,93 +11,55 @@ import {
   startTestServers,
 } from "../../lib/testing/mod.ts";
 
-/** One check, as the suite has it. */
+/** A check that was made, with what happened if it did not hold. */
 export interface ICheck {
   id: string;
-  name: string;
-  description: string;
-  status: "SUCCESS" | "FAILURE";
-  timestamp: string;
-  specReferences: { id: string; url: string }[];
-  errorMessage?: string;
+  failure: string | undefined;
 }
-
-/** A scenario, as the suite has it. */
-export interface IScenario {
-  name: string;
-  description: string;
-  start(): Promise<{ serverUrl: string }>;
-  stop(): Promise<void>;
-  getChecks(): ICheck[];
-}
-
-const SPEC = {
-  refresh: {
-    id: "RFC-6749-6",
-    url: "https://www.rfc-editor.org/rfc/rfc6749#section-6",
-  },
-  rotation: {
-    id: "RFC-9700-4.14.2",
-    url: "https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2",
-  },
-  resource: {
-    id: "RFC-8707-2",
-    url: "https://www.rfc-editor.org/rfc/rfc8707#section-2",
-  },
-};
 
 /** What happened at the servers. */
-class Trace {
-  readonly #requests: readonly ITestRequest[];
-  readonly refreshes: readonly ITestRequest[];
-
-  constructor(servers: IRunningTestServers) {
-    this.#requests = servers.requests;
-    this.refreshes = servers.received("token", "refresh_token");
-  }
-
-  count(endpoint: ITestRequest["endpoint"]): number {
-    return this.#requests.filter((one) => one.endpoint === endpoint).length;
-  }
-
-  /** How many calls of this method had a result. */
-  done(method: string): number {
-    return this.#requests.filter((one) =>
-      one.endpoint === "resource" && one.status === 200 &&
-      one.body.includes(`"${method}"`)
-    ).length;
-  }
-
-  /** The scopes of the last authorization request. */
-  get scopes(): string[] {
-    const last = this.#requests.findLast((one) =>
-      one.endpoint === "authorization"
-    );
-    return last?.params.get("scope")?.split(" ") ?? [];
-  }
+function traceOf({ requests, received }: IRunningTestServers) {
+  const refreshes = received("token", "refresh_token");
+  const count = (endpoint: ITestRequest["endpoint"]) =>
+    received(endpoint).length;
+  return {
+    refreshes,
+    count,
+    /** How many calls of this method had a result. */
+    done: (method: string) =>
+      requests.filter(({ endpoint, status, body }) =>
+        endpoint === "resource" && status === 200 &&
+        body.includes(`"${method}"`)
+      ).length,
+    /** The scopes of the last authorization request. */
+    scopes: received("authorization").at(-1)?.params.get("scope")?.split(" ") ??
+      [],
+    summary: `${count("authorization")} sign-ins, ` +
+      `${count("registration")} registrations, refreshes: ` +
+      refreshes.map(({ status }) => status ?? "lost"),
+  };
 }
 
-type Test = [id: string, description: string, (trace: Trace) => boolean];
+type Test = readonly [
+  id: string,
+  hasPassed: (trace: ReturnType<typeof traceOf>) => boolean,
+];
 
 const signIns = (count: number): Test => [
   "no-needless-sign-in",
-  `The user signs in ${count === 1 ? "once" : "twice"}`,
   (trace) => trace.count("authorization") === count,
 ];
 const registrations = (count: number): Test => [
   "no-needless-registration",
-  `The client registers ${count === 1 ? "once" : "twice"}`,
   (trace) => trace.count("registration") === count,
 ];
 const refreshes = (count: number): Test => [
   "refreshed",
-  `${count} refreshes succeed`,
   ({ refreshes }) =>
     refreshes.filter(({ status }) => status === 200).length === count,
 ];
 const usedOnce: Test = [
   "refresh-token-used-once",
-  "No refresh token is sent twice",
   ({ refreshes }) => {
     const sent = refreshes.map(({ params }) => params.get("refresh_token"));
     return new Set(sent).size === sent.length;
@@ -107,23 +67,22 @@ const usedOnce: Test = [
 ];
 const finished = (calls: number): Test => [
   "calls-succeed",
-  "The list and the calls of the tools succeed",
   (trace) => trace.done("tools/list") > 0 && trace.done("tools/call") === calls,
 ];
 
-interface IDefinition {
+export interface IScenario {
   name: string;
   description: string;
   options?: ITestServersOptions;
   tools?: number;
   /** What happens before the first call of a method. */
   before: Record<string, (servers: IRunningTestServers) => void>;
-  tests: Test[];
+  tests: readonly Test[];
 }
 
 const expire = (servers: IRunningTestServers) => servers.expireAccessTokens();
 
-const DEFINITIONS: IDefinition[] = [
+export const SCENARIOS: readonly IScenario[] = [
   {
     name: "refresh-after-expiry",
     description: "An access token expires, and is refreshed without the user.",
@@ -132,7 +91,6 @@ const DEFINITIONS: IDefinition[] = [
       refreshes(1),
       [
         "refresh-resource",
-        "The refresh has the resource parameter",
         ({ refreshes }) =>
           refreshes.length > 0 &&
           refreshes.every(({ params }) => params.has("resource")),
@@ -220,12 +178,10 @@ const DEFINITIONS: IDefinition[] = [
     tests: [
       [
         "no-refresh-for-scopes",
-        "No refresh is tried",
         ({ refreshes }) => refreshes.length === 0,
       ],
       [
         "union-of-scopes",
-        "The scopes so far are requested as well",
         ({ scopes }) => ["read", "write"].every((one) => scopes.includes(one)),
       ],
       signIns(2),
@@ -266,59 +222,37 @@ async function respond(request: Request, tools: number): Promise<Response> {
 /** How long a refresh takes: long enough for others to come in between. */
 const REFRESH_MS = 30;
 
-function toScenario(
-  { name, description, options, tools = 1, before, tests }: IDefinition,
-): IScenario {
-  let servers: IRunningTestServers;
+/** Starts the servers of a scenario, uses them, and returns the checks. */
+export async function playAt(
+  { options, tools = 1, before, tests }: IScenario,
+  use: (url: URL) => Promise<void>,
+): Promise<ICheck[]> {
   const events = new Map(Object.entries(before));
-  return {
-    name: `auth/${name}`,
-    description,
-    async start() {
-      servers = await startTestServers({
-        ...options,
-        handle: (request) => respond(request, tools),
-        async intercept({ body, params }) {
-          for (const [method, event] of events) {
-            if (!body.includes(`"${method}"`)) continue;
-            events.delete(method);
-            event(servers);
-          }
-          if (params.has("refresh_token")) {
-            await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
-          }
-          return undefined;
-        },
-      });
-      return { serverUrl: servers.resource };
+  const servers = await startTestServers({
+    ...options,
+    handle: (request) => respond(request, tools),
+    async intercept({ body, params }) {
+      for (const [method, event] of events) {
+        if (!body.includes(`"${method}"`)) continue;
+        events.delete(method);
+        event(servers);
+      }
+      if (params.has("refresh_token")) {
+        await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+      }
+      return undefined;
     },
-    stop: () => servers.close(),
-    getChecks() {
-      const trace = new Trace(servers);
-      return tests.map(([id, description, hasPassed]) => ({
-        id,
-        name: id,
-        description,
-        timestamp: new Date().toISOString(),
-        specReferences: [
-          id === "refresh-resource"
-            ? SPEC.resource
-            : id === "refresh-token-used-once"
-            ? SPEC.rotation
-            : SPEC.refresh,
-        ],
-        ...hasPassed(trace) ? { status: "SUCCESS" } : {
-          status: "FAILURE",
-          errorMessage: `${trace.count("authorization")} sign-ins, ` +
-            `${trace.count("registration")} registrations, refreshes: ` +
-            `${trace.refreshes.map((one) => one.status ?? "lost")}`,
-        },
-      }));
-    },
-  };
-}
-
-/** Returns the scenarios; each can be started once. */
-export function refreshScenarios(): IScenario[] {
-  return DEFINITIONS.map(toScenario);
+  });
+  try {
+    await use(new URL(servers.resource));
+  } catch {
+    // The checks say what did not happen.
+  } finally {
+    await servers.close();
+  }
+  const trace = traceOf(servers);
+  return tests.map(([id, hasPassed]) => ({
+    id,
+    failure: hasPassed(trace) ? undefined : trace.summary,
+  }));
 }

@@ -9,7 +9,7 @@ import {
   createMcpProvider,
   MCP_CLIENT_METADATA,
 } from "../support/mcp_provider.ts";
-import { type ICheck, type IScenario, refreshScenarios } from "./refresh.ts";
+import { type ICheck, type IScenario, playAt, SCENARIOS } from "./refresh.ts";
 
 const INFO = { name: "refresh", version: "1.0.0" };
 /** A user who consents; returns the URL of the redirect. */
@@ -112,14 +112,13 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
   }),
 };
 
-/** Plays a scenario with a client. */
-export async function play(
+/** Plays a scenario with a client; returns the checks. */
+export function play(
   scenario: IScenario,
   connect: Connect,
 ): Promise<ICheck[]> {
-  const { serverUrl } = await scenario.start();
-  try {
-    const { client, recover } = await connect(new URL(serverUrl));
+  return playAt(scenario, async (url) => {
+    const { client, recover } = await connect(url);
     const twice = <T>(action: () => Promise<T>) =>
       action().catch(async () => {
         await recover();
@@ -130,27 +129,19 @@ export async function play(
       tools.map(({ name }) => twice(() => client.callTool({ name }))),
     );
     await client.close();
-  } catch {
-    // The checks say what did not happen.
-  } finally {
-    await scenario.stop();
-  }
-  return scenario.getChecks();
+  });
 }
 
 if (import.meta.main) {
   for (const [name, connect] of Object.entries(CLIENTS)) {
     console.log(name);
-    for (const scenario of refreshScenarios()) {
+    for (const scenario of SCENARIOS) {
       const checks = await play(scenario, connect);
-      const failed = checks.filter(({ status }) => status === "FAILURE");
-      console.log(
-        `  ${scenario.name}: ${
-          checks.length - failed.length
-        } of ${checks.length}`,
-      );
-      for (const { id, errorMessage } of failed) {
-        console.log(`    ${id}: ${errorMessage}`);
+      const failed = checks.filter(({ failure }) => failure !== undefined);
+      const passed = checks.length - failed.length;
+      console.log(`  ${scenario.name}: ${passed} of ${checks.length}`);
+      for (const { id, failure } of failed) {
+        console.log(`    ${id}: ${failure}`);
       }
     }
   }

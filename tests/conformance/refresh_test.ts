@@ -1,7 +1,7 @@
 /** The scenarios about refresh tokens, with this library. */
 import { assertEquals } from "@std/assert";
 import { createAuthorizedFetch, type ISession } from "../../mod.ts";
-import { refreshScenarios } from "./refresh.ts";
+import { SCENARIOS } from "./refresh.ts";
 import {
   authorize,
   CLIENTS,
@@ -11,13 +11,12 @@ import {
 } from "./refresh_clients.ts";
 
 const failuresOf = async (name: string, connect: Connect) => {
-  const scenario = refreshScenarios().find((one) => one.name === name)!;
-  const checks = await play(scenario, connect);
-  return checks.filter(({ status }) => status === "FAILURE")
-    .map(({ id, errorMessage }) => `${id}: ${errorMessage}`);
+  const scenario = SCENARIOS.find((one) => one.name === name)!;
+  return (await play(scenario, connect))
+    .filter(({ failure }) => failure !== undefined);
 };
 
-for (const { name, description } of refreshScenarios()) {
+for (const { name, description } of SCENARIOS) {
   Deno.test(`${name}: ${description}`, async () => {
     assertEquals(await failuresOf(name, CLIENTS.ours!), []);
   });
@@ -34,9 +33,9 @@ Deno.test("the scenarios fail for a program that does not save what a refresh re
       createAuthorizedFetch(url, { authorize, store: { load, save } });
     return withFetch(() => (input, init) => open()(input, init))(url);
   };
-  for (const name of ["auth/refresh-rotation", "auth/refresh-concurrent"]) {
+  for (const name of ["refresh-rotation", "refresh-concurrent"]) {
     const failures = await failuresOf(name, connect);
-    const ids = failures.map((one) => one.split(":")[0]);
+    const ids = failures.map(({ id }) => id);
     assertEquals(ids.includes("refresh-token-used-once"), true, name);
     assertEquals(ids.includes("no-needless-sign-in"), true, name);
   }
