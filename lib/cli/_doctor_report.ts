@@ -2,10 +2,13 @@
 
 import { printable } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
-import { describeTime, fit } from "../doctor/_html.ts";
+import {
+  describeTime,
+  factRows,
+  fit,
+  joinSteps,
+} from "../doctor/_report_text.ts";
 import { commandFor, inCommandWords } from "../doctor/_command_words.ts";
-import { joinSteps } from "../doctor/_join_steps.ts";
-import { factRows } from "../doctor/_sign_in_words.ts";
 import { STEPS } from "../doctor/_step_table.ts";
 import type {
   DiagnosisVerdict,

@@ -29,14 +29,14 @@ export interface IDocument<Metadata> {
   readonly url: string;
   /** The last exchange of its redirects. */
   readonly exchange?: IExchange | undefined;
-  /** Whether the library's discovery requested it. */
-  readonly isUsed: boolean;
   /** The metadata, if the library accepts it. */
   readonly metadata?: Metadata | undefined;
   /** Why the library does not accept it. */
   readonly error?: OAuthClientError | undefined;
   /** The document of a response with status 200, if it is JSON. */
   readonly json?: unknown;
+  /** The URL that counts in its place: that of a parent resource. */
+  readonly otherUrl?: string | undefined;
 }
 
 export type ResourceDocument = IDocument<
@@ -219,6 +219,12 @@ export function isFound(
   return response !== undefined && ![404, 410].includes(response.status);
 }
 
+/** Checks whether the library's discovery has tried to read a document. */
+export function isUsed({ context, failure }: IFacts, { url }: AnyDocument) {
+  const { attempts = [] } = context ?? failure ?? {};
+  return attempts.some((attempt) => attempt.url === quoteUrl(url));
+}
+
 /**
  * Returns the severity of a problem at a URL: an error if discovery has failed, has
  * requested it or would have come to it next, and obtained no metadata of that kind. A
@@ -233,7 +239,7 @@ export function severityAt(
     serverDocuments.some((one) => one === document)
       ? serverDocuments
       : resourceDocuments;
-  const used = all.filter(({ isUsed }) => isUsed);
+  const used = all.filter((one) => isUsed(facts, one));
   const tried = used.length > 0 ? used : all;
   const isCause = tried.includes(document) &&
     !tried.some(({ metadata }) => metadata) &&

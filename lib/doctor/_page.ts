@@ -2,12 +2,15 @@
 
 import { isMembers } from "../core/_members.ts";
 import { escapeHtml } from "../core/_quote.ts";
-import { describeTime, proseHtml } from "./_html.ts";
-import { joinSteps } from "./_join_steps.ts";
+import {
+  describeTime,
+  factRows,
+  joinSteps,
+  proseHtml,
+} from "./_report_text.ts";
 import { commandFor } from "./_command_words.ts";
 import { STYLE } from "./_report_style.ts";
 import { type IRow, sequenceSvg } from "./_sequence.ts";
-import { factRows } from "./_sign_in_words.ts";
 import { STEPS } from "./_step_table.ts";
 import { describeOption } from "./_verdict.ts";
 import type {

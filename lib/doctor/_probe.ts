@@ -8,6 +8,7 @@ import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { IProbe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
 import type { IDiagnoseOptions } from "./diagnosis.ts";
+import { isMembers } from "../core/_members.ts";
 
 /** The arguments that all parts of a survey receive. */
 export interface ISurvey {
@@ -60,4 +61,29 @@ export async function probe(
     ...(result && { response: result }),
     ...(error && { error }),
   };
+}
+
+/** A request without any effect. */
+export const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+
+/** The first request of every client. */
+export const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "Doctor of @oauth-helper/client", version: "1.0.0" },
+  },
+});
+
+/** Checks whether a body is that of such a server. */
+export function isJsonRpc(text = ""): boolean {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isMembers(body) && body.jsonrpc === "2.0";
+  } catch {
+    return false;
+  }
 }

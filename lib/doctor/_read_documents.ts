@@ -1,8 +1,6 @@
 /** Reads the metadata documents that discovery requests, and those that it does not. */
 
-import { isMembers } from "../core/_members.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { parentUrlOf } from "../discovery/_identifiers.ts";
 import { type ICandidate, search } from "../discovery/_search.ts";
 import {
   type IResourceSearch,
@@ -13,12 +11,7 @@ import {
 } from "../discovery/_strict_search.ts";
 import { fork } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
-import {
-  type IDocument,
-  isMismatch,
-  type ResourceDocument,
-  type ServerDocument,
-} from "./_facts.ts";
+import type { IDocument, ResourceDocument, ServerDocument } from "./_facts.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 import { attempt, type ISurvey } from "./_probe.ts";
 
@@ -30,14 +23,15 @@ async function readDocument<Metadata>(
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
   const { recorder, transport } = survey;
-  const earlier = recorder.find(name, url);
-  if (!earlier && !recorder.isAlive(url)) return undefined;
-  const isUsed = earlier !== undefined && recorder.isUsed(earlier);
+  if (!recorder.find(name, url) && !recorder.isAlive(url)) return undefined;
   let json: unknown;
+  let otherUrl: string | undefined;
   const check = (document: unknown, finalUrl: string) => {
+    const verdict = candidate.check(document, finalUrl);
+    ({ otherUrl } = verdict);
     json = document;
-    // The URL of a parent is requested with the others.
-    return { ...candidate.check(document, finalUrl), otherUrl: undefined };
+    // It is requested with the others.
+    return { ...verdict, otherUrl: undefined };
   };
   const fetch = recorder.fetchFor(() => name, { isExtra: true, repeats: true });
   const { result, error } = await attempt(
@@ -58,12 +52,11 @@ async function readDocument<Metadata>(
     cause.code === "timeout";
   return {
     url,
-    // Discovery did not request it, as its URL is not allowed.
-    isUsed: isUsed || found?.code === "url_refused",
     exchange: recorder.findLast(name, url),
     metadata: result?.metadata,
     error: isTimeout ? cause : found,
     json,
+    otherUrl,
   };
 }
 
@@ -84,18 +77,6 @@ async function readDocuments<Metadata>(
     if (document) documents.push(document);
   }
   return documents;
-}
-
-/** Returns the well-known URL of the parent resource of a document, if that is accepted. */
-function otherUrlOf(
-  document: ResourceDocument,
-  { target, resourceMatch }: IResourceSearch,
-): string | undefined {
-  const { resource } = isMembers(document.json) ? document.json : {};
-  return isMismatch(document) && resourceMatch !== "exact" &&
-      typeof resource === "string"
-    ? parentUrlOf(resource, target)
-    : undefined;
 }
 
 /** Reads the documents where the metadata of the resource may be. */
@@ -119,9 +100,9 @@ export async function readResource(
     () => resourceUrls(where),
     (url) => resourceCandidate(url, where),
   );
-  const others = documents.map((document) => otherUrlOf(document, where))
-    .filter((url) => url !== undefined)
-    .filter((url) => !documents.some((document) => document.url === url));
+  const known = documents.map(({ url }) => url);
+  const others = documents.flatMap(({ otherUrl = [] }) => otherUrl)
+    .filter((url) => !known.includes(url));
   return [
     ...documents,
     ...await readDocuments(

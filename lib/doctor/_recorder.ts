@@ -93,8 +93,6 @@ export class Recorder {
   /** Every exchange, in order. */
   readonly exchanges: IExchange[];
   readonly #options: IRecorderOptions;
-  /** What discovery has requested again. */
-  readonly #repeated = new Set<IExchange>();
 
   constructor(options: IRecorderOptions) {
     this.exchanges = options.replays ?? [];
@@ -128,11 +126,6 @@ export class Recorder {
     return found;
   }
 
-  /** Checks whether a client makes the request of an exchange. */
-  isUsed(exchange: IExchange): boolean {
-    return !exchange.isExtra || this.#repeated.has(exchange);
-  }
-
   /** Checks whether every exchange with an origin was completed. */
   isAlive(url: string): boolean {
     const origin = parseUrl(url)?.origin;
@@ -163,7 +156,6 @@ export class Recorder {
       const earlier = repeats || replays ? this.find(name, url) : undefined;
       if (earlier) {
         // Discovery requests what the diagnosis has read before.
-        if (!isExtra) this.#repeated.add(earlier);
         if (!isExtra && !replays) earlier.isExtra = false;
         return await earlier.repeat();
       }

@@ -1,9 +1,9 @@
 /** The registration of a client, on request only. */
 
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
-import { fetchOf, fork } from "../http/_context.ts";
+import { fork } from "../http/_context.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { ensureClient } from "../session/ensure_client.ts";
+import { ensureWith } from "../session/ensure_client.ts";
 import {
   deleteWith,
   receivedConfiguration,
@@ -30,22 +30,15 @@ export async function register(
   if (!isWanted || !serverMetadata?.registration_endpoint) {
     return undefined;
   }
+  const { allowHttp } = options;
+  const fetch = recorder.fetchFor(() => "registration", { isExtra: true });
   const { result, error } = await attempt(
     survey,
     () =>
-      ensureClient(serverMetadata, {
+      ensureWith({ ...fork(transport), fetch, allowHttp }, serverMetadata, {
         clientMetadata: CLIENT_METADATA,
         scopes: context?.scopes ?? [],
         redirectUri: `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/callback`,
-        signal: transport.signal,
-        timeoutMs: transport.timeoutMs,
-        maxBytes: transport.maxBytes,
-        allowUrl: transport.allowUrl,
-        allowHttp: options.allowHttp,
-        fetch: fetchOf({
-          ...fork(transport),
-          fetch: recorder.fetchFor(() => "registration", { isExtra: true }),
-        }),
       }),
   );
   return {

@@ -8,6 +8,7 @@ import {
   allDocuments,
   type AnyDocument,
   type IFacts,
+  isUsed,
   membersOf,
   severityAt,
   shown,
@@ -153,7 +154,7 @@ export function findDocument(
     return message ? [{ message, severity, document }] : [];
   });
   const worst = found.find(({ severity }) => severity === "error") ??
-    found.find(({ document }) => document.isUsed) ?? found[0];
+    found.find(({ document }) => isUsed(facts, document)) ?? found[0];
   if (!worst) return undefined;
   const more = found.length - 1;
   return {

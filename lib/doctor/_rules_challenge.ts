@@ -14,7 +14,7 @@ import {
   shown,
 } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
-import { needsDpop } from "./_sign_in_failure.ts";
+import { needsDpop } from "./_sign_in_steps.ts";
 
 const MANY_SCOPES = 30;
 

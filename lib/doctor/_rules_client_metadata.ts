@@ -18,7 +18,7 @@ import {
   type IClientMetadataRule,
   urlsIn,
 } from "./_client_metadata_facts.ts";
-import { sentence, shown } from "./_facts.ts";
+import { list, sentence, shown } from "./_facts.ts";
 
 const SECTION_3 = `${DRAFT}, section 3`;
 const SECTION_4 = `${DRAFT}, section 4`;
@@ -69,28 +69,21 @@ export const DOCUMENT_RESPONSE_RULES: readonly IClientMetadataRule[] = [
       `The URL cannot be a client_id: "${shown(given)}".`,
   },
   {
-    id: "document_url_query", // section 3: SHOULD NOT
-    severity: "warning",
-    standard: SECTION_3,
-    operator: "Use a URL without a query.",
-    find: ({ url }) => url.search !== "" && "The URL has a query.",
-  },
-  {
-    id: "document_unreachable", // any server
+    id: "document_unreachable", // row 83
     standard: SECTION_5,
     operator: "Publish the document where every server can request it.",
     find: ({ error }) =>
       error && !OTHER_CODES.includes(error.code) && sentence(error),
   },
   {
-    id: "document_redirected", // www in front of the host, or a slash at the end
+    id: "document_redirected", // row 83
     standard: SECTION_5,
     operator:
       "Respond with the document itself, as servers follow no redirect.",
     find: (facts) => isRedirected(facts) && "The URL redirects.",
   },
   {
-    id: "document_status", // a path that a single-page application has taken
+    id: "document_status", // row 83
     standard: SECTION_5,
     operator: "Respond to a GET without credentials with status 200.",
     find: (facts) =>
@@ -115,7 +108,7 @@ export const DOCUMENT_RESPONSE_RULES: readonly IClientMetadataRule[] = [
       `The document has more than ${MAX_DOCUMENT_BYTES} bytes.`,
   },
   {
-    id: "document_not_json", // a page with status 200
+    id: "document_not_json", // row 83
     standard: SECTION_4,
     operator: "Respond with a JSON object.",
     find: (facts) =>
@@ -146,7 +139,7 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
         : "The document has no client_id."),
   },
   {
-    id: "redirect_uris_missing", // RFC 9700: no redirect that is not registered
+    id: "redirect_uris_missing", // row 83
     standard: REDIRECTS,
     operator: "List the redirect URIs in redirect_uris.",
     find: (_, document) =>
@@ -249,7 +242,7 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
       ),
   },
   {
-    id: "loopback_port", // RFC 8252: any port; many servers compare it
+    id: "loopback_port", // row 43
     severity: "info",
     standard: "RFC 8252, section 7.3",
     operator: "List the URI with the port that the program listens on, and " +
@@ -263,5 +256,60 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
             : [];
         }),
       ),
+  },
+];
+
+const METHODS = "token_endpoint_auth_methods_supported";
+
+/** The rules for the metadata of a server. */
+export const CLIENT_TARGET_RULES: readonly IClientMetadataRule[] = [
+  {
+    id: "target_not_discovered", // any server
+    standard: "RFC 9728, section 5; RFC 8414, section 3",
+    operator: "Diagnose the server itself.",
+    find: ({ server }) => server?.problem,
+  },
+  {
+    id: "documents_not_accepted", // most servers
+    standard: `${DRAFT}, section 6`,
+    operator: "Accept client metadata documents, and publish " +
+      '`"client_id_metadata_document_supported": true`.',
+    client: "Register a client, or use one of the operator.",
+    find: ({ server }) =>
+      server?.metadata &&
+      server.metadata.client_id_metadata_document_supported !== true &&
+      "The server does not accept client metadata documents.",
+  },
+  {
+    id: "no_common_method", // FAPI 2.0
+    standard: "RFC 8414, section 2; RFC 7591, section 2",
+    operator: `List the method in \`${METHODS}\`.`,
+    client: "Publish a document with a method of the server.",
+    find({ server, document }) {
+      const method = document?.token_endpoint_auth_method;
+      if (!server?.metadata || typeof method !== "string") return;
+      const listed = stringsIn(server.metadata[METHODS]);
+      return !listed?.includes(method) && {
+        message: `The server does not list ${shown(method, 60)}, but ${
+          list(listed ?? ["client_secret_basic"]) || "nothing"
+        }.`,
+        // Without a list there is a default, which no document can use.
+        severity: listed ? "error" : "warning",
+      };
+    },
+  },
+  {
+    id: "no_common_grant", // a server for services
+    standard: "RFC 8414, section 2; RFC 7591, section 2",
+    operator: "List the grant in `grant_types_supported`.",
+    client: "Publish a document with a grant type of the server.",
+    find({ server, document }) {
+      if (!server?.metadata || !document) return;
+      const listed = stringsIn(server.metadata.grant_types_supported) ??
+        ["authorization_code", "implicit"];
+      const wanted = grantsOf(document);
+      return !wanted.some((grant) => listed.includes(grant)) &&
+        `The server has none of the grant types ${list(wanted)}.`;
+    },
   },
 ];

@@ -14,7 +14,7 @@ import {
 } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
-import { describeSeconds } from "./_sign_in_words.ts";
+import { describeSeconds } from "./_report_text.ts";
 import type { FindingSeverity } from "./diagnosis.ts";
 
 /** How far a clock may be off; many servers accept no more for DPoP proofs. */

@@ -238,7 +238,7 @@ export const SERVER_RULES: readonly IRule[] = [
   },
   {
     ...ABOUT,
-    id: "signed_requests_required", // COMPARISON
+    id: "signed_requests_required", // Authelia, authelia/authelia PR#13137
     severity: "error",
     standard: "RFC 9101, section 10.5",
     operator: "Accept requests with plain parameters.",

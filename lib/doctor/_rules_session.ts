@@ -12,8 +12,7 @@ import {
 } from "./_facts.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
 import { methodWithoutSecret } from "./_rules_sign_in.ts";
-import { isExplained, isPage } from "./_sign_in_failure.ts";
-import { lastOf } from "./_sign_in_steps.ts";
+import { isExplained, isPage, lastOf } from "./_sign_in_steps.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
@@ -240,7 +239,7 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "refresh_token_not_rotated", // row 12
+    id: "refresh_token_not_rotated", // Duende, UAA: cloudfoundry/uaa#1448
     standard: "RFC 9700, section 2.2.2; OAuth 2.1, section 4.3.1",
     operator:
       "Issue a new refresh token with each refresh of a public client, " +

@@ -6,8 +6,13 @@ import { SECRET_METHODS } from "../client/_authentication_methods.ts";
 import { type IFacts, list, sentence, shown } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import { type IRule, liftedBy, trusted, withheldScopes } from "./_rules.ts";
-import { failureAt, isPage } from "./_sign_in_failure.ts";
-import { lastOf, responseMembersOf, sentMembersOf } from "./_sign_in_steps.ts";
+import {
+  failureAt,
+  isPage,
+  lastOf,
+  responseMembersOf,
+  sentMembersOf,
+} from "./_sign_in_steps.ts";
 import { STEPS } from "./_step_table.ts";
 
 /** The requests for a registration, with their members. */

@@ -2,8 +2,7 @@
 
 import { escapeHtml } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
-import { describeTime, fit } from "./_html.ts";
-import type { IJoinedStep } from "./_join_steps.ts";
+import { describeTime, fit, type IJoinedStep } from "./_report_text.ts";
 import { STEPS } from "./_step_table.ts";
 import type {
   FindingSeverity,

@@ -3,7 +3,7 @@
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isForm } from "../http/_response.ts";
 import { secretsOf } from "../http/_redact.ts";
-import { shown, shownText } from "./_facts.ts";
+import { type IFacts, type ISignInFacts, shown, shownText } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
 import { STEPS } from "./_step_table.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
@@ -144,4 +144,37 @@ export function describeSignIn(exchange: IExchange): string | undefined {
     return status === 401 || status === 403 || status >= 500 ? "refused" : word;
   }
   return status < 300 ? word : "refused";
+}
+
+/** Returns the failure of a flow at one of these steps. */
+export function failureAt({ signIn }: IFacts, ...steps: DiagnosisStepName[]) {
+  const { failure } = signIn ?? {};
+  return failure && steps.includes(failure.step) ? failure : undefined;
+}
+
+/** Checks whether a response is an HTML page, where a client expects JSON. */
+export function isPage({ response, text = "" }: IExchange): boolean {
+  return /^\s*<(!doctype|html)/i.test(text) ||
+    /\bhtml\b/i.test(response?.headers?.get("Content-Type") ?? "");
+}
+
+/** Checks whether a sign-in has failed as the server wants tokens bound to a key. */
+export function needsDpop(signIn: ISignInFacts | undefined): boolean {
+  return !signIn?.hasDpop &&
+    ["invalid_dpop_proof", "use_dpop_nonce"].includes(
+      signIn?.failure?.error.error ?? "",
+    );
+}
+
+/** Checks whether another finding says why a flow failed. */
+export function isExplained({ signIn, exchanges }: IFacts): boolean {
+  const { failure, callback } = signIn ?? {};
+  if (!failure) return true;
+  const { step, error } = failure;
+  const { code } = error;
+  const exchange = lastOf(exchanges, step);
+  const isBlocked = exchange?.response?.status === 403 && isPage(exchange);
+  return isBlocked || needsDpop(signIn) || error.error === "access_denied" ||
+    ["network_error", "timeout", "invalid_id_token"].includes(code) ||
+    (step === "authorization" && (!callback || code === "issuer_mismatch"));
 }

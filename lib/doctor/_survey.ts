@@ -28,8 +28,7 @@ import type {
   IDiagnoseOptions,
   IDiagnosisOption,
 } from "./diagnosis.ts";
-import { attempt, type ISurvey, probe } from "./_probe.ts";
-import { PING } from "./_mcp.ts";
+import { attempt, type ISurvey, PING, probe } from "./_probe.ts";
 import { readResource, readServer } from "./_read_documents.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";

@@ -8,8 +8,14 @@ import {
   revokeSessionWith,
 } from "../session/session.ts";
 import type { IFacts, IProbe, ISignInFacts } from "./_facts.ts";
-import { attempt, type ISurvey, probe } from "./_probe.ts";
-import { INITIALIZE, isJsonRpc, PING } from "./_mcp.ts";
+import {
+  attempt,
+  INITIALIZE,
+  isJsonRpc,
+  type ISurvey,
+  PING,
+  probe,
+} from "./_probe.ts";
 import { lastOf } from "./_sign_in_steps.ts";
 import type { ISignInRequests } from "./_sign_in_requests.ts";
 

@@ -15,9 +15,9 @@ import {
 import { sentence } from "./_facts.ts";
 import {
   CLIENT_METADATA_RULES,
+  CLIENT_TARGET_RULES,
   DOCUMENT_RESPONSE_RULES,
 } from "./_rules_client_metadata.ts";
-import { CLIENT_TARGET_RULES } from "./_rules_client_target.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { type ISurveyResult, takeSurvey } from "./_survey.ts";
 import {

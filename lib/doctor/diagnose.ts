@@ -9,7 +9,7 @@ import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
 import { hiddenParts } from "./_cors.ts";
-import { allDocuments, clientKindOf, type IFacts } from "./_facts.ts";
+import { allDocuments, clientKindOf, type IFacts, isUsed } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
 import { DOCUMENT_RULES } from "./_rules_documents.ts";
@@ -76,7 +76,9 @@ function softened(
   findings: readonly IFinding[],
 ): IFinding[] {
   const unused = new Set(
-    allDocuments(facts).filter(({ isUsed }) => !isUsed).map(({ url }) => url),
+    allDocuments(facts).filter((one) => !isUsed(facts, one)).map(({ url }) =>
+      url
+    ),
   );
   const [before, after] = [[], []] as [IFinding[], IFinding[]];
   for (const finding of findings) {

@@ -103,9 +103,9 @@ const ROWS: [
   ["a port that is the default one", GOOD, ["error document_url"], {
     url: "https://client.example:443/metadata.json",
   }],
-  ["a query", { ...GOOD, client_id: `${URL_OF_IT}?a=1` }, [
-    "warning document_url_query",
-  ], { url: `${URL_OF_IT}?a=1` }],
+  ["a query", { ...GOOD, client_id: `${URL_OF_IT}?a=1` }, [], {
+    url: `${URL_OF_IT}?a=1`,
+  }],
   ["no response", undefined, ["error document_unreachable"], {
     allowUrl: () => false,
   }],

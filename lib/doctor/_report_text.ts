@@ -1,7 +1,8 @@
 /** The facts of a diagnosis as text for a report. */
 
-import type { DiagnosisIss, IDiagnosis } from "./diagnosis.ts";
+import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "./diagnosis.ts";
 import type { IDiagnosisToken } from "./sign_in.ts";
+import { escapeHtml } from "../core/_quote.ts";
 
 /** Formats a number of seconds, in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {
@@ -109,3 +110,54 @@ export function factRows(
     text === undefined ? [] : [[name, text]]
   );
 }
+
+/** Requests with the same result, one after the other. */
+export interface IJoinedStep {
+  /** The first of them. */
+  readonly step: IDiagnosisStep;
+  /** How many there are. */
+  readonly count: number;
+  /** Where they are in the list of steps. */
+  readonly indices: readonly number[];
+}
+
+/** Joins requests that were repeated, such as the polls of a device flow. */
+export function joinSteps(steps: readonly IDiagnosisStep[]): IJoinedStep[] {
+  const joined: IJoinedStep[] = [];
+  const keyOf = ({ name, url, status, result }: IDiagnosisStep) =>
+    [name, url, status, result].join(" ");
+  steps.forEach((step, index) => {
+    const last = joined.at(-1);
+    if (!last || keyOf(last.step) !== keyOf(step)) {
+      joined.push({ step, count: 1, indices: [index] });
+      return;
+    }
+    const { step: first, count, indices } = last;
+    joined[joined.length - 1] = {
+      step: first,
+      count: count + 1,
+      indices: [...indices, index],
+    };
+  });
+  return joined;
+}
+
+/** Escapes a sentence, and marks text between backquotes as code. */
+export function proseHtml(text: string): string {
+  return text.split(/(`[^`]+`)/).map((part) =>
+    /^`[^`]+`$/.test(part)
+      ? `<code>${escapeHtml(part.slice(1, -1))}</code>`
+      : escapeHtml(part)
+  ).join("");
+}
+
+/** Cuts text to a number of characters, in the middle. */
+export function fit(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const start = Math.ceil((width - 1) / 2);
+  return `${text.slice(0, start)}…${text.slice(start + 1 - width)}`;
+}
+
+/** Formats a duration, with at most one digit after the point. */
+export const describeTime = (ms: number) =>
+  ms < 999.5 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
