@@ -1,14 +1,15 @@
 /** A diagnosis in the words of the program, whose options have other names. */
 
+import { isMembers } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
 import type { IDiagnosis, IDiagnosisOption } from "./diagnosis.ts";
 
-/** What the program accepts in place of an option of the library. */
+/** What the program accepts in place of an option of the library, and its value. */
 const NAMES: Readonly<Record<string, string>> = {
   allowHttp: "--allow-http",
   assumePkce: "--assume-pkce",
-  client: "--client-id",
-  clientMetadataUrl: "--client-metadata",
+  client: "--client-id ID",
+  clientMetadataUrl: "--client-metadata URL",
   parameters: "--param",
   resource: "--resource",
   scopes: "--scope",
@@ -30,7 +31,7 @@ function quoted(argument: string): string {
 function spelled(code: string): string | undefined {
   const [, name = "", value] = /^(\w+)(?:: (.*))?$/s.exec(code) ?? [];
   if (!Object.hasOwn(NAMES, name)) return undefined;
-  const option = NAMES[name];
+  const [option] = NAMES[name]?.split(" ") ?? [];
   // The parameter of the protocol, unless it has a value.
   if (name === "resource" && value === undefined) return undefined;
   if (value === undefined || FLAG.test(code)) return option;
@@ -56,22 +57,14 @@ export function inCommandWords(text: string): string {
 
 /** Returns the arguments that an option needs, if the command has it. */
 function argumentsOf({ name, value }: IDiagnosisOption): string[] {
-  switch (name) {
-    case "allowHttp":
-    case "assumePkce":
-      return [NAMES[name] ?? ""];
-    case "client":
-      return ["--client-id ID"];
-    case "clientMetadataUrl":
-      return ["--client-metadata URL"];
-    case "trustedIssuers":
-    case "trustedResources":
-      return Object.entries(Object(value)).map(([named, claimed]) =>
-        `${NAMES[name]} ${quoted(`${named}=${claimed}`)}`
-      );
-  }
-  // The doctor sets the others itself, or a sign-in has no use for them.
-  return [];
+  // The doctor sets `resource` itself.
+  const option = name === "resource" ? undefined : NAMES[name];
+  if (option === undefined) return [];
+  return isMembers(value)
+    ? Object.entries(value).map(([named, claimed]) =>
+      `${option} ${quoted(`${named}=${claimed}`)}`
+    )
+    : [option];
 }
 
 /** Returns the command that tries what a diagnosis has not tried. */

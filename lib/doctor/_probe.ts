@@ -21,6 +21,14 @@ export interface ISurvey {
   readonly isReplay: boolean;
 }
 
+/** Returns a context for one trial of a diagnosis: nothing of it is noted elsewhere. */
+export function trialOf(
+  { transport, options }: ISurvey,
+  fetch: IFetch,
+): IContext {
+  return { ...fork(transport), fetch, allowHttp: options.allowHttp };
+}
+
 /** Awaits a task; returns its error, unless the caller aborted it. */
 export async function attempt<T>(
   { options }: ISurvey,
@@ -47,12 +55,11 @@ export async function probe(
     method: string;
   },
 ): Promise<IProbe> {
-  const { rules, transport } = survey;
   const { result, error } = await attempt(survey, () => {
-    requireSafeUrl("The URL", url, rules);
+    requireSafeUrl("The URL", url, survey.rules);
     return request(
       { url, purpose, headers, ...(body !== undefined && { body }) },
-      { ...fork(transport), fetch },
+      trialOf(survey, fetch),
     );
   });
   return {

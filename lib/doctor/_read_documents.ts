@@ -9,11 +9,10 @@ import {
   serverCandidate,
   serverUrls,
 } from "../discovery/_strict_search.ts";
-import { fork } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import type { IDocument, ResourceDocument, ServerDocument } from "./_facts.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
-import { attempt, type ISurvey } from "./_probe.ts";
+import { attempt, type ISurvey, trialOf } from "./_probe.ts";
 
 /** Fetches one candidate, or repeats what discovery fetched. */
 async function readDocument<Metadata>(
@@ -22,7 +21,7 @@ async function readDocument<Metadata>(
   url: string,
   candidate: ICandidate<Metadata>,
 ): Promise<IDocument<Metadata> | undefined> {
-  const { recorder, transport } = survey;
+  const { recorder } = survey;
   if (!recorder.find(name, url) && !recorder.isAlive(url)) return undefined;
   let json: unknown;
   let otherUrl: string | undefined;
@@ -38,7 +37,7 @@ async function readDocument<Metadata>(
     survey,
     () =>
       search(
-        { ...fork(transport), fetch },
+        trialOf(survey, fetch),
         name,
         [url],
         () => ({ ...candidate, rules: survey.rules, check }),

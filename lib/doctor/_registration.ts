@@ -1,7 +1,6 @@
 /** The registration of a client, on request only. */
 
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
-import { fork } from "../http/_context.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { ensureWith } from "../session/ensure_client.ts";
 import {
@@ -10,7 +9,7 @@ import {
 } from "../client/client_configuration.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IOutcome, IRegistration } from "./_facts.ts";
-import { attempt, type ISurvey } from "./_probe.ts";
+import { attempt, type ISurvey, trialOf } from "./_probe.ts";
 import { responseMembersOf } from "./_sign_in_steps.ts";
 
 /** The metadata of every client that a diagnosis registers. */
@@ -23,19 +22,18 @@ export async function register(
   survey: ISurvey,
   context: IAuthorizationContext | undefined,
 ): Promise<IRegistration | undefined> {
-  const { options, transport, recorder } = survey;
+  const { options, recorder } = survey;
   const { serverMetadata } = context ?? {};
   // A sign-in makes its own.
   const isWanted = options.register && !options.signIn;
   if (!isWanted || !serverMetadata?.registration_endpoint) {
     return undefined;
   }
-  const { allowHttp } = options;
   const fetch = recorder.fetchFor(() => "registration", { isExtra: true });
   const { result, error } = await attempt(
     survey,
     () =>
-      ensureWith({ ...fork(transport), fetch, allowHttp }, serverMetadata, {
+      ensureWith(trialOf(survey, fetch), serverMetadata, {
         clientMetadata: CLIENT_METADATA,
         scopes: context?.scopes ?? [],
         redirectUri: `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/callback`,
@@ -56,12 +54,9 @@ export async function deleteRegistered(
   survey: ISurvey,
   { issuer }: IAuthorizationServerMetadata,
 ): Promise<IOutcome | undefined> {
-  const { options, transport, recorder } = survey;
+  const { options, recorder } = survey;
   const fetch = recorder.fetchFor(() => "deregistration", { isExtra: true });
-  const context = {
-    ...{ ...fork(transport), fetch, signal: undefined },
-    allowHttp: options.allowHttp,
-  };
+  const context = { ...trialOf(survey, fetch), signal: undefined };
   const lasting = { ...survey, options: { ...options, signal: undefined } };
   let outcome: IOutcome | undefined;
   const made = recorder.exchanges.filter(({ name }) => name === "registration");

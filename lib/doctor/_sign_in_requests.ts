@@ -1,11 +1,10 @@
 /** The requests of a sign-in: their transport, and the step that each belongs to. */
 
 import type { IDpop } from "../client/dpop.ts";
-import { fork } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
-import type { ISurvey } from "./_probe.ts";
+import { type ISurvey, trialOf } from "./_probe.ts";
 
 /** The step that a request of a flow belongs to. */
 const STEPS: Partial<Record<RequestPurpose, DiagnosisStepName>> = {
@@ -28,10 +27,11 @@ export interface ISignInRequests {
 
 /** Returns how the requests of a sign-in are made; each is recorded. */
 export function requestsOf(
-  { options, transport, recorder }: ISurvey,
+  survey: ISurvey,
   dpop: IDpop | undefined,
 ): ISignInRequests {
-  const { allowUrl = () => true } = transport;
+  const { options, recorder } = survey;
+  const { allowUrl = () => true } = survey.transport;
   let tokenStep: DiagnosisStepName = "token";
   let extra = false;
   const fetchAs = (isExtra: boolean) =>
@@ -45,14 +45,12 @@ export function requestsOf(
       extra = isExtra;
     },
     context: {
-      ...fork(transport),
-      fetch: (url, init) => (extra ? further : usual)(url, init),
+      ...trialOf(survey, (...request) => (extra ? further : usual)(...request)),
       allowUrl(url, purpose) {
         const step = STEPS[purpose] ?? requests.step;
         requests.step = step === "token" ? tokenStep : step;
         return allowUrl(url, purpose);
       },
-      allowHttp: options.allowHttp,
       client: undefined,
       dpop,
       headers: undefined,

@@ -11,7 +11,7 @@ import {
   type IDiscovery,
 } from "../discovery/discover.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { fork, type IContext, secretsIn } from "../http/_context.ts";
+import { type IContext, secretsIn } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
 import {
@@ -28,7 +28,7 @@ import type {
   IDiagnoseOptions,
   IDiagnosisOption,
 } from "./diagnosis.ts";
-import { attempt, type ISurvey, PING, probe } from "./_probe.ts";
+import { attempt, type ISurvey, PING, probe, trialOf } from "./_probe.ts";
 import { readResource, readServer } from "./_read_documents.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
@@ -83,12 +83,17 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
 
 /** Runs the library's own discovery, with a record of its requests. */
 async function runDiscovery(
-  { target, options, transport, recorder }: ISurvey,
+  survey: ISurvey,
   headers: { get(name: string): string | null } | undefined,
   authorizationServer: string | URL | undefined,
 ): Promise<IAuthorizationContext> {
+  const { target, options, recorder } = survey;
   let name: RequestPurpose = "resource_metadata";
-  const { allowUrl = () => true } = transport;
+  const { allowUrl = () => true } = survey.transport;
+  // If the target is an authorization server, its responses are recorded already.
+  const fetch = recorder.fetchFor(() => name as DiagnosisStepName, {
+    repeats: true,
+  });
   const discovery = {
     challenge: headers && { headers },
     sameOriginHeaders: options.headers,
@@ -105,16 +110,11 @@ async function runDiscovery(
   } satisfies Record<keyof IDiscovery, unknown>;
   return await discover(
     {
-      ...fork(transport),
-      allowHttp: options.allowHttp,
+      ...trialOf(survey, fetch),
       allowUrl(url, purpose) {
         name = purpose;
         return allowUrl(url, purpose);
       },
-      // If the target is an authorization server, its responses are recorded already.
-      fetch: recorder.fetchFor(() => name as DiagnosisStepName, {
-        repeats: true,
-      }),
     },
     target,
     discovery,
