@@ -2,23 +2,25 @@ import {
   assert,
   assertEquals,
   assertMatch,
-  assertRejects,
   assertStringIncludes,
 } from "@std/assert";
 import {
   codeFlow,
   ensureClient,
   type IEnsureClientOptions,
+  type IKnownClient,
   OAuthClientError,
 } from "../../../mod.ts";
 import {
   AS,
+  assertRejectsCode,
   CODE_SERVER,
   CONTEXT,
   REDIRECT_URI,
   REGISTERED_MEMBERS,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { shown } from "../../support/shown.ts";
 import {
   type Answer,
   json,
@@ -51,7 +53,9 @@ async function registrations(
     ...options,
     fetch: stub.fetch,
   }).catch((error) => error);
-  return { result, sent: stub.requests.map(({ body }) => JSON.parse(body!)) };
+  const { requests } = stub;
+  const sent = requests.map(({ body }) => JSON.parse(body!));
+  return { result, requests, sent };
 }
 
 /** Registers a client; returns the metadata that the server received. */
@@ -66,79 +70,87 @@ async function registered(server: object, options: IEnsureClientOptions) {
   return sent[0];
 }
 
-Deno.test("ensureClient() completes the metadata for the code flow", async () => {
-  const metadata = await registered({
-    token_endpoint_auth_methods_supported: ["client_secret_basic", "none"],
-  }, { clientMetadata, redirectUri: new URL(REDIRECT_URI) });
-  assertEquals(metadata, {
+Deno.test("ensureClient() completes the metadata for the flow, and keeps that of the caller", async () => {
+  const native = {
     client_name: "Test",
     redirect_uris: [REDIRECT_URI],
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     token_endpoint_auth_method: "none",
     application_type: "native",
-  });
-});
-
-Deno.test("ensureClient() completes the metadata for the device flow", async () => {
-  const { redirect_uris, grant_types, response_types } = await registered(
-    {},
-    { clientMetadata },
-  );
-  assertEquals([redirect_uris, response_types], [[], []]);
-  assertEquals(grant_types, [
+  };
+  const methods = ["client_secret_basic", "none"];
+  const server = { token_endpoint_auth_methods_supported: methods };
+  const redirectUri = new URL(REDIRECT_URI);
+  assertEquals(await registered(server, { redirectUri }), native);
+  const device = await registered({}, {});
+  assertEquals([device.redirect_uris, device.response_types], [[], []]);
+  assertEquals(device.grant_types, [
     "urn:ietf:params:oauth:grant-type:device_code",
     "refresh_token",
   ]);
+  const given = {
+    client_name: "Test",
+    redirect_uris: ["https://app.example/"],
+    grant_types: ["authorization_code"],
+    token_endpoint_auth_method: "client_secret_post",
+    application_type: "web",
+    logo_uri: "https://app.example/logo.png",
+  };
+  const own = { clientMetadata: given, redirectUri };
+  assertEquals(await registered({}, own), {
+    ...given,
+    redirect_uris: ["https://app.example/", REDIRECT_URI],
+    response_types: ["code"],
+  });
 });
 
-Deno.test("ensureClient() registers an authentication method that the server lists", async () => {
-  for (
-    const [listed, method] of [
-      [undefined, undefined],
-      [["client_secret_basic", "client_secret_post"], undefined],
-      [["client_secret_post"], "client_secret_post"],
-      [["none"], "none"],
-      [["private_key_jwt", "none"], "none"],
-    ] as const
-  ) {
-    const { token_endpoint_auth_method } = await registered({
-      token_endpoint_auth_methods_supported: listed,
-    }, { clientMetadata, redirectUri: REDIRECT_URI });
+Deno.test("ensureClient() registers an authentication method that the server lists, and for refresh_token whatever it lists", async () => {
+  const rows: [listed: string[] | undefined, method?: string][] = [
+    [undefined],
+    [["client_secret_basic", "client_secret_post"]],
+    [["client_secret_post"], "client_secret_post"],
+    [["none"], "none"],
+    [["private_key_jwt", "none"], "none"],
+  ];
+  const options = { redirectUri: REDIRECT_URI };
+  for (const [token_endpoint_auth_methods_supported, method] of rows) {
+    const server = { token_endpoint_auth_methods_supported };
+    const { token_endpoint_auth_method } = await registered(server, options);
     assertEquals(token_endpoint_auth_method, method);
   }
-});
-
-Deno.test("ensureClient() registers for refresh_token, whatever the server lists", async () => {
   for (const grant_types_supported of [undefined, [], ["authorization_code"]]) {
-    const { grant_types } = await registered({ grant_types_supported }, {
-      clientMetadata,
-      redirectUri: REDIRECT_URI,
-    });
+    const { grant_types } = await registered(
+      { grant_types_supported },
+      options,
+    );
     assertEquals(grant_types, ["authorization_code", "refresh_token"]);
   }
 });
 
 Deno.test("ensureClient() registers all scopes of the server, if they cover those to request", async () => {
-  for (
-    const [listed, scopes, given, expected] of [
-      [["read", "write"], ["read"], undefined, "read write"],
-      [["read", "write"], ["write", "read"], undefined, "read write"],
-      [["read", "write"], [], undefined, "read write"],
-      [["read"], ["read", "write"], undefined, undefined],
-      [undefined, ["read"], undefined, undefined],
-      [[], [], undefined, undefined],
-      [["read"], undefined, undefined, undefined],
-      // What no request may contain is left out.
-      [["read", 7, 'a"b'], ["read"], undefined, "read"],
-      [["read"], ["read"], "own", "own"],
-    ] as const
-  ) {
-    const { scope } = await registered({ scopes_supported: listed }, {
-      clientMetadata: { ...clientMetadata, ...(given && { scope: given }) },
-      scopes,
-    });
-    assertEquals(scope, expected, JSON.stringify([listed, scopes]));
+  const rows: [
+    listed: unknown[] | undefined,
+    scopes: string[] | undefined,
+    expected?: string,
+    own?: string,
+  ][] = [
+    [["read", "write"], ["read"], "read write"],
+    [["read", "write"], ["write", "read"], "read write"],
+    [["read", "write"], [], "read write"],
+    [["read"], ["read", "write"]],
+    [undefined, ["read"]],
+    [[], []],
+    [["read"], undefined],
+    // What no request may contain is left out.
+    [["read", 7, 'a"b'], ["read"], "read"],
+    [["read"], ["read"], "own", "own"],
+  ];
+  for (const [scopes_supported, scopes, expected, own] of rows) {
+    const metadata = { ...clientMetadata, ...(own && { scope: own }) };
+    const options = { clientMetadata: metadata, scopes };
+    const { scope } = await registered({ scopes_supported }, options);
+    assertEquals(scope, expected, JSON.stringify([scopes_supported, scopes]));
   }
 });
 
@@ -198,190 +210,139 @@ Deno.test("ensureClient() repeats a registration once in its plain form, if the 
 });
 
 Deno.test("ensureClient() fails if the server has registered a method that the client cannot use", async () => {
-  const respond = (members: object) => json({ client_id: "c1", ...members });
-  const listed = ["client_secret_basic", "client_secret_post"];
-  for (
-    const [method, requested, message] of [
-      [
-        "client_secret_post",
-        undefined,
-        `The client is registered at ${AS} with the authentication method ` +
-        '"client_secret_post" and without a client_secret, which it needs',
-      ],
-      [
-        "private_key_jwt",
-        undefined,
-        `Client authentication "private_key_jwt" at ${AS} needs more than`,
-      ],
-      ["private_key_jwt", "private_key_jwt", undefined],
-      ["client_secret_post", "none", undefined],
-    ] as const
-  ) {
-    const { result } = await registrations(
-      { token_endpoint_auth_methods_supported: listed },
-      {
-        clientMetadata: {
-          ...clientMetadata,
-          ...(requested && { token_endpoint_auth_method: requested }),
-        },
+  const post = "client_secret_post";
+  const rows: [method: string, requested: string, message?: string][] = [
+    [
+      post,
+      "",
+      `The client is registered at ${AS} with the authentication method ` +
+      `"${post}" and without a client_secret, which it needs`,
+    ],
+    [
+      "private_key_jwt",
+      "",
+      `Client authentication "private_key_jwt" at ${AS} needs more than`,
+    ],
+    ["private_key_jwt", "private_key_jwt"],
+    [post, "none"],
+  ];
+  const methods = ["client_secret_basic", post];
+  const server = { token_endpoint_auth_methods_supported: methods };
+  for (const [token_endpoint_auth_method, requested, message] of rows) {
+    const { result } = await registrations(server, {
+      clientMetadata: {
+        ...clientMetadata,
+        ...(requested && { token_endpoint_auth_method: requested }),
       },
-      respond({ token_endpoint_auth_method: method }),
-    );
-    assertEquals(result instanceof OAuthClientError, message !== undefined);
-    if (message) {
-      assertEquals(result.code, "unsupported");
-      assertStringIncludes(result.message, message);
-    }
+    }, json({ client_id: "c1", token_endpoint_auth_method }));
+    assertEquals(result.code, message && "unsupported");
+    if (message) assertStringIncludes(result.message, message);
   }
-  const known = {
-    issuer: AS,
-    client_id: "c1",
-    token_endpoint_auth_method: "client_secret_basic",
-  };
+  const basic = { token_endpoint_auth_method: "client_secret_basic" } as const;
+  const known = { issuer: AS, client_id: "c1", ...basic };
   const { result } = await registrations({}, { knownClients: [known] });
   assertStringIncludes(result.message, "without a client_secret");
 });
 
-Deno.test("ensureClient() keeps the caller's metadata, and adds the redirect URI to it", async () => {
-  const given = {
-    client_name: "Test",
-    redirect_uris: ["https://app.example/"],
-    grant_types: ["authorization_code"],
-    token_endpoint_auth_method: "client_secret_post",
-    application_type: "web",
-    logo_uri: "https://app.example/logo.png",
-  };
-  const metadata = await registered({}, {
-    clientMetadata: given,
-    redirectUri: REDIRECT_URI,
-  });
-  assertEquals(metadata, {
-    ...given,
-    redirect_uris: ["https://app.example/", REDIRECT_URI],
-    response_types: ["code"],
-  });
-});
+/** The client that is chosen of these in place of a registration. */
+async function chosen(
+  knownClients: IKnownClient[],
+  redirectUri?: string,
+): Promise<string> {
+  const options = { knownClients, redirectUri };
+  return (await ensureClient(SERVER, options)).client_id;
+}
 
 Deno.test("ensureClient() skips known clients that cannot be used", async () => {
   const usable = { issuer: AS, client_id: "c1" };
+  const elsewhere = { redirect_uris: ["http://127.0.0.1:1/other"] };
   const knownClients = [
     { ...usable, client_id: "other", issuer: "https://other.example" },
-    {
-      ...usable,
-      client_id: "uri",
-      redirect_uris: ["http://127.0.0.1:1/other"],
-    },
+    { ...usable, client_id: "uri", ...elsewhere },
     { ...usable, client_id: "expired", client_secret_expires_at: 1 },
     usable,
   ];
   const options = { knownClients, redirectUri: REDIRECT_URI };
   assertEquals(await ensureClient(SERVER, options), usable);
   const own = { ...usable, redirect_uris: ["https://x.example", REDIRECT_URI] };
-  assertEquals(
-    await ensureClient(SERVER, { ...options, knownClients: [own] }),
-    own,
-  );
+  assertEquals(await chosen([own], REDIRECT_URI), "c1");
   // Without a redirect URI, its registration does not matter.
-  const { client_id } = await ensureClient(SERVER, { knownClients });
-  assertEquals(client_id, "uri");
+  assertEquals(await chosen(knownClients), "uri");
 });
 
 Deno.test("ensureClient() uses a known client with another port of a loopback redirect URI", async () => {
-  const registered = (uri: string) => ({
-    issuer: AS,
-    client_id: "known",
-    redirect_uris: [uri],
-  });
-  for (
-    const [uri, isUsed] of [
-      ["http://127.0.0.1:1/callback", true],
-      ["http://127.0.0.1/callback", true],
-      ["http://[::1]:1/callback", false],
-      ["http://localhost:1/callback", false],
-      ["http://127.0.0.1:1/other", false],
-      ["http://127.0.0.1:1/callback?tenant=1", false],
-      ["https://127.0.0.1:1/callback", false],
-    ] as const
-  ) {
-    const client = await ensureClient(SERVER, {
-      knownClients: [registered(uri), { issuer: AS, client_id: "next" }],
-      redirectUri: "http://127.0.0.1:40000/callback",
-    });
-    assertEquals(client.client_id, isUsed ? "known" : "next", uri);
-  }
-  const { client_id } = await ensureClient(SERVER, {
-    knownClients: [
-      registered("https://app.example:1/callback"),
+  const loopback = "http://127.0.0.1:40000/callback";
+  const rows: [registered: string, redirectUri: string, isUsed: boolean][] = [
+    ["http://127.0.0.1:1/callback", loopback, true],
+    ["http://127.0.0.1/callback", loopback, true],
+    ["http://[::1]:1/callback", loopback, false],
+    ["http://localhost:1/callback", loopback, false],
+    ["http://127.0.0.1:1/other", loopback, false],
+    ["http://127.0.0.1:1/callback?tenant=1", loopback, false],
+    ["https://127.0.0.1:1/callback", loopback, false],
+    ["https://a.example:1/callback", "https://a.example:2/callback", false],
+  ];
+  for (const [registered, redirectUri, isUsed] of rows) {
+    const redirect_uris = [registered];
+    const clients = [
+      { issuer: AS, client_id: "known", redirect_uris },
       { issuer: AS, client_id: "next" },
-    ],
-    redirectUri: "https://app.example:2/callback",
-  });
-  assertEquals(client_id, "next");
+    ];
+    const expected = isUsed ? "known" : "next";
+    assertEquals(await chosen(clients, redirectUri), expected, registered);
+  }
 });
 
 Deno.test("ensureClient() fails if there is no client and none can be registered", async () => {
-  for (
-    const [server, options, code, message] of [
-      [
-        { issuer: AS },
-        { clientMetadata },
-        "unsupported",
-        `No client for authorization server ${AS}: set client to one that ` +
-        "you have, as the server offers no registration",
-      ],
-      [
-        { issuer: AS, client_id_metadata_document_supported: true },
-        { clientMetadata },
-        "unsupported",
-        "set clientMetadataUrl, as the server accepts client metadata documents",
-      ],
-      [
-        { issuer: AS },
-        { knownClients: [{ issuer: "https://x.example", client_id: "c1" }] },
-        "unsupported",
-        "knownClients has clients of https://x.example only; set client",
-      ],
-      [
-        { issuer: AS },
-        {
-          knownClients: [{
-            issuer: `${AS}/`,
-            client_id: "c1",
-            redirect_uris: ["https://app.example/other"],
-          }],
-          redirectUri: "https://app.example/callback",
-        },
-        "unsupported",
-        "the one in knownClients has another redirect URI",
-      ],
-      [
-        SERVER,
-        {},
-        "unsupported",
-        "set clientMetadata to register one, or client",
-      ],
-      [SERVER, { clientMetadata: {} }, "invalid_argument", "client_name"],
-      [SERVER, { knownClients: {} }, "invalid_argument", "knownClients"],
-    ] as const
-  ) {
-    const error = await assertRejects(
-      () => ensureClient(server, untyped(options)),
-      OAuthClientError,
-      message,
-    );
-    assertEquals(error.code, code);
+  const bare = { issuer: AS };
+  const elsewhere = { issuer: "https://x.example", client_id: "c1" };
+  const another = {
+    issuer: `${AS}/`,
+    client_id: "c1",
+    redirect_uris: ["https://app.example/other"],
+  };
+  const redirectUri = "https://app.example/callback";
+  const rows: [server: typeof bare, options: object, message: string][] = [
+    [
+      bare,
+      { clientMetadata },
+      `No client for authorization server ${AS}: set client to one that ` +
+      "you have, as the server offers no registration",
+    ],
+    [
+      { ...bare, ...{ client_id_metadata_document_supported: true } },
+      { clientMetadata },
+      "set clientMetadataUrl, as the server accepts client metadata documents",
+    ],
+    [
+      bare,
+      { knownClients: [elsewhere] },
+      "knownClients has clients of https://x.example only; set client",
+    ],
+    [
+      bare,
+      { knownClients: [another], redirectUri },
+      "the one in knownClients has another redirect URI",
+    ],
+    [SERVER, {}, "set clientMetadata to register one, or client"],
+  ];
+  for (const [server, options, message] of rows) {
+    const call = () => ensureClient(server, options);
+    await assertRejectsCode(call, "unsupported", message);
+  }
+  const wrong: [options: object, name: string][] = [
+    [{ clientMetadata: {} }, "client_name"],
+    [{ knownClients: {} }, "knownClients"],
+  ];
+  for (const [options, name] of wrong) {
+    const call = () => ensureClient(SERVER, untyped(options));
+    await assertRejectsCode(call, "invalid_argument", name);
   }
 });
 
 Deno.test("ensureClient() names the status and the option if the endpoint for registrations is not found", async () => {
-  for (
-    const [body, words] of [["", "404"], ["No page", "No page"]] as const
-  ) {
-    const { result } = await registrations(
-      {},
-      { clientMetadata },
-      () => new Response(body, { status: 404 }),
-    );
+  for (const [body, words] of [["", "404"], ["No page", "No page"]] as const) {
+    const { result } = await registrations({}, {}, text(body, 404));
     assertEquals(
       result.message,
       `Registration to ${REGISTER} failed: ${words} (the server may offer no ` +
@@ -393,44 +354,37 @@ Deno.test("ensureClient() names the status and the option if the endpoint for re
 Deno.test("ensureClient() authorizes a registration with registrationToken, and nothing repeats the token", async () => {
   const secret = "initial-access-token";
   const issuers: string[] = [];
-  const asked = (issuer: string) => {
+  const given = (issuer: string) => {
     issuers.push(issuer);
     return Promise.resolve(secret);
   };
-  for (
-    const [registrationToken, status, expected, message] of [
-      [secret, 201, `Bearer ${secret}`, undefined],
-      [asked, 201, `Bearer ${secret}`, undefined],
-      [undefined, 201, null, undefined],
-      [() => undefined, 401, null, /set registrationToken\)$/],
-      [undefined, 403, null, /set registrationToken\)$/],
-      [secret, 401, `Bearer ${secret}`, /registrationToken may have expired/],
-      [secret, 403, `Bearer ${secret}`, /registrationToken may have expired/],
-      [secret, 500, `Bearer ${secret}`, /failed: No: \[redacted\]$/],
-    ] as const
-  ) {
-    using stub = stubFetch({
-      [REGISTER]: (request) =>
-        status === 201
-          ? register(request)
-          : new Response(`No: ${secret}`, { status }),
-    });
-    const result = await ensureClient(SERVER, {
-      clientMetadata,
-      registrationToken,
-      fetch: stub.fetch,
-    }).catch((error) => error);
-    assertEquals(
-      stub.requests.map(({ headers }) => `${headers.Authorization}`),
-      [`${expected ?? undefined}`],
+  const rows: [
+    registrationToken: IEnsureClientOptions["registrationToken"],
+    status: number,
+    message?: RegExp,
+  ][] = [
+    [secret, 201],
+    [given, 201],
+    [undefined, 201],
+    [() => undefined, 401, /set registrationToken\)$/],
+    [undefined, 403, /set registrationToken\)$/],
+    [secret, 401, /registrationToken may have expired/],
+    [secret, 403, /registrationToken may have expired/],
+    [secret, 500, /failed: No: \[redacted\]$/],
+  ];
+  for (const [registrationToken, status, message] of rows) {
+    const isSent = [secret, given].some((one) => one === registrationToken);
+    const refuse = text(`No: ${secret}`, status);
+    const { result, requests } = await registrations(
+      {},
+      { registrationToken },
+      (request) => (status === 201 ? register : refuse)(request),
     );
-    if (message === undefined) assertEquals(result.client_id, "new");
-    else assertMatch(result.message, message);
-    const { cause } = result;
-    const shown = JSON.stringify([result, { ...result }, String(result), {
-      ...cause,
-    }, String(cause)]);
-    assert(!expected || !shown.includes(secret), shown);
+    const sent = requests.map(({ headers }) => headers.Authorization);
+    assertEquals(sent, [isSent ? `Bearer ${secret}` : undefined]);
+    if (message) assertMatch(result.message, message);
+    else assertEquals(result.client_id, "new");
+    assert(!isSent || !shown(result).includes(secret));
   }
   assertEquals(issuers, [AS]);
 });
@@ -461,16 +415,16 @@ for (const member of [...REGISTERED_MEMBERS, "authenticate"]) {
     for (const value of ["-1", "{}", nested]) {
       const body = `{"issuer":"${AS}","client_id":"c1","${member}":${value}}`;
       using stub = stubFetch({
-        [REGISTER]: () => new Response(body, { status: 201 }),
+        [REGISTER]: text(body, 201),
         [TOKEN_ENDPOINT]: json({ access_token: "a1", token_type: "Bearer" }),
       });
-      const { fetch } = stub;
       const options = { clientMetadata, redirectUri: REDIRECT_URI };
       const authorize = codeFlow({
         ...options,
         visit: (_url, { pending: { state } }) =>
           Promise.resolve(new URLSearchParams({ code: "c", state })),
       });
+      const { fetch } = stub;
       const request = { context: CONTEXT, scopes: [], fetch };
       const session = await authorize(request);
       await authorize({ ...request, session });
