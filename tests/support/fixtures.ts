@@ -66,14 +66,26 @@ export const REGISTERED_MEMBERS = [
   ...["client_secret_expires_at", "token_endpoint_auth_method", "formEncode"],
 ];
 
+/** What a discovery of the resource found: a server with this metadata. */
+export function contextOf(
+  serverMetadata: IAuthorizationServerMetadata,
+): IAuthorizationContext {
+  const { issuer } = serverMetadata;
+  const source = "resource_metadata";
+  return { issuer, resource: MCP, serverMetadata, source, attempts: [] };
+}
+
 /** What a discovery of the resource found. */
-export const CONTEXT: IAuthorizationContext = {
-  issuer: AS,
-  resource: MCP,
-  serverMetadata: CODE_SERVER,
-  source: "resource_metadata",
-  attempts: [],
-};
+export const CONTEXT = contextOf(CODE_SERVER);
+
+/** Sends the user back from a URL at once, with a code or these parameters. */
+export function comeBack(
+  url: URL,
+  back: Record<string, string> = { code: "c0de" },
+): Promise<URLSearchParams> {
+  const state = url.searchParams.get("state") ?? "";
+  return Promise.resolve(new URLSearchParams({ ...back, state }));
+}
 
 /** A device authorization response with the required members alone. */
 export const DEVICE_AUTHORIZATION = {

@@ -72,3 +72,13 @@ export function resourceFetch(
 export function redirection(location: string, status = 307): Response {
   return new Response(null, { status, headers: { Location: location } });
 }
+
+/** A 401 of the resource to another fetch, as `renew()` receives it. */
+export function unauthorizedAt(url: string = MCP, challenge = ""): Response {
+  const headers = { "WWW-Authenticate": `Bearer ${challenge}` };
+  const response = new Response(null, { status: 401, headers });
+  return Object.defineProperty(response, "url", {
+    value: url,
+    configurable: true,
+  });
+}

@@ -27,6 +27,8 @@ export interface IStubFetch extends Disposable {
   requests: IStubRequest[];
   /** The requested URLs, in order. */
   readonly urls: string[];
+  /** The forms that were sent, one for each request. */
+  readonly forms: Record<string, string>[];
 }
 
 /** Responds at the URLs of the table; any other URL fails the test. */
@@ -50,6 +52,11 @@ export function stubFetch(routes: Record<string, Answer>): IStubFetch {
     requests,
     get urls() {
       return requests.map(({ url }) => url);
+    },
+    get forms() {
+      return requests.map(({ body }) =>
+        Object.fromEntries(new URLSearchParams(body))
+      );
     },
     // A throwing fetch alone would pass for one more failed attempt.
     [Symbol.dispose]() {

@@ -42,6 +42,7 @@ import {
   resourceFetch,
   type Respond,
   SESSION,
+  unauthorizedAt,
 } from "../../support/resource.ts";
 import { shown } from "../../support/shown.ts";
 import { tokenErrorOf } from "../../support/request_token.ts";
@@ -49,6 +50,7 @@ import {
   API,
   AS,
   CODE_SERVER,
+  comeBack,
   createSigningKeys,
   idJagReply,
   MCP,
@@ -464,8 +466,7 @@ const signIn = () =>
   codeFlow({
     clientMetadata: { client_name: "x", redirect_uris: [] },
     redirectUri: "https://app.example/callback",
-    visit: (_url, { pending: { state } }) =>
-      Promise.resolve(new URLSearchParams({ code: "c1", state })),
+    visit: (url) => comeBack(url),
   });
 
 /** A fetch with this session, and its events. */
@@ -582,8 +583,8 @@ Deno.test("createAuthorizedFetch() repeats no proof, and no token that was refre
 
 Deno.test("createAuthorizedFetch().renew() repeats no token of the session", async () => {
   const { api } = fetchWith(missing);
-  const response = challenge(`${OTHER}/${access_token}`);
-  Object.defineProperty(response, "url", { value: MCP });
+  const named = `resource_metadata="${OTHER}/${access_token}"`;
+  const response = unauthorizedAt(MCP, named);
   const error = await assertRejects(() => api.renew(response));
   assertHides(error, "discovery_failed", [access_token]);
 });

@@ -11,9 +11,10 @@ import {
 import {
   AS,
   CODE_SERVER,
+  comeBack,
+  contextOf,
   DEVICE_AUTHORIZATION,
   DEVICE_AUTHORIZATION_ENDPOINT,
-  MCP,
   REDIRECT_URI,
   TOKEN_ENDPOINT,
   unverifiedJwt,
@@ -25,14 +26,7 @@ const now = () => NOW * 1000;
 const CLIENT = { issuer: AS, client_id: "c1" };
 const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: NOW, exp: NOW + 300 };
 /** The discovery of a resource whose metadata lists `openid`. */
-const CONTEXT = {
-  issuer: AS,
-  resource: MCP,
-  scopes: ["openid", "read"],
-  serverMetadata: CODE_SERVER,
-  source: "resource_metadata",
-  attempts: [],
-} as const;
+const CONTEXT = { ...contextOf(CODE_SERVER), scopes: ["openid", "read"] };
 
 type Claims = Record<string, unknown>;
 type Fetch = ReturnType<typeof stubFetch>["fetch"];
@@ -55,15 +49,14 @@ function requestWith(
   fetch: Fetch,
   { requiredScopes }: IWanted,
 ): IAuthorizeRequest {
-  const scopes = [...CONTEXT.scopes];
-  const context = { ...CONTEXT, scopes, attempts: [] };
-  return { context, scopes, requiredScopes, fetch, now };
+  const { scopes } = CONTEXT;
+  return { context: CONTEXT, scopes, requiredScopes, fetch, now };
 }
 
 const SIGN_INS: Record<string, SignIn> = {
   async finishAuthorization(fetch, { scopes, parameters }, visited) {
     const { url, pending } = await startAuthorization(
-      { ...CONTEXT, scopes: [...CONTEXT.scopes] },
+      CONTEXT,
       { client: CLIENT, redirectUri: REDIRECT_URI, scopes, parameters, now },
     );
     visited(url);
@@ -82,8 +75,7 @@ const SIGN_INS: Record<string, SignIn> = {
       redirectUri: REDIRECT_URI,
       visit: (url) => {
         visited(url);
-        const state = url.searchParams.get("state") ?? "";
-        return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+        return comeBack(url);
       },
     })(requestWith(fetch, wanted)),
   deviceFlow: (fetch, wanted) =>

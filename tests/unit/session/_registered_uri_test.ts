@@ -3,15 +3,13 @@
 import { assertEquals } from "@std/assert";
 import {
   codeFlow,
-  type IAuthorizeRequest,
   type IRedirectUriRequest,
   type ISession,
 } from "../../../mod.ts";
 import {
-  AS,
   assertRejectsCode,
-  MCP,
-  metadataOf,
+  comeBack,
+  CONTEXT,
   REGISTRATION_ENDPOINT as REGISTER,
   TOKEN_ENDPOINT as TOKEN,
 } from "../../support/fixtures.ts";
@@ -20,19 +18,7 @@ import { json, stubFetch } from "../../support/stub_fetch.ts";
 const IP = "http://127.0.0.1:33418/callback";
 const NAME = "http://localhost:33418/callback";
 
-const REQUEST: IAuthorizeRequest = {
-  context: {
-    issuer: AS,
-    resource: MCP,
-    serverMetadata: metadataOf(AS, {
-      authorization_endpoint: `${AS}/authorize`,
-      code_challenge_methods_supported: ["S256"],
-    }),
-    source: "resource_metadata",
-    attempts: [],
-  },
-  scopes: ["read"],
-};
+const REQUEST = { context: CONTEXT, scopes: ["read"] };
 
 /** How a server refuses 127.0.0.1. */
 const BY_CODE = { error: "invalid_redirect_uri" };
@@ -76,10 +62,8 @@ async function signIns(
         return offer(refused);
       },
       visit(url) {
-        const { searchParams } = url;
-        visited.push(searchParams.get("redirect_uri")!);
-        const state = searchParams.get("state")!;
-        return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+        visited.push(url.searchParams.get("redirect_uri")!);
+        return comeBack(url);
       },
     });
     session = await authorize({ ...REQUEST, session, fetch: stub.fetch });

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   adviceFor,
   assertionFlow,
@@ -7,14 +7,18 @@ import {
   type IAssertionFlowOptions,
   type IAssertionRequest,
   type IAuthorizeRequest,
-  OAuthClientError,
+  type ISession,
+  type OAuthClientError,
   publicClient,
 } from "../../../mod.ts";
 import {
   AS,
+  assertRejectsCode,
   assertThrowsCode,
+  contextOf,
   MCP,
-  metadataOf,
+  SERVER,
+  TOKEN_ENDPOINT,
   unverifiedJwt,
 } from "../../support/fixtures.ts";
 import {
@@ -26,13 +30,7 @@ import {
 
 const CLIENT = { issuer: AS, client_id: "workload" };
 const REQUEST: IAuthorizeRequest = {
-  context: {
-    issuer: AS,
-    resource: MCP,
-    serverMetadata: metadataOf(AS),
-    source: "resource_metadata",
-    attempts: [],
-  },
+  context: contextOf(SERVER),
   scopes: ["read"],
 };
 
@@ -50,21 +48,22 @@ async function run(
   answer: Answer = granted,
   request: Partial<IAuthorizeRequest> = {},
 ) {
-  using stub = stubFetch({ [`${AS}/token`]: answer });
+  using stub = stubFetch({ [TOKEN_ENDPOINT]: answer });
   const authorize = assertionFlow({
     client: CLIENT,
     getAssertion: () => ASSERTION,
     ...options,
   });
   const { fetch } = stub;
-  const result = await authorize({ ...REQUEST, fetch, ...request }).then(
-    (session) => ({ session, error: untyped(undefined) }),
-    (error) => ({ session: untyped(undefined), error }),
-  );
-  const forms = stub.requests.map(({ body }) =>
-    Object.fromEntries(new URLSearchParams(body))
-  );
-  return { ...result, forms };
+  const result: ISession | OAuthClientError = await authorize({
+    ...{ ...REQUEST, fetch },
+    ...request,
+  }).catch((error) => error);
+  return {
+    session: result as ISession,
+    error: result as OAuthClientError,
+    forms: stub.forms,
+  };
 }
 
 Deno.test("assertionFlow() asks for an assertion for the server, and exchanges it", async () => {
@@ -83,7 +82,7 @@ Deno.test("assertionFlow() asks for an assertion for the server, and exchanges i
   );
   assertEquals(asked, [{
     audience: AS,
-    tokenEndpoint: `${AS}/token`,
+    tokenEndpoint: TOKEN_ENDPOINT,
     resource: MCP,
     scopes: ["read"],
     signal: undefined,
@@ -103,7 +102,7 @@ Deno.test("assertionFlow() asks for an assertion for the server, and exchanges i
 });
 
 Deno.test("assertionFlow() asks for a new assertion each time", async () => {
-  using stub = stubFetch({ [`${AS}/token`]: granted });
+  using stub = stubFetch({ [TOKEN_ENDPOINT]: granted });
   let count = 0;
   const authorize = assertionFlow({
     client: CLIENT,
@@ -127,7 +126,7 @@ Deno.test("assertionFlow() sends an assertion for another server only where the 
   const cases: [aud: unknown, isSent: boolean][] = [
     [AS, true],
     [`${AS}/`, true],
-    [`${AS}/token`, true],
+    [TOKEN_ENDPOINT, true],
     [["https://other.example", AS], true],
     ["https://other.example", false],
     [["https://other.example"], false],
@@ -153,19 +152,13 @@ Deno.test("assertionFlow() sends an assertion for another server only where the 
 Deno.test("assertionFlow() sends no assertion for the token endpoint of another origin that a server names", async () => {
   const endpoint = "https://other.example/token";
   using stub = stubFetch({ [endpoint]: granted });
-  const serverMetadata = { ...metadataOf(AS), token_endpoint: endpoint };
-  const request = {
-    ...REQUEST,
-    context: { ...REQUEST.context, serverMetadata },
-    fetch: stub.fetch,
-  };
+  const context = contextOf({ ...SERVER, token_endpoint: endpoint });
+  const request = { ...REQUEST, context, fetch: stub.fetch };
   const getAssertion = ({ tokenEndpoint = "" }: IAssertionRequest) =>
     assertionFor(tokenEndpoint);
-  const error = await assertRejects(
-    () => assertionFlow({ getAssertion })(request),
-    OAuthClientError,
-  );
-  assertEquals([error.code, stub.requests], ["issuer_mismatch", []]);
+  const alone = () => assertionFlow({ getAssertion })(request);
+  await assertRejectsCode(alone, "issuer_mismatch");
+  assertEquals(stub.requests, []);
   // Many servers have it there.
   await assertionFlow({ client: CLIENT, getAssertion })(request);
   assertEquals(stub.requests.length, 1);
@@ -201,18 +194,13 @@ Deno.test("assertionFlow() fails without an assertion, and does not send it afte
   const empty = await run({ getAssertion: () => "" });
   assertEquals([empty.error.code, empty.forms], ["invalid_argument", []]);
   const controller = new AbortController();
+  const getAssertion = () => {
+    controller.abort("enough");
+    return ASSERTION;
+  };
   const { signal } = controller;
-  const { error, forms } = await run(
-    {
-      getAssertion() {
-        controller.abort("enough");
-        return ASSERTION;
-      },
-    },
-    granted,
-    { signal },
-  );
-  assertEquals([error, forms], ["enough", []]);
+  const { error, forms } = await run({ getAssertion }, granted, { signal });
+  assertEquals([error, forms], [untyped("enough"), []]);
 });
 
 Deno.test("assertionFlow() refuses options of the wrong type when it is created", () => {

@@ -31,6 +31,7 @@ import {
   resourceFetch,
   type Respond,
   SESSION as RESOURCE_SESSION,
+  unauthorizedAt,
 } from "../../support/resource.ts";
 
 const SESSION: ISession = {
@@ -345,13 +346,8 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session before it revoke
 });
 
 /** A response of another fetch. */
-function refusalOf(url: string): Response {
-  const challenge = 'Bearer resource_metadata="https://evil.example/metadata"';
-  const headers = { "WWW-Authenticate": challenge };
-  const response = new Response(null, { status: 401, headers });
-  Object.defineProperty(response, "url", { value: url, configurable: true });
-  return response;
-}
+const refusalOf = (url: string) =>
+  unauthorizedAt(url, 'resource_metadata="https://evil.example/metadata"');
 
 Deno.test("createAuthorizedFetch().renew() renews after a response of another fetch", async () => {
   const { api, asked } = withSession(SESSION, requiring());

@@ -27,6 +27,7 @@ import {
   TOKEN_ENDPOINT,
   unverifiedJwt,
 } from "../../support/fixtures.ts";
+import { unauthorizedAt } from "../../support/resource.ts";
 import {
   type Answer,
   json,
@@ -72,35 +73,22 @@ function serverOf(accepted = UNENCODED) {
   };
 }
 
-const visit = (_url: URL, { pending }: { pending: { state: string } }) =>
-  Promise.resolve(new URLSearchParams({ code: "c", state: pending.state }));
-const FLOWS: [name: string, create: (client: Client) => Authorize][] = [
-  [
-    "codeFlow()",
-    (client) => codeFlow({ client, redirectUri: REDIRECT_URI, visit }),
-  ],
-  [
-    "codeFlow() with PAR",
-    (client) =>
-      codeFlow({ client, redirectUri: REDIRECT_URI, visit, par: true }),
-  ],
-  [
-    "deviceFlow()",
-    (client) =>
-      deviceFlow({ client, show() {}, delay: () => Promise.resolve() }),
-  ],
-  ["clientCredentialsFlow()", (client) => clientCredentialsFlow({ client })],
-  [
-    "assertionFlow()",
-    (client) =>
-      assertionFlow({
-        client,
-        getAssertion: () => unverifiedJwt({ iss: "https://p.example" }),
-      }),
-  ],
-];
+const visit = (
+  _url: URL,
+  { pending: { state } }: { pending: { state: string } },
+) => Promise.resolve(new URLSearchParams({ code: "c", state }));
+const getAssertion = () => unverifiedJwt({ iss: "https://p.example" });
+const CODE = { redirectUri: REDIRECT_URI, visit };
+const DEVICE = { show() {}, delay: () => Promise.resolve() };
+const FLOWS: Record<string, (client: Client) => Authorize> = {
+  "codeFlow()": (client) => codeFlow({ ...CODE, client }),
+  "codeFlow() with PAR": (client) => codeFlow({ ...CODE, client, par: true }),
+  "deviceFlow()": (client) => deviceFlow({ ...DEVICE, client }),
+  "clientCredentialsFlow()": (client) => clientCredentialsFlow({ client }),
+  "assertionFlow()": (client) => assertionFlow({ client, getAssertion }),
+};
 
-for (const [name, create] of FLOWS) {
+for (const [name, create] of Object.entries(FLOWS)) {
   Deno.test(`${name} has one request refused where credentials are to be unencoded, and keeps nothing of it in the session`, async () => {
     for (const newClient of CLIENTS) {
       for (const accepted of [UNENCODED, ENCODED]) {
@@ -109,10 +97,8 @@ for (const [name, create] of FLOWS) {
         const session = await create(client)({ ...REQUEST, fetch });
         const [first, ...others] = take();
         assertEquals(first, ENCODED);
-        assertEquals(
-          others.includes(ENCODED),
-          accepted === ENCODED && others.length > 0,
-        );
+        const isRepeated = accepted === ENCODED && others.length > 0;
+        assertEquals(others.includes(ENCODED), isRepeated);
         assertEquals("formEncode" in session.client, false);
         await create(client)({ ...REQUEST, session, fetch });
         assertEquals([...new Set(take())], [accepted]);
@@ -163,10 +149,8 @@ Deno.test("createAuthorizedFetch() has one request refused for many refreshes, a
       },
     },
   });
-  const refused = new Response(null, { status: 401 });
-  Object.defineProperty(refused, "url", { value: MCP });
-  await api.renew(refused);
-  await api.renew(refused);
+  await api.renew(unauthorizedAt());
+  await api.renew(unauthorizedAt());
   assertEquals(take(), [ENCODED, UNENCODED, UNENCODED]);
 });
 
@@ -178,7 +162,7 @@ Deno.test("an option formEncode of the caller selects the only form that is sent
     formEncode: false,
   });
   for (const client of [json, object]) {
-    for (const [, create] of FLOWS) {
+    for (const create of Object.values(FLOWS)) {
       const { fetch, take } = serverOf();
       const { client: kept } = await create(client)({ ...REQUEST, fetch });
       assertEquals([...new Set(take())], [UNENCODED]);

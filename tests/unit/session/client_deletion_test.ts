@@ -19,11 +19,13 @@ import {
   AS,
   assertRejectsCode,
   CODE_SERVER,
+  comeBack,
   CONTEXT,
   DEVICE_AUTHORIZATION,
   MCP,
   REDIRECT_URI,
 } from "../../support/fixtures.ts";
+import { unauthorizedAt } from "../../support/resource.ts";
 import { shown } from "../../support/shown.ts";
 
 const SECRET = "registration-t0ken-of-";
@@ -64,8 +66,7 @@ function createWorld(replace: Record<string, () => Response> = {}) {
   };
   const visit: ICodeFlowOptions["visit"] = (url, { pending }) => {
     pendings.push(pending);
-    const state = url.searchParams.get("state")!;
-    return Promise.resolve(new URLSearchParams({ code: "c0de", state }));
+    return comeBack(url);
   };
   const flow = (options: Partial<ICodeFlowOptions> = {}) =>
     codeFlow({
@@ -275,7 +276,7 @@ Deno.test("errors and events of a fetch do not repeat the registration access to
       status: 302,
       headers: { Location: `http://127.0.0.1/?${SECRET}c1` },
     });
-  const refused = await api.renew(unauthorized()).catch((error) => error);
+  const refused = await api.renew(unauthorizedAt()).catch((error) => error);
   assert(refused instanceof OAuthClientError);
   await api.save(session);
   const redirected = await api(MCP).catch((error) => error);
@@ -285,10 +286,3 @@ Deno.test("errors and events of a fetch do not repeat the registration access to
   }
   assert(!JSON.stringify([world.events, first.events]).includes(SECRET));
 });
-
-/** A response of the resource to another fetch. */
-function unauthorized(): Response {
-  const response = new Response(null, { status: 401 });
-  Object.defineProperty(response, "url", { value: MCP });
-  return response;
-}

@@ -20,6 +20,7 @@ import {
   AS,
   assertRejectsCode,
   assertThrowsCode,
+  contextOf,
   idJagReply,
   IDP,
   MCP,
@@ -43,20 +44,11 @@ const CLIENT = clientSecretBasic("c-at-as", "s3cret-at-as", { issuer: AS });
 /** A client that may be used at any server. */
 const ANYWHERE = publicClient("c-at-as");
 
-function contextOf(
-  issuer: string,
-  members: Record<string, unknown> = {},
-): IAuthorizeRequest["context"] {
-  return {
-    issuer,
-    resource: MCP,
-    serverMetadata: metadataOf(issuer, {
-      authorization_grant_profiles_supported: [PROFILE],
-      ...members,
-    }),
-    source: "resource_metadata",
-    attempts: [],
-  };
+/** What a discovery found: a server that lists the profile, unless members say otherwise. */
+function foundAt(issuer: string, members: Record<string, unknown> = {}) {
+  const authorization_grant_profiles_supported = [PROFILE];
+  const listed = { authorization_grant_profiles_supported, ...members };
+  return contextOf(metadataOf(issuer, listed));
 }
 
 /** An ID token of the identity provider, which nobody verifies here. */
@@ -72,7 +64,7 @@ const OPTIONS = {
   getSubjectToken: () => VALID,
 };
 const REQUEST: IAuthorizeRequest = {
-  context: contextOf(AS),
+  context: foundAt(AS),
   scopes: ["read"],
   now: () => NOW * 1000,
 };
@@ -136,9 +128,7 @@ async function run(world: IWorld = {}) {
     error: result as OAuthClientError,
     /** The hosts of the token requests. */
     hosts: stub.urls.map((url) => new URL(url).host),
-    forms: stub.requests.map(({ body }) =>
-      Object.fromEntries(new URLSearchParams(body))
-    ),
+    forms: stub.forms,
     authorizations: stub.requests.map(({ headers }) => headers.Authorization),
     asked,
   };
@@ -252,7 +242,7 @@ Deno.test("crossAppFlow() fails where the server does not list the profile, and 
   for (const [members, assumeProfile, message] of rows) {
     const { error, hosts, asked } = await run({
       options: { assumeProfile },
-      request: { context: contextOf(AS, { ...members }) },
+      request: { context: foundAt(AS, { ...members }) },
     });
     assertEquals([error.code, hosts, asked], ["unsupported", [], []]);
     assertMatch(error.message, message);
@@ -260,7 +250,7 @@ Deno.test("crossAppFlow() fails where the server does not list the profile, and 
   }
   const { session } = await run({
     options: { assumeProfile: true },
-    request: { context: contextOf(AS, none) },
+    request: { context: foundAt(AS, none) },
   });
   assertEquals(session.token.access_token, "a1");
 });
@@ -345,7 +335,7 @@ Deno.test("crossAppFlow() sends an ID-JAG to no second server", async () => {
   const { hosts, forms } = await run({
     options: { client: ANYWHERE },
     // As a resource does that moves, or lies.
-    request: { session, context: contextOf(SECOND) },
+    request: { session, context: foundAt(SECOND) },
     idp: [idJagReply(other)],
   });
   assertEquals(hosts, [IDP_HOST, new URL(SECOND).host]);
@@ -354,7 +344,7 @@ Deno.test("crossAppFlow() sends an ID-JAG to no second server", async () => {
 
 Deno.test("crossAppFlow() redeems no ID-JAG for another audience, client or key than its own", async () => {
   const dpop = await createDpop();
-  const second = { context: contextOf(SECOND) };
+  const second = { context: foundAt(SECOND) };
   const rows: [claims: object, options: object, request: object][] = [
     // The audience is not the one that was requested.
     [{}, { client: ANYWHERE }, second],
@@ -463,7 +453,7 @@ Deno.test("crossAppFlow() uses a client metadata document at any server", async 
   for (const issuer of [AS, SECOND]) {
     const { forms, session } = await run({
       options: { client: privateKeyJwt(url, PRIVATE_JWK) },
-      request: { context: contextOf(issuer) },
+      request: { context: foundAt(issuer) },
       idp: [idJagReply(await signIdJag({ aud: issuer, client_id: url }))],
     });
     assertEquals(forms[1]?.client_id, url);
@@ -474,7 +464,7 @@ Deno.test("crossAppFlow() uses a client metadata document at any server", async 
 
 Deno.test("crossAppFlow() sends credentials to the server that they belong to only", async () => {
   const { error, hosts, asked } = await run({
-    request: { context: contextOf(SECOND) },
+    request: { context: foundAt(SECOND) },
   });
   assertEquals([error.code, hosts, asked], ["issuer_mismatch", [], []]);
 });

@@ -15,6 +15,7 @@ import {
   AS,
   assertRejectsCode,
   CODE_SERVER,
+  comeBack,
   CONTEXT,
   REDIRECT_URI,
   REGISTERED_MEMBERS,
@@ -419,11 +420,7 @@ for (const member of [...REGISTERED_MEMBERS, "authenticate"]) {
         [TOKEN_ENDPOINT]: json({ access_token: "a1", token_type: "Bearer" }),
       });
       const options = { clientMetadata, redirectUri: REDIRECT_URI };
-      const authorize = codeFlow({
-        ...options,
-        visit: (_url, { pending: { state } }) =>
-          Promise.resolve(new URLSearchParams({ code: "c", state })),
-      });
+      const authorize = codeFlow({ ...options, visit: (url) => comeBack(url) });
       const { fetch } = stub;
       const request = { context: CONTEXT, scopes: [], fetch };
       const session = await authorize(request);

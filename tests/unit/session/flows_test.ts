@@ -28,6 +28,8 @@ import {
   AS,
   assertRejectsCode,
   assertThrowsCode,
+  comeBack,
+  contextOf,
   DEVICE_AUTHORIZATION,
   DEVICE_AUTHORIZATION_ENDPOINT,
   MCP,
@@ -57,23 +59,21 @@ const CODE = { redirectUri: REDIRECT_URI, visit: () => never<string>() };
 const METADATA = { clientMetadata: { client_name: "Test" } };
 
 /** What a discovery found: a server whose metadata has these members as well. */
-function contextOf(
+function foundWith(
   members: Partial<IAuthorizationServerMetadata> = {},
   issuer = AS,
 ): IAuthorizeRequest["context"] {
-  const serverMetadata = metadataOf(issuer, {
+  return contextOf(metadataOf(issuer, {
     authorization_endpoint: `${issuer}/authorize`,
     code_challenge_methods_supported: ["S256"],
     scopes_supported: ["offline_access"],
     ...members,
-  });
-  const source = "resource_metadata";
-  return { issuer, resource: MCP, serverMetadata, source, attempts: [] };
+  }));
 }
 
-const CONTEXT = contextOf();
+const CONTEXT = foundWith();
 /** A server to which every authorization request is pushed. */
-const PUSHED = contextOf({
+const PUSHED = foundWith({
   pushed_authorization_request_endpoint: PAR,
   require_pushed_authorization_requests: true,
 });
@@ -91,16 +91,15 @@ function world(routes: Record<string, Answer> = {}) {
     ...routes,
   });
   const { fetch, requests } = stub;
+  const forms = () => stub.forms;
   const visits: URL[] = [];
   /** Comes back with these parameters. */
-  const user =
-    (back: Record<string, string> = { code: "c0de" }) => (url: URL) => {
-      visits.push(url);
-      const state = url.searchParams.get("state")!;
-      return Promise.resolve(new URLSearchParams({ ...back, state }));
-    };
+  const user = (back?: Record<string, string>) => (url: URL) => {
+    visits.push(url);
+    return comeBack(url, back);
+  };
   return {
-    ...{ fetch, requests, visits, user },
+    ...{ fetch, requests, forms, visits, user },
     code: (options: Partial<ICodeFlowOptions> = {}) =>
       codeFlow({ redirectUri: REDIRECT_URI, visit: user(), ...options }),
     device: (options: Partial<IDeviceFlowOptions> = {}) =>
@@ -147,7 +146,7 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
     [{}, undefined, "read", "read"],
   ];
   for (const [options, requiredScopes, expected, listed] of rows) {
-    const context = listed && contextOf({ scopes_supported: [listed] });
+    const context = listed && foundWith({ scopes_supported: [listed] });
     const parameters = await visited(options, {
       requiredScopes,
       ...(context && { context }),
@@ -158,7 +157,7 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
 
 Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the client, and uses its result", async () => {
   const clientMetadataUrl = "https://app.example/client.json";
-  const context = contextOf({ client_id_metadata_document_supported: true });
+  const context = foundWith({ client_id_metadata_document_supported: true });
   const anew = { ...METADATA, knownClients: [] };
   const named = { isNamed: true, isInDocument: false };
   const rows: [Partial<ICodeFlowOptions>, object, typeof named][] = [
@@ -190,7 +189,7 @@ Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the c
 });
 
 Deno.test("codeFlow() refuses a response without iss with requireIss, and a server without listed PKCE methods without assumePkce", async () => {
-  const context = contextOf({ code_challenge_methods_supported: undefined });
+  const context = foundWith({ code_challenge_methods_supported: undefined });
   const missing = () => visited({ requireIss: true });
   await assertRejectsCode(missing, "issuer_mismatch");
   await assertRejectsCode(() => visited({}, { context }), "unsupported");
@@ -291,7 +290,7 @@ Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by se
   const flow = servers.code({ ...METADATA, visit });
   const used = [...issuers, ...issuers];
   for (const issuer of used) {
-    const context = contextOf({}, issuer);
+    const context = foundWith({}, issuer);
     await assertRejects(() => servers.signIn(flow, { context }));
   }
   assertEquals(servers.requests.length, 2);
@@ -346,7 +345,7 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
 });
 
 Deno.test("codeFlow() requires consent for a client that it has registered until there is a token, if it requests offline_access", async () => {
-  const context = contextOf({ client_id_metadata_document_supported: true });
+  const context = foundWith({ client_id_metadata_document_supported: true });
   const none = [null, null, null];
   const rows: [Partial<ICodeFlowOptions>, (string | null)[]][] = [
     // The second sign-in has the registration of the first, the third the session.
@@ -547,7 +546,7 @@ Deno.test("codeFlow() sends registrationToken to the registration endpoint only,
 
 Deno.test("flows register for all scopes of the server, if they cover those to request", async () => {
   const all = ["read", "write", "offline_access"];
-  const context = contextOf({ scopes_supported: all });
+  const context = foundWith({ scopes_supported: all });
   const rows = [
     [undefined, all.join(" ")],
     [["write"], all.join(" ")],
@@ -589,10 +588,7 @@ Deno.test("deviceFlow() shows the code and returns the session", async () => {
   });
   const session = await servers.signIn(flow, { acrValues: "mfa" });
   assertEquals(codes, ["WDJB-MJHT"]);
-  const forms = servers.requests.map(({ body }) =>
-    Object.fromEntries(new URLSearchParams(body))
-  );
-  assertEquals(forms, [{
+  assertEquals(servers.forms(), [{
     resource: MCP,
     scope: "read offline_access",
     login_hint: "ada",
