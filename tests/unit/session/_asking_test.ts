@@ -1,33 +1,23 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   adviceFor,
-  createAuthorizedFetch,
+  type IAuthorizedFetch,
+  type IAuthorizedFetchOptions,
   type IAuthorizeRequest,
   type ISession,
   memoryStore,
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import {
-  AS,
-  MCP,
-  metadataOf,
-  OAUTH,
-  PRM,
-  REDIRECT_URI,
-} from "../../support/fixtures.ts";
-import { deferred } from "../../support/stub_fetch.ts";
+import { AS, CONTEXT, MCP, REDIRECT_URI } from "../../support/fixtures.ts";
+import { deferred, untyped } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until } from "../../support/within.ts";
-import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import {
+  resourceFetch,
+  SESSION as RESOURCE_SESSION,
+} from "../../support/resource.ts";
 
 const SESSION = withToken("a1");
-const CONTEXT = {
-  resource: MCP,
-  serverMetadata: metadataOf(AS, {
-    authorization_endpoint: `${AS}/authorize`,
-    code_challenge_methods_supported: ["S256"],
-  }),
-};
 const DENIED = new OAuthClientError("oauth_error", "No", {
   error: "access_denied",
 });
@@ -36,42 +26,39 @@ function withToken(access_token: string): ISession {
   return { ...RESOURCE_SESSION, token: { access_token, token_type: "Bearer" } };
 }
 
-/** A fetch whose resource requires a token, and the sign-ins it asks for. */
-function world(
-  options: Partial<Parameters<typeof createAuthorizedFetch>[1]> = {},
-) {
-  const requested: string[] = [];
+/** A fetch whose resource accepts the token a2, and the sign-ins it asks for. */
+function world(options: Partial<IAuthorizedFetchOptions> = {}) {
   const asked: IAuthorizeRequest[] = [];
   const state = {
     challenge: "Bearer",
     status: 401,
     end: (): Promise<ISession> => Promise.resolve(withToken("a2")),
   };
-  const api = createAuthorizedFetch(MCP, {
+  const { api, urls } = resourceFetch(({ url, headers }) => {
+    const { status, challenge } = state;
+    const isAccepted = headers.get("Authorization") === "Bearer a2";
+    if (url !== MCP || isAccepted) return undefined;
+    const fields = { "WWW-Authenticate": challenge };
+    return new Response(null, { status, headers: fields });
+  }, {
+    store: memoryStore(),
     authorize: (request) => {
       asked.push(request);
       return state.end();
     },
-    fetch: (input, init = {}) => {
-      const url = String(input instanceof Request ? input.url : input);
-      requested.push(url);
-      const documents: Record<string, unknown> = {
-        [`${PRM}/mcp`]: { resource: MCP, authorization_servers: [AS] },
-        [OAUTH]: SESSION.serverMetadata,
-      };
-      if (documents[url]) return Promise.resolve(Response.json(documents[url]));
-      const sent = new Headers(init.headers).get("Authorization");
-      const { status, challenge } = state;
-      const headers = { "WWW-Authenticate": challenge };
-      return Promise.resolve(
-        sent === "Bearer a2"
-          ? new Response()
-          : new Response(null, { status, headers }),
-      );
-    },
     ...options,
   });
-  return { api, requested, asked, state };
+  return { api, urls, asked, state };
+}
+
+/** A sign-in in two steps that ends with this error: its failure. */
+async function finishWith(api: IAuthorizedFetch, error: string) {
+  const { pending } = await startAuthorization(CONTEXT, {
+    client: SESSION.client,
+    redirectUri: REDIRECT_URI,
+  });
+  const callback = new URLSearchParams({ error, state: pending.state });
+  return await errorOf(() => api.finish(callback, pending));
 }
 
 async function errorOf(call: () => Promise<unknown>) {
@@ -79,12 +66,12 @@ async function errorOf(call: () => Promise<unknown>) {
 }
 
 Deno.test("createAuthorizedFetch() rejects with sign_in_required where only authorize() may ask", async () => {
-  const { api, requested, asked } = world({ signInOn: "authorize" });
+  const { api, urls, asked } = world({ signInOn: "authorize" });
   const error = await errorOf(() => api(MCP));
   assertEquals([error.code, error.reason], ["sign_in_required", "no_session"]);
   assertEquals(error.resource, MCP);
   assertEquals(adviceFor(error).action, "ask_user");
-  assertEquals(requested, [MCP]);
+  assertEquals(urls, [MCP]);
   assertEquals(asked, []);
   await api.authorize();
   assertEquals([(await api(MCP)).status, asked.length], [200, 1]);
@@ -139,13 +126,12 @@ Deno.test("createAuthorizedFetch() asks once after a denial, until authorize() o
 });
 
 Deno.test("createAuthorizedFetch() asks again after a failure that the user did not cause", async () => {
-  for (
-    const error of [
-      new OAuthClientError("popup_closed", "Closed"),
-      new OAuthClientError("network_error", "Down"),
-      new OAuthClientError("timeout", "Slow", { url: AS }),
-    ]
-  ) {
+  const failures = [
+    new OAuthClientError("popup_closed", "Closed"),
+    new OAuthClientError("network_error", "Down"),
+    new OAuthClientError("timeout", "Slow", { url: AS }),
+  ];
+  for (const error of failures) {
     const { api, asked, state } = world();
     state.end = () => Promise.reject(error);
     for (let i = 0; i < 2; i++) {
@@ -164,7 +150,7 @@ Deno.test("authorize() that joins a call behind an open sign-in asks, if the use
   const left = errorOf(() => first.api(MCP));
   await until(LIMIT_MS, () => first.asked.length === 1);
   const called = second.api(MCP);
-  await until(LIMIT_MS, () => second.requested.length === 1);
+  await until(LIMIT_MS, () => second.urls.length === 1);
   await turn();
   const wanted = second.api.authorize();
   await turn();
@@ -176,23 +162,16 @@ Deno.test("authorize() that joins a call behind an open sign-in asks, if the use
 });
 
 Deno.test("finish() with a denial ends the asking, with another failure not", async () => {
-  for (
-    const [error, code] of [
-      ["access_denied", "sign_in_required"],
-      ["server_error", undefined],
-    ] as const
-  ) {
+  const rows = [
+    ["access_denied", "sign_in_required"],
+    ["server_error", undefined],
+  ] as const;
+  for (const [error, code] of rows) {
     const { api, asked } = world();
-    const { pending } = await startAuthorization(CONTEXT, {
-      client: SESSION.client,
-      redirectUri: REDIRECT_URI,
-    });
-    const callback = new URLSearchParams({ error, state: pending.state });
-    const failure = await errorOf(() => api.finish(callback, pending));
+    const failure = await finishWith(api, error);
     assertEquals(failure.error, error);
-    const result = await api(MCP).catch((error: OAuthClientError) => error);
-    assertEquals((result as OAuthClientError).code, code);
-    assertEquals((result as OAuthClientError).cause, code && failure);
+    const result = untyped(await api(MCP).catch((error) => error));
+    assertEquals([result.code, result.cause], [code, code && failure]);
     assertEquals(asked.length, code ? 0 : 1);
     await api.authorize();
     assertEquals((await api(MCP)).status, 200);
@@ -202,15 +181,7 @@ Deno.test("finish() with a denial ends the asking, with another failure not", as
 Deno.test("authorize() asks after a denial by finish(), although the session has not expired", async () => {
   const store = memoryStore(withToken("a1"));
   const { api, asked } = world({ store });
-  const { pending } = await startAuthorization(CONTEXT, {
-    client: SESSION.client,
-    redirectUri: REDIRECT_URI,
-  });
-  const callback = new URLSearchParams({
-    error: "access_denied",
-    state: pending.state,
-  });
-  await errorOf(() => api.finish(callback, pending));
+  await finishWith(api, "access_denied");
   await api.authorize();
   assertEquals(asked.length, 1);
   assertEquals((await api(MCP)).status, 200);

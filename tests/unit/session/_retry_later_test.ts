@@ -3,18 +3,16 @@ import { RetryLater } from "../../../lib/session/_retry_later.ts";
 import {
   type Authorize,
   codeFlow,
-  createAuthorizedFetch,
   type ISession,
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
 import {
-  AS,
   CODE_SERVER,
   MCP,
   OAUTH,
-  PRM,
   REDIRECT_URI,
+  REGISTRATION_ENDPOINT,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
@@ -156,12 +154,8 @@ Deno.test("createAuthorizedFetch() repeats a failed refresh once in 10 seconds w
   const { api, state, requests } = refusing(expiring(25));
   state.retryAfter = undefined;
   state.status = 503;
-  for (
-    const [seconds, expected] of [[0, 1], [5, 1], [9, 1], [10, 2], [19, 2], [
-      20,
-      3,
-    ]] as const
-  ) {
+  const rows = [[0, 1], [5, 1], [9, 1], [10, 2], [19, 2], [20, 3]] as const;
+  for (const [seconds, expected] of rows) {
     state.time = START + seconds * 1000;
     assertEquals([(await api(MCP)).status, requests()], [200, expected]);
   }
@@ -198,27 +192,21 @@ Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server ha
 Deno.test("createAuthorizedFetch() repeats no registration that a server has put off", async () => {
   let time = START;
   const registrations: number[] = [];
-  const documents: Record<string, unknown> = {
-    [`${PRM}/mcp`]: { resource: MCP, authorization_servers: [AS] },
-    [OAUTH]: CODE_SERVER,
-  };
-  const api = createAuthorizedFetch(MCP, {
+  const { api } = resourceFetch(({ url }) => {
+    if (url === MCP) return new Response(null, { status: 401 });
+    if (url === OAUTH) return Response.json(CODE_SERVER);
+    if (url !== REGISTRATION_ENDPOINT) return undefined;
+    registrations.push(time);
+    const headers = { "Retry-After": "60" };
+    return new Response(null, { status: 503, headers });
+  }, {
+    store: memoryStore(),
+    now: () => time,
     authorize: codeFlow({
       clientMetadata: { client_name: "Client" },
       redirectUri: REDIRECT_URI,
       visit: () => Promise.reject(new Error("A user is asked")),
     }),
-    now: () => time,
-    fetch(input) {
-      const url = String(input instanceof Request ? input.url : input);
-      if (documents[url]) return Promise.resolve(Response.json(documents[url]));
-      if (url === MCP) {
-        return Promise.resolve(new Response(null, { status: 401 }));
-      }
-      registrations.push(time);
-      const headers = { "Retry-After": "60" };
-      return Promise.resolve(new Response(null, { status: 503, headers }));
-    },
   });
   for (const seconds of [0, 59, 60]) {
     time = START + seconds * 1000;

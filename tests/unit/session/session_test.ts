@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import {
   createDpop,
   type ISession,
+  type ISessionOptions,
   OAuthClientError,
   privateKeyJwt,
   refreshSession,
@@ -10,6 +11,8 @@ import {
 import {
   assertRejectsCode,
   CODE_SERVER,
+  createSigningKeys,
+  MCP,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { json, stubFetch, text } from "../../support/stub_fetch.ts";
@@ -33,15 +36,11 @@ const SESSION: ISession = {
 };
 
 Deno.test("refreshSession() keeps what the response leaves out", async () => {
-  using stub = stubFetch({
-    [TOKEN_ENDPOINT]: json({ access_token: "a2", expires_in: 60 }),
-  });
   const before = JSON.stringify(SESSION);
-  const session = await refreshSession(SESSION, {
-    fetch: stub.fetch,
-    now: () => 100_000,
-  });
-  assertEquals(session, {
+  const now = () => 100_000;
+  const issued = { expires_in: 60 };
+  const { fresh, form } = await refreshed(SESSION, issued, { now });
+  assertEquals(fresh, {
     ...SESSION,
     token: {
       access_token: "a2",
@@ -54,48 +53,42 @@ Deno.test("refreshSession() keeps what the response leaves out", async () => {
     },
   });
   assertEquals(JSON.stringify(SESSION), before);
-  assertEquals(
-    stub.requests[0]!.body,
-    "grant_type=refresh_token&refresh_token=r1&" +
-      "resource=https%3A%2F%2Fapi.example%2Fmcp&client_id=c1",
-  );
+  assertEquals(form, {
+    ...{ grant_type: "refresh_token", refresh_token: "r1" },
+    ...{ resource: MCP, client_id: "c1" },
+  });
 });
+
+/** Refreshes at a server that issues a token: the session, and what was sent. */
+async function refreshed(
+  session: ISession,
+  issued: object = {},
+  options: ISessionOptions = {},
+) {
+  const token = json({ access_token: "a2", ...issued });
+  using stub = stubFetch({ [TOKEN_ENDPOINT]: token });
+  const { fetch } = stub;
+  const fresh = await refreshSession(session, { fetch, ...options });
+  return { fresh, form: stub.forms[0]! };
+}
 
 Deno.test("refreshSession() drops scopes that are a token of the session", async () => {
   const former = { access_token: "former-token", id_token: "former-id-token" };
   const scope = `read ${former.access_token} ${former.id_token}`;
-  using stub = stubFetch({
-    [TOKEN_ENDPOINT]: json({ access_token: "a2", scope }),
-  });
-  const { token } = await refreshSession(
-    { ...SESSION, token: { ...SESSION.token, ...former } },
-    { fetch: stub.fetch },
-  );
-  assertEquals(token.scope, "read");
+  const session = { ...SESSION, token: { ...SESSION.token, ...former } };
+  assertEquals((await refreshed(session, { scope })).fresh.token.scope, "read");
 });
 
 Deno.test("refreshSession() leaves the resource out for a session that omits it", async () => {
-  using stub = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "a2" }) });
-  const session: ISession = { ...SESSION, omitResource: true };
-  const fresh = await refreshSession(session, { fetch: stub.fetch });
-  assertEquals(fresh.omitResource, true);
-  assertEquals(
-    new URLSearchParams(stub.requests[0]!.body).has("resource"),
-    false,
-  );
+  const { fresh, form } = await refreshed({ ...SESSION, omitResource: true });
+  assertEquals([fresh.omitResource, form.resource], [true, undefined]);
 });
 
 Deno.test("refreshSession() uses credentials that are not stored", async () => {
-  using stub = stubFetch({ [TOKEN_ENDPOINT]: json({ access_token: "a2" }) });
-  const { privateKey } = await crypto.subtle.generateKey(
-    { name: "ECDSA", namedCurve: "P-256" },
-    false,
-    ["sign", "verify"],
-  );
+  const { privateKey } = await createSigningKeys();
   const client = privateKeyJwt("c1", privateKey, { issuer: SESSION.issuer });
-  await refreshSession(SESSION, { fetch: stub.fetch, client });
-  const form = new URLSearchParams(stub.requests[0]!.body);
-  assertEquals(form.get("client_assertion")?.split(".").length, 3);
+  const { form } = await refreshed(SESSION, {}, { client });
+  assertEquals(form.client_assertion?.split(".").length, 3);
 });
 
 Deno.test("refreshSession() fails without a request if the token is bound to another key", async () => {
@@ -103,17 +96,14 @@ Deno.test("refreshSession() fails without a request if the token is bound to ano
   const { fetch } = stub;
   const [dpop, other] = await Promise.all([createDpop(), createDpop()]);
   const bound = { ...SESSION, dpopThumbprint: dpop.thumbprint };
-  for (
-    const [session, options] of [
-      [bound, { fetch, dpop: other }],
-      [bound, { fetch }],
-      [SESSION, { fetch, dpop }],
-    ] as const
-  ) {
-    await assertRejectsCode(
-      () => refreshSession(session, options),
-      "invalid_argument",
-    );
+  const rows = [
+    [bound, { fetch, dpop: other }],
+    [bound, { fetch }],
+    [SESSION, { fetch, dpop }],
+  ] as const;
+  for (const [session, options] of rows) {
+    const refresh = () => refreshSession(session, options);
+    await assertRejectsCode(refresh, "invalid_argument");
   }
 });
 
@@ -146,19 +136,13 @@ Deno.test("revokeSession() skips tokens that are missing or of an unsupported ty
 Deno.test("revokeSession() tries both tokens, and fails with the first other error", async () => {
   for (const [first, second] of [[503, 500], [503, 200], [200, 503]] as const) {
     const statuses = [first, second];
-    const sent: string[] = [];
-    const error = await assertRejects(
-      () =>
-        revokeSession(SESSION, {
-          fetch: (_url, { body }) => {
-            sent.push(new URLSearchParams(body).get("token")!);
-            const status = statuses[sent.length - 1]!;
-            return Promise.resolve(new Response("", { status }));
-          },
-        }),
-      OAuthClientError,
-    );
-    assertEquals([error.status, sent], [503, ["r1", "a1"]]);
+    using stub = stubFetch({
+      [REVOKE]: (request) => text("", statuses.shift()!)(request),
+    });
+    const revoke = () => revokeSession(SESSION, { fetch: stub.fetch });
+    const { status } = await assertRejects(revoke, OAuthClientError);
+    assertEquals(status, 503);
+    assertEquals(stub.forms.map(({ token }) => token), ["r1", "a1"]);
   }
 });
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   adviceFor,
   createAuthorizedFetch,
@@ -7,7 +7,7 @@ import {
   type IPendingAuthorization,
   type ISession,
   type IStartAuthorizationOptions,
-  OAuthClientError,
+  type OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
 import {
@@ -49,23 +49,33 @@ const CLIENT = {
 const OPTIONS = { client: CLIENT, redirectUri: REDIRECT_URI };
 
 const callbackFor = ({ state }: IPendingAuthorization) =>
-  `${REDIRECT_URI}?${new URLSearchParams({
-    code: "c0de",
-    state,
-    iss: AS,
-  })}`;
+  `${REDIRECT_URI}?${new URLSearchParams({ code: "c0de", state, iss: AS })}`;
+
+/** As a program does that finishes later, in another process. */
+const stored = (pending: IPendingAuthorization): IPendingAuthorization =>
+  JSON.parse(JSON.stringify(pending));
+
+/** Finishes at a server that issues this token: the session, and what was sent. */
+async function finish(pending: IPendingAuthorization, token: object) {
+  using stub = stubFetch({ [TOKEN]: json({ access_token: "a1", ...token }) });
+  const { fetch } = stub;
+  const callback = callbackFor(pending);
+  const session = await finishAuthorization(callback, stored(pending), {
+    fetch,
+  });
+  return { session, form: stub.forms[0]! };
+}
 
 Deno.test("startAuthorization() requires consent where the former session has no refresh token", async () => {
   const scopes = ["offline_access"];
   const token = { access_token: "a" };
-  for (
-    const [session, prompt, expected] of [
-      [undefined, undefined, null],
-      [null, undefined, null],
-      [{ scopes, token }, undefined, "consent"],
-      [{ scopes, token }, "login", "login"],
-    ] as const
-  ) {
+  const rows = [
+    [undefined, undefined, null],
+    [null, undefined, null],
+    [{ scopes, token }, undefined, "consent"],
+    [{ scopes, token }, "login", "login"],
+  ] as const;
+  for (const [session, prompt, expected] of rows) {
     const { url } = await startAuthorization(CONTEXT, {
       ...OPTIONS,
       session: untyped(session),
@@ -96,10 +106,8 @@ Deno.test("finishAuthorization() and finish() name what pending lacks", async ()
   ];
   for (const [given, name] of wrong) {
     for (const finish of [finishAuthorization, api.finish]) {
-      const error = await assertRejectsCode(
-        () => finish(callback, untyped(given)),
-        "invalid_argument",
-      );
+      const call = () => finish(callback, untyped(given));
+      const error = await assertRejectsCode(call, "invalid_argument");
       assert(error.message.startsWith(name), error.message);
     }
   }
@@ -107,8 +115,7 @@ Deno.test("finishAuthorization() and finish() name what pending lacks", async ()
 
 Deno.test("startAuthorization() returns the URL, and what is needed to finish", async () => {
   const { url, pending } = await startAuthorization(CONTEXT, OPTIONS);
-  const query = Object.fromEntries(url.searchParams);
-  const { code_challenge, ...rest } = query;
+  const { code_challenge, ...rest } = Object.fromEntries(url.searchParams);
   assert(code_challenge && code_challenge !== pending.codeVerifier);
   assertEquals(rest, {
     response_type: "code",
@@ -170,62 +177,37 @@ Deno.test("startAuthorization() requests the caller's scopes and parameters", as
 
 Deno.test("startAuthorization() requests the resource indicator that it is given, and keeps it beside the resource", async () => {
   const resource = "urn:example:inside";
-  const { url, pending } = await startAuthorization(CONTEXT, {
-    ...OPTIONS,
-    resource,
-  });
+  const options = { ...OPTIONS, resource };
+  const { url, pending } = await startAuthorization(CONTEXT, options);
   assertEquals(url.searchParams.get("resource"), resource);
-  assertEquals([pending.resource, pending.resourceIndicator], [
-    CONTEXT.resource,
-    resource,
-  ]);
-  using stub = stubFetch({ [TOKEN]: json({ access_token: "a1" }) });
-  const session = await finishAuthorization(
-    new URLSearchParams({ code: "c0de", state: pending.state, iss: AS }),
-    pending,
-    { fetch: stub.fetch },
-  );
-  const [{ body } = {}] = stub.requests;
-  assertEquals(new URLSearchParams(body).get("resource"), resource);
+  assertEquals([pending.resource, pending.resourceIndicator], [MCP, resource]);
+  const { session, form } = await finish(pending, {});
+  assertEquals(form.resource, resource);
   assertEquals(session.resourceIndicator, resource);
 });
 
 Deno.test("startAuthorization() refuses what must not be requested", async () => {
   const dpop = await createDpop();
-  for (
-    const [options, code] of [
-      [
-        { client: { ...CLIENT, issuer: "https://x.example" } },
-        "issuer_mismatch",
-      ],
-      [
-        { client: untyped({ client_id: "c1", client_secret: "s3cret" }) },
-        "invalid_argument",
-      ],
-      [{ scopes: ["a b"] }, "invalid_argument"],
-      [{ parameters: { state: "own" } }, "invalid_argument"],
-      [{ dpop, parameters: { dpop_jkt: "own" } }, "invalid_argument"],
-      [{ redirectUri: "" }, "invalid_argument"],
-    ] as const
-  ) {
-    await assertRejectsCode(
-      () => startAuthorization(CONTEXT, { ...OPTIONS, ...options }),
-      code,
-    );
+  const start = (options: object) => () =>
+    startAuthorization(CONTEXT, { ...OPTIONS, ...options });
+  const other = { ...CLIENT, issuer: "https://x.example" };
+  await assertRejectsCode(start({ client: other }), "issuer_mismatch");
+  const rows = [
+    { client: { client_id: "c1", client_secret: "s3cret" } },
+    { scopes: ["a b"] },
+    { parameters: { state: "own" } },
+    { dpop, parameters: { dpop_jkt: "own" } },
+    { redirectUri: "" },
+  ];
+  for (const options of rows) {
+    await assertRejectsCode(start(options), "invalid_argument");
   }
 });
 
 Deno.test("finishAuthorization() redeems the code and returns the session", async () => {
-  using stub = stubFetch({
-    [TOKEN]: json({ access_token: "a1", refresh_token: "r1", scope: "read" }),
-  });
   const { pending } = await startAuthorization(CONTEXT, OPTIONS);
-  const session = await finishAuthorization(
-    callbackFor(pending),
-    JSON.parse(JSON.stringify(pending)),
-    { fetch: stub.fetch },
-  );
-  const form = Object.fromEntries(new URLSearchParams(stub.requests[0]!.body));
+  const issued = { refresh_token: "r1", scope: "read" };
+  const { session, form } = await finish(pending, issued);
   assertEquals(form, {
     grant_type: "authorization_code",
     code: "c0de",
@@ -240,36 +222,20 @@ Deno.test("finishAuthorization() redeems the code and returns the session", asyn
     resource: CONTEXT.resource,
     serverMetadata: pending.serverMetadata,
     client: pending.client,
-    token: {
-      access_token: "a1",
-      token_type: "Bearer",
-      refresh_token: "r1",
-      scope: "read",
-    },
+    token: { access_token: "a1", token_type: "Bearer", ...issued },
     scopes: ["read"],
   };
   assertEquals(session, expected);
 });
 
 Deno.test("finishAuthorization() uses the granted scopes if none were requested", async () => {
-  using stub = stubFetch({
-    [TOKEN]: json({ access_token: "a1", scope: "read write" }),
-  });
   const { scopes: _, ...context } = CONTEXT;
-  const { pending } = await startAuthorization(context, {
-    ...OPTIONS,
-    resource: false,
-  });
+  const options = { ...OPTIONS, resource: false } as const;
+  const { pending } = await startAuthorization(context, options);
   assertEquals(pending.scopes, []);
-  const { scopes, omitResource } = await finishAuthorization(
-    new URL(callbackFor(pending)),
-    pending,
-    { fetch: stub.fetch },
-  );
-  assertEquals(scopes, ["read", "write"]);
-  assertEquals(omitResource, true);
-  const form = new URLSearchParams(stub.requests[0]!.body);
-  assertEquals(form.get("resource"), null);
+  const { session, form } = await finish(pending, { scope: "read write" });
+  assertEquals(session.scopes, ["read", "write"]);
+  assertEquals([session.omitResource, form.resource], [true, undefined]);
 });
 
 /** Starts an authorization, and finishes it by a refusal; returns the error. */
@@ -277,28 +243,22 @@ async function refused(
   error: string,
   options: Partial<IStartAuthorizationOptions>,
 ): Promise<OAuthClientError> {
-  const { pending } = await startAuthorization(CONTEXT, {
-    ...OPTIONS,
-    ...options,
-  });
+  const all = { ...OPTIONS, ...options };
+  const { pending } = await startAuthorization(CONTEXT, all);
   const query = new URLSearchParams({ error, state: pending.state, iss: AS });
-  const stored = JSON.parse(JSON.stringify(pending));
-  const failure = await assertRejectsCode(
-    () => finishAuthorization(query, stored),
-    "oauth_error",
-  );
+  const finished = () => finishAuthorization(query, stored(pending));
+  const failure = await assertRejectsCode(finished, "oauth_error");
   assertEquals(failure.error, error);
   return failure;
 }
 
 Deno.test("finishAuthorization() distinguishes a refused consent from one that could not be requested", async () => {
-  for (
-    const [prompt, request, action] of [
-      [undefined, undefined, "ask_user"],
-      ["login", undefined, "ask_user"],
-      ["none", "silent_authorization", "reauthorize"],
-    ] as const
-  ) {
+  const rows = [
+    [undefined, undefined, "ask_user"],
+    ["login", undefined, "ask_user"],
+    ["none", "silent_authorization", "reauthorize"],
+  ] as const;
+  for (const [prompt, request, action] of rows) {
     const parameters = prompt && { prompt };
     const error = await refused("consent_required", { parameters });
     assertEquals([error.request, adviceFor(error)], [request, { action }]);
@@ -306,12 +266,12 @@ Deno.test("finishAuthorization() distinguishes a refused consent from one that c
 });
 
 Deno.test("finishAuthorization() names the option that may help after a refusal, unless it was set", async () => {
-  for (
-    const [error, options, help] of [
+  const rows: [error: string, options: { scopes?: string[] }, help: string][] =
+    [
       ["invalid_target", {}, "set resource: false"],
       ["access_denied", { scopes: [] }, "set scopes"],
-    ] as const
-  ) {
+    ];
+  for (const [error, options, help] of rows) {
     const { message } = await refused(error, options);
     assert(message.includes(help), message);
     const set = { scopes: ["read"], resource: false as const };
@@ -323,23 +283,21 @@ Deno.test("finishAuthorization() names the option that may help after a refusal,
 Deno.test("finishAuthorization() makes no request for a response of another request or issuer", async () => {
   const { pending } = await startAuthorization(CONTEXT, OPTIONS);
   const callback = new URL(callbackFor(pending));
-  for (
-    const [name, value, code] of [
-      ["state", "other", "invalid_authorization_response"],
-      ["iss", "https://other.example", "issuer_mismatch"],
-      ["iss", undefined, "issuer_mismatch"],
-    ] as const
-  ) {
-    using stub = stubFetch({});
-    const query = new URLSearchParams(callback.search);
-    if (value === undefined) query.delete(name);
-    else query.set(name, value);
-    const error = await assertRejects(
-      () => finishAuthorization(query, pending, { fetch: stub.fetch }),
-      OAuthClientError,
-    );
-    assertEquals([error.code, stub.requests.length], [code, 0]);
+  const rows: [changed: Record<string, string>, code: string][] = [
+    [{ state: "other" }, "invalid_authorization_response"],
+    [{ iss: "https://other.example" }, "issuer_mismatch"],
+    [{ iss: "" }, "issuer_mismatch"],
+  ];
+  using stub = stubFetch({});
+  const { fetch } = stub;
+  for (const [changed, code] of rows) {
+    const members = Object.fromEntries(callback.searchParams);
+    const query = new URLSearchParams({ ...members, ...changed });
+    if (changed.iss === "") query.delete("iss");
+    const finished = () => finishAuthorization(query, pending, { fetch });
+    await assertRejectsCode(finished, code);
   }
+  assertEquals(stub.requests, []);
 });
 
 Deno.test("finishAuthorization() makes no request for a response at another URL, or without a required iss", async () => {
@@ -360,9 +318,9 @@ Deno.test("finishAuthorization() makes no request for a response at another URL,
     "invalid_authorization_response",
   );
   query.delete("iss");
-  const stored = JSON.parse(JSON.stringify(pending));
+  const { fetch } = stub;
   await assertRejectsCode(
-    () => finishAuthorization(query, stored, { fetch: stub.fetch }),
+    () => finishAuthorization(query, stored(pending), { fetch }),
     "issuer_mismatch",
   );
   assertEquals(stub.requests, []);
