@@ -20,6 +20,7 @@ const CLAIMS = {
   auth_time: NOW - 5_100,
   nonce: "n1",
 };
+const EARLIER = unverifiedJwt(CLAIMS);
 const FRESH = { ...CLAIMS, iat: NOW, exp: NOW + 1_000, nonce: undefined };
 
 function sessionWith(id_token: string | undefined): ISession {
@@ -36,38 +37,32 @@ async function refresh(earlier: string | undefined, id_token: unknown) {
 }
 
 Deno.test("refreshSession() accepts an ID token for the same user", async () => {
-  for (
-    const [original, fresh] of [
-      [{}, {}],
-      [{}, { nonce: "n1" }],
-      [{ auth_time: undefined, nonce: undefined }, { nonce: "n2" }],
-      [{}, { auth_time: undefined }],
-      [{}, { aud: ["c1"] }],
-      [{ aud: ["c1", "x"], azp: "c1" }, { aud: ["x", "c1"], azp: "c1" }],
-      [{}, { name: "Ada", email: "ada@as.example" }],
-    ]
-  ) {
+  const rows: [original: object, fresh: object][] = [
+    [{}, {}],
+    [{}, { nonce: "n1" }],
+    [{ auth_time: undefined, nonce: undefined }, { nonce: "n2" }],
+    [{}, { auth_time: undefined }],
+    [{}, { aud: ["c1"] }],
+    [{ aud: ["c1", "x"], azp: "c1" }, { aud: ["x", "c1"], azp: "c1" }],
+    [{}, { name: "Ada", email: "ada@as.example" }],
+  ];
+  for (const [original, fresh] of rows) {
     const idToken = unverifiedJwt({ ...FRESH, ...fresh });
-    const { token } = await refresh(
-      unverifiedJwt({ ...CLAIMS, ...original }),
-      idToken,
-    );
-    assertEquals(token.id_token, idToken);
+    const earlier = unverifiedJwt({ ...CLAIMS, ...original });
+    assertEquals((await refresh(earlier, idToken)).token.id_token, idToken);
   }
 });
 
 Deno.test("refreshSession() checks no ID token where there is nothing to compare it with", async () => {
-  for (
-    const [earlier, fresh] of [
-      // The same one again, which has expired.
-      [unverifiedJwt(CLAIMS), unverifiedJwt(CLAIMS)],
-      ["opaque", "another"],
-      ["a.b.c.d.e", "f.g.h.i.j"],
-      [unverifiedJwt({ sub: "ada" }), unverifiedJwt(FRESH)],
-    ]
-  ) {
-    const { token } = await refresh(earlier, fresh);
-    assertEquals(token.id_token, fresh);
+  const rows = [
+    // The same one again, which has expired.
+    [EARLIER, EARLIER],
+    ["opaque", "another"],
+    ["a.b.c.d.e", "f.g.h.i.j"],
+    [unverifiedJwt({ sub: "ada" }), unverifiedJwt(FRESH)],
+  ];
+  for (const [earlier, fresh] of rows) {
+    assertEquals((await refresh(earlier, fresh)).token.id_token, fresh);
   }
 });
 
@@ -99,23 +94,18 @@ const REFUSED: [problem: string, claims: Record<string, unknown>][] = [
 for (const [problem, claims] of REFUSED) {
   Deno.test(`refreshSession() refuses an ID token by its ${problem}: ${JSON.stringify(claims)}`, async () => {
     const idToken = unverifiedJwt({ ...FRESH, ...claims });
-    await assertRejectsCode(
-      () => refresh(unverifiedJwt(CLAIMS), idToken),
-      "invalid_id_token",
-      problem,
-    );
+    const call = () => refresh(EARLIER, idToken);
+    await assertRejectsCode(call, "invalid_id_token", problem);
   });
 }
 
 Deno.test("refreshSession() refuses an ID token that is no JWT, where the session has one", async () => {
-  await assertRejectsCode(
-    () => refresh(unverifiedJwt(CLAIMS), "opaque"),
-    "invalid_id_token",
-  );
+  const call = () => refresh(EARLIER, "opaque");
+  await assertRejectsCode(call, "invalid_id_token");
 });
 
 Deno.test("createAuthorizedFetch() has the user sign in after a refresh for another user, and uses none of its tokens", async () => {
-  const session = sessionWith(unverifiedJwt(CLAIMS));
+  const session = sessionWith(EARLIER);
   const store = memoryStore(session);
   const answer = {
     access_token: "a-token-of-eve",
@@ -123,23 +113,19 @@ Deno.test("createAuthorizedFetch() has the user sign in after a refresh for anot
     id_token: unverifiedJwt({ ...FRESH, sub: "eve" }),
   };
   let stored: ISession | null | undefined;
-  const { api, received } = resourceFetch(
-    ({ url, headers }) =>
-      url.endsWith("/token")
-        ? Response.json(answer)
-        : url === MCP && headers.get("Authorization") !== "Bearer a3"
-        ? new Response(null, { status: 401 })
-        : undefined,
-    {
-      store,
-      now,
-      authorize: async () => {
-        stored = await store.load();
-        const token = { access_token: "a3", token_type: "Bearer" };
-        return { ...SESSION, token };
-      },
+  const { api, received } = resourceFetch(({ url, headers }) => {
+    if (url.endsWith("/token")) return Response.json(answer);
+    const isAccepted = headers.get("Authorization") === "Bearer a3";
+    if (url !== MCP || isAccepted) return undefined;
+    return new Response(null, { status: 401 });
+  }, {
+    ...{ store, now },
+    async authorize() {
+      stored = await store.load();
+      const token = { access_token: "a3", token_type: "Bearer" };
+      return { ...SESSION, token };
     },
-  );
+  });
   assertEquals((await api(MCP)).status, 200);
   // It stays until there is another one.
   assertEquals(stored, session);

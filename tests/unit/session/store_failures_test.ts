@@ -66,53 +66,60 @@ const START: ISession = {
   token: { access_token: "a0", token_type: "Bearer", refresh_token: "r1" },
 };
 
+/** A fetch with this store at a server that rotates refresh tokens. */
+function fetchWith(store: ISessionStore, server = rotating()) {
+  return { server, store, ...resourceFetch(server.respond, { store }) };
+}
+
+/** A store of `START` whose lock does this with a task. */
+const locking = (
+  lock: NonNullable<ISessionStore["lock"]>,
+): ISessionStore => ({
+  ...memoryStore(START),
+  lock,
+});
+
 /** A fetch whose token has just been refreshed, and could not be saved. */
 async function withUnsaved() {
-  const server = rotating();
   const { store, ...rest } = faulty(START);
-  const { api, received } = resourceFetch(server.respond, {
-    store,
-  });
+  const { api, urls } = fetchWith(store);
   rest.faults.save = fail;
-  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals(await statusOf(api(MCP)), 200);
   assertEquals((await api.session())!.token.refresh_token, "r2");
   assertEquals(await rest.inner.load(), START);
   Object.assign(rest.counts, { load: 0, save: 0, lock: 0 });
-  received.length = 0;
-  return { api, received, ...rest };
+  urls.length = 0;
+  return { api, urls, ...rest };
 }
 
 /** Makes calls at the same time, which must all succeed. */
 async function callAll(api: IAuthorizedFetch, count: number) {
-  const calls = Array.from(
-    { length: count },
-    async () => await statusOf(await api(MCP)),
-  );
+  const calls = Array.from({ length: count }, () => statusOf(api(MCP)));
   assertEquals(await Promise.all(calls), Array(count).fill(200));
 }
 
 Deno.test("createAuthorizedFetch() keeps a refreshed session while the store can be neither written nor read", async () => {
   const server = rotating();
   const { store, faults, inner } = faulty(START);
-  const { api, received } = resourceFetch((one) => {
+  const { api, urls } = resourceFetch((one) => {
     if (one.url === TOKEN_ENDPOINT) faults.save = faults.load = fail;
     return server.respond(one);
   }, { store });
-  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals(await statusOf(api(MCP)), 200);
   delete faults.save;
   delete faults.load;
-  received.length = 0;
+  urls.length = 0;
   // A second use of the former refresh token could revoke all tokens of the user.
-  assertEquals(await statusOf(await api(MCP)), 200);
-  assertEquals(received.map(({ url }) => url), [MCP]);
+  assertEquals(await statusOf(api(MCP)), 200);
+  assertEquals(urls, [MCP]);
   await api.save((await api.session())!);
   assertEquals((await inner.load())!.token.refresh_token, "r2");
 });
 
 Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session that could not be saved", async () => {
-  const { api, received, counts, faults, inner } = await withUnsaved();
+  const { api, urls, counts, faults, inner } = await withUnsaved();
   await callAll(api, 100);
-  assertEquals(received.length, 100);
+  assertEquals(urls.length, 100);
   assertEquals([counts.save, counts.lock], [1, 1]);
   // The next calls try again.
   delete faults.save;
@@ -173,25 +180,15 @@ Deno.test("createAuthorizedFetch() remembers that a refresh token is invalid whe
 });
 
 Deno.test("createAuthorizedFetch() returns the result of a task although its lock cannot be released", async () => {
-  const server = rotating();
-  const store: ISessionStore = {
-    ...memoryStore(START),
-    async lock(task) {
-      await task();
-      return await fail();
-    },
-  };
-  const { api } = resourceFetch(server.respond, { store });
-  assertEquals(await statusOf(await api(MCP)), 200);
+  const { api, server } = fetchWith(locking(async (task) => {
+    await task();
+    return await fail();
+  }));
+  assertEquals(await statusOf(api(MCP)), 200);
   // Neither does the next renewal, nor save() and revoke().
-  server.state.count++;
-  const token = {
-    access_token: "a3",
-    token_type: "Bearer",
-    refresh_token: "r3",
-  };
+  const token = server.issue();
   await api.save({ ...SESSION, token });
-  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals(await statusOf(api(MCP)), 200);
   assertEquals((await api.session())!.token, token);
   await api.revoke().catch(() => {});
   assertEquals(await api.session(), undefined);
@@ -201,38 +198,28 @@ Deno.test("createAuthorizedFetch() waits for a lock that is released, and leaves
   const server = rotating();
   const released = deferred<void>();
   let isReleased = false;
-  const store: ISessionStore = {
-    ...memoryStore(START),
-    async lock(task) {
-      const result = await task();
-      await released.promise;
-      isReleased = true;
-      return result;
-    },
-  };
+  const store = locking(async (task) => {
+    const result = await task();
+    await released.promise;
+    isReleased = true;
+    return result;
+  });
   const { api, urls } = resourceFetch((one) => {
-    if (one.url === TOKEN_ENDPOINT) {
-      void turn().then(() => released.resolve());
-    }
+    if (one.url === TOKEN_ENDPOINT) void turn().then(() => released.resolve());
     return server.respond(one);
   }, { store });
   using timers = countTimers();
-  assertEquals(await statusOf(await api(MCP)), 200);
+  assertEquals(await statusOf(api(MCP)), 200);
   assertEquals([isReleased, urls.length], [true, 3]);
   assertEquals(timers.running.size, 0);
 });
 
 Deno.test("createAuthorizedFetch() finishes a refresh whose lock is lost", async () => {
-  const server = rotating();
-  const store: ISessionStore = {
-    ...memoryStore(START),
-    lock(task) {
-      task().catch(() => {});
-      return Promise.reject(new Error("The lock is lost"));
-    },
-  };
-  const { api } = resourceFetch(server.respond, { store });
-  assertEquals(await statusOf(await api(MCP)), 200);
+  const { api, store } = fetchWith(locking((task) => {
+    task().catch(() => {});
+    return Promise.reject(new Error("The lock is lost"));
+  }));
+  assertEquals(await statusOf(api(MCP)), 200);
   assertEquals((await store.load())!.token.refresh_token, "r2");
 });
 
@@ -241,9 +228,9 @@ Deno.test("createAuthorizedFetch() fails with what the lock throws before the ta
   const reason = new Error("READONLY");
   faults.lock = () => Promise.reject(reason);
   const { api } = resourceFetch(() => undefined, { store });
-  assertEquals(await assertRejects(() => api.authorize()), reason);
-  assertEquals(await assertRejects(() => api.save(SESSION)), reason);
-  assertEquals(await assertRejects(() => api.revoke()), reason);
+  for (const call of [api.authorize, () => api.save(SESSION), api.revoke]) {
+    assertEquals(await assertRejects(() => call()), reason);
+  }
 });
 
 type Call = (api: IAuthorizedFetch, signal: AbortSignal) => Promise<unknown>;
