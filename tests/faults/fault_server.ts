@@ -3,16 +3,13 @@
  * so that a response can be wrong in every way. Runs on Deno and on Node.
  */
 
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { ICertificate } from "./certificate.ts";
 
 /** A request as it came in. */
-export interface IFaultRequest {
-  readonly method: string;
+interface IFaultRequest {
   readonly path: string;
-  /** Header fields, names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -51,99 +48,44 @@ export interface IFaultServer {
   close(): Promise<void>;
 }
 
-/** How a server is started. */
-export interface IFaultServerOptions {
-  /** IP address to listen on; 127.0.0.1 when absent. */
-  host?: string;
-  /** Makes it a TLS server. */
-  certificate?: ICertificate;
-}
-
 const HEAD_END = "\r\n\r\n";
 
 /** The request in these bytes, once all of it is there. */
 function parseRequest(bytes: string): IFaultRequest | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd === -1) return undefined;
-  const [start = "", ...lines] = bytes.slice(0, headEnd).split("\r\n");
-  const [method = "", path = ""] = start.split(" ");
-  const headers = Object.fromEntries(lines.map((line) => {
-    const colon = line.indexOf(":");
-    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-  }));
+  const head = bytes.slice(0, headEnd);
   const body = bytes.slice(headEnd + HEAD_END.length);
-  const isChunked = headers["transfer-encoding"] === "chunked";
-  const isWhole = isChunked
+  const [, length = 0] = /^content-length: *(\d+)/im.exec(head) ?? [];
+  const isWhole = /^transfer-encoding: *chunked/im.test(head)
     ? body.endsWith("0" + HEAD_END)
-    : body.length >= Number(headers["content-length"] ?? 0);
-  return isWhole ? { method, path, headers, body } : undefined;
+    : body.length >= Number(length);
+  return isWhole ? { path: head.split(" ")[1] ?? "", body } : undefined;
 }
 
-class FaultServer implements IFaultServer {
-  readonly requests: IFaultRequest[] = [];
-  readonly #sockets = new Set<Socket>();
-  readonly #asked = new Set<Socket>();
-  readonly #timers = new Set<ReturnType<typeof setInterval>>();
-  readonly #server: Server;
-  readonly #play: Play;
-  readonly #scheme: string;
-  #onClose = () => {};
-  origin = "";
+/**
+ * Starts a server that responds to every request by this play: on this IP address, and
+ * with TLS if there is a certificate.
+ */
+export async function startFaultServer(
+  play: Play,
+  { host = "127.0.0.1", certificate }: {
+    host?: string;
+    certificate?: ICertificate;
+  } = {},
+): Promise<IFaultServer> {
+  const requests: IFaultRequest[] = [];
+  const sockets = new Set<Socket>();
+  const asked = new Set<Socket>();
+  const timers = new Set<ReturnType<typeof setInterval>>();
+  let onClose = () => {};
 
-  constructor(play: Play, { certificate }: IFaultServerOptions) {
-    this.#play = play;
-    this.#scheme = certificate ? "https" : "http";
-    const accept = (socket: Socket) => this.#accept(socket);
-    this.#server = certificate
-      ? createTlsServer(certificate, accept)
-      : createServer(accept);
-    // A client that does not trust the certificate breaks the handshake off.
-    this.#server.on("tlsClientError", () => {});
-  }
-
-  async listen(host: string): Promise<this> {
-    await new Promise<void>((resolve) =>
-      this.#server.listen(0, host, () => resolve())
-    );
-    const address = this.#server.address();
-    const port = typeof address === "object" ? address?.port : undefined;
-    const name = host.includes(":") ? `[${host}]` : host;
-    this.origin = `${this.#scheme}://${name}:${port}`;
-    return this;
-  }
-
-  get open(): number {
-    return this.#asked.size;
-  }
-
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket);
-    let received = "";
-    let isPlaying = false;
-    socket.on("error", () => {});
-    socket.on("close", () => {
-      this.#sockets.delete(socket);
-      this.#asked.delete(socket);
-      this.#onClose();
-    });
-    socket.on("data", (data: Uint8Array) => {
-      if (isPlaying) return;
-      for (const byte of data) received += String.fromCharCode(byte);
-      const request = parseRequest(received);
-      if (!request) return;
-      isPlaying = true;
-      this.requests.push(request);
-      this.#asked.add(socket);
-      this.#perform(socket, request);
-    });
-  }
-
-  async #perform(socket: Socket, request: IFaultRequest): Promise<void> {
+  function stageOf(socket: Socket, request: IFaultRequest): IStage {
     const isOpen = () => !socket.destroyed && socket.writable;
-    const stage: IStage = {
+    return {
       request,
-      count: this.requests.length,
-      origin: this.origin,
+      count: requests.length,
+      origin,
       get isOpen() {
         return isOpen();
       },
@@ -161,36 +103,61 @@ class FaultServer implements IFaultServer {
       reset: () => void socket.resetAndDestroy(),
       every: (milliseconds, task) => {
         const timer = setInterval(task, milliseconds);
-        this.#timers.add(timer);
+        timers.add(timer);
         socket.on("close", () => clearInterval(timer));
       },
     };
-    await this.#play(stage);
   }
 
-  async drained(milliseconds: number): Promise<boolean> {
-    if (this.open === 0) return true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    return await new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), milliseconds);
-      this.#onClose = () => {
-        if (this.open === 0) resolve(true);
-      };
-    }).finally(() => clearTimeout(timer));
+  function accept(socket: Socket): void {
+    sockets.add(socket);
+    let received = "";
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      sockets.delete(socket);
+      asked.delete(socket);
+      onClose();
+    });
+    socket.on("data", (data: Uint8Array) => {
+      if (asked.has(socket)) return;
+      for (const byte of data) received += String.fromCharCode(byte);
+      const request = parseRequest(received);
+      if (!request) return;
+      requests.push(request);
+      asked.add(socket);
+      void play(stageOf(socket, request));
+    });
   }
 
-  async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
-}
-
-/** Starts a server that responds to every request by this play. */
-export async function startFaultServer(
-  play: Play,
-  options: IFaultServerOptions = {},
-): Promise<IFaultServer> {
-  const server = new FaultServer(play, options);
-  return await server.listen(options.host ?? "127.0.0.1");
+  const server = certificate
+    ? createTlsServer(certificate, accept)
+    : createServer(accept);
+  // A client that does not trust the certificate breaks the handshake off.
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  const name = host.includes(":") ? `[${host}]` : host;
+  const origin = `${certificate ? "https" : "http"}://${name}:${port}`;
+  return {
+    origin,
+    requests,
+    get open() {
+      return asked.size;
+    },
+    async drained(milliseconds) {
+      if (asked.size === 0) return true;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      return await new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), milliseconds);
+        onClose = () => {
+          if (asked.size === 0) resolve(true);
+        };
+      }).finally(() => clearTimeout(timer));
+    },
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
 }
