@@ -13,7 +13,6 @@ import { run, temporaryDirectory } from "./support/process.ts";
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const SCENARIO_COUNT = 33;
 const AT_ONCE = 2;
-const PREFIX = "auth/";
 
 // The client and the suite have shorter timeouts of their own.
 const SCENARIO_SECONDS = 60;
@@ -85,20 +84,16 @@ function toLine(outcome: IOutcome): string {
 
 /** Explains an outcome that did not pass. */
 function explain(outcome: IOutcome): string {
-  const lines = ["FAILURE", "WARNING"].flatMap((status) =>
+  const checks = ["FAILURE", "WARNING"].flatMap((status) =>
     having(status, outcome).map(({ id, description, errorMessage }) =>
       `  ${status} ${id}: ${errorMessage ?? description}`
     )
   );
-  const section = (title: string, output: string) =>
-    output.trim() ? [`  ${title}:`, output.trim().replace(/^/gm, "    ")] : [];
+  const output = outcome.complaint || (checks.length ? "" : outcome.report);
   return [
     `${outcome.scenario} failed:`,
-    ...lines,
-    ...section("The client", outcome.complaint),
-    ...(lines.length === 0 && outcome.complaint === ""
-      ? section("The suite", outcome.report)
-      : []),
+    ...checks,
+    output.trim().replace(/^/gm, "    "),
   ].join("\n");
 }
 
@@ -162,14 +157,10 @@ async function runScenario(scenario: string): Promise<IOutcome> {
 
 /** Returns the selected scenarios by the suite's names; all without a selection. */
 function choose(all: string[], names: string[]): string[] {
-  const wanted = names.map((name) =>
-    name.startsWith(PREFIX) ? name : PREFIX + name
-  );
+  const wanted = names.map((name) => `auth/${name.replace(/^auth\//, "")}`);
   const unknown = wanted.filter((name) => !all.includes(name));
-  if (unknown.length > 0) {
-    throw new Error(`No such scenario: ${unknown.join(", ")}`);
-  }
-  return wanted.length > 0 ? wanted : all;
+  if (unknown.length === 0) return wanted.length > 0 ? wanted : all;
+  throw new Error(`No such scenario: ${unknown.join(", ")}`);
 }
 
 async function main(): Promise<boolean> {
@@ -178,20 +169,16 @@ async function main(): Promise<boolean> {
   const start = performance.now();
   const scenarios = choose(await listScenarios(), names);
   console.log(`${SUITE}\n`);
-  const runs: Promise<IOutcome>[] = [];
-  for (const scenario of scenarios) {
-    const before = runs[runs.length - AT_ONCE];
-    runs.push((async () => {
-      await before;
-      return await runScenario(scenario);
-    })());
-  }
   const outcomes: IOutcome[] = [];
-  for (const run of runs) {
-    const outcome = await run;
-    console.log(toLine(outcome));
-    outcomes.push(outcome);
-  }
+  const left = scenarios.values();
+  const runOthers = async () => {
+    for (const scenario of left) {
+      const outcome = await runScenario(scenario);
+      console.log(toLine(outcome));
+      outcomes.push(outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, runOthers));
 
   const failed = outcomes.filter((outcome) => !hasPassed(outcome));
   for (const outcome of failed) console.error(`\n${explain(outcome)}`);
