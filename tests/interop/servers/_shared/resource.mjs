@@ -56,5 +56,5 @@ export function serve(
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
-  }).listen(PORT, "127.0.0.1", () => console.log(resource));
+  }).listen(PORT, "127.0.0.1", () => process.stdout.write(`${resource}\n`));
 }
