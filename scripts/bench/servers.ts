@@ -53,31 +53,33 @@ function serverMetadata(issuer: string, origin: string) {
 
 function resourceServer(
   { headers }: Request,
-  url: URL,
+  { origin, pathname }: URL,
   issuer: string,
 ): Response {
   const metadata = "/.well-known/oauth-protected-resource/mcp";
-  switch (url.pathname) {
-    case "/mcp":
-      if (headers.get("authorization") === `Bearer ${ACCESS_TOKEN}`) {
-        return json({ ok: true });
-      }
-      return new Response(null, {
-        status: 401,
-        headers: {
-          "WWW-Authenticate":
-            `Bearer resource_metadata="${url.origin}${metadata}", scope="files:read"`,
-        },
-      });
-    case metadata:
-      return json({
-        resource: `${url.origin}/mcp`,
-        authorization_servers: [issuer],
-        scopes_supported: ["files:read"],
-      });
-    default:
-      return new Response("Not found", { status: 404 });
+  if (pathname === metadata) {
+    return json({
+      resource: `${origin}/mcp`,
+      authorization_servers: [issuer],
+      scopes_supported: ["files:read"],
+    });
   }
+  if (headers.get("authorization") === `Bearer ${ACCESS_TOKEN}`) {
+    return json({ ok: true });
+  }
+  const challenge =
+    `Bearer resource_metadata="${origin}${metadata}", scope="files:read"`;
+  return new Response(null, {
+    status: 401,
+    headers: { "WWW-Authenticate": challenge },
+  });
+}
+
+/** Responds only to a client that has sent all of these. */
+function requiring(params: URLSearchParams, names: string[], good: Response) {
+  return names.every((name) => params.get(name))
+    ? good
+    : json({ error: "invalid_request" }, 400);
 }
 
 function authorize({ searchParams, origin }: URL): Response {
@@ -85,30 +87,33 @@ function authorize({ searchParams, origin }: URL): Response {
   redirect.searchParams.set("code", "c0de-of-the-benchmark");
   redirect.searchParams.set("state", searchParams.get("state") ?? "");
   redirect.searchParams.set("iss", origin);
-  const isComplete = ["client_id", "code_challenge", "resource", "scope"]
-    .every((name) => searchParams.get(name));
-  return isComplete
-    ? new Response(null, {
-      status: 302,
-      headers: { Location: redirect.href },
-    })
-    : json({ error: "invalid_request" }, 400);
+  const headers = { Location: redirect.href };
+  return requiring(
+    searchParams,
+    ["client_id", "code_challenge", "resource", "scope"],
+    new Response(null, { status: 302, headers }),
+  );
 }
 
 async function token(request: Request): Promise<Response> {
-  const form = new URLSearchParams(await request.text());
-  const isComplete = form.get("code") === "c0de-of-the-benchmark" &&
-    ["grant_type", "client_id", "redirect_uri", "code_verifier", "resource"]
-      .every((name) => form.get(name));
-  return isComplete
-    ? json({
+  return requiring(
+    new URLSearchParams(await request.text()),
+    [
+      "grant_type",
+      "client_id",
+      "code",
+      "redirect_uri",
+      "resource",
+      "code_verifier",
+    ],
+    json({
       access_token: ACCESS_TOKEN,
       token_type: "bearer",
       expires_in: 3600,
       refresh_token: "rt-of-the-benchmark",
       scope: "files:read",
-    })
-    : json({ error: "invalid_request" }, 400);
+    }),
+  );
 }
 
 async function authorizationServer(

@@ -1,5 +1,10 @@
 /** Options of oidc-provider for a resource that it knows. */
-export const optionsFor = (audience, scopes, features) => ({
+export const optionsFor = (
+  audience,
+  scopes,
+  features,
+  accessTokenFormat = "opaque",
+) => ({
   scopes: ["openid", "offline_access", ...scopes],
   issueRefreshToken: (_ctx, client) =>
     client.grantTypeAllowed("refresh_token"),
@@ -11,7 +16,7 @@ export const optionsFor = (audience, scopes, features) => ({
       getResourceServerInfo: () => ({
         scope: scopes.join(" "),
         audience,
-        accessTokenFormat: "opaque",
+        accessTokenFormat,
       }),
     },
     ...features,

@@ -3,27 +3,13 @@ import { MCPServer, MCPTool, OAuthAuthProvider } from "mcp-framework";
 import { setTimeout } from "node:timers/promises";
 import Provider from "oidc-provider";
 import { z } from "zod";
+import { optionsFor } from "../_shared/provider_options.mjs";
+import { origin, upstream as issuer } from "../_shared/resource.mjs";
 
 const { PORT, UPSTREAM_PORT } = process.env;
-const origin = `http://127.0.0.1:${PORT}`;
-const issuer = `http://127.0.0.1:${UPSTREAM_PORT}`;
 
-const provider = new Provider(issuer, {
-  scopes: ["openid", "offline_access", "mcp:read"],
-  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
-  features: {
-    registration: { enabled: true },
-    revocation: { enabled: true },
-    resourceIndicators: {
-      enabled: true,
-      getResourceServerInfo: () => ({
-        scope: "mcp:read",
-        audience: origin,
-        accessTokenFormat: "jwt",
-      }),
-    },
-  },
-});
+const options = optionsFor(origin, ["mcp:read"], {}, "jwt");
+const provider = new Provider(issuer, options);
 provider.listen(UPSTREAM_PORT, "127.0.0.1");
 
 const server = new MCPServer({
