@@ -23,15 +23,16 @@ const RECEIVERS = [
 for (const { create, refused } of RECEIVERS) {
   Deno.test(`${create.name}() refuses options that are not valid`, () => {
     using _page = fakeWindow("https://app.example/notes");
-    for (
-      const options of [
-        undefined,
-        {},
-        { redirectUri: "/callback" },
-        { redirectUri: "https://other.example/callback" },
-        ...refused.map((option) => ({ redirectUri, ...option })),
-      ]
-    ) assertThrowsCode(() => create(untyped(options)), "invalid_argument");
+    const rows = [
+      undefined,
+      {},
+      { redirectUri: "/callback" },
+      { redirectUri: "https://other.example/callback" },
+      ...refused.map((option) => ({ redirectUri, ...option })),
+    ];
+    for (const options of rows) {
+      assertThrowsCode(() => create(untyped(options)), "invalid_argument");
+    }
   });
 
   Deno.test(`${create.name}() can be called on a server, where nobody can be visited`, async () => {

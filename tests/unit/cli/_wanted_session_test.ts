@@ -5,11 +5,7 @@ import { SESSION } from "../../support/resource.ts";
 
 /** Checks whether a token is renewed that expires at 1,000 s, some seconds before. */
 function isRenewed(lifetime: number, minTtl: number, secondsLeft: number) {
-  const token = {
-    ...SESSION.token,
-    expires_in: lifetime,
-    expires_at: 1_000,
-  };
+  const token = { ...SESSION.token, expires_in: lifetime, expires_at: 1_000 };
   const session = withMinTtl({ ...SESSION, token }, minTtl);
   return expires(session, "soon", {
     bearer: "access_token",

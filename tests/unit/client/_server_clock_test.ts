@@ -44,9 +44,7 @@ function serverWith(clock: IClock): Answer {
   return (request) => {
     const { ahead, date = ahead, nonce } = clock;
     const { errors = ["invalid_dpop_proof", "invalid_client"] } = clock;
-    const headers = {
-      ...(date !== null && { Date: dateOf(NOW + date) }),
-    };
+    const headers = { ...(date !== null && { Date: dateOf(NOW + date) }) };
     const refuse = (error: string, further = {}) =>
       Response.json({ error }, {
         status: 400,
@@ -138,12 +136,11 @@ Deno.test("fetchToken() repeats no request for another reason than the clock", a
 });
 
 Deno.test("fetchToken() says by how much the clocks differ if the server refuses its time too", async () => {
-  for (
-    const [date, text] of [
-      [90, "the clock of this machine is 90 s behind that of the server"],
-      [-90, "the clock of this machine is 90 s ahead of that of the server"],
-    ] as const
-  ) {
+  const rows = [
+    [90, "the clock of this machine is 90 s behind that of the server"],
+    [-90, "the clock of this machine is 90 s ahead of that of the server"],
+  ] as const;
+  for (const [date, text] of rows) {
     for (const signs of ["proof", "assertion"] as const) {
       const options = await signersOf(signs);
       const { iats, error } = await sent({ ahead: 500, date }, options);
@@ -167,12 +164,11 @@ Deno.test("fetchToken() explains the time of an assertion that it has not signed
   for (const [claims, ahead, text] of rows) {
     const headers = { Date: dateOf(NOW + ahead) };
     const assertion = jwt(claims);
-    for (
-      const [client, form] of [
-        [clientAssertion("c1", () => assertion), ""],
-        [undefined, `assertion=${assertion}`],
-      ] as const
-    ) {
+    const rows = [
+      [clientAssertion("c1", () => assertion), ""],
+      [undefined, `assertion=${assertion}`],
+    ] as const;
+    for (const [client, form] of rows) {
       const { result, requests } = await requestToken(
         () =>
           Response.json({ error: "invalid_grant" }, { status: 400, headers }),
@@ -193,11 +189,7 @@ async function calls(ahead: number, date: number, init?: RequestInit) {
   const token = { access_token: "a1", token_type: "DPoP" };
   const api = createAuthorizedFetch(MCP, {
     authorize: () => Promise.reject(new Error("The user was asked")),
-    store: memoryStore({
-      ...SESSION,
-      token,
-      dpopThumbprint: dpop.thumbprint,
-    }),
+    store: memoryStore({ ...SESSION, token, dpopThumbprint: dpop.thumbprint }),
     dpop,
     fetch: (_url, init) => {
       const proof = new Headers(init?.headers).get("DPoP") ?? "";

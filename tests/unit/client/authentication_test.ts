@@ -62,20 +62,19 @@ async function basicPair(...args: Parameters<typeof clientSecretBasic>) {
 }
 
 Deno.test("clientSecretBasic() form-encodes both parts by default", async () => {
-  for (
-    const [id, secret, encoded] of [
-      ["c1", "s1", "c1:s1"],
-      ["my client", "my secret", "my+client:my+secret"],
-      ["a:b", "c:d", "a%3Ab:c%3Ad"],
-      ["50%", "%41", "50%25:%2541"],
-      ["a+b", "c+d", "a%2Bb:c%2Bd"],
-      ["b\u00fccher", "gr\u00fc\u00dfe", "b%C3%BCcher:gr%C3%BC%C3%9Fe"],
-      ["\u{1f600}", "\u65e5", "%F0%9F%98%80:%E6%97%A5"],
-      ["a&b=c", "=&", "a%26b%3Dc:%3D%26"],
-      ["-._*", "~!'()", "-._*:%7E%21%27%28%29"],
-      ["https://c.example/m", "/?#", "https%3A%2F%2Fc.example%2Fm:%2F%3F%23"],
-    ] as const
-  ) {
+  const rows = [
+    ["c1", "s1", "c1:s1"],
+    ["my client", "my secret", "my+client:my+secret"],
+    ["a:b", "c:d", "a%3Ab:c%3Ad"],
+    ["50%", "%41", "50%25:%2541"],
+    ["a+b", "c+d", "a%2Bb:c%2Bd"],
+    ["b\u00fccher", "gr\u00fc\u00dfe", "b%C3%BCcher:gr%C3%BC%C3%9Fe"],
+    ["\u{1f600}", "\u65e5", "%F0%9F%98%80:%E6%97%A5"],
+    ["a&b=c", "=&", "a%26b%3Dc:%3D%26"],
+    ["-._*", "~!'()", "-._*:%7E%21%27%28%29"],
+    ["https://c.example/m", "/?#", "https%3A%2F%2Fc.example%2Fm:%2F%3F%23"],
+  ] as const;
+  for (const [id, secret, encoded] of rows) {
     assertEquals(await basicPair(id, secret), encoded);
     assertEquals(await basicPair(id, secret, { formEncode: true }), encoded);
     if (id.includes(":")) continue;
@@ -97,17 +96,16 @@ Deno.test("clientSecretBasic() rejects a colon in a clientId that is not form-en
 
 Deno.test("clientSecretBasic() has unencoded credentials as well, where it may try both", async () => {
   const issuer = "https://as.example";
-  for (
-    const [id, secret, formEncode, isOpen] of [
-      ["c1", "a/b", undefined, true],
-      ["c/1", "s", undefined, true],
-      ["c1", "~", undefined, true],
-      ["c1", "-._*aZ9", undefined, false],
-      ["c:1", "a/b", undefined, false],
-      ["c1", "a/b", true, false],
-      ["c1", "a/b", false, false],
-    ] as const
-  ) {
+  const rows = [
+    ["c1", "a/b", undefined, true],
+    ["c/1", "s", undefined, true],
+    ["c1", "~", undefined, true],
+    ["c1", "-._*aZ9", undefined, false],
+    ["c:1", "a/b", undefined, false],
+    ["c1", "a/b", true, false],
+    ["c1", "a/b", false, false],
+  ] as const;
+  for (const [id, secret, formEncode, isOpen] of rows) {
     const { unencoded } = clientSecretBasic(id, secret, { issuer, formEncode });
     assertEquals(unencoded !== undefined, isOpen, `${id}:${secret}`);
     if (!unencoded) continue;

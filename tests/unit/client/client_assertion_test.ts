@@ -120,13 +120,12 @@ Deno.test("privateKeyJwt() signs an assertion that jose verifies", async () => {
 });
 
 Deno.test("privateKeyJwt() uses audience, type and lifetimeSeconds, and omits kid by default", async () => {
-  for (
-    const [audience, aud] of [
-      ["urn:example:as", "urn:example:as"],
-      ["issuer", issuer],
-      ["token_endpoint", SERVER.token_endpoint],
-    ] as const
-  ) {
+  const rows = [
+    ["urn:example:as", "urn:example:as"],
+    ["issuer", issuer],
+    ["token_endpoint", SERVER.token_endpoint],
+  ] as const;
+  for (const [audience, aud] of rows) {
     const type = "client-authentication+jwt";
     const options = { issuer, audience, type, lifetimeSeconds: 300 };
     const { header, claims } = await signed(options);
@@ -140,14 +139,13 @@ Deno.test("privateKeyJwt() needs an issuer, except for a client metadata documen
   const document = "https://client.example/metadata.json";
   const { claims } = await signed({}, document);
   assertEquals([claims.iss, claims.aud], [document, issuer]);
-  for (
-    const [clientId, audience] of [
-      ["c1", undefined],
-      ["http://client.example/metadata.json", undefined],
-      [document, "token_endpoint"],
-      [document, issuer],
-    ] as const
-  ) {
+  const rows = [
+    ["c1", undefined],
+    ["http://client.example/metadata.json", undefined],
+    [document, "token_endpoint"],
+    [document, issuer],
+  ] as const;
+  for (const [clientId, audience] of rows) {
     assertThrowsCode(
       () => privateKeyJwt(clientId, privateKey, { audience }),
       "invalid_argument",
@@ -249,15 +247,14 @@ Deno.test("privateKeyJwt() rejects PEM of anything but a private key in PKCS #8"
   const short = pem.replace(/.{20}\n-----END/, "\n-----END");
   const damaged = privateKeyJwt("c1", short, { issuer });
   await assertInvalidArgument(() => bodyOf(damaged), "key");
-  for (
-    const key of [
-      await pemOf(privateKey, "EC PRIVATE KEY"),
-      await pemOf(privateKey, "ENCRYPTED PRIVATE KEY"),
-      pem.replace("M", "!"),
-      pem.slice(0, 100),
-      "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
-    ]
-  ) {
+  const rows = [
+    await pemOf(privateKey, "EC PRIVATE KEY"),
+    await pemOf(privateKey, "ENCRYPTED PRIVATE KEY"),
+    pem.replace("M", "!"),
+    pem.slice(0, 100),
+    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+  ];
+  for (const key of rows) {
     const error = assertThrowsCode(
       () => privateKeyJwt("c1", key, { issuer }),
       "invalid_argument",

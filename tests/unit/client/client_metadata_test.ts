@@ -11,12 +11,7 @@ const MINIMAL = {
   clientName: "My tool",
   redirectUris: ["http://127.0.0.1:33418/callback"],
 };
-const KEY = {
-  kty: "EC",
-  crv: "P-256",
-  x: "a".repeat(43),
-  y: "b".repeat(43),
-};
+const KEY = { kty: "EC", crv: "P-256", x: "a".repeat(43), y: "b".repeat(43) };
 
 Deno.test("buildClientMetadata() builds the document of a public native client", () => {
   assertEquals(buildClientMetadata(MINIMAL), {

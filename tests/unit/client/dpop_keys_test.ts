@@ -28,20 +28,19 @@ Deno.test("createDpop() rejects anything but a private key for signing and an ex
   const ecdh = await subtle.generateKey(ecdhOf, false, ["deriveBits"]);
   const hmacOf = { name: "HMAC", hash: "SHA-256" };
   const hmac = await subtle.generateKey(hmacOf, false, ["sign", "verify"]);
-  for (
-    const keyPair of [
-      {},
-      { privateKey },
-      { publicKey },
-      { privateKey: publicKey, publicKey: privateKey },
-      { privateKey, publicKey: privateKey },
-      { privateKey: publicKey, publicKey },
-      { privateKey: hmac, publicKey: hmac },
-      { privateKey: { type: "secret", usages: ["sign"] }, publicKey },
-      ecdh,
-      { privateKey, publicKey: await imported(publicKey, false, ["verify"]) },
-    ]
-  ) {
+  const rows = [
+    {},
+    { privateKey },
+    { publicKey },
+    { privateKey: publicKey, publicKey: privateKey },
+    { privateKey, publicKey: privateKey },
+    { privateKey: publicKey, publicKey },
+    { privateKey: hmac, publicKey: hmac },
+    { privateKey: { type: "secret", usages: ["sign"] }, publicKey },
+    ecdh,
+    { privateKey, publicKey: await imported(publicKey, false, ["verify"]) },
+  ];
+  for (const keyPair of rows) {
     const options = { keyPair: keyPair as CryptoKeyPair };
     await assertRejectsCode(
       () => createDpop(options),

@@ -156,10 +156,7 @@ Deno.test("registerClient() sends the given metadata and leaves it unchanged", a
   assertInstanceOf(signal, AbortSignal);
   assertEquals(rest, {
     method: "POST",
-    headers: {
-      Accept: "application/json",
-      "Content-Type": "application/json",
-    },
+    headers: { Accept: "application/json", "Content-Type": "application/json" },
     redirect: "manual",
   });
 });

@@ -154,12 +154,11 @@ for (const [what, start, code, rows] of ROWS) {
 }
 
 Deno.test("fetchDynamicRegistration() reports a body that is too large", async () => {
-  for (
-    const [status, start, code] of [
-      [201, INVALID, "response_too_large"],
-      [400, FAILED, "unexpected_status"],
-    ] as const
-  ) {
+  const rows = [
+    [201, INVALID, "response_too_large"],
+    [400, FAILED, "unexpected_status"],
+  ] as const;
+  for (const [status, start, code] of rows) {
     const respond = text('{"client_id":"c1"}', status);
     const error = await errorOf(respond, { maxBytes: 10 });
     const problem = " is larger than 10 bytes";

@@ -101,11 +101,12 @@ Deno.test("describeThrown() finds the reason by the messages of Deno, not by a U
       problem;
     const cause = new Error(message);
     // Older versions of Deno have the message in the error itself.
-    for (
-      const thrown of [
-        new TypeError(message),
-        new TypeError("fetch failed", { cause }),
-      ]
-    ) assertEquals(describeThrown(thrown).reason, reason, problem);
+    const rows = [
+      new TypeError(message),
+      new TypeError("fetch failed", { cause }),
+    ];
+    for (const thrown of rows) {
+      assertEquals(describeThrown(thrown).reason, reason, problem);
+    }
   }
 });

@@ -110,14 +110,13 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
   }
   // With an empty body, or `{}`.
   const bare = { request: "refresh", errorResponse: {} } as const;
-  for (
-    const [status, action] of [
-      [400, "reauthorize"],
-      [401, "reauthorize"],
-      [403, "give_up"],
-      [503, "retry"],
-    ] as const
-  ) {
+  const cases = [
+    [400, "reauthorize"],
+    [401, "reauthorize"],
+    [403, "give_up"],
+    [503, "retry"],
+  ] as const;
+  for (const [status, action] of cases) {
     assertEquals(actionOf("unexpected_status", { ...bare, status }), action);
   }
 });

@@ -21,16 +21,15 @@ Deno.test("findChallenge() accepts a response, headers, a string, or an object w
   ]);
   const get = (name: string) =>
     name.toLowerCase() === "www-authenticate" ? value : null;
-  for (
-    const source of [
-      new Response(null, { status: 401, headers }),
-      headers,
-      joined,
-      value,
-      { get },
-      { headers: { get } },
-    ]
-  ) {
+  const rows = [
+    new Response(null, { status: 401, headers }),
+    headers,
+    joined,
+    value,
+    { get },
+    { headers: { get } },
+  ];
+  for (const source of rows) {
     assertEquals(findChallenge(source), {
       scheme: "Bearer",
       params: { scope: "read" },
@@ -96,17 +95,16 @@ Deno.test("findChallenges() returns every challenge of the schemes, in order", (
 });
 
 Deno.test("findChallenge() reads headers that are not valid", () => {
-  for (
-    const value of [
-      'Bearer resource_metadata=https://api.example/m?a=b&c=d, Scope="read"',
-      'Bearer error="x" Scope="read"',
-      'Bearer Scope="read", scope="write"',
-      'Bearer Scope="read", (, x=y',
-      'Bearer Scope="read", x="y',
-      'Nego(tiate, Bearer Scope="read"',
-      'a=b, Bearer Scope="read"',
-    ]
-  ) {
+  const rows = [
+    'Bearer resource_metadata=https://api.example/m?a=b&c=d, Scope="read"',
+    'Bearer error="x" Scope="read"',
+    'Bearer Scope="read", scope="write"',
+    'Bearer Scope="read", (, x=y',
+    'Bearer Scope="read", x="y',
+    'Nego(tiate, Bearer Scope="read"',
+    'a=b, Bearer Scope="read"',
+  ];
+  for (const value of rows) {
     assert(challengeProblem(value) !== undefined, value);
     const challenge = findChallenge(value);
     assertEquals(challenge?.scheme, "Bearer", value);

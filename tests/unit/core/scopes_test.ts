@@ -133,13 +133,12 @@ Deno.test("missingScopes() returns what is required and not granted", () => {
 Deno.test("mergeScopes() and missingScopes() reject what is not a scope list", () => {
   for (const value of [1, true, {}, [1], ["a", null], new Set(["a"])]) {
     const list: ScopeList = untyped(value);
-    for (
-      const [call, name] of [
-        [() => mergeScopes("a", list), "scopes"],
-        [() => missingScopes("a", list), "granted"],
-        [() => missingScopes(list, "a"), "required"],
-      ] as const
-    ) {
+    const rows = [
+      [() => mergeScopes("a", list), "scopes"],
+      [() => missingScopes("a", list), "granted"],
+      [() => missingScopes(list, "a"), "required"],
+    ] as const;
+    for (const [call, name] of rows) {
       const message = `${name} must be a string or an array of strings`;
       assertInvalidArgument(call, message);
     }
@@ -175,10 +174,7 @@ Deno.test("selectScopes() prefers the challenge to the metadata of the resource"
     [{ resourceMetadata: lists({}) }, undefined],
     // The scopes of the authorization server are those of all its resources.
     [{ serverMetadata: lists(["x"]) }, undefined],
-    [
-      { serverMetadata: lists(["x"]), resourceMetadata: lists(["b"]) },
-      ["b"],
-    ],
+    [{ serverMetadata: lists(["x"]), resourceMetadata: lists(["b"]) }, ["b"]],
   ];
   for (const [options, expected] of rows) {
     selectScopes(options)?.push("more");
@@ -202,12 +198,13 @@ Deno.test("selectScopes() adds offline_access where it is wanted and listed", ()
   for (const [options, isAdded] of rows) {
     const text = JSON.stringify(options);
     const expected = isAdded ? ["a", "offline_access"] : ["a"];
-    for (
-      const source of [
-        { challenge: challenge("a") },
-        { resourceMetadata: lists(["a"]) },
-      ]
-    ) assertEquals(selectScopes({ ...options, ...source }), expected, text);
+    const rows = [
+      { challenge: challenge("a") },
+      { resourceMetadata: lists(["a"]) },
+    ];
+    for (const source of rows) {
+      assertEquals(selectScopes({ ...options, ...source }), expected, text);
+    }
     // Alone, it would replace the default of the server.
     assertEquals(selectScopes(options), undefined, text);
   }

@@ -378,10 +378,7 @@ Deno.test("discoverAuthorization() names both servers of a list if neither can b
 });
 
 Deno.test("discoverAuthorization() tries no other server than the caller has selected, and none that must not be used", async () => {
-  const down = {
-    [OAUTH]: text("Broken", 502),
-    [OPENID]: text("Broken", 502),
-  };
+  const down = { [OAUTH]: text("Broken", 502), [OPENID]: text("Broken", 502) };
   const rows: [string[], Partial<IDiscoverAuthorizationOptions>][] = [
     [LIST, { selectAuthorizationServer: ([first]) => first! }],
     [LIST, { authorizationServer: AS }],

@@ -39,10 +39,7 @@ const ACCEPTED: [target: string, url: string, resource: string][] = [
 for (const [target, url, resource] of ACCEPTED) {
   Deno.test(`discoverAuthorization() accepts ${resource} at ${url} for ${target}`, async () => {
     const found = await discovered(
-      {
-        [url]: prm({ resource }),
-        [OAUTH]: asm(),
-      },
+      { [url]: prm({ resource }), [OAUTH]: asm() },
       { challenge: `Bearer resource_metadata="${url}"` },
       target,
     );
@@ -81,13 +78,12 @@ for (const [target, url, resource, ownUrl] of ELSEWHERE) {
     assertEquals(codes(found.attempts).slice(0, 1), ["identifier_mismatch"]);
 
     // Nothing is assumed if it is missing, or if it is that of another resource.
-    for (
-      const answer of [
-        text("Not found", 404),
-        prm({ resource: "https://evil.example" }),
-        text("No JSON", 200),
-      ]
-    ) {
+    const rows = [
+      text("Not found", 404),
+      prm({ resource: "https://evil.example" }),
+      text("No JSON", 200),
+    ];
+    for (const answer of rows) {
       const { error, code, urls } = await undiscovered(
         { [url]: tenant, [ownUrl]: answer },
         { challenge },

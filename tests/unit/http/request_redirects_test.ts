@@ -75,13 +75,12 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
 });
 
 Deno.test("a response that fetch brings from another origin is refused and closed", async () => {
-  for (
-    const url of [
-      "https://evil.example/s3cret",
-      "https://api.example:8443/1",
-      "http://api.example/1",
-    ]
-  ) {
+  const rows = [
+    "https://evil.example/s3cret",
+    "https://api.example:8443/1",
+    "http://api.example/1",
+  ];
+  for (const url of rows) {
     for (const exchange of [GET, POST]) {
       const cancelled = deferred<string>();
       const body = new ReadableStream({

@@ -117,11 +117,7 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
     ...[{ body: null }, { body: "text" }, { body: {} }].map((
       members,
     ): typeof rows[number] => [{ ...members, text: body }, "text", ""]),
-    [
-      { body: new ReadableStream(), bodyUsed: true, text: body },
-      "text",
-      "",
-    ],
+    [{ body: new ReadableStream(), bodyUsed: true, text: body }, "text", ""],
   ];
   for (const [members, read, message] of rows) {
     const reads: string[] = [];
@@ -142,11 +138,7 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
 Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSON", async () => {
   const rows: [cause: Error, token: string, problem: string][] = [
     [new SyntaxError("Not JSON"), "invalid_response", "is not JSON"],
-    [
-      new TypeError("Cable cut"),
-      "network_error",
-      "cannot be read to its end",
-    ],
+    [new TypeError("Cable cut"), "network_error", "cannot be read to its end"],
   ];
   for (const [cause, token, problem] of rows) {
     const answer = () => minimal({ json: () => Promise.reject(cause) });

@@ -6,41 +6,36 @@ const TARGET = "https://as.example/?a=$&b=1";
 const RUNDLL = "\\System32\\rundll32.exe";
 
 Deno.test("browserCommands() returns the commands of the platform, on Windows by its path", () => {
-  for (
-    const [platform, env, ...commands] of [
-      ["darwin", {}, ["open", TARGET]],
-      ["linux", { SystemRoot: "D:\\Windows", BROWSER: "" }, [
-        "xdg-open",
-        TARGET,
-      ]],
-      ["win32", { SystemRoot: "D:\\Windows" }, [
-        `D:\\Windows${RUNDLL}`,
-        HANDLER,
-        TARGET,
-      ]],
-      ["win32", {}, [`C:\\Windows${RUNDLL}`, HANDLER, TARGET]],
-      [
-        "linux",
-        { WSL_DISTRO_NAME: "Debian" },
-        ["wslview", TARGET],
-        ["/mnt/c/Windows/System32/rundll32.exe", HANDLER, TARGET],
-        ["xdg-open", TARGET],
-      ],
-    ] as const
-  ) {
+  const rows = [
+    ["darwin", {}, ["open", TARGET]],
+    ["linux", { SystemRoot: "D:\\Windows", BROWSER: "" }, ["xdg-open", TARGET]],
+    ["win32", { SystemRoot: "D:\\Windows" }, [
+      `D:\\Windows${RUNDLL}`,
+      HANDLER,
+      TARGET,
+    ]],
+    ["win32", {}, [`C:\\Windows${RUNDLL}`, HANDLER, TARGET]],
+    [
+      "linux",
+      { WSL_DISTRO_NAME: "Debian" },
+      ["wslview", TARGET],
+      ["/mnt/c/Windows/System32/rundll32.exe", HANDLER, TARGET],
+      ["xdg-open", TARGET],
+    ],
+  ] as const;
+  for (const [platform, env, ...commands] of rows) {
     assertEquals(browserCommands(platform, env, TARGET), [...commands]);
   }
 });
 
 Deno.test("browserCommands() begins with the commands in $BROWSER", () => {
-  for (
-    const [BROWSER, ...commands] of [
-      ["firefox", ["firefox", TARGET]],
-      ["/a b/firefox", ["/a b/firefox", TARGET], ["/a", "b/firefox", TARGET]],
-      ["w3m::firefox", ["w3m", TARGET], ["firefox", TARGET]],
-      ["a --new=%s -x", ["a", `--new=${TARGET}`, "-x"]],
-    ] as const
-  ) {
+  const rows = [
+    ["firefox", ["firefox", TARGET]],
+    ["/a b/firefox", ["/a b/firefox", TARGET], ["/a", "b/firefox", TARGET]],
+    ["w3m::firefox", ["w3m", TARGET], ["firefox", TARGET]],
+    ["a --new=%s -x", ["a", `--new=${TARGET}`, "-x"]],
+  ] as const;
+  for (const [BROWSER, ...commands] of rows) {
     assertEquals(
       browserCommands("linux", { BROWSER }, TARGET),
       [...commands, ["xdg-open", TARGET]],

@@ -38,14 +38,13 @@ Deno.test("patientOperations() fails with the last error after a second", async 
 });
 
 Deno.test("patientOperations() fails at once with other errors, and elsewhere than on Windows", async () => {
-  for (
-    const [platform, code] of [
-      ["win32", "ENOSPC"],
-      ["win32", "ENOENT"],
-      ["linux", "EPERM"],
-      ["darwin", "EACCES"],
-    ] as const
-  ) {
+  const rows = [
+    ["win32", "ENOSPC"],
+    ["win32", "ENOENT"],
+    ["linux", "EPERM"],
+    ["darwin", "EACCES"],
+  ] as const;
+  for (const [platform, code] of rows) {
     const { files, calls, delays } = operationsThat(platform, [code]);
     await assertRejects(() => files.rename("a.tmp", "a"), Error, code);
     assertEquals([calls.length, delays], [1, []]);

@@ -41,14 +41,13 @@ Deno.test("createLoopbackReceiver() shares the listener of a port, by state", as
   assertEquals(await respond(b!.redirectUri, "code=2&state=b"), [200, "R2"]);
   assertEquals((await visits[1]!).search, "?code=2&state=b");
   // Of no receiver, of one that has ended, and at the path of another receiver.
-  for (
-    const [uri, state] of [
-      [a!.redirectUri, "foreign"],
-      [a!.redirectUri, "b"],
-      [a!.redirectUri, "c"],
-      [c!.redirectUri, "a"],
-    ]
-  ) {
+  const rows = [
+    [a!.redirectUri, "foreign"],
+    [a!.redirectUri, "b"],
+    [a!.redirectUri, "c"],
+    [c!.redirectUri, "a"],
+  ];
+  for (const [uri, state] of rows) {
     assertEquals((await respond(uri!, `code=1&state=${state}`))[0], 404);
   }
   assertEquals((await respond(c!.redirectUri, "code=3&state=c"))[0], 200);

@@ -94,19 +94,18 @@ Deno.test("createLoopbackReceiver() opens the browser and returns the authorizat
 Deno.test("createLoopbackReceiver() responds to other requests with 404 and goes on waiting", async () => {
   const statuses: number[] = [];
   const { visit, redirectUri } = await startVisit(async (uri) => {
-    for (
-      const [path, method] of [
-        ["/"],
-        ["/favicon.ico"],
-        ["/callback"],
-        ["/callback?code=c1"],
-        ["/callback?code=c1&state=other"],
-        ["/callback/?code=c1&state=s1"],
-        ["/other?code=c1&state=s1"],
-        ["/callback?code=c1&state=s1", "POST"],
-        ["/callback?code=c1&state=s1", "HEAD"],
-      ] as const
-    ) {
+    const rows = [
+      ["/"],
+      ["/favicon.ico"],
+      ["/callback"],
+      ["/callback?code=c1"],
+      ["/callback?code=c1&state=other"],
+      ["/callback/?code=c1&state=s1"],
+      ["/other?code=c1&state=s1"],
+      ["/callback?code=c1&state=s1", "POST"],
+      ["/callback?code=c1&state=s1", "HEAD"],
+    ] as const;
+    for (const [path, method] of rows) {
       const { response } = await browse(uri, path, method);
       statuses.push(response.status);
     }
@@ -203,13 +202,12 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
   // A document lists the usual port, a client that the caller has named may be registered
   // with it, and with bind only that is published.
   await using _usual = await occupy(33418);
-  for (
-    const [options, reason] of [
-      [{}, { isInDocument: true }],
-      [{}, { isNamed: true }],
-      [{ bind: "127.0.0.1" }, {}],
-    ] as const
-  ) {
+  const rows = [
+    [{}, { isInDocument: true }],
+    [{}, { isNamed: true }],
+    [{ bind: "127.0.0.1" }, {}],
+  ] as const;
+  for (const [options, reason] of rows) {
     await assertRejectsCode(
       () => createLoopbackReceiver(options).redirectUri(reason),
       "network_error",
@@ -360,16 +358,15 @@ Deno.test("createLoopbackReceiver() shows the page of the caller, or goes to its
 
 Deno.test("createLoopbackReceiver() prints the URL before it opens the browser", async () => {
   const opening = "Opening the browser. If no page appears, open this URL:";
-  for (
-    const [open, message] of [
-      [false, "Open this URL in a browser:"],
-      [() => {}, opening],
-      [() => Promise.reject(new Error("no browser")), opening],
-      [() => {
-        throw new Error("no permission");
-      }, opening],
-    ] as const
-  ) {
+  const rows = [
+    [false, "Open this URL in a browser:"],
+    [() => {}, opening],
+    [() => Promise.reject(new Error("no browser")), opening],
+    [() => {
+      throw new Error("no permission");
+    }, opening],
+  ] as const;
+  for (const [open, message] of rows) {
     const events: string[] = [];
     const { visit, redirectUri } = await startVisit(ignore, {
       open: open && (() => {
@@ -474,26 +471,25 @@ Deno.test("createLoopbackReceiver() rejects a visit without a redirect URI", asy
 });
 
 Deno.test("createLoopbackReceiver() checks its options", () => {
-  for (
-    const [options, message] of [
-      [{ port: -1 }, "port must be an integer from 0 to 65535"],
-      [{ port: 65_536 }, "port must be an integer from 0 to 65535"],
-      [{ host: "::1" }, 'host must be "127.0.0.1" or "localhost"'],
-      [
-        { path: "callback" },
-        "path must be an absolute path in canonical form, without query and fragment",
-      ],
-      [
-        { path: "/a?b" },
-        "path must be an absolute path in canonical form, without query and fragment",
-      ],
-      [{ open: true }, "open must be a function or false"],
-      [{ print: "x" }, "print must be a function"],
-      [{ title: "" }, "title must be a non-empty string"],
-      [{ timeoutMs: 0 }, "timeoutMs must be a positive number"],
-      [{ timeoutMs: NaN }, "timeoutMs must be a positive number"],
-    ] as const
-  ) {
+  const rows = [
+    [{ port: -1 }, "port must be an integer from 0 to 65535"],
+    [{ port: 65_536 }, "port must be an integer from 0 to 65535"],
+    [{ host: "::1" }, 'host must be "127.0.0.1" or "localhost"'],
+    [
+      { path: "callback" },
+      "path must be an absolute path in canonical form, without query and fragment",
+    ],
+    [
+      { path: "/a?b" },
+      "path must be an absolute path in canonical form, without query and fragment",
+    ],
+    [{ open: true }, "open must be a function or false"],
+    [{ print: "x" }, "print must be a function"],
+    [{ title: "" }, "title must be a non-empty string"],
+    [{ timeoutMs: 0 }, "timeoutMs must be a positive number"],
+    [{ timeoutMs: NaN }, "timeoutMs must be a positive number"],
+  ] as const;
+  for (const [options, message] of rows) {
     assertThrowsCode(
       () => createLoopbackReceiver(options as ILoopbackReceiverOptions),
       "invalid_argument",

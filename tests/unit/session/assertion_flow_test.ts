@@ -174,15 +174,14 @@ Deno.test("assertionFlow() sends nothing to another server than that of the clie
 });
 
 Deno.test("assertionFlow() repeats nothing after a refusal", async () => {
-  for (
-    const [code, action] of [
-      ["invalid_grant", "reauthorize"],
-      ["invalid_scope", "give_up"],
-      ["unauthorized_client", "give_up"],
-      ["invalid_client", "give_up"],
-      ["access_denied", "give_up"],
-    ] as const
-  ) {
+  const rows = [
+    ["invalid_grant", "reauthorize"],
+    ["invalid_scope", "give_up"],
+    ["unauthorized_client", "give_up"],
+    ["invalid_client", "give_up"],
+    ["access_denied", "give_up"],
+  ] as const;
+  for (const [code, action] of rows) {
     const answer = json({ error: code }, { status: 400 });
     const { error, forms } = await run({}, answer);
     assertEquals([error.error, error.request], [code, "assertion"]);
@@ -205,15 +204,14 @@ Deno.test("assertionFlow() fails without an assertion, and does not send it afte
 
 Deno.test("assertionFlow() refuses options of the wrong type when it is created", () => {
   const getAssertion = () => ASSERTION;
-  for (
-    const wrong of [
-      undefined,
-      { client: CLIENT },
-      { client: CLIENT, getAssertion: ASSERTION },
-      { client: clientSecretBasic("c", "s"), getAssertion },
-      { client: "workload", getAssertion },
-    ]
-  ) {
+  const rows = [
+    undefined,
+    { client: CLIENT },
+    { client: CLIENT, getAssertion: ASSERTION },
+    { client: clientSecretBasic("c", "s"), getAssertion },
+    { client: "workload", getAssertion },
+  ];
+  for (const wrong of rows) {
     assertThrowsCode(() => assertionFlow(untyped(wrong)), "invalid_argument");
   }
 });

@@ -140,12 +140,11 @@ Deno.test("cibaFlow() requests the authentication that the resource requires", a
 });
 
 Deno.test("cibaFlow() asks a user who refuses or does not respond once", async () => {
-  for (
-    const [user, code, error] of [
-      ["refuses", "oauth_error", "access_denied"],
-      ["leaves", "expired", undefined],
-    ] as const
-  ) {
+  const rows = [
+    ["refuses", "oauth_error", "access_denied"],
+    ["leaves", "expired", undefined],
+  ] as const;
+  for (const [user, code, error] of rows) {
     const { servers, api, call, failure, asked } = start({ user });
     const first = await failure();
     assertEquals([first.code, first.error], [code, error]);
@@ -160,13 +159,12 @@ Deno.test("cibaFlow() asks a user who refuses or does not respond once", async (
 });
 
 Deno.test("cibaFlow() asks neither the program nor the user if the server cannot do it", async () => {
-  for (
-    const name of [
-      "backchannel_authentication_endpoint",
-      "backchannel_token_delivery_modes_supported",
-      "token_endpoint",
-    ]
-  ) {
+  const rows = [
+    "backchannel_authentication_endpoint",
+    "backchannel_token_delivery_modes_supported",
+    "token_endpoint",
+  ];
+  for (const name of rows) {
     const { failure, hints, servers } = start({
       serverMetadata: { [name]: undefined },
     });

@@ -433,9 +433,7 @@ Deno.test("crossAppFlow() requests of the server no more than the identity provi
   });
   assertEquals(forms.map(({ scope }) => scope), ["read write", "read"]);
   assertEquals(session.idJag?.scope, "read admin");
-  const again = await run({
-    request: { session, scopes: ["read", "write"] },
-  });
+  const again = await run({ request: { session, scopes: ["read", "write"] } });
   assertEquals(again.forms.map(({ scope }) => scope), ["read"]);
 });
 

@@ -715,9 +715,7 @@ Deno.test("codeFlow() and deviceFlow() send tokenParameters in token requests an
           ? Response.json({
             error: "invalid_grant",
             error_description: refusal,
-          }, {
-            status: 400,
-          })
+          }, { status: 400 })
           : Response.json({ access_token: "a1", refresh_token: "r1" }),
     });
     const options = { client: KNOWN, refreshRedirectUri, tokenParameters };

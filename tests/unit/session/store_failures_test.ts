@@ -74,10 +74,7 @@ function fetchWith(store: ISessionStore, server = rotating()) {
 /** A store of `START` whose lock does this with a task. */
 const locking = (
   lock: NonNullable<ISessionStore["lock"]>,
-): ISessionStore => ({
-  ...memoryStore(START),
-  lock,
-});
+): ISessionStore => ({ ...memoryStore(START), lock });
 
 /** A fetch whose token has just been refreshed, and could not be saved. */
 async function withUnsaved() {

@@ -19,13 +19,12 @@ async function assertFree(store: ISessionStore): Promise<void> {
 
 for (const [name, createEngine] of Object.entries(LOCKING_ENGINES)) {
   const fail = () => Promise.reject(new Error("The connection was closed"));
-  for (
-    const [operation, fault] of [
-      ["extended", never],
-      ["released", never],
-      ["released", fail],
-    ] as const
-  ) {
+  const rows = [
+    ["extended", never],
+    ["released", never],
+    ["released", fail],
+  ] as const;
+  for (const [operation, fault] of rows) {
     Deno.test(`${name}() returns the result although its lock cannot be ${operation}, by ${fault.name}`, async () => {
       using _waits = skipWaits();
       const hanging = deferred<void>();

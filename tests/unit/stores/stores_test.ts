@@ -39,28 +39,27 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
 
   Deno.test(`${name}() rejects a value that is not a session, without its content`, async () => {
     const { open, put, place } = createEngine();
-    for (
-      const value of [
-        "",
-        "{",
-        '{"token":"s3cret',
-        7,
-        [],
-        {},
-        without("issuer"),
-        without("resource", 7),
-        without("serverMetadata", null),
-        without("client", { client_id: "c1" }),
-        without("token", { access_token: "t0ken" }),
-        without("token"),
-        without("token", { ...SESSION.token, refresh_token: 7 }),
-        without("token", { ...SESSION.token, id_token: {} }),
-        without("scopes"),
-        without("scopes", "read"),
-        without("scopes", [7]),
-        without("idJag", { scope: "read" }),
-      ]
-    ) {
+    const rows = [
+      "",
+      "{",
+      '{"token":"s3cret',
+      7,
+      [],
+      {},
+      without("issuer"),
+      without("resource", 7),
+      without("serverMetadata", null),
+      without("client", { client_id: "c1" }),
+      without("token", { access_token: "t0ken" }),
+      without("token"),
+      without("token", { ...SESSION.token, refresh_token: 7 }),
+      without("token", { ...SESSION.token, id_token: {} }),
+      without("scopes"),
+      without("scopes", "read"),
+      without("scopes", [7]),
+      without("idJag", { scope: "read" }),
+    ];
+    for (const value of rows) {
       await put(value);
       const error = await assertRejectsCode(
         () => open().load(),
@@ -146,39 +145,38 @@ Deno.test("denoKvStore() tries again while the database is locked", async () => 
 
 Deno.test("Stores check their arguments", () => {
   const wrong = undefined as never;
-  for (
-    const [create, message] of [
-      [() => webStorageStore(wrong, "k"), "storage must be an object"],
-      [
-        () => webStorageStore(fakeStorage()(), ""),
-        "key must be a non-empty string",
-      ],
-      [() => redisStore(wrong, "k"), "client must be an object"],
-      [() => redisStore(fakeRedis(), ""), "key must be a non-empty string"],
-      [
-        () => redisStore(fakeRedis(), "oauth-helper:lock:k"),
-        'key must be a key that does not begin with "oauth-helper:lock:"',
-      ],
-      [
-        () => webStorageStore(fakeStorage()(), "oauth-helper:version:k"),
-        'key must be a key that does not begin with "oauth-helper:version:"',
-      ],
-      [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
-      [
-        () => denoKvStore(fakeKv(), ["oauth-helper:lock", "k"]),
-        'key must be a key that does not begin with "oauth-helper:lock"',
-      ],
-      [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
-      ...[0, -1, NaN, Infinity, "60" as never].flatMap((lifetimeSeconds) => {
-        const message = "lifetimeSeconds must be a positive number";
-        const options = { lifetimeSeconds };
-        return [
-          [() => redisStore(fakeRedis(), "k", options), message],
-          [() => denoKvStore(fakeKv(), ["k"], options), message],
-        ] as const;
-      }),
-    ] as const
-  ) {
+  const rows = [
+    [() => webStorageStore(wrong, "k"), "storage must be an object"],
+    [
+      () => webStorageStore(fakeStorage()(), ""),
+      "key must be a non-empty string",
+    ],
+    [() => redisStore(wrong, "k"), "client must be an object"],
+    [() => redisStore(fakeRedis(), ""), "key must be a non-empty string"],
+    [
+      () => redisStore(fakeRedis(), "oauth-helper:lock:k"),
+      'key must be a key that does not begin with "oauth-helper:lock:"',
+    ],
+    [
+      () => webStorageStore(fakeStorage()(), "oauth-helper:version:k"),
+      'key must be a key that does not begin with "oauth-helper:version:"',
+    ],
+    [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
+    [
+      () => denoKvStore(fakeKv(), ["oauth-helper:lock", "k"]),
+      'key must be a key that does not begin with "oauth-helper:lock"',
+    ],
+    [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
+    ...[0, -1, NaN, Infinity, "60" as never].flatMap((lifetimeSeconds) => {
+      const message = "lifetimeSeconds must be a positive number";
+      const options = { lifetimeSeconds };
+      return [
+        [() => redisStore(fakeRedis(), "k", options), message],
+        [() => denoKvStore(fakeKv(), ["k"], options), message],
+      ] as const;
+    }),
+  ] as const;
+  for (const [create, message] of rows) {
     assertThrowsCode(create, "invalid_argument", message);
   }
 });

@@ -91,19 +91,18 @@ const saveLocked = (store: ISessionStore) =>
   });
 
 Deno.test("webStorageStore() goes on although its number of changes was overwritten", async () => {
-  for (
-    const number of [
-      "",
-      "three",
-      "-5",
-      "1.5",
-      "Infinity",
-      "1e400",
-      "9007199254740991",
-      "9007199254740992",
-      "9007199254740993",
-    ]
-  ) {
+  const rows = [
+    "",
+    "three",
+    "-5",
+    "1.5",
+    "Infinity",
+    "1e400",
+    "9007199254740991",
+    "9007199254740992",
+    "9007199254740993",
+  ];
+  for (const number of rows) {
     const tab = fakeStorage();
     const locks = fakeLocks();
     const storage = tab();
@@ -126,16 +125,15 @@ Deno.test("webStorageStore() keeps the lock and the number of a key apart from o
   const storage = tab();
   const store = webStorageStore(storage, "ada", { locks });
   assertEquals(await saveLocked(store), "saved");
-  for (
-    const key of [
-      "ada:version",
-      "ada version 1",
-      "ada version 2",
-      "1:ada",
-      ":ada",
-      "version:ada",
-    ]
-  ) {
+  const rows = [
+    "ada:version",
+    "ada version 1",
+    "ada version 2",
+    "1:ada",
+    ":ada",
+    "version:ada",
+  ];
+  for (const key of rows) {
     const other = webStorageStore(storage, key, { locks });
     assertEquals(await other.load(), undefined);
     assertEquals(await saveLocked(other), "saved");

@@ -127,12 +127,11 @@ Deno.test("createTestServers() shows the user a page if it cannot redirect safel
     "https://127.0.0.1/cb",
     undefined,
   ];
-  for (
-    const changes of [
-      { client_id: "unknown" },
-      ...redirects.map((redirect_uri) => ({ redirect_uri })),
-    ]
-  ) {
+  const rows = [
+    { client_id: "unknown" },
+    ...redirects.map((redirect_uri) => ({ redirect_uri })),
+  ];
+  for (const changes of rows) {
     const refused = () => one.authorize(changes);
     await assertRejects(refused, Error, "sees a page: 400");
   }
@@ -301,12 +300,13 @@ Deno.test("createTestServers() issues a service its token, and refuses a public 
   );
   assertEquals((await one.call(access_token)).status, 200);
   assertEquals(refresh_token, undefined);
-  for (
-    const refused of [
-      await one.post("/token", { ...form, client_id: "p" }),
-      await one.post("/token", form, basic("m")),
-    ]
-  ) assertEquals(refused.error, "unauthorized_client");
+  const rows = [
+    await one.post("/token", { ...form, client_id: "p" }),
+    await one.post("/token", form, basic("m")),
+  ];
+  for (const refused of rows) {
+    assertEquals(refused.error, "unauthorized_client");
+  }
 });
 
 Deno.test("createTestServers() binds a refresh to its client, scopes and resource", async () => {
@@ -427,13 +427,12 @@ Deno.test("createTestServers() accepts a backchannel authentication with one hin
   assertEquals([expires_in, interval], [600, 1]);
   advance(600);
   assertEquals((await poll(auth_req_id)).error, "expired_token");
-  for (
-    const [changes, user] of [
-      [{}, "ada"],
-      [{ login_hint: undefined, login_hint_token: "t" }, "user"],
-      [{ login_hint: undefined, id_token_hint: own }, "grace"],
-    ] as const
-  ) {
+  const cases = [
+    [{}, "ada"],
+    [{ login_hint: undefined, login_hint_token: "t" }, "user"],
+    [{ login_hint: undefined, id_token_hint: own }, "grace"],
+  ] as const;
+  for (const [changes, user] of cases) {
     const { auth_req_id } = await ask({ ...changes, requested_expiry: "9" });
     const { access_token, id_token } = await poll(auth_req_id);
     const { sub } = await checkIdToken(id_token, {

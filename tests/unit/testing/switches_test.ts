@@ -269,13 +269,12 @@ Deno.test("a user who leaves is not redirected by servers that listen", async ()
 });
 
 Deno.test("user consents, refuses or leaves at a device as well", async () => {
-  for (
-    const [user, error] of [
-      ["consents", undefined],
-      ["refuses", "access_denied"],
-      ["leaves", "authorization_pending"],
-    ] as const
-  ) {
+  const rows = [
+    ["consents", undefined],
+    ["refuses", "access_denied"],
+    ["leaves", "authorization_pending"],
+  ] as const;
+  for (const [user, error] of rows) {
     const servers = createTestServers({ user });
     const { resource, fetch } = servers;
     let waits = 0;
@@ -306,16 +305,15 @@ Deno.test("iss of another server, or none, ends a sign-in before the code is use
 });
 
 Deno.test("resourceParameter requires, allows or refuses the parameter", async () => {
-  for (
-    const [resourceParameter, resource, isAccepted] of [
-      ["required", undefined, true],
-      ["required", false, false],
-      ["optional", undefined, true],
-      ["optional", false, true],
-      ["refused", undefined, false],
-      ["refused", false, true],
-    ] as const
-  ) {
+  const rows = [
+    ["required", undefined, true],
+    ["required", false, false],
+    ["optional", undefined, true],
+    ["optional", false, true],
+    ["refused", undefined, false],
+    ["refused", false, true],
+  ] as const;
+  for (const [resourceParameter, resource, isAccepted] of rows) {
     const servers = createTestServers({ resourceParameter });
     const { fetch, receiver } = servers;
     const authorize = codeFlow({ ...receiver, resource });

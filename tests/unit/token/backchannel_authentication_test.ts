@@ -99,15 +99,14 @@ Deno.test("requestBackchannelAuthentication() returns the response with its expi
 });
 
 Deno.test("requestBackchannelAuthentication() requires the members that polling needs", async () => {
-  for (
-    const members of [
-      { auth_req_id: "" },
-      { auth_req_id: 7 },
-      { expires_in: null },
-      { expires_in: 0 },
-      { expires_in: "soon" },
-    ]
-  ) {
+  const rows = [
+    { auth_req_id: "" },
+    { auth_req_id: 7 },
+    { expires_in: null },
+    { expires_in: 0 },
+    { expires_in: "soon" },
+  ];
+  for (const members of rows) {
     const { result } = await ask(
       { loginHint: "ada" },
       json({ auth_req_id: "r1", expires_in: 120, ...members }),

@@ -129,14 +129,13 @@ Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a n
 Deno.test("fetchToken() sends the credentials of a client to its own issuer only", async () => {
   using server = stubFetch({});
   const body = new URLSearchParams();
-  for (
-    const issuer of [
-      "https://other.example",
-      `${AS}//`,
-      "https://AS.example",
-      `${AS}/t`,
-    ]
-  ) {
+  const rows = [
+    "https://other.example",
+    `${AS}//`,
+    "https://AS.example",
+    `${AS}/t`,
+  ];
+  for (const issuer of rows) {
     const client = clientSecretPost("c1", "s3cret", { issuer });
     await assertRejectsCode(
       () => fetchToken(SERVER, body, { client, fetch: server.fetch }),

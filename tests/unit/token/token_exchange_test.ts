@@ -79,15 +79,14 @@ Deno.test("exchangeToken() leaves the type to the server if none is requested", 
 });
 
 Deno.test("exchangeToken() fails unless the issued type is the requested one", async () => {
-  for (
-    const [issued_token_type, requestedTokenType] of [
-      [TOKEN_TYPE_ID_TOKEN, TOKEN_TYPE_ACCESS_TOKEN],
-      [undefined, TOKEN_TYPE_ACCESS_TOKEN],
-      [undefined, undefined],
-      ["", undefined],
-      [7, undefined],
-    ]
-  ) {
+  const rows = [
+    [TOKEN_TYPE_ID_TOKEN, TOKEN_TYPE_ACCESS_TOKEN],
+    [undefined, TOKEN_TYPE_ACCESS_TOKEN],
+    [undefined, undefined],
+    ["", undefined],
+    [7, undefined],
+  ];
+  for (const [issued_token_type, requestedTokenType] of rows) {
     const options = untyped({ requestedTokenType });
     const { url } = await assertRejectsCode(
       () => exchange({ issued_token_type }, options),
