@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { fileStore } from "../../lib/native/mod.ts";
 import { outputOf } from "../../scripts/support/process.ts";
 import { bundledPrograms } from "../support/bundled_programs.ts";
-import { inDirectory } from "../support/in_directory.ts";
+import { test } from "./_files.ts";
 
 const source = new URL("_lock_program.ts", import.meta.url);
 
@@ -28,38 +28,36 @@ async function assertFree(path: string): Promise<void> {
   assert(waited < 5_000, `${waited} ms`);
 }
 
-Deno.test({
-  name: "fileStore() leaves no lock behind that it could not acquire",
-  ignore: Deno.build.os === "windows",
-  fn: () =>
-    inDirectory(async (directory) => {
-      const programs = await bundledPrograms(source, directory);
-      for (const command of Object.values(programs)) {
-        const path = `${directory}/${command.length}.json`;
-        const onFullDisk = [...ON_FULL_DISK, ...command, path, "60000"];
-        assertEquals(await run(directory, onFullDisk), "EFBIG");
-        // Neither the file of the lock, nor the one that would have become it.
-        assertEquals(namesIn(`${path}.lock`), []);
-        await assertFree(path);
-      }
-    }),
+test(
+  "leaves no lock behind that it could not acquire",
+  async (_path, directory) => {
+    const programs = await bundledPrograms(source, directory);
+    for (const command of Object.values(programs)) {
+      const path = `${directory}/${command.length}.json`;
+      const onFullDisk = [...ON_FULL_DISK, ...command, path, "60000"];
+      assertEquals(await run(directory, onFullDisk), "EFBIG");
+      // Neither the file of the lock, nor the one that would have become it.
+      assertEquals(namesIn(`${path}.lock`), []);
+      await assertFree(path);
+    }
+  },
+  Deno.build.os === "windows",
+);
+
+test("acquires its lock although a former file of it cannot be removed", async (path) => {
+  await assertFree(path);
+  const former = `${path}.lock/1`;
+  const { atime, mtime } = await Deno.stat(former);
+  assert(atime && mtime);
+  await Deno.remove(former);
+  await Deno.mkdir(former);
+  await Deno.utime(former, atime, mtime);
+  for (let round = 0; round < 2; round++) await assertFree(path);
 });
 
-Deno.test("fileStore() acquires its lock although a former file of it cannot be removed", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    await assertFree(path);
-    const former = `${path}.lock/1`;
-    const { atime, mtime } = await Deno.stat(former);
-    assert(atime && mtime);
-    await Deno.remove(former);
-    await Deno.mkdir(former);
-    await Deno.utime(former, atime, mtime);
-    for (let round = 0; round < 2; round++) await assertFree(path);
-  }));
-
-Deno.test("fileStore() keeps to the working directory in which it was created", () =>
-  inDirectory(async (directory) => {
+test(
+  "keeps to the working directory in which it was created",
+  async (_path, directory) => {
     await Deno.mkdir(`${directory}/other`);
     const programs = await bundledPrograms(source, directory);
     for (const command of Object.values(programs)) {
@@ -68,4 +66,5 @@ Deno.test("fileStore() keeps to the working directory in which it was created", 
       assertEquals(namesIn(`${directory}/other`), []);
       await Deno.remove(`${directory}/session.json.lock`, { recursive: true });
     }
-  }));
+  },
+);

@@ -8,7 +8,7 @@ import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { hasProgram } from "../support/has_program.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
-import { inDirectory } from "../support/in_directory.ts";
+import { test } from "./_files.ts";
 
 const source = new URL("_lock_program.ts", import.meta.url).pathname;
 
@@ -48,15 +48,9 @@ async function endedPid(): Promise<number> {
 
 const isLinux = Deno.build.os === "linux";
 
-const onLinux = (
-  name: string,
-  fn: (directory: string) => Promise<void>,
-  ignore = false,
-) => Deno.test({ name, ignore: ignore || !isLinux, fn: () => inDirectory(fn) });
-
-onLinux(
-  "fileStore() breaks the lock of a process that is known to have died, at once, and no other",
-  async (directory) => {
+test(
+  "breaks the lock of a process that is known to have died, at once, and no other",
+  async (_path, directory) => {
     const own = await ownHolder(`${directory}/own.json`);
     assertEquals(own.pid, Deno.pid);
     assertMatch(own.place ?? "", /^[-\da-f]{36} pid:\[\d+\] (time:\[\d+\])?$/);
@@ -92,12 +86,13 @@ onLinux(
       }
     }));
   },
+  !isLinux,
 );
 
-onLinux(
-  "fileStore() does not break the lock of another user, whose processes can be hidden",
-  async (directory) => {
-    const path = `${directory}/session.json`;
+// Only root can give a file to another user.
+test(
+  "does not break the lock of another user, whose processes can be hidden",
+  async (path) => {
     const own = await ownHolder(path);
     await Deno.writeTextFile(
       `${path}.lock/2`,
@@ -108,8 +103,7 @@ onLinux(
     await Deno.chown(`${path}.lock/2`, 0, 0);
     assertEquals(await isBroken(path), true);
   },
-  // Only root can give a file to another user.
-  process.getuid?.() !== 0,
+  !isLinux || process.getuid?.() !== 0,
 );
 
 /** Checks that of eight stores that find a lock with this file, one at a time holds it. */
@@ -139,9 +133,9 @@ async function breakTogether(
 
 const ROUNDS = Array.from({ length: 20 }, (_, round) => round);
 
-onLinux(
-  "fileStore() lets one process at a time break the lock of a dead one, at once",
-  async (directory) => {
+test(
+  "lets one process at a time break the lock of a dead one, at once",
+  async (_path, directory) => {
     const own = await ownHolder(`${directory}/own.json`);
     const content = JSON.stringify({ ...own, pid: await endedPid() });
     const now = Date.now() / 1_000;
@@ -151,10 +145,12 @@ onLinux(
     );
     assert(performance.now() - start < 9_000);
   },
+  !isLinux,
 );
 
-Deno.test("fileStore() lets one process at a time break a stale lock, after a lease", () =>
-  inDirectory(async (directory) => {
+test(
+  "lets one process at a time break a stale lock, after a lease",
+  async (_path, directory) => {
     const now = Date.now() / 1_000;
     const start = performance.now();
     await Promise.all(
@@ -164,7 +160,8 @@ Deno.test("fileStore() lets one process at a time break a stale lock, after a le
       ),
     );
     assert(performance.now() - start > 9_000);
-  }));
+  },
+);
 
 /** Starts a program that keeps the lock; returns what it prints and what ends it. */
 async function startHolder(command: string[]) {
@@ -193,12 +190,11 @@ async function run([program = "", ...args]: string[]): Promise<string> {
   return stdout.trim() + stderr;
 }
 
-onLinux(
-  "fileStore() breaks the lock of a killed process whose parent has not waited for it",
-  async (directory) => {
+test(
+  "breaks the lock of a killed process whose parent has not waited for it",
+  async (path, directory) => {
     const program = `${directory}/program.mjs`;
     await bundle(source, program);
-    const path = `${directory}/session.json`;
     // `sleep` replaces the shell, and does not know of its child.
     const script = 'exec 3<&0; "$@" <&3 & exec sleep 60';
     const parent = ["sh", "-c", script, "sh", "node", program, path];
@@ -215,6 +211,7 @@ onLinux(
       await end();
     }
   },
+  !isLinux,
 );
 
 /** Makes Node fail to create hard links, as on a file system that has none. */
@@ -225,12 +222,11 @@ const WITHOUT_LINKS = `data:text/javascript,
   fs.promises.link = () => Promise.reject(error);
   syncBuiltinESMExports();`;
 
-onLinux(
-  "fileStore() locks where the file system has no hard links",
-  async (directory) => {
+test(
+  "locks where the file system has no hard links",
+  async (path, directory) => {
     const program = `${directory}/program.mjs`;
     await bundle(source, program);
-    const path = `${directory}/session.json`;
     const args = ["--import", encodeURI(WITHOUT_LINKS), program, path];
     const holder = await startHolder(["node", ...args]);
     try {
@@ -242,19 +238,18 @@ onLinux(
     }
     assertMatch(await run(["node", ...args, `${WAIT_MS}`]), /^locked \d+$/);
   },
+  !isLinux,
 );
 
-Deno.test("fileStore() removes what processes left that were killed as they locked", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    await ownHolder(path);
-    const left = `${path}.lock/${crypto.randomUUID()}.tmp`;
-    await Deno.writeTextFile(left, "");
-    await Deno.writeTextFile(`${path}.lock/mine.tmp`, "");
-    await ownHolder(path, 2);
-    const names = [...Deno.readDirSync(`${path}.lock`)].map(({ name }) => name);
-    assertEquals(names.sort(), ["2", "mine.tmp"]);
-  }));
+test("removes what processes left that were killed as they locked", async (path) => {
+  await ownHolder(path);
+  const left = `${path}.lock/${crypto.randomUUID()}.tmp`;
+  await Deno.writeTextFile(left, "");
+  await Deno.writeTextFile(`${path}.lock/mine.tmp`, "");
+  await ownHolder(path, 2);
+  const names = [...Deno.readDirSync(`${path}.lock`)].map(({ name }) => name);
+  assertEquals(names.sort(), ["2", "mine.tmp"]);
+});
 
 /** Puts a command into another namespace of pids; its `/proc` is the former one. */
 const APART = ["unshare", "--pid", "--fork", "--kill-child"];
@@ -265,54 +260,51 @@ const canUnshare = hasProgram("unshare") && hasProgram("nsenter") &&
 
 for (const own of [["--mount-proc"], []]) {
   const proc = own.length > 0 ? "a /proc of its own" : "the /proc of the host";
-  Deno.test({
-    name:
-      `fileStore() keeps the lock of a living process in a container with ${proc}`,
-    ignore: !canUnshare,
-    fn: () =>
-      inDirectory(async (directory) => {
-        const program = `${directory}/program.mjs`;
-        await bundle(source, program);
-        const outside = (
-          name: string,
-        ) => ["node", program, `${directory}/${name}.json`];
-        const inside = (name: string) => [...APART, ...own, ...outside(name)];
-        const waiting = async (holder: string[], waiter: string[]) => {
-          const { printed, end } = await startHolder(holder);
-          try {
-            assertMatch(printed, /^locked \d+$/);
-            assertMatch(await run([...waiter, `${WAIT_MS}`]), /^waits \d+$/);
-          } finally {
-            await end();
-          }
-          assertMatch(await run([...waiter, `${WAIT_MS}`]), /^locked \d+$/);
-        };
-        await Promise.all([
-          waiting(inside("1"), outside("1")),
-          waiting(outside("2"), inside("2")),
-          waiting(inside("3"), inside("3")),
-        ]);
-        // Two processes of one container.
-        const holder = await startHolder(inside("4"));
-        const { pid } = holder;
-        const children = `/proc/${pid}/task/${pid}/children`;
-        const first = (await Deno.readTextFile(children)).trim();
-        const beside = ["nsenter", "-t", first, "-p", "-m", ...outside("4")];
+  test(
+    `keeps the lock of a living process in a container with ${proc}`,
+    async (_path, directory) => {
+      const program = `${directory}/program.mjs`;
+      await bundle(source, program);
+      const outside = (
+        name: string,
+      ) => ["node", program, `${directory}/${name}.json`];
+      const inside = (name: string) => [...APART, ...own, ...outside(name)];
+      const waiting = async (holder: string[], waiter: string[]) => {
+        const { printed, end } = await startHolder(holder);
         try {
-          assertMatch(await run([...beside, `${WAIT_MS}`]), /^waits \d+$/);
+          assertMatch(printed, /^locked \d+$/);
+          assertMatch(await run([...waiter, `${WAIT_MS}`]), /^waits \d+$/);
         } finally {
-          await holder.end();
+          await end();
         }
-      }),
-  });
+        assertMatch(await run([...waiter, `${WAIT_MS}`]), /^locked \d+$/);
+      };
+      await Promise.all([
+        waiting(inside("1"), outside("1")),
+        waiting(outside("2"), inside("2")),
+        waiting(inside("3"), inside("3")),
+      ]);
+      // Two processes of one container.
+      const holder = await startHolder(inside("4"));
+      const { pid } = holder;
+      const children = `/proc/${pid}/task/${pid}/children`;
+      const first = (await Deno.readTextFile(children)).trim();
+      const beside = ["nsenter", "-t", first, "-p", "-m", ...outside("4")];
+      try {
+        assertMatch(await run([...beside, `${WAIT_MS}`]), /^waits \d+$/);
+      } finally {
+        await holder.end();
+      }
+    },
+    !canUnshare,
+  );
 }
 
-onLinux(
-  "fileStore() asks for no permission of Deno in a terminal",
-  async (directory) => {
+test(
+  "asks for no permission of Deno in a terminal",
+  async (path, directory) => {
     const program = `${directory}/program.mjs`;
     await bundle(source, program);
-    const path = `${directory}/session.json`;
     await ownHolder(path);
     for (const read of [`--allow-read=${directory}`, "--allow-read", "-A"]) {
       const command = [
@@ -339,4 +331,5 @@ onLinux(
       assert(/locked \d+/.test(text) && !text.includes("Allow?"), read + text);
     }
   },
+  !isLinux,
 );

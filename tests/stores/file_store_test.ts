@@ -4,22 +4,17 @@ import { SESSION } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
-import { inDirectory } from "../support/in_directory.ts";
+import { test } from "./_files.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
 
-Deno.test("fileStore() makes one refresh in eight processes of Deno and Node, ten times", () =>
-  inDirectory((directory) =>
-    refreshOnce({
-      name: "file",
-      location: `${directory}/session.json`,
-      inNode: true,
-    })
-  ));
+test("makes one refresh in eight processes of Deno and Node, ten times", (path) =>
+  refreshOnce({ name: "file", location: path, inNode: true }));
 
-Deno.test("fileStore() keeps its lock, and frees that of a killed process within the documented time", () =>
-  inDirectory(async (directory) => {
+test(
+  "keeps its lock, and frees that of a killed process within the documented time",
+  async (_path, directory) => {
     await Promise.all([
       holdLong({ name: "file", location: `${directory}/1.json` }),
       surviveCrash(
@@ -27,10 +22,12 @@ Deno.test("fileStore() keeps its lock, and frees that of a killed process within
         Deno.build.os === "linux",
       ),
     ]);
-  }));
+  },
+);
 
-Deno.test("fileStore() saves, loads and deletes with the modes 0600 and 0700", () =>
-  inDirectory(async (directory) => {
+test(
+  "saves, loads and deletes with the modes 0600 and 0700",
+  async (_path, directory) => {
     const path = `${directory}/a/b/session.json`;
     const store = fileStore(new URL(`file://${path}`));
     assertEquals(await store.load(), undefined);
@@ -46,35 +43,36 @@ Deno.test("fileStore() saves, loads and deletes with the modes 0600 and 0700", (
     await store.save(undefined);
     await store.save(undefined);
     assertEquals(await store.load(), undefined);
-  }));
+  },
+);
 
-Deno.test("fileStore() rejects a damaged file, and leaves it as it is", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    for (const content of ["", JSON.stringify(SESSION).slice(0, -9), "{}"]) {
-      await Deno.writeTextFile(path, content);
-      const error = await assertRejectsCode(
-        () => fileStore(path).load(),
-        "invalid_session",
-        `Value in file ${path} is not a session. It was left as it is; ` +
-          "delete it to sign in again",
-      );
-      assertEquals(error.cause, undefined);
-      assertEquals(await Deno.readTextFile(path), content);
-    }
-  }));
+test("rejects a damaged file, and leaves it as it is", async (path) => {
+  for (const content of ["", JSON.stringify(SESSION).slice(0, -9), "{}"]) {
+    await Deno.writeTextFile(path, content);
+    const error = await assertRejectsCode(
+      () => fileStore(path).load(),
+      "invalid_session",
+      `Value in file ${path} is not a session. It was left as it is; ` +
+        "delete it to sign in again",
+    );
+    assertEquals(error.cause, undefined);
+    assertEquals(await Deno.readTextFile(path), content);
+  }
+});
 
-Deno.test("fileStore() removes what it wrote when it cannot replace the file", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
+test(
+  "removes what it wrote when it cannot replace the file",
+  async (path, directory) => {
     await Deno.mkdir(path);
     await assertRejects(() => fileStore(path).save(SESSION));
     assertEquals([...Deno.readDirSync(directory)].length, 1);
-  }));
+  },
+);
 
-Deno.test("fileStore() removes what killed processes left, under the lock and after a minute", () =>
-  inDirectory(async (directory) => {
-    const store = fileStore(`${directory}/session.json`);
+test(
+  "removes what killed processes left, under the lock and after a minute",
+  async (path, directory) => {
+    const store = fileStore(path);
     const id = crypto.randomUUID();
     const kept = [
       `session.json.${crypto.randomUUID()}.tmp`,
@@ -95,113 +93,102 @@ Deno.test("fileStore() removes what killed processes left, under the lock and af
       [...Deno.readDirSync(directory)].map(({ name }) => name).sort(),
       ["session.json", "session.json.lock", ...kept].sort(),
     );
-  }));
+  },
+);
 
-Deno.test("fileStore() keeps its lock although a clock differs or was never set", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    const events: string[] = [];
-    let second: Promise<number> | undefined;
-    await fileStore(path).lock?.(async () => {
-      const now = Date.now() / 1000;
-      // Clocks that were never set start in one of these years.
-      const starts = [1970, 1980, 2000].map((year) => Date.UTC(year) / 1000);
-      for (const seconds of [now - 3600, now + 3600, ...starts]) {
-        await Deno.utime(`${path}.lock/1`, seconds, seconds);
-        second ??= fileStore(path).lock?.(() =>
-          Promise.resolve(events.push("second"))
-        );
-        await new Promise((resolve) => setTimeout(resolve, 300));
-      }
-      events.push("first");
-    });
-    await second;
-    assertEquals(events, ["first", "second"]);
-  }));
-
-Deno.test({
-  name:
-    "fileStore() refuses a lock directory that is a symbolic link, and removes nothing there",
-  ignore: Deno.build.os === "windows",
-  fn: () =>
-    inDirectory(async (directory) => {
-      const path = `${directory}/session.json`;
-      const mail = `${directory}/mail`;
-      await Deno.mkdir(mail);
-      for (const name of ["1", "2"]) {
-        await Deno.writeTextFile(`${mail}/${name}`, "mail");
-        await Deno.utime(`${mail}/${name}`, 0, 0);
-      }
-      await Deno.symlink(mail, `${path}.lock`);
-      await assertRejectsCode(
-        () => fileStore(path).lock!(() => Promise.resolve()),
-        "invalid_argument",
-        `Lock directory ${path}.lock is a symbolic link, which is not used; ` +
-          "remove it",
+test("keeps its lock although a clock differs or was never set", async (path) => {
+  const events: string[] = [];
+  let second: Promise<number> | undefined;
+  await fileStore(path).lock?.(async () => {
+    const now = Date.now() / 1000;
+    // Clocks that were never set start in one of these years.
+    const starts = [1970, 1980, 2000].map((year) => Date.UTC(year) / 1000);
+    for (const seconds of [now - 3600, now + 3600, ...starts]) {
+      await Deno.utime(`${path}.lock/1`, seconds, seconds);
+      second ??= fileStore(path).lock?.(() =>
+        Promise.resolve(events.push("second"))
       );
-      assertEquals([...Deno.readDirSync(mail)].length, 2);
-    }),
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    events.push("first");
+  });
+  await second;
+  assertEquals(events, ["first", "second"]);
 });
 
-Deno.test("fileStore() ignores files in the lock directory whose numbers are too long", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    await Deno.mkdir(`${path}.lock`);
-    for (const name of ["9007199254740992", "9".repeat(30)]) {
-      await Deno.writeTextFile(`${path}.lock/${name}`, "");
-      await Deno.utime(`${path}.lock/${name}`, 0, 0);
+test(
+  "refuses a lock directory that is a symbolic link, and removes nothing there",
+  async (path, directory) => {
+    const mail = `${directory}/mail`;
+    await Deno.mkdir(mail);
+    for (const name of ["1", "2"]) {
+      await Deno.writeTextFile(`${mail}/${name}`, "mail");
+      await Deno.utime(`${mail}/${name}`, 0, 0);
     }
-    const locked = fileStore(path).lock!(() => Promise.resolve("locked"));
-    assertEquals(await within(LIMIT_MS, locked), "locked");
-  }));
-
-Deno.test("fileStore() does not release the lock of another process", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    const store = fileStore(path);
-    await store.lock?.(async () => {
-      // Another process has broken the lock, as this one seemed to have crashed.
-      await Deno.remove(`${path}.lock/1`);
-      await Deno.writeTextFile(`${path}.lock/2`, "");
-    });
-    const { mtime } = await Deno.stat(`${path}.lock/2`);
-    assertEquals(Date.now() - (mtime?.getTime() ?? 0) < 5_000, true);
-    assertEquals([...Deno.readDirSync(`${path}.lock`)].length, 1);
-  }));
-
-Deno.test("fileStore() releases the lock when the task fails", () =>
-  inDirectory(async (directory) => {
-    const store = fileStore(`${directory}/session.json`);
-    await assertRejects(
-      async () => await store.lock?.(() => Promise.reject(new Error("no"))),
-      Error,
-      "no",
+    await Deno.symlink(mail, `${path}.lock`);
+    await assertRejectsCode(
+      () => fileStore(path).lock!(() => Promise.resolve()),
+      "invalid_argument",
+      `Lock directory ${path}.lock is a symbolic link, which is not used; ` +
+        "remove it",
     );
-    assertEquals(await store.lock?.(() => Promise.resolve("next")), "next");
-  }));
+    assertEquals([...Deno.readDirSync(mail)].length, 2);
+  },
+  Deno.build.os === "windows",
+);
 
-Deno.test("fileStore() calls onWait after a second with the process that holds the lock", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/session.json`;
-    const store = fileStore(path);
-    const [isHeld, released] = [deferred<void>(), deferred<void>()];
-    const held = store.lock!(() => {
-      isHeld.resolve();
-      return released.promise;
-    });
-    await isHeld.promise;
-    const pids: (number | undefined)[] = [];
-    const waiting = fileStore(path, {
-      onWait(pid) {
-        pids.push(pid);
-        throw new Error("ignored");
-      },
-    });
-    const task = waiting.lock!(() => Promise.resolve("next"));
-    await until(LIMIT_MS, () => pids.length > 0);
-    released.resolve();
-    await held;
-    assertEquals(await within(LIMIT_MS, task), "next");
-    assertEquals(await waiting.lock!(() => Promise.resolve("free")), "free");
-    assertEquals(pids, [Deno.pid]);
-  }));
+test("ignores files in the lock directory whose numbers are too long", async (path) => {
+  await Deno.mkdir(`${path}.lock`);
+  for (const name of ["9007199254740992", "9".repeat(30)]) {
+    await Deno.writeTextFile(`${path}.lock/${name}`, "");
+    await Deno.utime(`${path}.lock/${name}`, 0, 0);
+  }
+  const locked = fileStore(path).lock!(() => Promise.resolve("locked"));
+  assertEquals(await within(LIMIT_MS, locked), "locked");
+});
+
+test("does not release the lock of another process", async (path) => {
+  const store = fileStore(path);
+  await store.lock?.(async () => {
+    // Another process has broken the lock, as this one seemed to have crashed.
+    await Deno.remove(`${path}.lock/1`);
+    await Deno.writeTextFile(`${path}.lock/2`, "");
+  });
+  const { mtime } = await Deno.stat(`${path}.lock/2`);
+  assertEquals(Date.now() - (mtime?.getTime() ?? 0) < 5_000, true);
+  assertEquals([...Deno.readDirSync(`${path}.lock`)].length, 1);
+});
+
+test("releases the lock when the task fails", async (path) => {
+  const store = fileStore(path);
+  await assertRejects(
+    async () => await store.lock?.(() => Promise.reject(new Error("no"))),
+    Error,
+    "no",
+  );
+  assertEquals(await store.lock?.(() => Promise.resolve("next")), "next");
+});
+
+test("calls onWait after a second with the process that holds the lock", async (path) => {
+  const store = fileStore(path);
+  const [isHeld, released] = [deferred<void>(), deferred<void>()];
+  const held = store.lock!(() => {
+    isHeld.resolve();
+    return released.promise;
+  });
+  await isHeld.promise;
+  const pids: (number | undefined)[] = [];
+  const waiting = fileStore(path, {
+    onWait(pid) {
+      pids.push(pid);
+      throw new Error("ignored");
+    },
+  });
+  const task = waiting.lock!(() => Promise.resolve("next"));
+  await until(LIMIT_MS, () => pids.length > 0);
+  released.resolve();
+  await held;
+  assertEquals(await within(LIMIT_MS, task), "next");
+  assertEquals(await waiting.lock!(() => Promise.resolve("free")), "free");
+  assertEquals(pids, [Deno.pid]);
+});

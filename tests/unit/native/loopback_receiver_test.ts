@@ -7,6 +7,7 @@ import {
   type ILoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
+import { untyped } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
 import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
@@ -67,6 +68,24 @@ async function occupy(port = 0, address = "127.0.0.1") {
   const close = () =>
     new Promise<void>((resolve) => server.close(() => resolve()));
   return { port: used, [Symbol.asyncDispose]: close };
+}
+
+/** Ends a visit: the browser comes back with a code. */
+const comeBack = (redirectUri: string) =>
+  browse(redirectUri, "/callback?code=c1&state=s1");
+
+/** Checks that a receiver gets no port, as the one at this place is in use. */
+async function assertInUse(
+  options: ILoopbackReceiverOptions,
+  place: string,
+  request?: Parameters<ILoopbackReceiver["redirectUri"]>[0],
+  advice = "",
+): Promise<void> {
+  await assertRejectsCode(
+    () => createLoopbackReceiver(options).redirectUri(request),
+    "network_error",
+    `Cannot listen on port ${place}: it is in use${advice}`,
+  );
 }
 
 /** Checks that nothing listens on the port of a redirect URI. */
@@ -183,19 +202,14 @@ for (const port of [undefined, 0]) {
 
 Deno.test("createLoopbackReceiver() listens on the given port only", async () => {
   const { port, ...taken } = await occupy();
-  const receiver = createLoopbackReceiver({
-    port,
-    host: "localhost",
-    path: "/",
-  });
-  await assertRejectsCode(
-    () => receiver.redirectUri(),
-    "network_error",
-    `Cannot listen on port ${port} of localhost: it is in use, for example by ` +
-      "another sign-in that still waits. End that program, or set port to one " +
-      "that the client is registered with, or that its document lists",
-  );
+  const named = { port, host: "localhost", path: "/" } as const;
+  const advice =
+    ", for example by another sign-in that still waits. End that " +
+    "program, or set port to one that the client is registered with, or that " +
+    "its document lists";
+  await assertInUse(named, `${port} of localhost`, undefined, advice);
   await taken[Symbol.asyncDispose]();
+  const receiver = createLoopbackReceiver(named);
   const redirectUri = await receiver.redirectUri();
   assertEquals(redirectUri, `http://localhost:${port}/`);
   await assertAborted(receiver, redirectUri);
@@ -208,11 +222,7 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
     [{ bind: "127.0.0.1" }, {}],
   ] as const;
   for (const [options, reason] of rows) {
-    await assertRejectsCode(
-      () => createLoopbackReceiver(options).redirectUri(reason),
-      "network_error",
-      "Cannot listen on port 33418 of 127.0.0.1: it is in use",
-    );
+    await assertInUse(options, "33418 of 127.0.0.1", reason);
   }
 });
 
@@ -231,24 +241,20 @@ Deno.test("createLoopbackReceiver() listens on both addresses of localhost", asy
   }
   // Taken on either is taken.
   await using taken = await occupy(0, "::1");
-  const both = createLoopbackReceiver({ host: "localhost", port: taken.port });
-  await assertRejectsCode(
-    () => both.redirectUri(),
-    "network_error",
-    `Cannot listen on port ${taken.port} of localhost: it is in use`,
-  );
-  await browse(`http://[::1]:${port}`, "/callback?code=c1&state=s1");
+  const both = { host: "localhost", port: taken.port } as const;
+  await assertInUse(both, `${taken.port} of localhost`);
+  await comeBack(`http://[::1]:${port}`);
   assertEquals((await visit).searchParams.get("code"), "c1");
   for (const address of ["127.0.0.1", "[::1]"]) {
     await assertClosed(`http://${address}:${port}`);
   }
 });
 
-/** Ends a visit with a response at each of these URLs; returns what came back. */
+/** Visits, and comes back to this URL; returns where to. */
 async function respondAt(receiver: ILoopbackReceiver, redirectUri: string) {
   const pending = { state: STATE, redirectUri };
   const visit = receiver.visit(AUTHORIZATION_URL, { pending });
-  await browse(redirectUri, "/callback?code=c1&state=s1");
+  await comeBack(redirectUri);
   return (await within(LIMIT_MS, visit)).href;
 }
 
@@ -268,11 +274,9 @@ Deno.test("createLoopbackReceiver() offers localhost in place of a refused 127.0
     const { response } = await browse(`http://[::1]:${port}`, "/");
     assertEquals(response.status, 404);
   }
-  assertEquals(
-    await respondAt(receiver, second),
-    `${second}?code=c1&state=s1`,
-  );
-  assertEquals(await respondAt(receiver, other), `${other}?code=c1&state=s1`);
+  for (const uri of [second, other]) {
+    assertEquals(await respondAt(receiver, uri), `${uri}?code=c1&state=s1`);
+  }
   await assertClosed(first);
 
   for (const host of ["127.0.0.1", "localhost"] as const) {
@@ -292,36 +296,24 @@ Deno.test("createLoopbackReceiver() listens on the address of bind only, and kee
   assertEquals(hostname, "127.0.0.1");
   await assertClosed(redirectUri);
   await using taken = await occupy(0, "::1");
-  const second = createLoopbackReceiver({ bind: "::1", port: taken.port });
-  await assertRejectsCode(
-    () => second.redirectUri(),
-    "network_error",
-    `Cannot listen on port ${taken.port} of ::1: it is in use`,
-  );
-  await browse(`http://[::1]:${port}`, "/callback?code=c1&state=s1");
-  assertEquals(
-    (await visit).href,
-    `${redirectUri}?code=c1&state=s1`,
-  );
+  const second = { bind: "::1", port: taken.port };
+  await assertInUse(second, `${taken.port} of ::1`);
+  await comeBack(`http://[::1]:${port}`);
+  assertEquals((await visit).href, `${redirectUri}?code=c1&state=s1`);
 });
 
 Deno.test("createLoopbackReceiver() shows the page of the caller, or goes to its URL", async () => {
   const policy = "default-src 'none'; style-src 'unsafe-inline'; " +
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   const results: unknown[] = [];
-  const show = async (
-    query: string,
-    page: ILoopbackReceiverOptions["page"],
-  ) => {
-    const { visit, redirectUri } = await startVisit(ignore, {
-      page: (result) => {
-        results.push(result);
-        return page!(result);
-      },
-    });
-    const response = await fetch(`${redirectUri}?state=s1&${query}`, {
-      redirect: "manual",
-    });
+  const show = async (query: string, shown: () => string | URL) => {
+    const page = (result: unknown) => {
+      results.push(result);
+      return shown();
+    };
+    const { visit, redirectUri } = await startVisit(ignore, { page });
+    const url = `${redirectUri}?state=s1&${query}`;
+    const response = await fetch(url, { redirect: "manual" });
     const text = await response.text();
     await visit;
     return { response, text };
@@ -375,7 +367,7 @@ Deno.test("createLoopbackReceiver() prints the URL before it opens the browser",
       }),
       print: (message) => events.push(message),
     });
-    await browse(redirectUri, "/callback?code=c1&state=s1");
+    await comeBack(redirectUri);
     await visit;
     const printed = `${message}\n${AUTHORIZATION_URL}`;
     assertEquals(events, open ? [printed, "open"] : [printed]);
@@ -389,7 +381,7 @@ Deno.test("createLoopbackReceiver() prints once after half a minute that it stil
     using _timers = skipWaits((ms) => ms === 30_000);
     const { visit, redirectUri } = await startVisit(ignore, { print });
     await until(LIMIT_MS, () => printed.length > 1);
-    await browse(redirectUri, "/callback?code=c1&state=s1");
+    await comeBack(redirectUri);
     await visit;
   }
   assertEquals(printed.slice(1), [
@@ -398,7 +390,7 @@ Deno.test("createLoopbackReceiver() prints once after half a minute that it stil
   // The timer of a visit that has ended would be reported as a leak.
   printed.length = 0;
   const { visit, redirectUri } = await startVisit(ignore, { print });
-  await browse(redirectUri, "/callback?code=c1&state=s1");
+  await comeBack(redirectUri);
   await visit;
   assertEquals(printed.length, 1);
 });
@@ -406,20 +398,14 @@ Deno.test("createLoopbackReceiver() prints once after half a minute that it stil
 Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is over", async () => {
   const controller = new AbortController();
   const reason = new Error("The caller has gone");
-  const aborted = await startVisit(
-    () => controller.abort(reason),
-    {},
-    controller.signal,
-  );
+  const abort = () => controller.abort(reason);
+  const aborted = await startVisit(abort, {}, controller.signal);
   assertEquals(await aborted.visit.catch((error) => error), reason);
   await assertClosed(aborted.redirectUri);
 
   const late = await startVisit(ignore, { timeoutMs: 20 });
-  await assertRejectsCode(
-    () => late.visit,
-    "timeout",
-    "The user has not signed in within 20 ms",
-  );
+  const message = "The user has not signed in within 20 ms";
+  await assertRejectsCode(() => late.visit, "timeout", message);
   await assertClosed(late.redirectUri);
 });
 
@@ -455,8 +441,9 @@ Deno.test("createLoopbackReceiver() opens http and https URLs only", async () =>
   const receiver = createLoopbackReceiver({ open: ignore, print: ignore });
   const redirectUri = await receiver.redirectUri();
   const pending = { state: STATE, redirectUri };
+  const url = new URL("file:///etc/passwd");
   await assertRejectsCode(
-    () => receiver.visit(new URL("file:///etc/passwd"), { pending }),
+    () => receiver.visit(url, { pending }),
     "url_refused",
   );
   await assertClosed(redirectUri);
@@ -471,29 +458,24 @@ Deno.test("createLoopbackReceiver() rejects a visit without a redirect URI", asy
 });
 
 Deno.test("createLoopbackReceiver() checks its options", () => {
-  const rows = [
-    [{ port: -1 }, "port must be an integer from 0 to 65535"],
-    [{ port: 65_536 }, "port must be an integer from 0 to 65535"],
+  const port = "port must be an integer from 0 to 65535";
+  const path =
+    "path must be an absolute path in canonical form, without query and fragment";
+  const timeout = "timeoutMs must be a positive number";
+  const rows: [options: unknown, message: string][] = [
+    [{ port: -1 }, port],
+    [{ port: 65_536 }, port],
     [{ host: "::1" }, 'host must be "127.0.0.1" or "localhost"'],
-    [
-      { path: "callback" },
-      "path must be an absolute path in canonical form, without query and fragment",
-    ],
-    [
-      { path: "/a?b" },
-      "path must be an absolute path in canonical form, without query and fragment",
-    ],
+    [{ path: "callback" }, path],
+    [{ path: "/a?b" }, path],
     [{ open: true }, "open must be a function or false"],
     [{ print: "x" }, "print must be a function"],
     [{ title: "" }, "title must be a non-empty string"],
-    [{ timeoutMs: 0 }, "timeoutMs must be a positive number"],
-    [{ timeoutMs: NaN }, "timeoutMs must be a positive number"],
-  ] as const;
+    [{ timeoutMs: 0 }, timeout],
+    [{ timeoutMs: NaN }, timeout],
+  ];
   for (const [options, message] of rows) {
-    assertThrowsCode(
-      () => createLoopbackReceiver(options as ILoopbackReceiverOptions),
-      "invalid_argument",
-      message,
-    );
+    const create = () => createLoopbackReceiver(untyped(options));
+    assertThrowsCode(create, "invalid_argument", message);
   }
 });
