@@ -61,11 +61,8 @@ Deno.test("visit() goes nowhere after an abort", async () => {
   const storage = fakeStorage();
   const pending = pendingFor("s1");
   const signal = AbortSignal.abort(new Error("enough"));
-  await assertRejects(
-    () => create(storage).visit(URL_OF_SERVER, { pending, signal }),
-    Error,
-    "enough",
-  );
+  const call = () => create(storage).visit(URL_OF_SERVER, { pending, signal });
+  await assertRejects(call, Error, "enough");
   assertEquals([page.visited, storage.values.size], [[], 0]);
 });
 

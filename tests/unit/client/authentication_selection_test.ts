@@ -108,11 +108,8 @@ Deno.test("authenticationOf() prefers the body for credentials that form-encodin
 
 Deno.test("authenticationOf() does not treat a client with a secret as public", () => {
   for (const listed of [[JWT], [JWT, NONE], ["tls_client_auth", JWT]]) {
-    const error = assertThrowsCode(
-      () => authenticationOf(CONFIDENTIAL, server(listed)),
-      "unsupported",
-      listed[0],
-    );
+    const call = () => authenticationOf(CONFIDENTIAL, server(listed));
+    const error = assertThrowsCode(call, "unsupported", listed[0]);
     assert(error.message.includes("https://as.example/t1"));
     assert(!error.message.includes(SECRET));
   }
@@ -129,10 +126,8 @@ Deno.test("authenticationOf() rejects methods that need more than a registration
   for (const [method, shown] of rows) {
     const given = untyped({ token_endpoint_auth_method: method });
     const client = { ...CONFIDENTIAL, ...given };
-    const { message } = assertThrowsCode(
-      () => authenticationOf(client, server()),
-      "unsupported",
-    );
+    const call = () => authenticationOf(client, server());
+    const { message } = assertThrowsCode(call, "unsupported");
     assertEquals(
       message,
       `Client authentication ${shown} at https://as.example/t1 needs more than ` +
@@ -175,11 +170,8 @@ Deno.test("authenticationOf() rejects arguments of the wrong type", () => {
     [server(), {}, "clientId must be a non-empty string"],
   ];
   for (const [metadata, given, expected] of rows) {
-    assertThrowsCode(
-      () => authenticationOf(untyped(given), untyped(metadata)),
-      "invalid_argument",
-      expected,
-    );
+    const call = () => authenticationOf(untyped(given), untyped(metadata));
+    assertThrowsCode(call, "invalid_argument", expected);
   }
 });
 

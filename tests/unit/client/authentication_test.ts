@@ -169,11 +169,8 @@ Deno.test("clientSecretPost() and clientSecretBasic() reject an unusable secret"
 Deno.test("every client authentication rejects options that are not an object", () => {
   for (const options of [1, "x"].map(untyped)) {
     for (const [create] of METHODS) {
-      assertThrowsCode(
-        () => create("c1", options),
-        "invalid_argument",
-        "options must be an object",
-      );
+      const call = () => create("c1", options);
+      assertThrowsCode(call, "invalid_argument", "options must be an object");
     }
   }
 });

@@ -94,11 +94,8 @@ Deno.test("clientAssertion() rejects a result that is not a non-empty string", a
 
 Deno.test("clientAssertion() rejects a getJwt that is not a function", () => {
   for (const getJwt of [undefined, null, "a.b.c", {}].map(untyped)) {
-    assertThrowsCode(
-      () => clientAssertion("c1", getJwt),
-      "invalid_argument",
-      "getJwt must be a function",
-    );
+    const call = () => clientAssertion("c1", getJwt);
+    assertThrowsCode(call, "invalid_argument", "getJwt must be a function");
   }
 });
 
@@ -146,11 +143,8 @@ Deno.test("privateKeyJwt() needs an issuer, except for a client metadata documen
     [document, issuer],
   ] as const;
   for (const [clientId, audience] of rows) {
-    assertThrowsCode(
-      () => privateKeyJwt(clientId, privateKey, { audience }),
-      "invalid_argument",
-      "options.issuer must be",
-    );
+    const call = () => privateKeyJwt(clientId, privateKey, { audience });
+    assertThrowsCode(call, "invalid_argument", "options.issuer must be");
   }
 });
 
@@ -255,11 +249,8 @@ Deno.test("privateKeyJwt() rejects PEM of anything but a private key in PKCS #8"
     "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
   ];
   for (const key of rows) {
-    const error = assertThrowsCode(
-      () => privateKeyJwt("c1", key, { issuer }),
-      "invalid_argument",
-      "PKCS #8 in PEM",
-    );
+    const call = () => privateKeyJwt("c1", key, { issuer });
+    const error = assertThrowsCode(call, "invalid_argument", "PKCS #8 in PEM");
     assert(!error.message.includes(pem.slice(40, 60)));
   }
 });
@@ -289,10 +280,8 @@ Deno.test("privateKeyJwt() rejects a key for SHA-1, at the first request", async
   for (const name of [RSASSA, "RSA-PSS"]) {
     const { privateKey } = await pairOf(rsa(name, "SHA-1"));
     const client = privateKeyJwt("c1", privateKey, { issuer });
-    const { message } = await assertInvalidArgument(
-      () => bodyOf(client),
-      "key",
-    );
+    const call = () => bodyOf(client);
+    const { message } = await assertInvalidArgument(call, "key");
     const usable = "ECDSA, Ed25519, or RSA with SHA-2";
     assertEquals(
       message,

@@ -141,10 +141,8 @@ Deno.test("deleteRegistration() rejects if the registration may still be there, 
   }
   const allowUrl = (url: URL, purpose: string) =>
     url.href !== URI || purpose !== "registration";
-  await assertRejectsCode(
-    () => deleted(json({}), {}, { allowUrl }),
-    "url_refused",
-  );
+  const call = () => deleted(json({}), {}, { allowUrl });
+  await assertRejectsCode(call, "url_refused");
 });
 
 Deno.test("deleteRegistration() makes no request without the token and a URL that may be used", async () => {
@@ -158,10 +156,8 @@ Deno.test("deleteRegistration() makes no request without the token and a URL tha
     [{ registration_client_uri: "ftp://as.example/c1" }, "url_refused"],
   ];
   for (const [members, code] of rows) {
-    const error = await assertRejectsCode(
-      () => deleted(json({}), untyped(members)),
-      code,
-    );
+    const call = () => deleted(json({}), untyped(members));
+    const error = await assertRejectsCode(call, code);
     assert(!shown(error).includes(TOKEN), error.message);
   }
   await assertRejectsCode(

@@ -118,10 +118,7 @@ Deno.test("buildClientMetadata() refuses what servers refuse", () => {
     ]),
   ];
   for (const [changed, message] of rows) {
-    assertThrowsCode(
-      () => buildClientMetadata({ ...MINIMAL, ...changed }),
-      "invalid_argument",
-      message,
-    );
+    const call = () => buildClientMetadata({ ...MINIMAL, ...changed });
+    assertThrowsCode(call, "invalid_argument", message);
   }
 });

@@ -218,10 +218,8 @@ Deno.test("createProof(), createHeaders() and noteResponse() reject unusable URL
 Deno.test("createProof() rejects a missing method", async () => {
   const dpop = await createDpop();
   for (const method of [undefined, null, "", 1].map(untyped)) {
-    await assertInvalidArgument(
-      () => dpop.createProof({ method, url: URL_1 }),
-      "method",
-    );
+    const call = () => dpop.createProof({ method, url: URL_1 });
+    await assertInvalidArgument(call, "method");
   }
 });
 

@@ -172,11 +172,8 @@ Deno.test("fetchDynamicRegistration() requires a usable registration_endpoint be
   for (const [registration_endpoint, code, message] of rows) {
     using server = stubFetch({});
     const metadata = untyped({ registration_endpoint });
-    const error = await assertRejectsCode(
-      () => fetchDynamicRegistration(metadata, "Client", [], server),
-      code,
-      message,
-    );
+    const call = () => fetchDynamicRegistration(metadata, "Client", [], server);
+    const error = await assertRejectsCode(call, code, message);
     assertEquals(error.url?.includes("s3cr3t") ?? false, false);
   }
 });

@@ -201,10 +201,7 @@ Deno.test("selectClient() rejects arguments of the wrong type", () => {
     [{}, ".issuer must be a non-empty string"],
   ];
   for (const [metadata, expected] of rows) {
-    assertThrowsCode(
-      () => selectClient(untyped(metadata), {}),
-      "invalid_argument",
-      `serverMetadata${expected}`,
-    );
+    const call = () => selectClient(untyped(metadata), {});
+    assertThrowsCode(call, "invalid_argument", `serverMetadata${expected}`);
   }
 });

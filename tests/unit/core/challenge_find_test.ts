@@ -225,11 +225,8 @@ Deno.test("findChallenges() rejects a source or schemes of the wrong type", () =
   ];
   for (const [source, schemes, message] of rows) {
     for (const find of [findChallenges, findChallenge]) {
-      assertThrowsCode(
-        () => find(untyped(source), untyped(schemes)),
-        "invalid_argument",
-        message,
-      );
+      const call = () => find(untyped(source), untyped(schemes));
+      assertThrowsCode(call, "invalid_argument", message);
     }
   }
 });

@@ -167,10 +167,8 @@ Deno.test("parseWWWAuthenticateHeader() rejects anything but a string", () => {
     new Headers({ "WWW-Authenticate": "A" }),
   ];
   for (const value of wrong) {
-    const error = assertThrowsCode(
-      () => parseWWWAuthenticateHeader(value as string),
-      "invalid_argument",
-    );
+    const call = () => parseWWWAuthenticateHeader(value as string);
+    const error = assertThrowsCode(call, "invalid_argument");
     assertEquals(error.message, "value must be a string");
   }
 });

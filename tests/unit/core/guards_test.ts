@@ -119,10 +119,8 @@ Deno.test("isAuthorizationProtectedResourceMetadata() requires a defined scopes_
 
 /** The message of the error that the guard of server metadata throws. */
 function rejection(value: unknown): string {
-  const error = assertThrowsCode(
-    () => isAuthorizationServerMetadata(value),
-    "invalid_metadata",
-  );
+  const call = () => isAuthorizationServerMetadata(value);
+  const error = assertThrowsCode(call, "invalid_metadata");
   return error.message;
 }
 

@@ -23,10 +23,8 @@ function tokenOf(payload: string, signature = "c2ln"): string {
 
 /** The error of a token that must be rejected. */
 function rejection(token: unknown): OAuthClientError {
-  const error = assertThrowsCode(
-    () => getClaimsFromJWT(token as string),
-    "invalid_jwt",
-  );
+  const call = () => getClaimsFromJWT(token as string);
+  const error = assertThrowsCode(call, "invalid_jwt");
   // What a parser throws may quote the token.
   assertEquals(error.cause, undefined);
   return error;

@@ -65,10 +65,8 @@ Deno.test("scopesMatch() rejects what is not a list of strings", () => {
   ];
   for (const value of wrong) {
     for (const other of [["a"], undefined]) {
-      assertInvalidArgument(
-        () => scopesMatch(untyped(value), other),
-        "a must be an array of strings",
-      );
+      const call = () => scopesMatch(untyped(value), other);
+      assertInvalidArgument(call, "a must be an array of strings");
       assertInvalidArgument(
         () => scopesMatch(other, untyped(value)),
         "b must be an array of strings",
@@ -217,10 +215,8 @@ Deno.test("selectScopes() adds offline_access where it is wanted and listed", ()
 
 Deno.test("selectScopes() rejects options that are not an object", () => {
   for (const options of [undefined, null, 1, "a"]) {
-    assertInvalidArgument(
-      () => selectScopes(untyped(options)),
-      "options must be an object",
-    );
+    const call = () => selectScopes(untyped(options));
+    assertInvalidArgument(call, "options must be an object");
   }
   // The header field in place of what findChallenge() returns.
   assertInvalidArgument(

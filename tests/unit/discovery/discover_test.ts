@@ -535,10 +535,8 @@ Deno.test("discoverAuthorization() rejects invalid arguments before any request"
     const given = typeof options === "object"
       ? { fetch: stubbed.fetch, ...options }
       : options;
-    const error = await assertInvalidArgument(
-      () => untyped(discoverAuthorization)(target, given),
-      name,
-    );
+    const call = () => untyped(discoverAuthorization)(target, given);
+    const error = await assertInvalidArgument(call, name);
     assertNotMatch(error.message, /s3cret/);
   }
 });
@@ -670,10 +668,8 @@ Deno.test("discoverAuthorization() requests nothing for a server that the caller
 
 Deno.test("discoverAuthorization() refuses a known server beside a named one, or without issuer", async () => {
   const named = { serverMetadata: { issuer: AS }, authorizationServer: AS };
-  await assertInvalidArgument(
-    () => discoverAuthorization(MCP, named),
-    "authorizationServer",
-  );
+  const call = () => discoverAuthorization(MCP, named);
+  await assertInvalidArgument(call, "authorizationServer");
   for (const issuer of ["", untyped(undefined)]) {
     await assertInvalidArgument(
       () => discoverAuthorization(MCP, { serverMetadata: { issuer } }),

@@ -152,10 +152,8 @@ Deno.test("discovery refuses an http URL of the caller that is not on loopback",
     const { code, urls } = await undiscovered({}, options, target);
     assertEquals([code, urls], ["url_refused", []]);
   }
-  await assertRejectsCode(
-    () => discoverAuthorizationServer(target, stubFetch({})),
-    "url_refused",
-  );
+  const call = () => discoverAuthorizationServer(target, stubFetch({}));
+  await assertRejectsCode(call, "url_refused");
 });
 
 const ENDPOINTS = [

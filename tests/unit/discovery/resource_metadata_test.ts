@@ -205,10 +205,8 @@ Deno.test("fetchResourceMetadata() rejects invalid arguments before any request"
   const fetch = () => Promise.reject(new Error("Requested"));
   using global = stub(globalThis, "fetch", fetch);
   for (const [args, name] of rows) {
-    const error = await assertInvalidArgument(
-      () => untyped(fetchResourceMetadata)(...args),
-      name,
-    );
+    const call = () => untyped(fetchResourceMetadata)(...args);
+    const error = await assertInvalidArgument(call, name);
     assertNotMatch(error.message, /secret/);
   }
   assertSpyCalls(global, 0);

@@ -174,11 +174,8 @@ Deno.test("fetchAuthorizationServerMetadata() collects what fetch throws, as it 
     [SECOND]: failing(failures[1]),
     [THIRD]: failing(failures[2]),
   });
-  const error = await assertRejects(
-    () => fetchAuthorizationServerMetadata(TENANT, server),
-    AggregateError,
-    AGGREGATE,
-  );
+  const call = () => fetchAuthorizationServerMetadata(TENANT, server);
+  const error = await assertRejects(call, AggregateError, AGGREGATE);
   assertEquals(error.errors.length, 3);
   for (const [n, failure] of failures.entries()) {
     assertStrictEquals(error.errors[n], failure);
@@ -229,10 +226,8 @@ Deno.test("fetchAuthorizationServerMetadata() rejects invalid arguments before a
   const fetch = () => Promise.reject(new Error("Requested"));
   using global = stub(globalThis, "fetch", fetch);
   for (const [args, name] of rows) {
-    const error = await assertInvalidArgument(
-      () => untyped(fetchAuthorizationServerMetadata)(...args),
-      name,
-    );
+    const call = () => untyped(fetchAuthorizationServerMetadata)(...args);
+    const error = await assertInvalidArgument(call, name);
     assertNotMatch(error.message, /secret/);
   }
   assertSpyCalls(global, 0);

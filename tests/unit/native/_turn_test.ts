@@ -203,9 +203,6 @@ Deno.test("codeFlow() asks for consent in the same turn, with the receiver that 
 
 Deno.test("codeFlow() requires a function as turn", () => {
   const options: object = { ...createLoopbackReceiver(), turn: true };
-  assertThrowsCode(
-    () => codeFlow(options as Parameters<typeof codeFlow>[0]),
-    "invalid_argument",
-    "turn must be a function",
-  );
+  const call = () => codeFlow(options as Parameters<typeof codeFlow>[0]);
+  assertThrowsCode(call, "invalid_argument", "turn must be a function");
 });

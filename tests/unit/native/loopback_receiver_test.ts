@@ -442,10 +442,8 @@ Deno.test("createLoopbackReceiver() opens http and https URLs only", async () =>
   const redirectUri = await receiver.redirectUri();
   const pending = { state: STATE, redirectUri };
   const url = new URL("file:///etc/passwd");
-  await assertRejectsCode(
-    () => receiver.visit(url, { pending }),
-    "url_refused",
-  );
+  const call = () => receiver.visit(url, { pending });
+  await assertRejectsCode(call, "url_refused");
   await assertClosed(redirectUri);
 });
 

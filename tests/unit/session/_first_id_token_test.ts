@@ -140,11 +140,8 @@ for (const [name, run] of Object.entries(SIGN_INS)) {
   Deno.test(`${name}() fails if an ID token that the caller has requested is not valid`, async () => {
     for (const [claims, problem, parameters = {}] of INVALID) {
       const wanted = { scopes: ["read", "openid"], parameters };
-      const error = await assertRejects(
-        () => signIn(run, wanted, claims),
-        OAuthClientError,
-        problem,
-      );
+      const call = () => signIn(run, wanted, claims);
+      const error = await assertRejects(call, OAuthClientError, problem);
       assertEquals(error.code, "invalid_id_token");
     }
   });

@@ -90,11 +90,8 @@ Deno.test("codeFlow() uses the registration again that it has with another redir
 });
 
 Deno.test("codeFlow() fails with the refusal if there is no other redirect URI, or for another reason", async () => {
-  await assertRejectsCode(
-    () => signIns(1, BY_CODE, () => IP),
-    "oauth_error",
-    "invalid_redirect_uri",
-  );
+  const call = () => signIns(1, BY_CODE, () => IP);
+  await assertRejectsCode(call, "oauth_error", "invalid_redirect_uri");
   await assertRejectsCode(
     () => signIns(1, OTHERWISE),
     "oauth_error",

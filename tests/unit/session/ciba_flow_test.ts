@@ -229,10 +229,7 @@ Deno.test("cibaFlow() carries its client, and checks its options", () => {
     ["scopes", { scopes: ["a b"] }],
   ];
   for (const [name, options] of rows) {
-    assertThrowsCode(
-      () => cibaFlow(untyped({ ...valid, ...options })),
-      "invalid_argument",
-      name,
-    );
+    const call = () => cibaFlow(untyped({ ...valid, ...options }));
+    assertThrowsCode(call, "invalid_argument", name);
   }
 });

@@ -206,11 +206,8 @@ Deno.test("createAuthorizedFetch().revoke() rejects if the client is not deleted
   const { registration_access_token: _, ...old } = client;
   const session = await api.authorize();
   await api.save({ ...session, client: old });
-  await assertRejectsCode(
-    () => api.revoke({ client: true }),
-    "unsupported",
-    "no registration_client_uri",
-  );
+  const call = () => api.revoke({ client: true });
+  await assertRejectsCode(call, "unsupported", "no registration_client_uri");
   assertEquals(await api.session(), undefined);
 });
 

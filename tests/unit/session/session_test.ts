@@ -150,8 +150,6 @@ Deno.test("revokeSession() fails if the server has no revocation endpoint", asyn
   using stub = stubFetch({});
   const { fetch } = stub;
   const { revocation_endpoint: _, ...serverMetadata } = SESSION.serverMetadata;
-  await assertRejectsCode(
-    () => revokeSession({ ...SESSION, serverMetadata }, { fetch }),
-    "unsupported",
-  );
+  const call = () => revokeSession({ ...SESSION, serverMetadata }, { fetch });
+  await assertRejectsCode(call, "unsupported");
 });

@@ -108,10 +108,8 @@ Deno.test("startAuthorization() pushes with credentials that the registration do
 Deno.test("startAuthorization() rejects a dpop_jkt beside dpop, in both ways", async () => {
   const dpop = await createDpop();
   for (const par of [true, false]) {
-    await assertInvalidArgument(
-      () => start({ dpop, par, parameters: { dpop_jkt: "x" } }),
-      "parameters",
-    );
+    const call = () => start({ dpop, par, parameters: { dpop_jkt: "x" } });
+    await assertInvalidArgument(call, "parameters");
   }
 });
 

@@ -319,9 +319,7 @@ Deno.test("finishAuthorization() makes no request for a response at another URL,
   );
   query.delete("iss");
   const { fetch } = stub;
-  await assertRejectsCode(
-    () => finishAuthorization(query, stored(pending), { fetch }),
-    "issuer_mismatch",
-  );
+  const call = () => finishAuthorization(query, stored(pending), { fetch });
+  await assertRejectsCode(call, "issuer_mismatch");
   assertEquals(stub.requests, []);
 });

@@ -50,11 +50,8 @@ for (const [name, createEngine] of Object.entries(LOCKING_ENGINES)) {
       await run();
       throw new Error("The connection was closed");
     });
-    await assertRejects(
-      async () => await failing.lock?.(task),
-      Error,
-      "The connection was closed",
-    );
+    const call = async () => await failing.lock?.(task);
+    await assertRejects(call, Error, "The connection was closed");
     await assertFree(open());
   });
 

@@ -61,10 +61,8 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
     ];
     for (const value of rows) {
       await put(value);
-      const error = await assertRejectsCode(
-        () => open().load(),
-        "invalid_session",
-      );
+      const call = () => open().load();
+      const error = await assertRejectsCode(call, "invalid_session");
       assertEquals(
         error.message,
         `Value in ${place} is not a session. It was left as it is; ` +

@@ -403,11 +403,8 @@ Deno.test("unknown options, switches, endpoints and faults throw", async () => {
       ["token", undefined, "fault must be"],
     ];
     for (const [endpoint, fault, message] of rows) {
-      assertThrows(
-        () => servers.failNext(endpoint as "token", fault as "hang"),
-        OAuthClientError,
-        message,
-      );
+      const call = () => servers.failNext(endpoint as "token", fault as "hang");
+      assertThrows(call, OAuthClientError, message);
     }
   }
 });

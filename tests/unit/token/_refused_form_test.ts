@@ -67,10 +67,8 @@ async function hintOf(
   resource?: string,
 ): Promise<string> {
   using server = stubFetch({ [`${AS}/${path}`]: answer });
-  const error = await assertRejects(
-    () => send(client, resource, server.fetch),
-    OAuthClientError,
-  );
+  const call = () => send(client, resource, server.fetch);
+  const error = await assertRejects(call, OAuthClientError);
   assertFalse(/s3cret|of-the-user/.test(shown(error)), shown(error));
   return / \(.*$/.exec(error.message)?.[0] ?? "";
 }

@@ -8,10 +8,8 @@ const expected = (members: Record<string, unknown> = {}) =>
 
 /** The error of a response; it must not repeat what was refused. */
 function errorOf(query: string, members?: Record<string, unknown>) {
-  const error = assertThrows(
-    () => parseAuthorizationResponse(query, expected(members)),
-    OAuthClientError,
-  );
+  const call = () => parseAuthorizationResponse(query, expected(members));
+  const error = assertThrows(call, OAuthClientError);
   if (error.code !== "oauth_error") {
     const shown = JSON.stringify(error) + error.message;
     assertFalse(/c0de|st-1|bad-state|access_denied|Evil/.test(shown), shown);

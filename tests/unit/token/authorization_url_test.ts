@@ -154,11 +154,8 @@ Deno.test("buildAuthorizationUrl() requires a usable authorization_endpoint", ()
     [undefined, "unsupported"],
   ];
   for (const [authorization_endpoint, code] of rows) {
-    assertThrowsCode(
-      () => build({}, { authorization_endpoint }),
-      code,
-      "authorization_endpoint",
-    );
+    const call = () => build({}, { authorization_endpoint });
+    assertThrowsCode(call, code, "authorization_endpoint");
   }
   const http = { authorization_endpoint: "http://as.example" };
   assertEquals(build({ allowHttp: true }, http).origin, "http://as.example");

@@ -299,9 +299,7 @@ Deno.test("cross-app access rejects invalid arguments before any request", async
     assertEquals(requests, []);
   }
   for (const idJag of ["a.b.c", { assertion: "" }]) {
-    await assertInvalidArgument(
-      () => redeemIdJag(SERVER, untyped(idJag), {}),
-      "idJag.assertion",
-    );
+    const call = () => redeemIdJag(SERVER, untyped(idJag), {});
+    await assertInvalidArgument(call, "idJag.assertion");
   }
 });

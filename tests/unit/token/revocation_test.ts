@@ -84,10 +84,8 @@ Deno.test("revokeToken() fails with what the server refuses, without the token",
     [redirect("/other", 307), { code: "redirect_refused" }],
   ];
   for (const [answer, members] of rows) {
-    const error = await assertRejects(
-      () => revoke(answer, { tokenTypeHint: "refresh_token" }),
-      OAuthClientError,
-    );
+    const call = () => revoke(answer, { tokenTypeHint: "refresh_token" });
+    const error = await assertRejects(call, OAuthClientError);
     for (const [member, value] of Object.entries(members)) {
       assertEquals<unknown>(error[member as "code"], value);
     }

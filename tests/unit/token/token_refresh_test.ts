@@ -136,10 +136,8 @@ Deno.test("refreshToken() says in its errors that a refresh was refused, fetchTo
     for (const error of ["invalid_request", undefined]) {
       if (status === 200 && !error) continue;
       const answer = json({ error }, { status });
-      const failure = await assertRejects(
-        () => refresh(answer, { refresh_token: "r1" }),
-        OAuthClientError,
-      );
+      const call = () => refresh(answer, { refresh_token: "r1" });
+      const failure = await assertRejects(call, OAuthClientError);
       assertEquals([failure.request, failure.status], ["refresh", status]);
       assertEquals(adviceFor(failure).action, "reauthorize");
       const form = new URLSearchParams({ grant_type: "authorization_code" });

@@ -441,10 +441,8 @@ Deno.test("fetchToken() rejects invalid arguments before any request", async () 
   using stubbed = stubFetch({});
   using _global = stub(globalThis, "fetch", stubbed.globalFetch);
   for (const [name, ...args] of rows) {
-    await assertInvalidArgument(
-      () => untyped(fetchToken)(SERVER, ...args),
-      name,
-    );
+    const call = () => untyped(fetchToken)(SERVER, ...args);
+    await assertInvalidArgument(call, name);
   }
   assertEquals(stubbed.urls, []);
 });
