@@ -74,17 +74,14 @@ export async function probeCors(
     headers: Readonly<Record<string, string>> = {},
   ) => {
     if (!url || !recorder.isAlive(url)) return;
-    const fetch = recorder.fetchFor(() => "cors", {
-      isExtra: true,
-      readsBody: false,
-      method,
-    });
     const purpose = part === "token" || part === "registration"
       ? part
       : part === "resource"
       ? "resource_metadata"
       : "authorization_server_metadata";
-    const made = await probe(survey, purpose, fetch, {
+    const made = await probe(survey, {
+      name: "cors",
+      purpose,
       url,
       method,
       headers: { Origin: ORIGIN, ...headers },

@@ -7,7 +7,7 @@ import { fork, type IContext } from "../http/_context.ts";
 import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { IProbe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
-import type { IDiagnoseOptions } from "./diagnosis.ts";
+import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
 import { isMembers } from "../core/_members.ts";
 
 /** The arguments that all parts of a survey receive. */
@@ -43,18 +43,25 @@ export async function attempt<T>(
   }
 }
 
+/** A request of one step, and how the caller's `allowUrl` is asked for it. */
+export interface IProbeRequest {
+  readonly name: DiagnosisStepName;
+  readonly purpose: RequestPurpose;
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Whether no client makes it. */
+  readonly isExtra?: boolean;
+}
+
 /** Makes one request whose body does not matter. */
 export async function probe(
   survey: ISurvey,
-  purpose: RequestPurpose,
-  fetch: IFetch,
-  { url, headers, body, method }: {
-    url: string;
-    headers: Readonly<Record<string, string>>;
-    body?: string;
-    method: string;
-  },
+  { name, purpose, url, method = "GET", headers = {}, body, isExtra = false }:
+    IProbeRequest,
 ): Promise<IProbe> {
+  const fetch = survey.recorder.fetchFor(() => name, { isExtra, method });
   const { result, error } = await attempt(survey, () => {
     requireSafeUrl("The URL", url, survey.rules);
     return request(

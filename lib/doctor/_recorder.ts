@@ -9,6 +9,7 @@ import type {
   IFetchInit,
   IFetchResponse,
 } from "../http/request_options.ts";
+import { STEPS } from "./_step_table.ts";
 import type { DiagnosisStepName, IDiagnosisRequest } from "./diagnosis.ts";
 
 /** A request and its response. */
@@ -135,23 +136,16 @@ export class Recorder {
   }
 
   /**
-   * Returns a fetch function that records. With `readsBody: false`, it closes the body
-   * of each response, as an event stream has no end; with `readsErrors`, it reads the
-   * body of an error nevertheless. With `repeats`, it returns the response of an earlier
-   * exchange with the same URL.
+   * Returns a fetch function that records, and reads what the step says. With `repeats`,
+   * it returns the response of an earlier exchange with the same URL.
    */
   fetchFor(
     nameOf: () => DiagnosisStepName,
-    {
-      isExtra = false,
-      readsBody = true,
-      readsErrors = false,
-      repeats = false,
-      method = "",
-    } = {},
+    { isExtra: isOwn = false, repeats = false, method = "" } = {},
   ): IFetch {
     return async (url, init) => {
       const name = nameOf();
+      const isExtra = isOwn || STEPS[name].isExtra === true;
       const { replays } = this.#options;
       const earlier = repeats || replays ? this.find(name, url) : undefined;
       if (earlier) {
@@ -161,11 +155,7 @@ export class Recorder {
       }
       if (replays) throw new TypeError("The URL was not requested");
       const request = { name, isExtra, method: method || init.method, url };
-      return await this.#record(
-        request,
-        init,
-        (status) => readsBody || (readsErrors && status >= 400),
-      );
+      return await this.#record(request, init);
     };
   }
 
@@ -199,7 +189,6 @@ export class Recorder {
   async #record(
     request: Pick<IExchange, "name" | "isExtra" | "method" | "url">,
     init: IFetchInit,
-    readsBodyOf: (status: number) => boolean,
   ): Promise<IFetchResponse> {
     const { fetch, maxBytes, now, onRequest } = this.#options;
     const { name, method, url } = request;
@@ -225,7 +214,9 @@ export class Recorder {
       const response =
         await (fetch ? fetch(url, sent) : globalThis.fetch(url, sent));
       exchange.response = response;
-      const readsBody = readsBodyOf(response.status);
+      const { reads = "all" } = STEPS[name];
+      const readsBody = reads === "all" ||
+        (reads === "errors" && response.status >= 400);
       const { copy, text } = await read(response, maxBytes, signal, readsBody);
       result = copy;
       if (text !== undefined) exchange.text = text;

@@ -55,7 +55,7 @@ export async function deleteRegistered(
   { issuer }: IAuthorizationServerMetadata,
 ): Promise<IOutcome | undefined> {
   const { options, recorder } = survey;
-  const fetch = recorder.fetchFor(() => "deregistration", { isExtra: true });
+  const fetch = recorder.fetchFor(() => "deregistration");
   const context = { ...trialOf(survey, fetch), signal: undefined };
   const lasting = { ...survey, options: { ...options, signal: undefined } };
   let outcome: IOutcome | undefined;

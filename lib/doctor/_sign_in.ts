@@ -204,15 +204,11 @@ async function signInAndUse(
   if (error && client) await revokeUnused(survey, client, record, requests);
   if (failedUrl && !failedUrl.searchParams.has("request_uri")) {
     // Requests the page that the user may have seen. A pushed request must not be used twice.
-    record.page = await probe(
-      survey,
-      "authorization_server_metadata",
-      recorder.fetchFor(() => "authorization_endpoint", {
-        isExtra: true,
-        readsBody: false,
-      }),
-      { url: failedUrl.href, headers: {}, method: "GET" },
-    );
+    record.page = await probe(survey, {
+      name: "authorization_endpoint",
+      purpose: "authorization_server_metadata",
+      url: failedUrl.href,
+    });
   }
   const idTokenError = await idTokenErrorOf(survey, record, nonce);
   if (idTokenError) record.idTokenError = idTokenError;

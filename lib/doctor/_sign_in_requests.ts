@@ -1,19 +1,14 @@
 /** The requests of a sign-in: their transport, and the step that each belongs to. */
 
 import type { IDpop } from "../client/dpop.ts";
-import type { RequestPurpose } from "../http/request_options.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
+import { STEPS } from "./_step_table.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 import { type ISurvey, trialOf } from "./_probe.ts";
 
-/** The step that a request of a flow belongs to. */
-const STEPS: Partial<Record<RequestPurpose, DiagnosisStepName>> = {
-  registration: "registration",
-  pushed_authorization: "pushed_authorization",
-  device_authorization: "device_authorization",
-  token: "token",
-  revocation: "revocation",
-};
+/** Checks whether a purpose is also the name of a step. */
+const isStep = (name: string): name is DiagnosisStepName =>
+  Object.hasOwn(STEPS, name);
 
 /** How the requests of a sign-in are made. */
 export interface ISignInRequests {
@@ -21,8 +16,8 @@ export interface ISignInRequests {
   readonly context: IGrantContext;
   /** The step of the last request or visit. */
   step: DiagnosisStepName;
-  /** Sets the step of token requests, and whether a client would make them. */
-  as(step: DiagnosisStepName, isExtra?: boolean): void;
+  /** Sets the step of token requests. */
+  as(step: DiagnosisStepName): void;
 }
 
 /** Returns how the requests of a sign-in are made; each is recorded. */
@@ -33,22 +28,17 @@ export function requestsOf(
   const { options, recorder } = survey;
   const { allowUrl = () => true } = survey.transport;
   let tokenStep: DiagnosisStepName = "token";
-  let extra = false;
-  const fetchAs = (isExtra: boolean) =>
-    recorder.fetchFor(() => requests.step, { isExtra });
-  const usual = fetchAs(false);
-  const further = fetchAs(true);
+  const fetch = recorder.fetchFor(() => requests.step);
   const requests: ISignInRequests = {
     step: "registration",
-    as(step, isExtra = false) {
+    as(step) {
       requests.step = tokenStep = step;
-      extra = isExtra;
     },
     context: {
-      ...trialOf(survey, (...request) => (extra ? further : usual)(...request)),
+      ...trialOf(survey, fetch),
       allowUrl(url, purpose) {
-        const step = STEPS[purpose] ?? requests.step;
-        requests.step = step === "token" ? tokenStep : step;
+        if (purpose === "token") requests.step = tokenStep;
+        else if (isStep(purpose)) requests.step = purpose;
         return allowUrl(url, purpose);
       },
       client: undefined,

@@ -16,13 +16,21 @@ export interface IStepKind {
   readonly purpose?: string;
   /** Whether its responses are JSON. */
   readonly isJson?: true;
+  /** Whether no client makes its requests. */
+  readonly isExtra?: true;
+  /** Which bodies are read, if not all: an event stream has no end. */
+  readonly reads?: "errors" | "nothing";
 }
+
+/** What the steps have that look at an endpoint of the server, and no more. */
+const LOOK = { lane: "server", isExtra: true, reads: "nothing" } as const;
 
 /** Every step. */
 export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
   resource: {
     standard: "RFC 9728, section 5; RFC 6750, section 3",
     lane: "resource",
+    reads: "nothing",
   },
   resource_metadata: {
     standard: "RFC 9728, section 3",
@@ -34,12 +42,9 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     lane: "server",
     isJson: true,
   },
-  cors: { standard: "Fetch Standard, section 3.3", lane: "server" },
-  authorization_endpoint: {
-    standard: "RFC 6749, section 3.1",
-    lane: "server",
-  },
-  registration_endpoint: { standard: "RFC 7591, section 3", lane: "server" },
+  cors: { standard: "Fetch Standard, section 3.3", ...LOOK },
+  authorization_endpoint: { standard: "RFC 6749, section 3.1", ...LOOK },
+  registration_endpoint: { standard: "RFC 7591, section 3", ...LOOK },
   registration: {
     standard: "RFC 7591, section 3.1",
     lane: "server",
@@ -79,6 +84,7 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     part: "With the token",
     words: "accepted",
     purpose: "with the token",
+    reads: "errors",
   },
   refresh: {
     standard: "RFC 6749, section 6",
@@ -101,11 +107,13 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     words: "accepted",
     purpose: "dead refresh token",
     isJson: true,
+    isExtra: true,
   },
   deregistration: {
     standard: "RFC 7592, section 2.3",
     lane: "server",
     part: "At the end",
     words: "deleted",
+    isExtra: true,
   },
 };

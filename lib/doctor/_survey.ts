@@ -51,22 +51,21 @@ function isUndecided({ response }: IProbe): boolean {
 
 /** Requests the resource without a token. */
 async function probeResource(survey: ISurvey): Promise<IProbe> {
-  const { target, options, recorder } = survey;
-  const url = target.href;
+  const { target, options } = survey;
   const accept = { Accept: "application/json, text/event-stream" };
-  const purpose = "resource_metadata";
-  const fetchAs = (isExtra: boolean) =>
-    recorder.fetchFor(() => "resource", { isExtra, readsBody: false });
-  const first = await probe(survey, purpose, fetchAs(false), {
-    url,
-    headers: mergeHeaders(accept, options.headers),
-    method: "GET",
-  });
+  const about = {
+    name: "resource",
+    purpose: "resource_metadata",
+    url: target.href,
+  } as const;
+  const headers = mergeHeaders(accept, options.headers);
+  const first = await probe(survey, { ...about, headers });
   // An MCP server need not accept GET: it then responds with 405, or as its framework
   // does to an unknown route. Many require a token for POST only.
   if (!isUndecided(first)) return first;
-  const second = await probe(survey, purpose, fetchAs(true), {
-    url,
+  const second = await probe(survey, {
+    ...about,
+    isExtra: true,
     // Without the caller's header fields: with credentials, a POST could have an
     // effect on a server that is not an MCP server.
     headers: { ...accept, "Content-Type": "application/json" },
@@ -150,17 +149,10 @@ async function probeAssumed(
   ) {
     return undefined;
   }
-  const purpose = "authorization_server_metadata";
   const get = (
     name: "authorization_endpoint" | "registration_endpoint",
     url: string,
-  ) => {
-    const fetch = survey.recorder.fetchFor(() => name, {
-      isExtra: true,
-      readsBody: false,
-    });
-    return probe(survey, purpose, fetch, { url, headers: {}, method: "GET" });
-  };
+  ) => probe(survey, { name, purpose: "authorization_server_metadata", url });
   return {
     authorization: await get("authorization_endpoint", authorization_endpoint),
     registration: await get("registration_endpoint", registration_endpoint),

@@ -26,7 +26,7 @@ async function send(
   { context: { dpop } }: ISignInRequests,
   body: string | undefined,
 ): Promise<IProbe> {
-  const { target, options, recorder } = survey;
+  const { target, options } = survey;
   const url = target.href;
   const method = body === undefined ? "GET" : "POST";
   const own = {
@@ -37,11 +37,9 @@ async function send(
     const credentials: Record<string, string> = dpop
       ? await dpop.createHeaders({ method, url, accessToken })
       : { Authorization: `Bearer ${accessToken}` };
-    const fetch = recorder.fetchFor(() => "call", {
-      readsBody: false,
-      readsErrors: true,
-    });
-    return await probe(survey, "resource", fetch, {
+    return await probe(survey, {
+      name: "call",
+      purpose: "resource",
       url,
       headers: mergeHeaders(
         { ...own, ...credentials },
@@ -49,7 +47,7 @@ async function send(
         credentials,
       ),
       method,
-      ...(body !== undefined && { body }),
+      body,
     });
   };
   const first = await sendOnce();
@@ -146,7 +144,7 @@ export async function useSession(
   // is sent.
   const isRevoked = !record.revocation.error;
   const dead = isRevoked ? refresh_token : `${crypto.randomUUID()}`;
-  requests.as("dead_refresh", true);
+  requests.as("dead_refresh");
   const { result, error } = await refresh(survey, {
     ...last,
     token: { ...last.token, refresh_token: dead },
