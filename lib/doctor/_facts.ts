@@ -144,6 +144,16 @@ export function membersOf({ json }: AnyDocument): Members | undefined {
   return isMembers(json) ? json : undefined;
 }
 
+/** Returns the first document that the library accepts. */
+export function acceptedOf<Document extends AnyDocument>(
+  documents: readonly Document[],
+): Document | undefined {
+  return documents.find(({ metadata }) => metadata);
+}
+
+/** The statuses of a URL where nothing is published. */
+export const NOT_FOUND: readonly number[] = [404, 405, 410];
+
 /** Returns a string of a server for a sentence: one line, cut. */
 export function shown(value: unknown, length = 120): string {
   const line = quoteUrl(value).replace(/\s+/g, " ").trim();

@@ -5,6 +5,7 @@ import { scopesFrom } from "../core/_scope_values.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { excerptOf, exchangeFor, type Shows } from "./_excerpts.ts";
 import {
+  acceptedOf,
   allDocuments,
   type AnyDocument,
   type IFacts,
@@ -62,7 +63,7 @@ function urlOf(facts: IFacts, { about }: IRule): string | undefined {
     case "resource_metadata":
       return resourceDocuments.find(membersOf)?.url;
     case "server_metadata":
-      return (serverDocuments.find(({ metadata }) => metadata) ??
+      return (acceptedOf(serverDocuments) ??
         serverDocuments.find(membersOf))?.url;
   }
 }
@@ -134,10 +135,24 @@ export function trusted(
   return isPlain ? [{ name, value: { [named]: claimed } }] : [];
 }
 
+/** Adds how a client continues that knows two issuers to be one server. */
+export function liftedByTrust(
+  sighting: ISighting | undefined,
+  named: string,
+  claimed: unknown,
+): ISighting | undefined {
+  const client = "With this library, if both are known to be one server: " +
+    `\`trustedIssuers: { "${shown(named)}": "${shown(claimed)}" }\`.`;
+  return liftedBy(
+    sighting && { ...sighting, client },
+    ...trusted("trustedIssuers", named, claimed),
+  );
+}
+
 /** How documents are searched for what a rule is about. */
 export interface IDocumentSearch {
   /** The documents; all when absent. */
-  readonly of?: (facts: IFacts) => readonly AnyDocument[];
+  readonly of?: "resourceDocuments" | "serverDocuments";
   /** Whether the severity is that of a problem at the URL. */
   readonly hasSeverity?: boolean;
 }
@@ -146,9 +161,10 @@ export interface IDocumentSearch {
 export function findDocument(
   facts: IFacts,
   test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
-  { of = allDocuments, hasSeverity = false }: IDocumentSearch = {},
+  { of, hasSeverity = false }: IDocumentSearch = {},
 ): (ISighting & { url: string }) | undefined {
-  const found = of(facts).flatMap((document) => {
+  const documents = of ? facts[of] : allDocuments(facts);
+  const found = documents.flatMap((document: AnyDocument) => {
     const message = test(document, facts);
     const severity = severityAt(facts, document);
     return message ? [{ message, severity, document }] : [];

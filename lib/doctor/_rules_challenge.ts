@@ -6,9 +6,11 @@ import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import { hiddenParts, isAllowed } from "./_cors.ts";
 import { challengeProblem } from "./_challenge_grammar.ts";
 import {
+  acceptedOf,
   type IFacts,
   list,
   membersOf,
+  NOT_FOUND,
   ODD_SCOPES,
   sentence,
   shown,
@@ -30,10 +32,10 @@ function listed({ server }: IFacts): ReadonlySet<string> | undefined {
 
 /** Checks whether the metadata of the resource was read, or is known to be absent. */
 function wasRead({ resourceDocuments }: IFacts): boolean {
-  return resourceDocuments.some(({ metadata }) => metadata) ||
-    (resourceDocuments.length > 0 &&
+  return resourceDocuments.length > 0 &&
+    (acceptedOf(resourceDocuments) !== undefined ||
       resourceDocuments.every(({ error }) =>
-        [404, 405, 410].includes(error?.status ?? 0)
+        NOT_FOUND.includes(error?.status ?? 0)
       ));
 }
 

@@ -3,6 +3,7 @@
 import type { Members } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import {
+  acceptedOf,
   type AnyDocument,
   codesOf,
   headerOf,
@@ -11,6 +12,7 @@ import {
   list,
   mediaTypeOf,
   membersOf,
+  NOT_FOUND,
   shown,
 } from "./_facts.ts";
 import {
@@ -23,9 +25,6 @@ import {
 
 const STANDARD = "RFC 9728, section 3.2; RFC 8414, section 3.2";
 const NEXT = "This library requests the next well-known URL.";
-const NOT_FOUND = [404, 405, 410];
-
-const ofResource = ({ resourceDocuments }: IFacts) => resourceDocuments;
 
 function statusOf({ exchange }: AnyDocument): number {
   return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
@@ -69,19 +68,19 @@ function differences(a: Members, b: Members): string[] {
 /** Finds documents about one identifier that differ. */
 function findDisagreement(
   facts: IFacts,
-  documents: readonly AnyDocument[],
+  of: "resourceDocuments" | "serverDocuments",
   identifier: string,
 ): ISighting | undefined {
-  const [first, ...others] = documents.filter(({ metadata }) => metadata);
+  const first = acceptedOf<AnyDocument>(facts[of]);
   const members = first && membersOf(first);
   if (!members) return undefined;
   return findDocument(facts, (document) => {
-    const other = membersOf(document);
+    const other = document.metadata && membersOf(document);
     if (!other || other[identifier] !== members[identifier]) return undefined;
     const names = differences(members, other);
     return names.length > 0 &&
       `This document differs from ${shown(first.url)} in ${list(names)}.`;
-  }, { of: () => others });
+  }, { of });
 }
 
 /** The findings about documents. */
@@ -207,8 +206,8 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     operator: "Publish the same values at each URL.",
     client: "This library uses the first document.",
     find: (facts) => [
-      findDisagreement(facts, facts.resourceDocuments, "resource"),
-      findDisagreement(facts, facts.serverDocuments, "issuer"),
+      findDisagreement(facts, "resourceDocuments", "resource"),
+      findDisagreement(facts, "serverDocuments", "issuer"),
     ],
   },
   {
@@ -221,10 +220,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
         document.url === challenge?.params.resource_metadata &&
         NOT_FOUND.includes(statusOf(document)) &&
         "There is no metadata at the URL that the challenge names.",
-      {
-        of: ofResource,
-        hasSeverity: true,
-      },
+      { of: "resourceDocuments", hasSeverity: true },
     ),
   },
   {

@@ -5,6 +5,7 @@ import { parseUrl } from "../core/_url.ts";
 import { lacksTls } from "../discovery/_identifiers.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import {
+  acceptedOf,
   type IFacts,
   isBlocked,
   isFound,
@@ -12,6 +13,7 @@ import {
   isNamed,
   isOpen,
   membersOf,
+  NOT_FOUND,
   shown,
 } from "./_facts.ts";
 import {
@@ -20,13 +22,9 @@ import {
   type IRule,
   type ISighting,
   liftedBy,
+  liftedByTrust,
   trusted,
 } from "./_rules.ts";
-
-const NOT_FOUND = [404, 405, 410];
-
-const ofResource = ({ resourceDocuments }: IFacts) => resourceDocuments;
-const ofServer = ({ serverDocuments }: IFacts) => serverDocuments;
 
 /** Returns what the operator can do about metadata of another resource, and a client. */
 function adviceOn(
@@ -84,7 +82,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         return isMismatch(document) && typeof resource === "string" &&
           `The metadata is for the resource "${shown(resource)}", not for ` +
             `"${shown(facts.target.href)}".`;
-      }, { of: ofResource, hasSeverity: true });
+      }, { of: "resourceDocuments", hasSeverity: true });
       const document = resourceDocuments.find(({ url }) => url === found?.url);
       const { resource } = (document && membersOf(document)) ?? {};
       return liftedBy(
@@ -101,7 +99,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     client: "This library accepts it, unless `resourceMatch` is `exact`.",
     shows: ["resource"],
     find({ resourceDocuments, target }) {
-      const found = resourceDocuments.find(({ metadata }) => metadata);
+      const found = acceptedOf(resourceDocuments);
       const { resource = "" } = found?.metadata ?? {};
       const path = parseUrl(resource)?.pathname;
       const isOwn = path === target.pathname ||
@@ -119,7 +117,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     operator: "Publish the document at the well-known URL of the resource too.",
     client: "This library requests the URL of the challenge first.",
     find({ resourceDocuments, target, challenge }) {
-      const found = resourceDocuments.find(({ metadata }) => metadata);
+      const found = acceptedOf(resourceDocuments);
       const [ofPath, ofOrigin] = resourceMetadataUrls(target);
       const urls = [ofPath + target.search, ofOrigin];
       const known = resourceDocuments.filter(({ url }) => urls.includes(url));
@@ -189,19 +187,12 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         `The issuer of the metadata is "${
           shown(membersOf(document)?.issuer)
         }", and the server was named "${shown(issuer)}".`, {
-        of: ofServer,
+        of: "serverDocuments",
         hasSeverity: true,
       });
       const document = serverDocuments.find(({ url }) => url === found?.url);
       const claimed = (document && membersOf(document))?.issuer;
-      return liftedBy(
-        found && {
-          ...found,
-          client: "With this library, if both are known to be one server: " +
-            `\`trustedIssuers: { "${shown(issuer)}": "${shown(claimed)}" }\`.`,
-        },
-        ...trusted("trustedIssuers", issuer, claimed),
-      );
+      return liftedByTrust(found, issuer, claimed);
     },
   },
   {
@@ -216,7 +207,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         const { issuer } = membersOf(document) ?? {};
         return typeof issuer === "string" && /\{[^{}]*\}/.test(issuer) &&
           `The issuer "${shown(issuer)}" is a template for several tenants.`;
-      }, { of: ofServer });
+      }, { of: "serverDocuments" });
       // The name that Entra ID has for it. Its v2.0 endpoints refuse the parameter.
       const isEntra = String(facts.server?.issuer).includes("{tenantid}");
       return found && isEntra
@@ -230,14 +221,14 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     operator: "Name the server by exactly the `issuer` that it publishes.",
     client: "This library allows a slash at the end to differ.",
     shows: ["issuer"],
-    find: inDocuments(({ metadata }, { issuer }) => {
+    find: inDocuments(({ metadata }, { issuer, servers }) => {
       const { issuer: own } = { issuer: undefined, ...metadata };
       return typeof own === "string" && own !== issuer &&
-        isSameIssuer(own, issuer) &&
+        servers.length > 0 && isSameIssuer(own, issuer) &&
         `The issuer "${shown(own)}" differs from the identifier "${
           shown(issuer)
         }" by a slash.`;
-    }, { of: (facts) => facts.servers.length > 0 ? ofServer(facts) : [] }),
+    }, { of: "serverDocuments" }),
   },
   {
     id: "no_server_metadata", // row 5

@@ -5,7 +5,7 @@ import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { SECRET_METHODS } from "../client/_authentication_methods.ts";
 import { type IFacts, list, sentence, shown } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
-import { type IRule, liftedBy, trusted, withheldScopes } from "./_rules.ts";
+import { type IRule, liftedByTrust, withheldScopes } from "./_rules.ts";
 import {
   failureAt,
   isPage,
@@ -141,16 +141,10 @@ export const SIGN_IN_RULES: readonly IRule[] = [
         return "The metadata promises an iss in authorization responses, " +
           "and this one has none.";
       }
-      return liftedBy(
-        {
-          message: `The iss of the authorization response is "${
-            shown(iss)
-          }", and the issuer is "${shown(issuer)}".`,
-          client: "With this library, if both are known to be one server: " +
-            `\`trustedIssuers: { "${shown(issuer)}": "${shown(iss)}" }\`.`,
-        },
-        ...trusted("trustedIssuers", issuer, iss),
-      );
+      const message = `The iss of the authorization response is "${
+        shown(iss)
+      }", and the issuer is "${shown(issuer)}".`;
+      return liftedByTrust({ message }, issuer, iss);
     },
   },
   {

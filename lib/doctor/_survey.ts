@@ -15,6 +15,7 @@ import { type IContext, secretsIn } from "../http/_context.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
 import {
+  acceptedOf,
   type IAssumed,
   type IFacts,
   type IProbe,
@@ -124,7 +125,7 @@ async function runDiscovery(
 function bestOf(
   documents: readonly (ResourceDocument | ServerDocument)[],
 ): Members | undefined {
-  const best = documents.find(({ metadata }) => metadata) ??
+  const best = acceptedOf(documents) ??
     documents.find(({ json }) => isMembers(json));
   const members = best && withoutNulls(best.json);
   return isMembers(members) ? members : undefined;
@@ -238,8 +239,8 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
     corsProbes: isReplay || !options.browser
       ? []
       : await probeCors(survey, context, isServer ? undefined : probe, [
-        resourceDocuments.find(({ metadata }) => metadata),
-        serverDocuments.find(({ metadata }) => metadata),
+        acceptedOf(resourceDocuments),
+        acceptedOf(serverDocuments),
       ]),
     registration: isReplay ? undefined : await register(survey, context),
     exchanges: recorder.exchanges,
