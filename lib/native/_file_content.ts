@@ -26,11 +26,7 @@ export interface IFileContent {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The first line of an encrypted file; base64url of IV and ciphertext follows. */
-const MARKER = "oauth-helper session A256GCM 2\n";
-
-/** The first line before version 0.16, which wrote a hash of 32 bytes before the IV. */
-const FORMER_MARKER = "oauth-helper session A256GCM\n";
-const HASH_BYTES = 32;
+const MARKER = "oauth-helper session A256GCM\n";
 
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
@@ -39,7 +35,7 @@ const EXPECTED_KEY = "a Uint8Array of 32 bytes, or a function that returns one";
 
 /** Checks whether the content of a file is encrypted. */
 export function isEncrypted(content: string): boolean {
-  return content.startsWith(MARKER) || content.startsWith(FORMER_MARKER);
+  return content.startsWith(MARKER);
 }
 
 /** Returns the error for a file that cannot be used, with a remedy. */
@@ -146,10 +142,7 @@ export function fileContent(
       if (!isEncrypted(content)) throw unusableFile(file, "is damaged");
       const key = await cryptoKey();
       try {
-        const bytes = decodeBase64Url(content.slice(content.indexOf("\n") + 1));
-        const sealed = content.startsWith(MARKER)
-          ? bytes
-          : bytes.slice(HASH_BYTES);
+        const sealed = decodeBase64Url(content.slice(MARKER.length));
         const text = await crypto.subtle.decrypt(
           { name: "AES-GCM", iv: sealed.slice(0, IV_BYTES) },
           key,
