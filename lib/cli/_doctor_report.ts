@@ -122,7 +122,9 @@ export function reportLines(
   }
   const facts = factRows(diagnosis);
   if (facts.length > 0) lines.push("");
-  for (const [name, text] of facts) lines.push(...named(name, text));
+  for (const [name, text] of facts) {
+    lines.push(...named(name, inCommandWords(text)));
+  }
   lines.push("", "Requests (+: not made by a client)");
   lines.push(...stepLines(steps).map(painter(colour, "faint")));
   lines.push(...findingLines(findings, { colour }));

@@ -44,7 +44,7 @@ type Headers = Readonly<Record<string, string>> | undefined;
 const ACCEPT = { Accept: "application/json" };
 
 /** Checks whether a member should be a web URL but is not. */
-export function isUnsafeUrl(name: string, value: unknown): boolean {
+function isUnsafeUrl(name: string, value: unknown): boolean {
   return /_(uri|endpoint|documentation)$/.test(name) &&
     !(typeof value === "string" && isWebUrl(value) &&
       printable(value) === value);

@@ -95,7 +95,7 @@ function headerHtml(
     `<p>${proseHtml(wordsOf(summary))}</p></section>`,
     termsHtml([
       ...factRows(diagnosis).map(([name, text]) =>
-        [name, proseHtml(text)] as const
+        [name, proseHtml(wordsOf(text))] as const
       ),
       ["Options", words?.join(", ")],
       [

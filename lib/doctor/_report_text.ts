@@ -1,6 +1,7 @@
 /** The facts of a diagnosis as text for a report. */
 
 import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "./diagnosis.ts";
+import { describeOption } from "./_verdict.ts";
 import type { IDiagnosisToken } from "./sign_in.ts";
 import { escapeHtml } from "../core/_quote.ts";
 
@@ -85,7 +86,7 @@ function signInRows({ signIn, registration }: IDiagnosis): Row[] {
 export function factRows(
   diagnosis: IDiagnosis,
 ): [name: string, text: string][] {
-  const { context } = diagnosis;
+  const { context, given } = diagnosis;
   const { resource, scopes, iss, webPages } = context ?? {};
   const rows: Row[] = [
     ["Issuer", context?.issuer],
@@ -104,6 +105,7 @@ export function factRows(
         ? "can be the client"
         : "cannot be the client"),
     ],
+    ["Given", given?.map(describeOption).join(", ")],
     ...signInRows(diagnosis),
   ];
   return rows.flatMap(([name, text]) =>

@@ -31,7 +31,7 @@ function isCode(signIn: DiagnoseSignIn): signIn is IDiagnoseCodeSignIn {
 }
 
 /** Checks whether a sign-in can begin: there is a server, and a client for it. */
-export function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
+function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
   if (!facts.context || (isOpen(facts) && isAssumed(facts))) return false;
   const kind = clientKindOf(facts);
   return signIn.client !== undefined || kind === "register" ||

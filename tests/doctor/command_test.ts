@@ -121,7 +121,9 @@ Deno.test("runDoctor() accepts another resource for the URL, and names the optio
   const trusted = await run([TARGET, ...option.split(" ")], { fetch });
   assertEquals(trusted.status, 0);
   assertMatch(trusted.text, /\nready: /);
-  assertStringIncludes(trusted.text.replace(/\s+/g, " "), command);
+  const found = trusted.text.replace(/\s+/g, " ");
+  assertStringIncludes(found, command);
+  assertStringIncludes(found, `Given \`${option}\``);
 });
 
 Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {
