@@ -12,9 +12,9 @@ import {
 } from "jose";
 
 /** Fetches metadata from the URL where oidc-provider publishes it. */
-export async function readServerMetadata<T = { jwks_uri: string }>(
+async function readServerMetadata(
   issuer: string,
-): Promise<T> {
+): Promise<{ jwks_uri: string }> {
   const url = `${issuer}/.well-known/openid-configuration`;
   const response = await fetch(url);
   if (!response.ok) {
