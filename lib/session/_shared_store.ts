@@ -40,29 +40,28 @@ interface IUnsaved {
 }
 
 /**
- * Calls `find` until it returns something, at increasing intervals. Returns a function
- * that stops this.
+ * Calls `find` until it returns something, at increasing intervals, or until `end()`.
  */
-function watch<T>(
-  find: () => Promise<T | undefined>,
-  onFound: (value: T) => void,
-): () => void {
+function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   let waitMs = FIRST_LOOK_MS;
   let hasEnded = false;
-  let timer: ReturnType<typeof setTimeout>;
-  const look = async () => {
-    // An error of reading is ignored: the next caller that reads gets it.
-    const found = await find().catch(() => undefined);
-    if (hasEnded) return;
-    if (found) return onFound(found);
-    waitMs = Math.min(waitMs * 1.5, LONGEST_LOOK_MS);
-    timer = setTimeout(look, waitMs);
-  };
-  timer = setTimeout(look, waitMs);
-  return () => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const found = new Promise<T>((resolve) => {
+    const look = async () => {
+      // An error of reading is ignored: the next caller that reads gets it.
+      const value = await find?.().catch(() => undefined);
+      if (hasEnded) return;
+      if (value) return resolve(value);
+      waitMs = Math.min(waitMs * 1.5, LONGEST_LOOK_MS);
+      timer = setTimeout(look, waitMs);
+    };
+    if (find) timer = setTimeout(look, waitMs);
+  });
+  const end = () => {
     hasEnded = true;
     clearTimeout(timer);
   };
+  return { found, end };
 }
 
 /** A store with its lock, the tasks that run, and a session it failed to save. */
@@ -169,6 +168,16 @@ export class SharedStore {
       .finally(() => this.#isSavingAgain = false);
   }
 
+  /** Runs a task under the lock of the store, if it has one. */
+  async #underLock<T>(
+    task: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const { lock } = this.#store;
+    return await (lock ? lock.call(this.#store, task, signal) as T : task());
+  }
+
   /**
    * Runs a task after all others of the same store object, under its lock. The signal
    * ends the waiting, but not a task that has started. A result of `find`, which is
@@ -180,44 +189,33 @@ export class SharedStore {
     find?: () => Promise<T | undefined>,
   ): Promise<T> {
     const waiting = new AbortController();
+    const watching = watch(find);
     let running: Promise<T> | undefined;
-    let endWatch = () => {};
     const run = async () => {
-      waiting.signal.throwIfAborted();
-      endWatch();
       // Saved first: another process could use the refresh token that this session
       // replaces.
       if (this.#unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
-    const start = () => running = run();
-    const underLock = async () => {
+    const start = async () => {
       waiting.signal.throwIfAborted();
-      const { lock } = this.#store;
-      try {
-        return await (lock
-          ? lock.call(this.#store, start, waiting.signal) as Promise<T>
-          : start());
-      } catch (error) {
-        // A lock that was lost, or cannot be released, does not change the result.
-        if (running) return await running;
-        throw error;
-      }
+      watching.end();
+      return await (running = run());
     };
+    // Neither an abort nor a lock that was lost, or cannot be released, changes the
+    // result of a task that has started.
+    const orRunning = (error: unknown) => running ?? Promise.reject(error);
     // Tasks also wait for each other if there is a lock, because a store need not grant
     // the lock in the order of the requests.
-    const result = this.#queue.then(underLock);
+    const result = this.#queue.then(() =>
+      this.#underLock(start, waiting.signal)
+    ).catch(orRunning);
     this.#queue = result.catch(() => {});
-    const found = new Promise<T>((resolve) => {
-      if (find) endWatch = watch(find, resolve);
-    });
     try {
-      return await underSignal(signal, () => Promise.race([result, found]));
-    } catch (error) {
-      if (running) return await running;
-      throw error;
+      const either = () => Promise.race([result, watching.found]);
+      return await underSignal(signal, either).catch(orRunning);
     } finally {
-      endWatch();
+      watching.end();
       if (!running) waiting.abort(signal?.reason);
     }
   }
