@@ -9,7 +9,6 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { registrationOf } from "../client/authentication_selection.ts";
 import { configurationOf, deleteWith } from "../client/client_configuration.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
-import { fork } from "../http/_context.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./_renewal_reason.ts";
 import { type IRenewal, replaceSession } from "./_usable_session.ts";
@@ -47,10 +46,6 @@ export function isClientRefused(error: unknown): boolean {
   return adviceFor(error).action === "reregister";
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
-}
-
 /**
  * Checks whether a visit that has failed has not begun, or goes on elsewhere: a web
  * server may throw an error of its own to redirect its user.
@@ -58,7 +53,7 @@ function isAbort(error: unknown): boolean {
 function goesOn(error: unknown): boolean {
   return isOAuthClientError(error)
     ? error.code === "popup_blocked"
-    : !isAbort(error);
+    : !(error instanceof Error && error.name === "AbortError");
 }
 
 /**
@@ -68,7 +63,7 @@ function goesOn(error: unknown): boolean {
 function showsClient(error: unknown): boolean {
   const isOther = isOAuthClientError(error) &&
     error.code === "invalid_authorization_response";
-  return !isOther && !isAbort(error) && !isClientRefused(error);
+  return !isOther && !isClientRefused(error);
 }
 
 /** Sends the user to the server and finishes the sign-in, with a mark meanwhile. */
@@ -80,16 +75,18 @@ export async function visitMarked<C, T>(
 ): Promise<T> {
   await mark?.write();
   let isBack = false;
+  let isUsable = true;
   try {
     const callback = await visit();
     isBack = true;
-    const result = await finish(callback);
-    await mark?.remove();
-    return result;
+    return await finish(callback);
   } catch (error) {
-    const isUsable = isBack ? showsClient(error) : goesOn(error);
-    if (isUsable && !signal?.aborted) await mark?.remove();
+    isUsable = isBack ? showsClient(error) : goesOn(error);
     throw error;
+  } finally {
+    // After an abort, another session may be saved, or this session revoked, at any
+    // time.
+    if (isUsable && !signal?.aborted) await mark?.remove();
   }
 }
 
@@ -100,25 +97,13 @@ export interface IStoredMark extends IVisitMark {
 }
 
 /** Returns the mark of the client of a session that is stored, and not marked. */
-export function storedMark(
-  session: ISession,
-  renewal: IRenewal,
-  signal: AbortSignal,
-): IStoredMark {
-  let isMarked = false;
+function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
   let lastWrite: Promise<void> | undefined;
-  const put = async (isAway: boolean) => {
-    // After an abort, another session may be saved, or this session revoked, at any
-    // time.
-    if (signal.aborted || isAway === isMarked) return;
-    isMarked = isAway;
-    const next: ISession = isAway ? { ...session, isUserAway: true } : session;
+  const put = (next: ISession) =>
     lastWrite = replaceSession(session, next, renewal).catch(() => {});
-    await lastWrite;
-  };
   return {
-    write: () => put(true),
-    remove: () => put(false),
+    write: () => put({ ...session, isUserAway: true }),
+    remove: () => put(session),
     written: () => lastWrite,
   };
 }
@@ -232,22 +217,18 @@ export async function storedClient(
   session: ISession,
   { isStepUp }: INeed,
   renewal: IRenewal,
-  signal: AbortSignal,
 ): Promise<IStoredClient> {
   const { client, serverMetadata, isUserAway } = session;
   if (isNamed(session, renewal)) return { known: session };
   // Sessions of an assertion alone, and some of version 0.14, have no client.
   if (client.client_id === "" || isUserAway) return {};
-  const known = { known: session, mark: storedMark(session, renewal, signal) };
+  const known = { known: session, mark: storedMark(session, renewal) };
   // Its token has just been accepted.
   if (isStepUp) return known;
   try {
-    // The probe leads to no token that could be bound to a key.
-    const probe = { ...fork(renewal.context), dpop: undefined };
-    const isKnown = await isKnownWith(probe, serverMetadata, client);
+    const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
     return isKnown === false ? {} : known;
   } catch {
-    signal.throwIfAborted();
     // The client needs credentials that the flow may have.
     return known;
   }

@@ -111,7 +111,7 @@ export async function signInAnew(
     ? all
     : mergeScopes(earlierScopes, requiredScopes);
   const { known, mark } = session?.issuer === issuer
-    ? await storedClient(session, need, renewal, signal)
+    ? await storedClient(session, need, renewal)
     : {};
   // A flow may remember the client as well.
   const givenUp = known ? undefined : earlier?.client.client_id;

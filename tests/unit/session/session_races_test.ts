@@ -95,7 +95,7 @@ for (const [name, status, members] of REFRESHES) {
 /** A user who has been sent away with the registration of a session. */
 async function withVisit() {
   const store = memoryStore({ ...SESSION, token });
-  const left = deferred<void>();
+  const left = deferred<string>();
   const callback = deferred<string>();
   const { api } = resourceFetch(
     (received) =>
@@ -110,21 +110,23 @@ async function withVisit() {
       store,
       authorize: codeFlow({
         redirectUri: "https://app.example/callback",
-        visit: () => {
-          left.resolve();
+        visit: (_url, { pending }) => {
+          left.resolve(pending.state);
           return callback.promise;
         },
       }),
     },
   );
   const call = api(MCP).catch((error) => error);
-  await within(LIMIT_MS, left.promise);
+  const state = await within(LIMIT_MS, left.promise);
   assertEquals((await store.load())?.isUserAway, true);
   return {
     ...{ api, store, call },
     /** Ends the visit, whose function does not listen to its signal. */
     async end() {
-      callback.resolve("https://app.example/callback?error=access_denied");
+      callback.resolve(
+        `https://app.example/callback?error=access_denied&state=${state}`,
+      );
       const outcome = await within(LIMIT_MS, call);
       await turn();
       return outcome;
@@ -149,7 +151,7 @@ Deno.test("createAuthorizedFetch() stores nothing after save() where a visit doe
 Deno.test("createAuthorizedFetch() keeps a session that another process saves during a visit", async () => {
   const { store, end } = await withVisit();
   await store.save(SAVED);
-  assertEquals((await end()).code, "invalid_authorization_response");
+  assertEquals((await end()).error, "access_denied");
   assertEquals(await store.load(), SAVED);
 });
 

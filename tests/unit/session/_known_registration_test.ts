@@ -1,0 +1,238 @@
+/** What the store and the server see of the client of a sign-in. */
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  type Authorize,
+  codeFlow,
+  type ICodeFlowOptions,
+  type ISession,
+  memoryStore,
+  OAuthClientError,
+} from "../../../mod.ts";
+import { AS, CODE_SERVER, MCP, REDIRECT_URI } from "../../support/fixtures.ts";
+import { resourceFetch, SESSION } from "../../support/resource.ts";
+import { LIMIT_MS, within } from "../../support/within.ts";
+
+const { client } = SESSION;
+const PAR = CODE_SERVER.pushed_authorization_request_endpoint;
+const CLOSED = new OAuthClientError("popup_closed", "Closed");
+const ELSEWHERE = new Error("The visit goes on elsewhere");
+
+/** What differs from a fetch with a stored session, at a server that knows its client. */
+interface IWorld {
+  stored?: ISession | null;
+  /** The client that the server does not let push a request. */
+  refused?: string;
+  /** The scope that the resource requires. */
+  scope?: string;
+  wrap?: (flow: Authorize) => Authorize;
+}
+
+/** A fetch, what its store and servers see, and its sign-ins. */
+function world(
+  flow: Partial<ICodeFlowOptions>,
+  { stored = SESSION, refused = "", scope, wrap = (one) => one }: IWorld = {},
+) {
+  const inner = memoryStore(stored ?? undefined);
+  /** Whether each session that was saved has a mark. */
+  const marks: unknown[] = [];
+  let isLocked = false;
+  let registered = 0;
+  const codes = codeFlow({
+    redirectUri: REDIRECT_URI,
+    clientMetadata: { client_name: "Test" },
+    visit: (_url, { pending: { state } }) =>
+      Promise.resolve(`code=c0de&state=${state}`),
+    ...flow,
+  });
+  const { api, received } = resourceFetch(({ url, body, headers }) => {
+    if (url === MCP && scope && headers.get("Authorization") !== "Bearer a2") {
+      const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+      const fields = { "WWW-Authenticate": challenge };
+      return new Response(null, { status: 403, headers: fields });
+    }
+    const form = new URLSearchParams(body);
+    if (url === `${AS}/register`) {
+      return Response.json({ client_id: `new${++registered}` });
+    }
+    if (url === PAR) {
+      return form.get("client_id") === refused
+        ? Response.json({ error: "invalid_client" }, { status: 401 })
+        : Response.json({ request_uri: "urn:r:1", expires_in: 60 });
+    }
+    if (url !== `${AS}/token`) return undefined;
+    // The code of the probe is made up.
+    return form.get("code") === "c0de"
+      ? Response.json({ access_token: "a2" })
+      : Response.json({ error: "invalid_grant" }, { status: 400 });
+  }, {
+    serverMetadata: {
+      ...CODE_SERVER,
+      require_pushed_authorization_requests: refused !== "",
+      pushed_authorization_request_endpoint: refused ? PAR : undefined,
+    },
+    store: {
+      load: inner.load,
+      save(session) {
+        marks.push(isLocked && (session?.isUserAway ?? false));
+        return inner.save(session);
+      },
+      async lock(task) {
+        isLocked = true;
+        try {
+          return await task();
+        } finally {
+          isLocked = false;
+        }
+      },
+    },
+    authorize: wrap(codes),
+  });
+  return {
+    api,
+    marks,
+    isMarked: async () => (await inner.load())?.isUserAway ?? false,
+    signIn: () => within(LIMIT_MS, api.authorize({ fresh: true })),
+    /** Fails unless a sign-in ends with an error. */
+    fails: () =>
+      assertRejects(() => within(LIMIT_MS, api.authorize({ fresh: true }))),
+    /** How many requests an endpoint received. */
+    count: (path: string) =>
+      received.filter(({ url }) => url === AS + path).length,
+  };
+}
+
+Deno.test("a sign-in marks the client that is kept during the visit, also where a wrapper of the flow fails after it", async () => {
+  const { signIn, marks } = world({});
+  assertEquals((await signIn()).client, client);
+  // Before and after the visit, and with the new session.
+  assertEquals(marks, [true, false, false]);
+  const later = world({}, {
+    wrap: (flow) => async (request) => {
+      await flow(request);
+      throw new Error("later");
+    },
+  });
+  await later.fails();
+  assertEquals(later.marks, [true, false]);
+});
+
+Deno.test("a sign-in does not mark the stored client if it has registered a new one", async () => {
+  const redirect_uris = ["https://app.example/former"];
+  const { fails, marks, count } = world({
+    visit: () => Promise.reject(CLOSED),
+  }, { stored: { ...SESSION, client: { ...client, redirect_uris } } });
+  await fails();
+  assertEquals([marks, count("/register")], [[], 1]);
+});
+
+Deno.test("a sign-in marks a client that any flow finds refused, and does not use it again", async () => {
+  const given: unknown[] = [];
+  const error = "invalid_client";
+  const { fails, isMarked } = world({}, {
+    wrap: () => ({ session }) => {
+      given.push(session?.client);
+      const refusal = new OAuthClientError("oauth_error", "No", { error });
+      return Promise.reject(refusal);
+    },
+  });
+  await fails();
+  assertEquals(await isMarked(), true);
+  await fails();
+  assertEquals(given, [client, undefined]);
+});
+
+Deno.test("a sign-in marks a client whose pushed request is refused, and registers one for all further sign-ins", async () => {
+  const { fails, marks, count } = world({
+    visit: () => Promise.reject(ELSEWHERE),
+  }, { refused: "c1" });
+  await fails();
+  await fails();
+  assertEquals([marks, count("/register"), count("/par")], [[true], 1, 3]);
+});
+
+for (const name of ["client", "knownClients"]) {
+  Deno.test(`a sign-in does not push a request again that is refused for a client named by ${name}`, async () => {
+    const named = name === "client" ? { client } : { knownClients: [client] };
+    const { fails, count, marks } = world(named, { refused: "c1" });
+    await fails();
+    assertEquals([count("/par"), count("/register"), marks], [1, 0, []]);
+  });
+}
+
+Deno.test("a sign-in asks the server whether it knows the client, and a step-up does not", async () => {
+  const anew = world({});
+  await anew.signIn();
+  const stepUp = world({}, { scope: "write" });
+  assertEquals((await stepUp.api(MCP)).status, 200);
+  const counts = [anew, stepUp].map(({ count }) => count("/token"));
+  assertEquals(counts, [2, 1]);
+});
+
+for (const name of ["a refusal of the client", "an abort"]) {
+  Deno.test(`codeFlow() does not use the client of an unfinished sign-in after ${name}`, async () => {
+    const controller = new AbortController();
+    const ends = ["access_denied", name, ELSEWHERE];
+    const { api, count, marks } = world({
+      visit: async (_url, { pending: { state }, signal }) => {
+        const end = ends.shift();
+        if (end === ELSEWHERE) throw ELSEWHERE;
+        if (end === "an abort") {
+          controller.abort(new Error("The caller has left"));
+          await new Promise((resolve) =>
+            signal!.addEventListener("abort", resolve)
+          );
+          throw signal!.reason;
+        }
+        const error = end === "access_denied" ? end : "unauthorized_client";
+        return `error=${error}&state=${state}`;
+      },
+    }, { stored: null });
+    const { signal } = controller;
+    const call = (signal?: AbortSignal) =>
+      assertRejects(() => within(LIMIT_MS, api.authorize({ signal })));
+    await call();
+    assertEquals(count("/register"), 1);
+    await call(signal);
+    assertEquals(count("/register"), 1);
+    await call();
+    assertEquals([count("/register"), marks], [2, []]);
+  });
+}
+
+/** Errors of an authorization response, and whether `finish()` marks the client. */
+const FINISHED: [error: string, flow: Partial<ICodeFlowOptions>, unknown[]][] =
+  [
+    ["unauthorized_client", {}, [true]],
+    // Nothing is marked, so that nothing is saved.
+    ["access_denied", {}, []],
+    ["unauthorized_client", { client }, []],
+    ["unauthorized_client", { knownClients: [client] }, []],
+    // Another client of the server, and one of another server.
+    [
+      "unauthorized_client",
+      { knownClients: [{ ...client, client_id: "c2" }] },
+      [true],
+    ],
+    [
+      "unauthorized_client",
+      { knownClients: [{ ...client, issuer: "https://other.example" }] },
+      [true],
+    ],
+  ];
+
+for (const [error, flow, expected] of FINISHED) {
+  Deno.test(`finish() with ${error} saves ${expected.length} marks under the lock, with ${JSON.stringify(flow)}`, async () => {
+    const { api, marks } = world(flow);
+    const { issuer, resource, serverMetadata, scopes } = SESSION;
+    const pending = {
+      ...{ issuer, resource, serverMetadata, scopes, client },
+      ...{ state: "s1", codeVerifier: "v".repeat(43) },
+      redirectUri: REDIRECT_URI,
+    };
+    await assertRejects(
+      () => api.finish(`error=${error}&state=s1`, pending),
+      OAuthClientError,
+    );
+    assertEquals(marks, expected);
+  });
+}

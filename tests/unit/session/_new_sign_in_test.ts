@@ -1,0 +1,31 @@
+/** The scopes of a sign-in. */
+import { assertEquals } from "@std/assert";
+import { type ISession, memoryStore } from "../../../mod.ts";
+import { MCP, SERVER } from "../../support/fixtures.ts";
+import { resourceFetch, SESSION } from "../../support/resource.ts";
+
+Deno.test("a step-up requests the scopes of another challenge as well, unless they are too many together", async () => {
+  for (const [count, expected] of [[98, 100], [99, 2]]) {
+    const more = Array.from({ length: count! }, (_, n) => `s${n}`).join(" ");
+    const requested: (string[] | undefined)[] = [];
+    const { api } = resourceFetch(({ url, headers }) => {
+      if (url !== MCP || headers.get("Authorization") === "Bearer a2") return;
+      const challenge = `Bearer scope="${more}", resource_metadata="${MCP}", ` +
+        'Bearer error="insufficient_scope", scope="write"';
+      const fields = { "WWW-Authenticate": challenge };
+      return new Response(null, { status: 403, headers: fields });
+    }, {
+      serverMetadata: SERVER,
+      store: memoryStore(SESSION),
+      authorize: ({ scopes, requiredScopes }) => {
+        requested.push(scopes, requiredScopes);
+        const token = { access_token: "a2", token_type: "Bearer" };
+        const session: ISession = { ...SESSION, scopes, token };
+        return Promise.resolve(session);
+      },
+    });
+    assertEquals((await api(MCP)).status, 200);
+    const lengths = requested.map((scopes) => scopes?.length);
+    assertEquals(lengths, [expected, expected]);
+  }
+});
