@@ -224,8 +224,7 @@ export function createAuthorizedFetch(
       const { revocations } = store;
       let session: ISession;
       try {
-        const own = fork({ ...context, signal });
-        session = await finishWith(own, callback, pending);
+        session = await finishWith({ ...context, signal }, callback, pending);
       } catch (error) {
         // An error of the store does not replace the first error.
         await markAfterVisit(pending, error, renewal, signal)

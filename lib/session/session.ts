@@ -169,8 +169,11 @@ export async function refreshSession(
   session: ISession,
   options?: ISessionOptions,
 ): Promise<ISession> {
-  requireObject("session", session);
-  return await refreshSessionWith(sessionContextOf(options), session);
+  const { token } = requireObject("session", session);
+  // The server knows these too, and may repeat them.
+  const known = [token.access_token, token.id_token ?? ""];
+  const context = fork(sessionContextOf(options), known);
+  return await refreshSessionWith(context, session);
 }
 
 /** Refreshes a session. See {@linkcode refreshSession}. */
@@ -180,15 +183,14 @@ export async function refreshSessionWith(
 ): Promise<ISession> {
   const { dpop, now, client = session.client } = context;
   const { serverMetadata, token, scopes, dpopThumbprint } = session;
-  const { access_token, id_token } = token;
+  const { id_token } = token;
   // A holder of the former key could not use a token that is bound to another key.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
     "options.dpop",
     "the key that the session is bound to",
   );
-  // The server knows these too, and may repeat them.
-  const own = fork({ ...context, client }, [access_token, id_token ?? ""]);
+  const own = { ...context, client };
   const requested = {
     scopes: session.refreshScope && scopes,
     resource: requestedResource(session),

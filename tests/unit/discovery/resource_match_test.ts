@@ -97,6 +97,16 @@ for (const [target, url, resource, ownUrl] of ELSEWHERE) {
   });
 }
 
+Deno.test("discoverAuthorization() requests one other URL, also if the document there names another parent", async () => {
+  const url = `${API}/anywhere`;
+  const { code, urls } = await undiscovered(
+    { [url]: prm({ resource: API }), [PRM]: prm({ resource: MCP }) },
+    { challenge: `Bearer resource_metadata="${url}"` },
+    `${MCP}/v1`,
+  );
+  assertEquals([code, urls], ["discovery_failed", [url, PRM]]);
+});
+
 const REFUSED: [target: string, url: string, resource: string][] = [
   [MCP, `${PRM}/mcp`, `${MCP}#part`],
   [MCP, PRM, `${API}#part`],

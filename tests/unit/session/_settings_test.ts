@@ -3,12 +3,19 @@ import { fetchToken, memoryStore } from "../../../mod.ts";
 import { callsOf } from "../../../lib/session/_resource_call.ts";
 import { ResourceRequest } from "../../../lib/session/_resource_request.ts";
 import { settingsOf } from "../../../lib/session/_settings.ts";
+import { revokeSessionWith } from "../../../lib/session/session.ts";
+import { finishWith } from "../../../lib/session/sign_in.ts";
+import { literal } from "../../../lib/http/_error.ts";
+import { deleteWith } from "../../../lib/client/client_configuration.ts";
+import { grantContextOf } from "../../../lib/token/_grant_context.ts";
+import { pollForToken } from "../../../lib/token/_polling.ts";
 import {
   AS,
   CODE_SERVER,
   MCP,
   OAUTH,
   PRM,
+  REDIRECT_URI,
   SERVER,
 } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -77,4 +84,41 @@ Deno.test("the discovery of a fetch stays as it was when the caller changes the 
     Object.assign(members, { [AS]: "https://evil.example", issuer: MCP });
   }
   assertEquals(discovery, before);
+});
+
+Deno.test("a context notes nothing of a finish(), a revocation, a deletion and polls, which it outlives", async () => {
+  const sent: string[] = [];
+  const context = grantContextOf({
+    client: SESSION.client,
+    fetch: (url, init) => {
+      sent.push(url);
+      const isPending = String(init?.body).includes("device_code") &&
+        sent.length < 6;
+      return Promise.resolve(
+        isPending
+          ? Response.json({ error: "authorization_pending" }, { status: 400 })
+          : Response.json({ access_token: "access-token" }),
+      );
+    },
+  });
+  const session = { ...SESSION, serverMetadata: CODE_SERVER };
+  await finishWith(context, "code=c0de-of-the-user&state=s1", {
+    ...session,
+    ...{ state: "s1", codeVerifier: "v".repeat(43), redirectUri: REDIRECT_URI },
+  });
+  await revokeSessionWith(context, session);
+  await deleteWith(context, {
+    ...SESSION.client,
+    registration_access_token: "registration-token",
+    registration_client_uri: `${AS}/register/c1`,
+  });
+  const body = new URLSearchParams({ device_code: "device-c0de" });
+  await pollForToken(context, SERVER, body, {
+    expires_at: Date.now() / 1000 + 600,
+    interval: undefined,
+    expiry: literal("The code has expired"),
+    delay: () => Promise.resolve(),
+  });
+  assertEquals(sent.length, 6);
+  assertEquals(context.sent, []);
 });
