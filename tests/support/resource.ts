@@ -68,6 +68,11 @@ export function resourceFetch(
   return { api, received, urls };
 }
 
+/** Responds by URL, where the table has it. */
+export function byUrl(routes: Record<string, Respond>): Respond {
+  return (received) => routes[received.url]?.(received);
+}
+
 /** A response that redirects. */
 export function redirection(location: string, status = 307): Response {
   return new Response(null, { status, headers: { Location: location } });

@@ -1,11 +1,6 @@
 /** What was sent, and what was issued, must not stand in an error or an event. */
 
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-} from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
   clientAssertion,
@@ -38,6 +33,7 @@ import {
 } from "../../../mod.ts";
 import { done, pending, poll } from "../../support/poll_device_token.ts";
 import {
+  byUrl,
   redirection,
   resourceFetch,
   type Respond,
@@ -69,15 +65,6 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
-
-async function failureOf(call: () => Promise<unknown>): Promise<unknown> {
-  try {
-    await call();
-  } catch (error) {
-    return error;
-  }
-  throw new Error("The call did not fail");
-}
 
 /** Values with characters that the encodings change. */
 const SECRET = 'pa ss/wörd+"%&quote';
@@ -189,6 +176,14 @@ const FAILURES: Record<string, Answer> = {
   "401 with a token": json({ access_token: MARK }, { status: 401 }),
 };
 
+/** A server whose endpoints are one. */
+const EVERYWHERE = {
+  ...SERVER,
+  device_authorization_endpoint: TOKEN_ENDPOINT,
+  backchannel_authentication_endpoint: TOKEN_ENDPOINT,
+  backchannel_token_delivery_modes_supported: ["poll"],
+};
+
 /** Operations that send secrets; each fails at every server above. */
 const OPERATIONS: Record<
   string,
@@ -206,20 +201,16 @@ const OPERATIONS: Record<
     refreshToken(SERVER, untyped(marked(["refresh_token"])), options),
   fetchIdJag: (options) =>
     fetchIdJag(SERVER, { ...options, subjectToken: MARK, audience: API }),
-  fetchDeviceAuthorization: (options) =>
-    fetchDeviceAuthorization(
-      { issuer: AS, device_authorization_endpoint: TOKEN_ENDPOINT },
-      { ...options, parameters: marked(["login_hint"]) },
-    ),
-  requestBackchannelAuthentication: (options) =>
-    requestBackchannelAuthentication(
-      {
-        issuer: AS,
-        backchannel_authentication_endpoint: TOKEN_ENDPOINT,
-        backchannel_token_delivery_modes_supported: ["poll"],
-      },
-      { ...options, idTokenHint: MARK, bindingMessage: `Pay ${MARK}` },
-    ),
+  fetchDeviceAuthorization: (options) => {
+    const parameters = marked(["login_hint"]);
+    return fetchDeviceAuthorization(EVERYWHERE, { ...options, parameters });
+  },
+  requestBackchannelAuthentication: (options) => {
+    const request = { idTokenHint: MARK, bindingMessage: `Pay ${MARK}` };
+    return requestBackchannelAuthentication(EVERYWHERE, {
+      ...{ ...options, ...request },
+    });
+  },
   pollBackchannelToken: (options) => {
     // Expired before a second poll.
     const expires_at = Date.now() / 1000 + 7;
@@ -246,8 +237,8 @@ for (const [name, call] of Object.entries(OPERATIONS)) {
         using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
         const { fetch } = stubbed;
         const headers = { Cookie: `cookie-${MARK}` };
-        const error = await failureOf(() => call({ fetch, client, headers }));
-        assertInstanceOf(error, OAuthClientError);
+        const send = () => call({ fetch, client, headers });
+        const error = await assertRejects(send, OAuthClientError);
         assert(!shown(error).includes(MARK), `${failure}: ${shown(error)}`);
         assert(!shown(error).includes(btoa(`c1:${secret}`)), failure);
         assertEquals(stubbed.urls, [TOKEN_ENDPOINT]);
@@ -275,9 +266,8 @@ Deno.test("no error shows a client assertion, a DPoP proof or an ID-JAG", async 
     });
     const { fetch } = stubbed;
     const options = { fetch, client, dpop };
-    const error = await failureOf(() =>
-      redeemIdJag(SERVER, { assertion }, options)
-    );
+    const redeem = () => redeemIdJag(SERVER, { assertion }, options);
+    const error = await assertRejects(redeem);
     assertEquals(sent.map((jwt) => jwt.split(".").length), [3, 3, 3]);
     for (const jwt of sent) assert(!shown(error).includes(jwt), failure);
   }
@@ -289,11 +279,12 @@ Deno.test("fetchIdJag() and redeemIdJag() show no ID-JAG that they refuse", asyn
     using stubbed = stubFetch({ [TOKEN_ENDPOINT]: idJagReply(token) });
     const { fetch } = stubbed;
     const options = { fetch, subjectToken: "s", audience: API };
-    const errors = [
-      await failureOf(() => fetchIdJag(SERVER, options)),
-      await failureOf(() => redeemIdJag(SERVER, { assertion: token }, {})),
+    const calls = [
+      () => fetchIdJag(SERVER, options),
+      () => redeemIdJag(SERVER, { assertion: token }, {}),
     ];
-    for (const error of errors) {
+    for (const call of calls) {
+      const error = await assertRejects(call);
       assert(!shown(error).includes(MARK), shown(error));
       assert(!shown(error).includes(token), shown(error));
     }
@@ -500,14 +491,12 @@ interface ICase {
 
 /** Responds with a 401 that names a URL with what was sent. */
 const repeatingAt =
-  (origin: string, encode: Encode): Respond => ({ url, headers }) =>
-    url === MCP
-      ? challenge(
-        `${origin}/?${encode(headers.get("Authorization")!.slice(7))}&${
-          encode(headers.get("X-Api-Key")!)
-        }`,
-      )
-      : new Response(null, { status: 404 });
+  (origin: string, encode: Encode): Respond => ({ url, headers }) => {
+    if (url !== MCP) return new Response(null, { status: 404 });
+    const token = encode(headers.get("Authorization")!.slice(7));
+    const key = encode(headers.get("X-Api-Key")!);
+    return challenge(`${origin}/?${token}&${key}`);
+  };
 
 const REPEATED: Record<string, ICase> = {
   // Which its server may have passed on.
@@ -592,10 +581,8 @@ Deno.test("createAuthorizedFetch().renew() repeats no token of the session", asy
 Deno.test("createAuthorizedFetch() repeats no value of tokenParameters, unless its parameter is public", async () => {
   const key = "s3cret-tenant-key";
   const tokenParameters = { key, audience: MCP };
-  const { api } = fetchWith(
-    () => challenge(`${OTHER}/${key}`),
-    { token: SESSION.token, tokenParameters },
-  );
+  const session = { token: SESSION.token, tokenParameters };
+  const { api } = fetchWith(() => challenge(`${OTHER}/${key}`), session);
   const error = await assertRejects(() => api(MCP));
   assertHides(error, "discovery_failed", [key]);
   assert(shown(error).includes(MCP));
@@ -605,12 +592,9 @@ Deno.test("createAuthorizedFetch().renew() repeats no token that has been replac
   const store = memoryStore({ ...SESSION, token });
   const { api } = resourceFetch(({ url, headers }) => {
     const sent = headers.get("Authorization")?.slice(7);
-    const challenge =
-      `Bearer error="insufficient_scope", scope="write", resource_metadata="${OTHER}/${sent}"`;
-    return new Response(null, {
-      status: url === MCP ? 403 : 404,
-      headers: { "WWW-Authenticate": challenge },
-    });
+    const named = `resource_metadata="${OTHER}/${sent}"`;
+    const error = 'Bearer error="insufficient_scope", scope="write"';
+    return refusal(url === MCP ? 403 : 404, `${error}, ${named}`);
   }, { store });
   const body = new Blob(["once"]).stream();
   const init = { method: "POST", body, duplex: "half" } as RequestInit;
@@ -696,14 +680,10 @@ const REPEATING: Record<
     [MCP]: () =>
       refusal(403, `Bearer error="insufficient_scope", scope="${token}"`),
   }),
-  "the acr_values of a step-up": (token) => ({
-    [MCP]: () =>
-      refusal(
-        401,
-        'Bearer error="insufficient_user_authentication", ' +
-          `acr_values="${token}"`,
-      ),
-  }),
+  "the acr_values of a step-up": (token) => {
+    const error = 'Bearer error="insufficient_user_authentication"';
+    return { [MCP]: () => refusal(401, `${error}, acr_values="${token}"`) };
+  },
   "a client identifier": (token) => ({
     [REGISTRATION_ENDPOINT]: () => Response.json({ client_id: token }),
   }),
@@ -759,21 +739,16 @@ Deno.test("createAuthorizedFetch() requests no scope that is a token of the sess
   const asked: (string[] | undefined)[] = [];
   for (const status of [401, 403]) {
     const error = status === 403 ? `, error="insufficient_scope"` : "";
-    const { api } = fetchWith(
-      ({ url }) =>
-        url === MCP
-          ? refusal(status, challenge + error)
-          : url === OAUTH
-          ? Response.json(CODE_SERVER)
-          : undefined,
-      {},
-      {
-        authorize({ scopes, requiredScopes }) {
-          asked.push(scopes, requiredScopes);
-          return Promise.reject(new Error("enough"));
-        },
+    const respond = byUrl({
+      [MCP]: () => refusal(status, challenge + error),
+      [OAUTH]: () => Response.json(CODE_SERVER),
+    });
+    const { api } = fetchWith(respond, {}, {
+      authorize({ scopes, requiredScopes }) {
+        asked.push(scopes, requiredScopes);
+        return Promise.reject(new Error("enough"));
       },
-    );
+    });
     await api(MCP).catch(() => {});
   }
   assertEquals(asked.length, 4);
@@ -785,32 +760,24 @@ Deno.test("createAuthorizedFetch() requests no scope that is a token of the sess
 
 Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of any URL in an error description", async () => {
   const { serverMetadata } = SESSION;
-  const rows: [query: string, description: string | undefined, end: string][] =
-    [
-      ["?code=a-key", undefined, ""],
-      [
-        "",
-        "See wss://h.example/p?key=1 now? Yes",
-        ": See wss://h.example/p now? Yes",
-      ],
-      ["", "See //h.example/p?key=1", ": See //h.example/p"],
-      ["", "(/p?key=1)", ": (/p"],
-    ];
-  for (const [query, error_description, end] of rows) {
+  const url = "wss://h.example/p";
+  const rows: [query: string, description?: string, shown?: string][] = [
+    ["?code=a-key"],
+    ["", `See ${url}?key=1 now? Yes`, `See ${url} now? Yes`],
+    ["", "See //h.example/p?key=1", "See //h.example/p"],
+    ["", "(/p?key=1)", "(/p"],
+  ];
+  for (const [query, error_description, shown] of rows) {
     const token_endpoint = TOKEN_ENDPOINT + query;
-    const { api, events } = fetchWith(
-      ({ url }) =>
-        url === MCP
-          ? new Response(null, { status: 401 })
-          : Response.json({ error: "invalid_grant", error_description }, {
-            status: 400,
-          }),
-      {
-        token: SESSION.token,
-        serverMetadata: { ...serverMetadata, token_endpoint },
-      },
-      { authorize: undefined },
-    );
+    const error = { error: "invalid_grant", error_description };
+    const respond = byUrl({
+      [MCP]: () => new Response(null, { status: 401 }),
+      [token_endpoint]: () => Response.json(error, { status: 400 }),
+    });
+    const { api, events } = fetchWith(respond, {
+      token: SESSION.token,
+      serverMetadata: { ...serverMetadata, token_endpoint },
+    }, { authorize: undefined });
     await statusOf(api(MCP));
     const dropped = events.find(({ type }) => type === "session_dropped");
     const failed = `The token request to ${TOKEN_ENDPOINT} failed: 400 `;
@@ -818,7 +785,7 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of a
       type: "session_dropped",
       issuer: AS,
       code: "invalid_grant",
-      message: `${failed}invalid_grant${end}`,
+      message: `${failed}invalid_grant${shown ? `: ${shown}` : ""}`,
     });
   }
 });
@@ -834,23 +801,19 @@ Deno.test("createAuthorizedFetch() reports no token in the path of a request tha
   ];
   for (const [store, session, url] of rows) {
     const options = store && { store };
-    const { api, events } = fetchWith(
-      () => new Response("ok"),
-      session,
-      options,
-    );
+    const respond = () => new Response("ok");
+    const { api, events } = fetchWith(respond, session, options);
     await statusOf(api(`${API}/other/${access_token}/x`));
     assertEquals(events, [{ type: "uncovered_request", method: "GET", url }]);
   }
 });
 
 Deno.test("createAuthorizedFetch() repeats no access token from an error of a refresh", async () => {
+  const body = { error: "x", error_description: access_token };
   const { api } = resourceFetch(({ url }) =>
     url === MCP
       ? new Response(null, { status: 401 })
-      : Response.json({ error: "x", error_description: access_token }, {
-        status: 503,
-      })
+      : Response.json(body, { status: 503 })
   );
   const error = await assertRejects(() => api(MCP), OAuthClientError);
   assertEquals([error.status, error.error], [503, "x"]);
