@@ -52,6 +52,12 @@ const API_OPENID = `${API}/.well-known/openid-configuration`;
 const CHALLENGE = `Bearer resource_metadata="${NAMED}"`;
 const PAGE = "<!doctype html><title>App</title>";
 const MISSING = text("Missing", 404);
+const API_MISSING = { [API_OAUTH]: MISSING, [API_OPENID]: MISSING };
+
+/** Metadata of a resource with these servers. */
+const listing = (authorization_servers: unknown) => ({
+  [`${PRM}/mcp`]: prm({ authorization_servers }),
+});
 
 /** Routes of which only the last URL has a document. */
 function routes(urls: string[], answer: Answer): Record<string, Answer> {
@@ -190,14 +196,11 @@ Deno.test("discoverAuthorization() falls back to the target's origin without met
   assertFalse("resourceMetadata" in found);
   assertEquals(found.resource, MCP);
   for (const authorization_servers of [undefined, null, []]) {
-    const found = await discovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers }),
-      [API_OAUTH]: asm(API),
-    }, {
-      selectAuthorizationServer() {
-        throw new Error("Called without servers");
-      },
-    });
+    const routes = { ...listing(authorization_servers), [API_OAUTH]: asm(API) };
+    const selectAuthorizationServer = () => {
+      throw new Error("Called without servers");
+    };
+    const found = await discovered(routes, { selectAuthorizationServer });
     assertEquals([found.source, found.issuer], ["fallback", API]);
     assertEquals(found.resourceMetadata?.resource, MCP);
   }
@@ -235,11 +238,8 @@ Deno.test("discoverAuthorization() assumes no endpoints where any challenge name
 
 Deno.test("discoverAuthorization() assumes no endpoints where the resource publishes metadata", async () => {
   for (const authorization_servers of [undefined, null, []]) {
-    const { code, urls } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers }),
-      [API_OAUTH]: MISSING,
-      [API_OPENID]: MISSING,
-    });
+    const routes = { ...listing(authorization_servers), ...API_MISSING };
+    const { code, urls } = await undiscovered(routes);
     assertEquals(code, "discovery_failed");
     assertEquals(urls, [`${PRM}/mcp`, API_OAUTH, API_OPENID]);
   }
@@ -274,10 +274,7 @@ for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
       : [API_OAUTH, API_OPENID];
     for (const place of places) {
       const { error, code, attempts } = await undiscovered({
-        [`${PRM}/mcp`]: MISSING,
-        [PRM]: MISSING,
-        [API_OAUTH]: MISSING,
-        [API_OPENID]: MISSING,
+        ...{ [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...API_MISSING },
         [place]: answer,
       });
       assertEquals([code, attempts.length], ["discovery_failed", 4]);
@@ -302,15 +299,13 @@ Deno.test("discoverAuthorization() uses the server that the caller selects, of t
       },
     });
   const { result } = await select(second);
-  assertEquals([(result as { issuer?: string }).issuer, lists], [
-    second,
-    [servers],
-  ]);
+  assertEquals((result as IAuthorizationContext).issuer, second);
+  assertEquals(lists, [servers]);
   for (const other of ["https://other.example", `${AS}/`, 5]) {
     const { result, urls } = await select(other);
-    assertInstanceOf(result, OAuthClientError);
-    assertEquals(result.code, "invalid_argument");
-    assertStringIncludes(result.message, "selectAuthorizationServer");
+    const { code, message } = result as OAuthClientError;
+    assertEquals(code, "invalid_argument");
+    assertStringIncludes(message, "selectAuthorizationServer");
     assertEquals(urls, [`${PRM}/mcp`]);
   }
 });
@@ -319,6 +314,8 @@ const SECOND = "https://second.example";
 const SECOND_OAUTH = `${SECOND}/.well-known/oauth-authorization-server`;
 const SECOND_OPENID = `${SECOND}/.well-known/openid-configuration`;
 const LIST = [AS, SECOND, "https://third.example"];
+/** A first server that responds to no request. */
+const DOWN = { [OAUTH]: text("Broken", 502), [OPENID]: text("Broken", 502) };
 
 Deno.test("discoverAuthorization() tries the next server of a list if the first does not respond", async () => {
   const lost = failing(new TypeError("Cable cut"));
@@ -336,7 +333,7 @@ Deno.test("discoverAuthorization() tries the next server of a list if the first 
   ];
   for (const [oauth, openid, isTried] of rows) {
     const { result, urls } = await discover({
-      [`${PRM}/mcp`]: prm({ authorization_servers: LIST }),
+      ...listing(LIST),
       [OAUTH]: oauth,
       [OPENID]: openid,
       [SECOND_OAUTH]: asm(SECOND),
@@ -363,9 +360,7 @@ Deno.test("discoverAuthorization() names both servers of a list if neither can b
   ];
   for (const [name, second] of seconds) {
     const { error, code, urls } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers: LIST }),
-      [OAUTH]: text("Broken", 502),
-      [OPENID]: text("Broken", 502),
+      ...{ ...listing(LIST), ...DOWN },
       [SECOND_OAUTH]: second,
       [SECOND_OPENID]: text("Broken", 500),
     });
@@ -378,7 +373,6 @@ Deno.test("discoverAuthorization() names both servers of a list if neither can b
 });
 
 Deno.test("discoverAuthorization() tries no other server than the caller has selected, and none that must not be used", async () => {
-  const down = { [OAUTH]: text("Broken", 502), [OPENID]: text("Broken", 502) };
   const rows: [string[], Partial<IDiscoverAuthorizationOptions>][] = [
     [LIST, { selectAuthorizationServer: ([first]) => first! }],
     [LIST, { authorizationServer: AS }],
@@ -387,10 +381,8 @@ Deno.test("discoverAuthorization() tries no other server than the caller has sel
     [[AS, "http://plain.example", "second"], {}],
   ];
   for (const [authorization_servers, options] of rows) {
-    const { code, urls } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers }),
-      ...down,
-    }, options);
+    const routes = { ...listing(authorization_servers), ...DOWN };
+    const { code, urls } = await undiscovered(routes, options);
     assertEquals(code, "discovery_failed");
     assertEquals(urls.slice(-2), [OAUTH, OPENID]);
   }
@@ -405,7 +397,7 @@ Deno.test("discoverAuthorization() tries the next server after a timeout, and pa
   ];
   for (const [authorization_servers, ...expected] of rows) {
     const { result } = await discover({
-      [`${PRM}/mcp`]: prm({ authorization_servers }),
+      ...listing(authorization_servers),
       [OAUTH]: () => never(),
       [`${third}/.well-known/oauth-authorization-server`]: () => never(),
       [SECOND_OAUTH]: asm(SECOND),
@@ -424,11 +416,8 @@ Deno.test("discoverAuthorization() uses authorizationServer in place of the reso
       { authorizationServer, challenge: `${CHALLENGE}, scope="read"` },
     );
     assertEquals(urls, [OAUTH]);
-    assertEquals([found.source, found.resource, found.scopes], [
-      "option",
-      MCP,
-      ["read"],
-    ]);
+    assertEquals([found.source, found.resource], ["option", MCP]);
+    assertEquals(found.scopes, ["read"]);
   }
   // Nothing is assumed of a server that was named.
   const { code } = await undiscovered(
@@ -624,9 +613,7 @@ Deno.test("discoverAuthorization() accepts a server as a string, and no other li
   });
   assertEquals([found.issuer, found.source], [AS, "resource_metadata"]);
   for (const wrong of [{ 0: AS }, {}, 0, 7, true, [7], [null], [AS, null]]) {
-    const { error, code, urls } = await undiscovered({
-      [`${PRM}/mcp`]: prm({ authorization_servers: wrong }),
-    });
+    const { error, code, urls } = await undiscovered(listing(wrong));
     assertEquals(code, "discovery_failed");
     assertStringIncludes(error.message, "are not an array of strings");
     assertEquals(urls, [`${PRM}/mcp`]);
@@ -635,19 +622,18 @@ Deno.test("discoverAuthorization() accepts a server as a string, and no other li
 
 Deno.test("discoverAuthorization() requests nothing for a server that the caller knows", async () => {
   using server = stubFetch({});
+  const { fetch } = server;
   const serverMetadata = {
     issuer: AS,
     authorization_endpoint: `${AS}/authorize`,
     token_endpoint: `${AS}/token`,
   };
-  const context = await discoverAuthorization(MCP, {
-    serverMetadata,
-    challenge: 'Bearer scope="read", resource_metadata="https://evil.example/"',
-    fetch: server.fetch,
-  });
+  const challenge =
+    'Bearer scope="read", resource_metadata="https://evil.example/"';
+  const options = { serverMetadata, challenge, fetch };
+  const context = await discoverAuthorization(MCP, options);
   assertEquals(server.requests.length, 0);
-  assertEquals(context.issuer, AS);
-  assertEquals(context.source, "option");
+  assertEquals([context.issuer, context.source], [AS, "option"]);
   assertEquals(context.scopes, ["read"]);
   // PKCE is assumed, as a manual rarely says so.
   assertEquals(context.serverMetadata, {
@@ -655,12 +641,10 @@ Deno.test("discoverAuthorization() requests nothing for a server that the caller
     response_types_supported: ["code"],
     code_challenge_methods_supported: ["S256"],
   });
+  const methods = { code_challenge_methods_supported: ["plain"] };
   const plain = await discoverAuthorization(MCP, {
-    serverMetadata: {
-      ...serverMetadata,
-      code_challenge_methods_supported: ["plain"],
-    },
-    fetch: server.fetch,
+    serverMetadata: { ...serverMetadata, ...methods },
+    fetch,
   });
   const { code_challenge_methods_supported } = plain.serverMetadata;
   assertEquals(code_challenge_methods_supported, ["plain"]);
@@ -679,21 +663,15 @@ Deno.test("discoverAuthorization() refuses a known server beside a named one, or
 });
 
 Deno.test("discoverAuthorization() says once why all attempts failed, and lists them", async () => {
-  const notFound = (host: string) =>
-    failing(
-      new TypeError("fetch failed", {
-        cause: Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), {
-          code: "ENOTFOUND",
-        }),
-      }),
-    );
+  const notFound = (host: string) => {
+    const unknown = new Error(`getaddrinfo ENOTFOUND ${host}`);
+    const cause = Object.assign(unknown, { code: "ENOTFOUND" });
+    return failing(new TypeError("fetch failed", { cause }));
+  };
   const cut = failing(new TypeError("Cable cut"));
   const { host } = new URL(AS);
   const of = (answer: Answer) => ({ [OAUTH]: answer, [OPENID]: answer });
-  const ofApi = (answer: Answer) => ({
-    [API_OAUTH]: answer,
-    [API_OPENID]: answer,
-  });
+  const ofApi = { [API_OAUTH]: notFound("x"), [API_OPENID]: notFound("x") };
   const known = { [`${PRM}/mcp`]: prm() };
   const rows: [routes: Record<string, Answer>, end: RegExp][] = [
     [
@@ -705,7 +683,7 @@ Deno.test("discoverAuthorization() says once why all attempts failed, and lists 
       /\. Request to https:\/\/as\.example\/\S+ failed: TypeError: Cable cut$/,
     ],
     [
-      { [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...ofApi(notFound("x")) },
+      { [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...ofApi },
       /Tried: \S+ \(404\), \S+ \(404\), \S+ \(The host name of \S+ is unknown\)$/,
     ],
     [
