@@ -1,5 +1,7 @@
 /** Timers for tests, which do not wait. */
 
+import { replaceGlobals } from "./globals.ts";
+
 /** Makes timers of a second and more, or those that are selected, fire at once. */
 export function skipWaits(
   isSkipped: (ms: number) => boolean = (ms) => ms >= 1_000,
@@ -8,21 +10,17 @@ export function skipWaits(
   type Timer = (handler: () => void, ms?: number) => unknown;
   const skip = (start: Timer): Timer => (handler, ms = 0) =>
     start(handler, isSkipped(ms) ? 0 : ms);
-  Object.assign(globalThis, {
+  return replaceGlobals({
     setTimeout: skip(setTimeout),
     setInterval: skip(setInterval),
   });
-  return {
-    [Symbol.dispose]: () =>
-      void Object.assign(globalThis, { setTimeout, setInterval }),
-  };
 }
 
 /** Counts the timers that have neither fired nor been cleared. */
 export function countTimers(): Disposable & { readonly running: Set<unknown> } {
   const { setTimeout, clearTimeout } = globalThis;
   const running = new Set<unknown>();
-  Object.assign(globalThis, {
+  const replaced = replaceGlobals({
     setTimeout(handler: () => void, ms?: number) {
       const timer = setTimeout(() => {
         running.delete(timer);
@@ -36,9 +34,5 @@ export function countTimers(): Disposable & { readonly running: Set<unknown> } {
       clearTimeout(timer);
     },
   });
-  return {
-    running,
-    [Symbol.dispose]: () =>
-      void Object.assign(globalThis, { setTimeout, clearTimeout }),
-  };
+  return { running, [Symbol.dispose]: () => replaced[Symbol.dispose]() };
 }

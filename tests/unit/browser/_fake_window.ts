@@ -1,5 +1,7 @@
 /** A window of a page in memory, in place of the globals. */
 
+import { replaceGlobals } from "../../support/globals.ts";
+
 type Listener = (event: object) => void;
 
 /** A popup: `closed` and `href` are what its opener sees. */
@@ -99,12 +101,7 @@ export function fakeWindow(url: string): IFakeWindow {
     fire(type, event = {}) {
       for (const listener of [...setOf(type)]) listener(event);
     },
-    [Symbol.dispose]() {
-      for (const [name, descriptor] of before) {
-        if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-        else Reflect.deleteProperty(globalThis, name);
-      }
-    },
+    [Symbol.dispose]: () => replaced[Symbol.dispose](),
   };
   const location = {
     href: new URL(url).href,
@@ -139,16 +136,7 @@ export function fakeWindow(url: string): IFakeWindow {
     },
     close: () => fake.isClosed = true,
   };
-  const before = Object.keys(globals).map((name) =>
-    [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
-  );
-  for (const [name, value] of Object.entries(globals)) {
-    Object.defineProperty(globalThis, name, {
-      value,
-      configurable: true,
-      writable: true,
-    });
-  }
+  const replaced = replaceGlobals(globals);
   return fake;
 }
 

@@ -4,6 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { replaceGlobals } from "../../support/globals.ts";
 import { run } from "./_host.ts";
 
 const COMMANDS = ["login", "token", "headers", "logout", "status", "doctor"];
@@ -98,30 +99,20 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
 });
 
 Deno.test("runOn() returns 3 without a session where nobody can be asked, without a request", async () => {
-  const { fetch } = globalThis;
-  globalThis.fetch = () => Promise.reject(new Error("no request is expected"));
-  try {
-    const rows: [args: string[], isTerminal: boolean][] = [
-      [["token"], false],
-      [["headers"], false],
-      [["login", "--no-input"], false],
-      [["token", "--no-input"], true],
-    ];
-    for (const [args, isTerminal] of rows) {
-      const { code, output, errors } = await run([
-        ...args,
-        "--account",
-        "work",
-        "https://api.example/mcp#x",
-      ], { isTerminal: () => isTerminal });
-      assertEquals([code, output], [3, ""]);
-      assertStringIncludes(
-        errors,
-        "oauth-helper login https://api.example/mcp --account work",
-      );
-    }
-  } finally {
-    globalThis.fetch = fetch;
+  const fetch = () => Promise.reject(new Error("no request is expected"));
+  using _fetch = replaceGlobals({ fetch });
+  const rows: [args: string[], isTerminal: boolean][] = [
+    [["token"], false],
+    [["headers"], false],
+    [["login", "--no-input"], false],
+    [["token", "--no-input"], true],
+  ];
+  for (const [args, isTerminal] of rows) {
+    const named = [...args, "--account", "work", "https://api.example/mcp#x"];
+    const ran = await run(named, { isTerminal: () => isTerminal });
+    assertEquals([ran.code, ran.output], [3, ""]);
+    const login = "oauth-helper login https://api.example/mcp --account work";
+    assertStringIncludes(ran.errors, login);
   }
 });
 

@@ -13,6 +13,7 @@ import {
   type IRequestOptions,
   publicClient,
 } from "../../../mod.ts";
+import { replaceGlobals } from "../../support/globals.ts";
 import { cpuTimeMs } from "../../support/cpu_time.ts";
 import { errorOf, GET, POST } from "../../support/exchange.ts";
 import { API, AS, PRM, SERVER } from "../../support/fixtures.ts";
@@ -334,27 +335,11 @@ Deno.test("fetchToken() says in a page that CORS may have been the reason", asyn
     [["document"], refused, ""],
   ];
   for (const [globals, thrown, hint] of rows) {
-    const before = globals.map((name) =>
-      [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
-    );
-    for (const name of globals) {
-      Object.defineProperty(globalThis, name, {
-        value: {},
-        configurable: true,
-      });
-    }
-    try {
-      using server = stubFetch({ [POST.url]: failing(thrown) });
-      const { message } = await errorOf(POST.send(server));
-      assertEquals([globals, / \(in a .*$/.exec(message)?.[0] ?? ""], [
-        globals,
-        hint,
-      ]);
-    } finally {
-      for (const [name, descriptor] of before) {
-        Reflect.deleteProperty(globalThis, name);
-        if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-      }
-    }
+    const named = globals.map((name) => [name, {}]);
+    using _globals = replaceGlobals(Object.fromEntries(named));
+    using server = stubFetch({ [POST.url]: failing(thrown) });
+    const { message } = await errorOf(POST.send(server));
+    const shown = / \(in a .*$/.exec(message)?.[0] ?? "";
+    assertEquals(shown, hint, `${globals}`);
   }
 });

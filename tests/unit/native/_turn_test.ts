@@ -4,6 +4,7 @@ import {
   createLoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
+import { replaceGlobals } from "../../support/globals.ts";
 import {
   AS,
   assertRejectsCode,
@@ -85,11 +86,13 @@ Deno.test("createLoopbackReceiver() ends the wait by its signal, and counts its 
   const first = await visit("a", opened);
   const aborted = await visit("b", opened, {}, controller.signal);
   const timers: unknown[] = [];
-  const { setTimeout } = globalThis;
-  globalThis.setTimeout = ((handler: () => void, ms?: number) => {
-    timers.push(ms);
-    return setTimeout(handler, ms);
-  }) as typeof setTimeout;
+  const start = setTimeout;
+  using _timers = replaceGlobals({
+    setTimeout(handler: () => void, ms?: number) {
+      timers.push(ms);
+      return start(handler, ms);
+    },
+  });
   const last = await visit("c", opened, { timeoutMs: 50 });
   controller.abort(new Error("over"));
   await assertRejects(() => aborted.result, Error, "over");
@@ -99,7 +102,6 @@ Deno.test("createLoopbackReceiver() ends the wait by its signal, and counts its 
   await first.result;
   await assertRejectsCode(() => last.result, "timeout");
   assertEquals([opened, timers.includes(50)], [["a", "c"], true]);
-  globalThis.setTimeout = setTimeout;
 });
 
 /** Calls of fetches with a receiver each, at a server that requires PAR. */

@@ -14,6 +14,7 @@ import {
   memoryStore,
   publicClient,
 } from "../../../mod.ts";
+import { replaceGlobals } from "../../support/globals.ts";
 import {
   API,
   AS,
@@ -168,18 +169,10 @@ Deno.test("createAuthorizedFetch() resolves relative URLs against location", asy
       return Promise.resolve(new Response());
     },
   });
-  const former = Object.getOwnPropertyDescriptor(globalThis, "location");
-  Object.defineProperty(globalThis, "location", {
-    value: { href: "https://api.example/page" },
-    configurable: true,
-  });
-  try {
-    await api("/mcp/a");
-    await api("other");
-  } finally {
-    if (former) Object.defineProperty(globalThis, "location", former);
-    else delete (globalThis as { location?: unknown }).location;
-  }
+  const location = { href: "https://api.example/page" };
+  using _location = replaceGlobals({ location });
+  await api("/mcp/a");
+  await api("other");
   assertEquals(given, [
     ["https://api.example/mcp/a", "Bearer a1"],
     ["other", null],
@@ -501,13 +494,10 @@ Deno.test("createAuthorizedFetch() looks up the global fetch at each call", asyn
     authorize: () => Promise.resolve(SESSION),
     store: memoryStore(SESSION),
   });
-  const { fetch } = globalThis;
-  globalThis.fetch = () => Promise.resolve(new Response("stub"));
-  try {
-    assertEquals(await (await api(MCP)).text(), "stub");
-    assertEquals(await (await api("https://x.example")).text(), "stub");
-  } finally {
-    globalThis.fetch = fetch;
+  const fetch = () => Promise.resolve(new Response("stub"));
+  using _fetch = replaceGlobals({ fetch });
+  for (const url of [MCP, "https://x.example"]) {
+    assertEquals(await (await api(url)).text(), "stub");
   }
 });
 

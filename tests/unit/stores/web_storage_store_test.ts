@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { ISessionStore } from "../../../mod.ts";
 import { webStorageStore } from "../../../lib/stores/mod.ts";
+import { replaceGlobals } from "../../support/globals.ts";
 import { SESSION } from "../../support/resource.ts";
 import { LIMIT_MS, until } from "../../support/within.ts";
 import { ENGINES, fakeLocks, fakeStorage } from "./_fakes.ts";
@@ -33,26 +34,12 @@ Deno.test("webStorageStore() has no lock with sessionStorage, which other tabs d
     localStorage: storage(),
     navigator: { locks: fakeLocks() },
   };
-  const before = Object.keys(globals).map((name) =>
-    [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
-  );
-  try {
-    for (const [name, value] of Object.entries(globals)) {
-      Object.defineProperty(globalThis, name, { value, configurable: true });
-    }
-    const { sessionStorage, localStorage, navigator } = globals;
-    assertEquals(webStorageStore(sessionStorage, "k").lock, undefined);
-    assertEquals(typeof webStorageStore(localStorage, "k").lock, "function");
-    const store = webStorageStore(sessionStorage, "k", {
-      locks: navigator.locks,
-    });
-    assertEquals(typeof store.lock, "function");
-  } finally {
-    for (const [name, descriptor] of before) {
-      if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-      else Reflect.deleteProperty(globalThis, name);
-    }
-  }
+  using _globals = replaceGlobals(globals);
+  const { sessionStorage, localStorage, navigator: { locks } } = globals;
+  assertEquals(webStorageStore(sessionStorage, "k").lock, undefined);
+  assertEquals(typeof webStorageStore(localStorage, "k").lock, "function");
+  const store = webStorageStore(sessionStorage, "k", { locks });
+  assertEquals(typeof store.lock, "function");
 });
 
 Deno.test("webStorageStore() lets the next holder wait until it can read the change", async () => {
@@ -203,21 +190,16 @@ Deno.test("webStorageStore() waits no longer for a cleared storage where timers 
   await saveLocked(store);
   storage.removeItem("oauth-helper:version:k");
   // Browsers call the timers of a hidden tab once a minute.
-  const { setTimeout, performance } = globalThis;
+  const start = setTimeout;
   let time = 0;
-  const start = (handler: () => void) => {
-    time += 60_000;
-    return setTimeout(handler, 0);
-  };
-  try {
-    Object.assign(globalThis, {
-      setTimeout: start,
-      performance: { now: () => time },
-    });
-    await store.lock?.(() => Promise.resolve());
-  } finally {
-    Object.assign(globalThis, { setTimeout, performance });
-  }
+  using _clock = replaceGlobals({
+    setTimeout(handler: () => void) {
+      time += 60_000;
+      return start(handler, 0);
+    },
+    performance: { now: () => time },
+  });
+  await store.lock?.(() => Promise.resolve());
   assertEquals(time, 60_000);
 });
 
