@@ -161,7 +161,7 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     await next.end();
   },
 
-  async "Ctrl-C ends the wait for another process, which goes on"({
+  async "Ctrl-C and logout end the wait for another process, which goes on"({
     desk,
     url,
     requests,
@@ -177,6 +177,10 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     await waiting.find(/Waiting for /);
     await waiting.type("\x03");
     assertEquals((await waiting.end()).code, 130);
+    // logout does not wait for the user of another program.
+    const logout = await within(LIMIT_MS, desk.run(["logout", url]));
+    assertStringIncludes(logout.errors, "the tokens are revoked");
+    assertEquals(await desk.sessions(), []);
     const before = count(requests, "POST /token");
     await visit(createUser(), shown);
     assertEquals((await login.end()).code, 0);
