@@ -103,9 +103,7 @@ export async function refreshOnce(place: IPlace): Promise<void> {
   await store.save(server.session);
   const workers = await startWorkers(stack, place, server.resource, PROCESSES);
   for (let round = 1; round <= ROUNDS; round++) {
-    const statuses = await Promise.all(
-      workers.map((one) => one.send("call")),
-    );
+    const statuses = await Promise.all(workers.map((one) => one.send("call")));
     assertEquals(statuses, Array(PROCESSES).fill("200"));
     assertEquals([server.refreshes, server.isRevoked], [round, false]);
     server.expire();

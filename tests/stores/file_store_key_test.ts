@@ -58,11 +58,7 @@ test("with a key writes AES-256-GCM, as another implementation reads it", async 
     .split("\n");
   assertEquals([first, rest], ["oauth-helper session A256GCM", ""]);
   const sealed = Buffer.from(second, "base64url");
-  const decipher = createDecipheriv(
-    "aes-256-gcm",
-    key,
-    sealed.subarray(0, 12),
-  );
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, 12));
   decipher.setAuthTag(sealed.subarray(-16));
   const text = decipher.update(sealed.subarray(12, -16), undefined, "utf8") +
     decipher.final("utf8");

@@ -84,11 +84,7 @@ Deno.test("strict discovery inserts two paths into the issuer, then appends one"
     const slashes = path === "" || /[?#]/.test(url) ? [""] : ["", "/"];
     for (const slash of slashes) {
       const issuer = url + slash;
-      assertEquals(
-        serverUrls(issuer),
-        expected,
-        issuer,
-      );
+      assertEquals(serverUrls(issuer), expected, issuer);
     }
   }
 });
