@@ -130,9 +130,8 @@ Deno.test("cibaFlow() says that all scopes are new in a fresh sign-in", async ()
 });
 
 Deno.test("cibaFlow() requests the authentication that the resource requires", async () => {
-  const { servers, call, asked, hints } = start({}, {
-    parameters: { acr_values: "phr" },
-  });
+  const parameters = { acr_values: "phr" };
+  const { servers, call, asked, hints } = start({}, { parameters });
   await call();
   servers.requiredAcr = "mfa";
   assertEquals([await call(), asked("acr_values")], [200, ["phr", "mfa"]]);
@@ -183,9 +182,8 @@ Deno.test("cibaFlow() sends no secret to another server than that of the client"
 
 Deno.test("cibaFlow() fails with what getLoginHint throws, and if it returns no single hint", async () => {
   const reason = new Error("No user");
-  const { api, servers, asked } = start({}, {
-    getLoginHint: () => Promise.reject(reason),
-  });
+  const getLoginHint = () => Promise.reject(reason);
+  const { api, servers, asked } = start({}, { getLoginHint });
   const thrown = await assertRejects(() => api(servers.resource));
   assertStrictEquals(thrown, reason);
   for (

@@ -25,10 +25,11 @@ import {
   MCP,
   REDIRECT_URI,
 } from "../../support/fixtures.ts";
-import { unauthorizedAt } from "../../support/resource.ts";
+import { redirection, unauthorizedAt } from "../../support/resource.ts";
 import { shown } from "../../support/shown.ts";
 
 const SECRET = "registration-t0ken-of-";
+const METADATA = { clientMetadata: { client_name: "Test" } };
 const REVOKE = `POST ${AS}/revoke`;
 const deletion = (client: string) => `DELETE ${AS}/register/${client}`;
 
@@ -70,17 +71,12 @@ function createWorld(replace: Record<string, () => Response> = {}) {
   };
   const flow = (options: Partial<ICodeFlowOptions> = {}) =>
     codeFlow({
-      clientMetadata: { client_name: "Test" },
-      redirectUri: REDIRECT_URI,
-      visit,
+      ...{ ...METADATA, redirectUri: REDIRECT_URI, visit },
       ...options,
     });
   const create = (options: Partial<IAuthorizedFetchOptions> = {}) =>
     createAuthorizedFetch(MCP, {
-      serverMetadata: {
-        ...CODE_SERVER,
-        token_endpoint: CODE_SERVER.token_endpoint!,
-      },
+      serverMetadata: CODE_SERVER,
       authorize: flow(),
       fetch,
       onEvent: (event) => events.push(event),
@@ -99,11 +95,8 @@ const OF_C1 = [`${SECRET}c1`, `${AS}/register/c1`];
 
 Deno.test("flows keep in the session what deletes the client that they have registered, and nowhere else", async () => {
   const world = createWorld();
-  const device = deviceFlow({
-    clientMetadata: { client_name: "Test" },
-    show: () => {},
-    delay: () => Promise.resolve(),
-  });
+  const delay = () => Promise.resolve();
+  const device = deviceFlow({ ...METADATA, show() {}, delay });
   for (const authorize of [world.flow(), device]) {
     const { create, events, pendings } = createWorld();
     const api = create({ authorize });
@@ -134,10 +127,8 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
     assertEquals(await api.session(), undefined);
   }
   // As with the client secret of a web server, which all of its users share.
-  const { url, pending } = await startAuthorization(CONTEXT, {
-    client,
-    redirectUri: REDIRECT_URI,
-  });
+  const options = { client, redirectUri: REDIRECT_URI };
+  const { url, pending } = await startAuthorization(CONTEXT, options);
   assert(!JSON.stringify(pending).includes(SECRET));
   const callback = await visit(url, { pending }) as URLSearchParams;
   const session = await finishAuthorization(callback, pending, {
@@ -192,11 +183,9 @@ Deno.test("createAuthorizedFetch().revoke() rejects if the client is not deleted
   const { create, received, events } = world;
   const api = create();
   const { client } = await api.authorize();
-  const error = await assertRejectsCode(
-    () => api.revoke({ client: true }),
-    "unexpected_status",
-    `${AS}/register/c1`,
-  );
+  const revoke = () => api.revoke({ client: true });
+  const at = `${AS}/register/c1`;
+  const error = await assertRejectsCode(revoke, "unexpected_status", at);
   assertEquals([error.status, await api.session()], [503, undefined]);
   assertEquals(received.filter((one) => one === REVOKE).length, 2);
   assertEquals(client.client_id, "c1");
@@ -249,14 +238,14 @@ function createdBy(client: string) {
 }
 
 Deno.test("errors and events of a fetch do not repeat the registration access token", async () => {
-  const echo = (status: number) => () =>
-    Response.json({
-      error: "invalid_request",
-      error_description: `No: ${SECRET}c1`,
-      [`${SECRET}c1`]: 1,
-    }, { status });
+  const secret = `${SECRET}c1`;
+  const description = { error_description: `No: ${secret}`, [secret]: 1 };
+  const echo = () =>
+    Response.json({ error: "invalid_request", ...description }, {
+      status: 400,
+    });
   // The first sign-in, a refresh, and a call.
-  const first = createWorld({ [`POST ${AS}/token`]: echo(400) });
+  const first = createWorld({ [`POST ${AS}/token`]: echo });
   const failed = await first.create().authorize().catch((error) => error);
   assert(failed instanceof OAuthClientError);
   assert(!shown(failed).includes(SECRET), failed.message);
@@ -267,12 +256,8 @@ Deno.test("errors and events of a fetch do not repeat the registration access to
   const session = await api.authorize();
   const expired = { ...session.token, expires_at: 1 };
   await api.save({ ...session, token: expired });
-  replace[`POST ${AS}/token`] = echo(400);
-  replace[`GET ${MCP}`] = () =>
-    new Response(null, {
-      status: 302,
-      headers: { Location: `http://127.0.0.1/?${SECRET}c1` },
-    });
+  replace[`POST ${AS}/token`] = echo;
+  replace[`GET ${MCP}`] = () => redirection(`http://127.0.0.1/?${secret}`, 302);
   const refused = await api.renew(unauthorizedAt()).catch((error) => error);
   assert(refused instanceof OAuthClientError);
   await api.save(session);
