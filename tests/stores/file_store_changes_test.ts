@@ -4,8 +4,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { ISession } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
-import { inDirectory } from "../support/in_directory.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
+import { test } from "./_files.ts";
 
 /** Waits until files get another time of status change, which Deno gives in seconds. */
 async function nextSecond(directory: string): Promise<void> {
@@ -66,8 +66,9 @@ function lookLater(): Disposable {
 
 for (const isLater of [false, true]) {
   const since = isLater ? "long after" : "just after";
-  Deno.test(`fileStore() loads a session that has changed ${since} the last load`, () =>
-    inDirectory(async (directory) => {
+  test(
+    `loads a session that has changed ${since} the last load`,
+    async (_path, directory) => {
       using _clock = isLater ? lookLater() : undefined;
       await Promise.all(
         Object.entries(CHANGES).map(async ([name, change], index) => {
@@ -83,11 +84,13 @@ for (const isLater of [false, true]) {
           assertEquals(await store.load(), undefined, name);
         }),
       );
-    }));
+    },
+  );
 }
 
-Deno.test("fileStore() reads the file under its lock, whatever its times are", () =>
-  inDirectory(async (directory) => {
+test(
+  "reads the file under its lock, whatever its times are",
+  async (_path, directory) => {
     using _clock = lookLater();
     const changedAt = (path: string) => Number(Deno.statSync(path).ctime);
     for (let isSeen = true, round = 0; isSeen; round++) {
@@ -102,7 +105,8 @@ Deno.test("fileStore() reads the file under its lock, whatever its times are", (
       assertEquals(await tokenIn(store), "t1");
       assertEquals(await store.lock?.(() => tokenIn(store)), "t2");
     }
-  }));
+  },
+);
 
 /** Counts what is decrypted. */
 function countDecryptions(): Disposable & { count: number } {
@@ -122,41 +126,38 @@ const bytesRead = () =>
   Number(/^rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1]);
 
 for (const key of [undefined, new Uint8Array(32)]) {
-  Deno.test({
-    name: `fileStore() ${
-      key ? "with" : "without"
-    } a key does not read a file that has not changed`,
-    // Where the number of bytes that a process has read can be had.
-    ignore: Deno.build.os !== "linux",
-    fn: () =>
-      inDirectory(async (directory) => {
-        using _clock = lookLater();
-        using decryptions = countDecryptions();
-        const path = `${directory}/session.json`;
-        const store = fileStore(path, key && { key });
-        // Large: the counter is that of the process, in which other tests read as well.
-        const large = sessionOf("t".repeat(2 ** 20));
-        await store.save(large);
-        await store.load();
-        const before = bytesRead();
-        for (let load = 0; load < 100; load++) {
-          assertEquals(await store.load(), large);
-        }
-        assert(bytesRead() - before < 50 * (await Deno.stat(path)).size);
-        await fileStore(path, key && { key }).save(sessionOf("t2"));
-        assertEquals(await tokenIn(store), "t2");
-        // Under the lock it is read, and decrypted, each time.
-        await store.lock?.(() => store.load());
-        assertEquals(decryptions.count, key ? 3 : 0);
-      }),
-  });
+  const how = key ? "with" : "without";
+  // Where the number of bytes that a process has read can be had.
+  const ignore = Deno.build.os !== "linux";
+  test(
+    `${how} a key does not read a file that has not changed`,
+    async (path) => {
+      using _clock = lookLater();
+      using decryptions = countDecryptions();
+      const store = fileStore(path, key && { key });
+      // Large: the counter is that of the process, in which other tests read as well.
+      const large = sessionOf("t".repeat(2 ** 20));
+      await store.save(large);
+      await store.load();
+      const before = bytesRead();
+      for (let load = 0; load < 100; load++) {
+        assertEquals(await store.load(), large);
+      }
+      assert(bytesRead() - before < 50 * (await Deno.stat(path)).size);
+      await fileStore(path, key && { key }).save(sessionOf("t2"));
+      assertEquals(await tokenIn(store), "t2");
+      // Under the lock it is read, and decrypted, each time.
+      await store.lock?.(() => store.load());
+      assertEquals(decryptions.count, key ? 3 : 0);
+    },
+    ignore,
+  );
 }
 
-Deno.test("fileStore() loads a session of its own each time, as callers may change it", () =>
-  inDirectory(async (directory) => {
-    using _clock = lookLater();
-    const store = await storeAt(`${directory}/session.json`);
-    const first = await store.load();
-    first!.token.access_token = "changed";
-    assertEquals(await tokenIn(store), "t1");
-  }));
+test("loads a session of its own each time, as callers may change it", async (path) => {
+  using _clock = lookLater();
+  const store = await storeAt(path);
+  const first = await store.load();
+  first!.token.access_token = "changed";
+  assertEquals(await tokenIn(store), "t1");
+});
