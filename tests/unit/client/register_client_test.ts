@@ -5,9 +5,9 @@ import {
   OAuthClientError,
   registerClient,
 } from "../../../mod.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
   AS,
-  assertInvalidArgument,
   REGISTERED_MEMBERS,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
@@ -237,15 +237,8 @@ Deno.test("registerClient() requests a safe endpoint only, or http with allowHtt
   }
 });
 
-Deno.test("registerClient() rejects arguments of the wrong type", async () => {
-  using stubbed = stubFetch({});
-  const { fetch } = stubbed;
-  const rows: [name: string, ...args: unknown[]][] = [
-    ["serverMetadata.issuer", { ...SERVER, issuer: "" }, {}, { fetch }],
-    ["options", SERVER, {}, "x"],
-    ["headers", SERVER, {}, { fetch, headers: new Headers() }],
-  ];
-  for (const [name, ...args] of rows) {
-    await assertInvalidArgument(() => untyped(registerClient)(...args), name);
-  }
-});
+testInvalidArguments(registerClient, [
+  ["serverMetadata.issuer", { ...SERVER, issuer: "" }, {}],
+  ["options", SERVER, {}, "x"],
+  ["headers", SERVER, {}, { headers: new Headers() }],
+]);

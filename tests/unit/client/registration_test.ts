@@ -8,8 +8,8 @@ import {
   fetchDynamicRegistration,
   type IFetchDynamicRegistrationOptions,
 } from "../../../mod.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
-  assertInvalidArgument,
   assertRejectsCode,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
@@ -185,23 +185,15 @@ Deno.test("fetchDynamicRegistration() treats null as no options", async () => {
   assertEquals(server.urls, [REGISTRATION_ENDPOINT]);
 });
 
-Deno.test("fetchDynamicRegistration() rejects arguments of the wrong type", async () => {
-  const rows: [name: string, ...args: unknown[]][] = [
-    ["registration_endpoint", { registration_endpoint: 7 }, "Client"],
-    ["clientName", SERVER, undefined],
-    ["clientName", SERVER, {}],
-    ["scopes", SERVER, "Client", "read"],
-    ["scopes", SERVER, "Client", {}],
-    ["scopes", SERVER, "Client", [null]],
-    ["options", SERVER, "Client", [], "x"],
-    ["clientUri", SERVER, "Client", [], { clientUri: 7 }],
-    ["redirectUris", SERVER, "Client", [], { redirectUris: [7] }],
-    ["headers", SERVER, "Client", [], { headers: "abc" }],
-  ];
-  using server = stubFetch({});
-  using _global = stub(globalThis, "fetch", server.globalFetch);
-  const call = untyped(fetchDynamicRegistration);
-  for (const [name, ...args] of rows) {
-    await assertInvalidArgument(() => call(...args), name);
-  }
-});
+testInvalidArguments(fetchDynamicRegistration, [
+  ["registration_endpoint", { registration_endpoint: 7 }, "Client"],
+  ["clientName", SERVER, undefined],
+  ["clientName", SERVER, {}],
+  ["scopes", SERVER, "Client", "read"],
+  ["scopes", SERVER, "Client", {}],
+  ["scopes", SERVER, "Client", [null]],
+  ["options", SERVER, "Client", [], "x"],
+  ["clientUri", SERVER, "Client", [], { clientUri: 7 }],
+  ["redirectUris", SERVER, "Client", [], { redirectUris: [7] }],
+  ["headers", SERVER, "Client", [], { headers: "abc" }],
+]);

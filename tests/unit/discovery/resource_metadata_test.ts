@@ -2,26 +2,19 @@ import {
   assert,
   assertEquals,
   assertInstanceOf,
-  assertNotMatch,
   assertRejects,
   assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
-import { assertSpyCalls, stub } from "@std/testing/mock";
 import { fetchResourceMetadata, OAuthClientError } from "../../../mod.ts";
-import {
-  API,
-  assertInvalidArgument,
-  MCP,
-  PRM,
-} from "../../support/fixtures.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
+import { API, MCP, PRM } from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
   redirect,
   stubFetch,
   text,
-  untyped,
 } from "../../support/stub_fetch.ts";
 
 const NAMED = `${API}/meta?x=1`;
@@ -192,22 +185,12 @@ Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origi
   }
 });
 
-Deno.test("fetchResourceMetadata() rejects invalid arguments before any request", async () => {
-  const rows: [args: unknown[], name: string][] = [
-    ...[undefined, 7, {}, "", "api.example/mcp", "/mcp", "ftp://api.example"]
-      .map((target): [unknown[], string] => [[target], "targetResource"]),
-    [["https://:secret@api.example"], "targetResource"],
-    [[MCP, 7], "resourceMetadataUrl"],
-    [[MCP, {}], "resourceMetadataUrl"],
-    [[MCP, undefined, "x"], "options"],
-    [[MCP, undefined, { sameOriginHeaders: "abc" }], "headers"],
-  ];
-  const fetch = () => Promise.reject(new Error("Requested"));
-  using global = stub(globalThis, "fetch", fetch);
-  for (const [args, name] of rows) {
-    const call = () => untyped(fetchResourceMetadata)(...args);
-    const error = await assertInvalidArgument(call, name);
-    assertNotMatch(error.message, /secret/);
-  }
-  assertSpyCalls(global, 0);
-});
+testInvalidArguments(fetchResourceMetadata, [
+  ...[undefined, 7, {}, "", "api.example/mcp", "/mcp", "ftp://api.example"]
+    .map((target): [string, unknown] => ["targetResource", target]),
+  ["targetResource", "https://:s3cret@api.example"],
+  ["resourceMetadataUrl", MCP, 7],
+  ["resourceMetadataUrl", MCP, {}],
+  ["options", MCP, undefined, "x"],
+  ["headers", MCP, undefined, { sameOriginHeaders: "abc" }],
+]);

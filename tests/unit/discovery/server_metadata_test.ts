@@ -1,21 +1,15 @@
 import {
   assertEquals,
   assertInstanceOf,
-  assertNotMatch,
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { assertSpyCalls, stub } from "@std/testing/mock";
 import {
   fetchAuthorizationServerMetadata,
   OAuthClientError,
 } from "../../../mod.ts";
-import {
-  AS,
-  assertInvalidArgument,
-  OAUTH,
-  OPENID,
-} from "../../support/fixtures.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
+import { AS, OAUTH, OPENID } from "../../support/fixtures.ts";
 import {
   aborted,
   type Answer,
@@ -214,21 +208,11 @@ Deno.test("fetchAuthorizationServerMetadata() sends additionalHeaders with every
   }
 });
 
-Deno.test("fetchAuthorizationServerMetadata() rejects invalid arguments before any request", async () => {
-  const rows: [args: unknown[], name: string][] = [
-    ...[undefined, null, 7, {}, "", "as.example", "/t", "file:///t", [TENANT]]
-      .map((issuer): [unknown[], string] => [[issuer], "authorizationServer"]),
-    [["https://:secret@as.example"], "authorizationServer"],
-    [[TENANT, "x"], "options"],
-    [[TENANT, { additionalHeaders: "abc" }], "headers"],
-    [[TENANT, { additionalHeaders: new Headers({ A: "1" }) }], "headers"],
-  ];
-  const fetch = () => Promise.reject(new Error("Requested"));
-  using global = stub(globalThis, "fetch", fetch);
-  for (const [args, name] of rows) {
-    const call = () => untyped(fetchAuthorizationServerMetadata)(...args);
-    const error = await assertInvalidArgument(call, name);
-    assertNotMatch(error.message, /secret/);
-  }
-  assertSpyCalls(global, 0);
-});
+testInvalidArguments(fetchAuthorizationServerMetadata, [
+  ...[undefined, null, 7, {}, "", "as.example", "/t", "file:///t", [TENANT]]
+    .map((issuer): [string, unknown] => ["authorizationServer", issuer]),
+  ["authorizationServer", "https://:s3cret@as.example"],
+  ["options", TENANT, "x"],
+  ["headers", TENANT, { additionalHeaders: "abc" }],
+  ["headers", TENANT, { additionalHeaders: new Headers({ A: "1" }) }],
+]);

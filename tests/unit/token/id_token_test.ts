@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { checkIdToken, type ICheckIdTokenOptions } from "../../../mod.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
   AS,
-  assertInvalidArgument,
   assertRejectsCode,
   unverifiedJwt,
 } from "../../support/fixtures.ts";
@@ -178,16 +178,10 @@ Deno.test("checkIdToken() hashes the access token by the signature algorithm", a
   }
 });
 
-Deno.test("checkIdToken() names the argument that is wrong", async () => {
-  const token = unverifiedJwt(CLAIMS);
-  await assertInvalidArgument(() => checkIdToken("", OPTIONS), "token");
-  const rows: [name: string, options: unknown][] = [
-    ["options", undefined],
-    ["issuer", { ...OPTIONS, issuer: "" }],
-    ["clientId", { ...OPTIONS, clientId: undefined }],
-  ];
-  for (const [name, options] of rows) {
-    const call = () => checkIdToken(token, untyped(options));
-    await assertInvalidArgument(call, name);
-  }
-});
+const TOKEN = unverifiedJwt(CLAIMS);
+testInvalidArguments(checkIdToken, [
+  ["token", "", OPTIONS],
+  ["options", TOKEN, undefined],
+  ["issuer", TOKEN, { ...OPTIONS, issuer: "" }],
+  ["clientId", TOKEN, { ...OPTIONS, clientId: undefined }],
+]);

@@ -9,11 +9,8 @@ import {
   publicClient,
   pushAuthorizationRequest,
 } from "../../../mod.ts";
-import {
-  AS,
-  assertInvalidArgument,
-  REDIRECT_URI,
-} from "../../support/fixtures.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
+import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
@@ -206,14 +203,7 @@ Deno.test("pushAuthorizationRequest() names its purpose to allowUrl, and ends wi
   assertEquals([made.result, made.requests], [reason, []]);
 });
 
-Deno.test("pushAuthorizationRequest() names the argument that is wrong", async () => {
-  const options = { client: CLIENT };
-  await assertInvalidArgument(
-    () => pushAuthorizationRequest(untyped(null), PARAMETERS, options),
-    "serverMetadata",
-  );
-  await assertInvalidArgument(
-    () => pushAuthorizationRequest(METADATA, PARAMETERS, untyped(undefined)),
-    "options",
-  );
-});
+testInvalidArguments(pushAuthorizationRequest, [
+  ["serverMetadata", null, PARAMETERS, { client: CLIENT }],
+  ["options", METADATA, PARAMETERS, undefined],
+]);

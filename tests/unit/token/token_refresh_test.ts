@@ -14,8 +14,8 @@ import {
   publicClient,
   refreshToken,
 } from "../../../mod.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
-  assertInvalidArgument,
   SERVER,
   TOKEN_ENDPOINT,
   unverifiedJwt,
@@ -146,20 +146,12 @@ Deno.test("refreshToken() says in its errors that a refresh was refused, fetchTo
   }
 });
 
-Deno.test("refreshToken() rejects invalid arguments before any request", async () => {
-  const rows: [name: string, token: unknown, options?: unknown][] = [
-    ["refreshToken", {}],
-    ["refreshToken", { refresh_token: "" }],
-    ["refreshToken", { refresh_token: 7 }],
-    ["options", { refresh_token: "r1" }, "x"],
-  ];
-  using stubbed = stubFetch({});
-  using _global = stub(globalThis, "fetch", stubbed.globalFetch);
-  for (const [name, ...args] of rows) {
-    const call = () => untyped(refreshToken)(SERVER, ...args);
-    await assertInvalidArgument(call, name);
-  }
-});
+testInvalidArguments(refreshToken, [
+  ["refreshToken", SERVER, {}],
+  ["refreshToken", SERVER, { refresh_token: "" }],
+  ["refreshToken", SERVER, { refresh_token: 7 }],
+  ["options", SERVER, { refresh_token: "r1" }, "x"],
+]);
 
 const expiring = (exp: unknown) => ({ access_token: unverifiedJwt({ exp }) });
 const readJwt = { readJwt: true };

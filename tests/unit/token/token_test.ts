@@ -11,8 +11,8 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ACCESS_TOKEN,
 } from "../../../mod.ts";
+import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
-  assertInvalidArgument,
   assertRejectsCode,
   SERVER,
   TOKEN_ENDPOINT,
@@ -431,18 +431,9 @@ Deno.test("fetchToken() requires a usable token_endpoint before any request", as
   }
 });
 
-Deno.test("fetchToken() rejects invalid arguments before any request", async () => {
-  const form = new URLSearchParams();
-  const rows: [name: string, body: unknown, options?: unknown][] = [
-    ["body", { grant_type: "x", scope: undefined }],
-    ["options", form, "x"],
-    ["headers", form, { headers: new Headers() }],
-  ];
-  using stubbed = stubFetch({});
-  using _global = stub(globalThis, "fetch", stubbed.globalFetch);
-  for (const [name, ...args] of rows) {
-    const call = () => untyped(fetchToken)(SERVER, ...args);
-    await assertInvalidArgument(call, name);
-  }
-  assertEquals(stubbed.urls, []);
-});
+const FORM_BODY = new URLSearchParams();
+testInvalidArguments(fetchToken, [
+  ["body", SERVER, { grant_type: "x", scope: undefined }],
+  ["options", SERVER, FORM_BODY, "x"],
+  ["headers", SERVER, FORM_BODY, { headers: new Headers() }],
+]);
