@@ -18,9 +18,9 @@ import {
 } from "./_known_registration.ts";
 import { areRequestable, type INeed, tokensOf } from "./_renewal_reason.ts";
 import { REPLACED } from "./_shared_store.ts";
-import { signInFinished } from "./_session_events.ts";
+import { signInFinished, stepUp } from "./_session_events.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
-import type { Authorize } from "./flow.ts";
+import type { Authorize, IAuthorizeRequest } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
 
 /**
@@ -64,6 +64,32 @@ async function discoverFor(
   return found;
 }
 
+/** Returns the scopes to request: the earlier ones, and those that are required. */
+function scopesFor(
+  { requiredScopes, challengedScope, refused }: INeed,
+  { issuer, challenge, scopes = [] }: IAuthorizationContext,
+  earlier: ISession | undefined,
+): Pick<IAuthorizeRequest, "scopes" | "requiredScopes"> {
+  // A resource may repeat a token in place of a scope.
+  const tokens = secretsIn({ sent: tokensOf(earlier, refused) });
+  const former = earlier?.issuer === issuer ? earlier.scopes : [];
+  const fromChallenge = scopesFrom(challenge?.params.scope);
+  const challenged = mergeScopes(
+    requiredScopes,
+    challengedScope,
+    scopesWithout(tokens, fromChallenge),
+  );
+  const all = mergeScopes(former, challenged);
+  const needed = areRequestable(all)
+    ? all
+    : mergeScopes(former, requiredScopes);
+  return {
+    // Not more scopes than before: the user has agreed to these.
+    scopes: needed.length > 0 ? needed : scopesWithout(tokens, scopes),
+    requiredScopes: challenged.length > 0 ? needed : undefined,
+  };
+}
+
 /** A renewal that may lead to a sign-in. */
 export interface ISignInRenewal extends IRenewal {
   readonly authorize: Authorize;
@@ -83,33 +109,12 @@ export async function signInAnew(
   if (putOff && !need.isFresh) throw putOff;
   // What the servers may repeat.
   const received = tokensOf(earlier, need.refused);
-  const tokens = secretsIn({ sent: received });
   const own = { ...further.context, signal };
   const context = fork(own, [...need.sent ?? [], ...received]);
   const renewal = { ...further, context };
-  const { requiredScopes, acrValues, maxAge } = need;
-  if (need.isStepUp) {
-    report(context, {
-      type: "step_up",
-      ...(requiredScopes !== undefined &&
-        { scopes: mergeScopes(requiredScopes) }),
-      ...(acrValues !== undefined && { acr_values: acrValues }),
-      ...(maxAge !== undefined && { max_age: maxAge }),
-    });
-  }
+  if (need.isStepUp) report(context, stepUp(need));
   const found = await discoverFor(need, renewal);
   const { issuer } = found;
-  const earlierScopes = earlier?.issuer === issuer ? earlier.scopes : [];
-  const fromChallenge = scopesFrom(found.challenge?.params.scope);
-  const challenged = mergeScopes(
-    requiredScopes,
-    need.challengedScope,
-    scopesWithout(tokens, fromChallenge),
-  );
-  const all = mergeScopes(earlierScopes, challenged);
-  const needed = areRequestable(all)
-    ? all
-    : mergeScopes(earlierScopes, requiredScopes);
   const { known, mark } = session?.issuer === issuer
     ? await storedClient(session, need, renewal)
     : {};
@@ -125,16 +130,12 @@ export async function signInAnew(
       authorize({
         ...sessionOptionsOf(context),
         context: found,
-        // Not more scopes than before: the user has agreed to these.
-        scopes: needed.length > 0
-          ? needed
-          : scopesWithout(tokens, found.scopes ?? []),
-        requiredScopes: challenged.length > 0 ? needed : undefined,
+        ...scopesFor(need, found, earlier),
         requiresIdToken: rules.bearer === "id_token",
         isFresh: need.isFresh,
         session: known,
-        acrValues,
-        maxAge,
+        acrValues: need.acrValues,
+        maxAge: need.maxAge,
         ...registrationMember({
           mark,
           givenUp,

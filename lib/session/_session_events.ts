@@ -3,7 +3,9 @@
 import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
+import { mergeScopes } from "../core/scopes.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
+import type { INeed } from "./_renewal_reason.ts";
 import type { ISession } from "./session.ts";
 
 /** Returns the members that all events about a session have. */
@@ -13,6 +15,19 @@ function commonOf({ issuer, token }: ISession) {
     issuer,
     ...(expires_at !== undefined && { expires_at }),
     ...(refresh_expires_at !== undefined && { refresh_expires_at }),
+  };
+}
+
+/** Returns the event of a step-up, with what the resource requires. */
+export function stepUp(
+  { requiredScopes, acrValues, maxAge }: INeed,
+): AuthorizedFetchEvent {
+  return {
+    type: "step_up",
+    ...(requiredScopes !== undefined &&
+      { scopes: mergeScopes(requiredScopes) }),
+    ...(acrValues !== undefined && { acr_values: acrValues }),
+    ...(maxAge !== undefined && { max_age: maxAge }),
   };
 }
 
