@@ -1,5 +1,6 @@
 /** Gathers the facts of a diagnosis, by the library's own discovery and further requests. */
 
+import { requireStringMembers } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
@@ -263,6 +264,17 @@ export interface ISurveyResult {
     facts: IFacts,
     needed: readonly IDiagnosisOption[],
   ) => Promise<ISignInFacts | undefined>;
+}
+
+/** Throws if an option is not an object of strings. */
+export function requireStrings(
+  { headers, additionalHeaders, trustedIssuers, trustedResources }:
+    IDiagnoseOptions,
+): void {
+  requireStringMembers("headers", headers);
+  requireStringMembers("additionalHeaders", additionalHeaders);
+  requireStringMembers("trustedIssuers", trustedIssuers);
+  requireStringMembers("trustedResources", trustedResources);
 }
 
 /** Gathers the facts of a diagnosis. */

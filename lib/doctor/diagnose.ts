@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireHttpUrl, requireStringMembers } from "../core/_arguments.ts";
+import { requireHttpUrl } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
@@ -26,7 +26,12 @@ import {
   requireSignIn,
 } from "./_sign_in_result.ts";
 import { stepsOf } from "./_steps.ts";
-import { type ISurveyResult, type Remedies, takeSurvey } from "./_survey.ts";
+import {
+  type ISurveyResult,
+  type Remedies,
+  requireStrings,
+  takeSurvey,
+} from "./_survey.ts";
 import {
   isError,
   notTriedOf,
@@ -277,10 +282,7 @@ export async function diagnose(
   const transport = transportOf(options);
   const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
-  requireStringMembers("headers", given.headers);
-  requireStringMembers("additionalHeaders", given.additionalHeaders);
-  requireStringMembers("trustedIssuers", given.trustedIssuers);
-  requireStringMembers("trustedResources", given.trustedResources);
+  requireStrings(given);
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";
   requireSignIn(given.signIn);

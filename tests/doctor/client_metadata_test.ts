@@ -9,7 +9,7 @@ import {
 } from "../../lib/doctor/mod.ts";
 import { assertInvalidArgument } from "../support/fixtures.ts";
 import { untyped } from "../support/stub_fetch.ts";
-import { type Change, server } from "./_changes.ts";
+import { all, type Change, resource, server } from "./_changes.ts";
 import { remote, run, TARGET } from "./_world.ts";
 
 const ORIGIN = "https://client.example";
@@ -418,6 +418,13 @@ Deno.test("diagnoseClientMetadata() throws nothing that a server does, and what 
     () => diagnoseClientMetadata(URL_OF_IT, { target: untyped(1) }),
     "target",
   );
+  const names = ["headers", "additionalHeaders"];
+  for (const name of [...names, "trustedIssuers", "trustedResources"]) {
+    await assertInvalidArgument(
+      () => diagnoseClientMetadata(URL_OF_IT, { [name]: untyped({ a: 1 }) }),
+      name,
+    );
+  }
   const reason = new Error("Stopped");
   const signal = AbortSignal.abort(reason);
   const error = await diagnosed(GOOD, { signal }).catch((error) => error);
@@ -466,6 +473,14 @@ Deno.test("runDoctor() diagnoses a client metadata document, and has the exit st
   assertEquals(refused.status, 1);
   assertStringIncludes(refused.text, "documents_not_accepted");
   assertStringIncludes(refused.text, "    Server    Accept client metadata");
+
+  const inside = "https://inside.example/mcp";
+  const change = all(server(ACCEPTS), resource({ resource: inside }));
+  const trust = `--trusted-resource=${TARGET}=${inside}`;
+  const trusted = await run([option, TARGET, trust], {
+    fetch: remoteWith(documents, change),
+  });
+  assertEquals(trusted.status, 0, trusted.text);
 });
 
 /** A server, and some documents. */
