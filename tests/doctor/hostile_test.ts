@@ -123,8 +123,9 @@ for (const [name, change] of Object.entries(HOSTILE)) {
     await using world = startWorld(change);
     const start = performance.now();
     const statuses: number[] = [];
-    for (const format of ["--", "--json"]) {
-      const args = [world.target, "--timeout", "0.3", format];
+    const timeout = name.startsWith("silence") ? "--timeout=1" : "--timeout=9";
+    for (const format of ["--browser", "--json"]) {
+      const args = [world.target, "--browser", timeout, format];
       const { status, text, errors, progress } = await run(args);
       statuses.push(status);
       const lines = [...text.split("\n"), ...errors, ...progress];
