@@ -1,5 +1,7 @@
 /** What the user can do about an error of the library. */
 
+import { describeReason } from "../core/_quote.ts";
+import { parseUrl } from "../core/_url.ts";
 import { adviceFor, isTemporary } from "../core/advice.ts";
 import {
   isOAuthClientError,
@@ -67,20 +69,37 @@ const OPTIONS: Readonly<Record<string, string>> = {
   allowHttp: "--allow-http",
   assumePkce: "--assume-pkce",
   redirectUri: "--redirect-uri",
+  registrationToken: "--registration-token-file",
   requireIss: "--require-iss",
   serverMetadata: "--server-metadata",
   trustedIssuers: "--trusted-issuer",
   trustedResources: "--trusted-resource",
 };
 
+/** The same for options whose names are also words. */
+const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
+  ["set client to one", "set --client-id to one"],
+  ["set dpop", "the library has the option dpop, this command has none"],
+  ["set resource: false", "set --resource=false"],
+  ["set scopes", "set --scope"],
+];
+
 /** Returns a message of the library with the options of the command. */
 function inOptionsOfCommand(text: string): string {
-  return text
+  return PHRASES.reduce((left, [from, to]) => left.replaceAll(from, to), text)
     .replace(
       /\b[a-z]+[A-Z][A-Za-z]+\b/g,
       (word) => Object.hasOwn(OPTIONS, word) ? OPTIONS[word] ?? word : word,
     )
     .replaceAll("(set --", "(use --");
+}
+
+/** Returns the message of an error: for a host that has not responded, only why. */
+function messageOf({ code, reason, url = "", message }: OAuthClientError) {
+  const { host } = parseUrl(url) ?? {};
+  return code === "network_error" && reason && host
+    ? describeReason(reason, host)
+    : inOptionsOfCommand(message);
 }
 
 /** Returns the remedies that depend on more than the code of an error. */
@@ -117,7 +136,7 @@ export function explain(error: unknown): Failure {
   if (!isOAuthClientError(error)) {
     return new Failure(ExitCode.Failed, failure.message);
   }
-  const message = inOptionsOfCommand(failure.message);
+  const message = messageOf(error);
   const { code } = error;
   if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
   const { action, retryAfter } = adviceFor(error);

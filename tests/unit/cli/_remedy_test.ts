@@ -86,6 +86,13 @@ Deno.test("explain() names the options of the command in messages of the library
       "set --trusted-issuer, or --redirect-uri",
     ],
     ["assumePkce", "--assume-pkce"],
+    ["token: set registrationToken", "token: set --registration-token-file"],
+    ["set client to one that you have", "set --client-id to one that you have"],
+    [
+      "(x, set resource: false) (set scopes)",
+      "(x, set --resource=false) (use --scope)",
+    ],
+    ["(set dpop)", "(the library has the option dpop, this command has none)"],
     ["assumePkceNot, toString and constructor", undefined],
   ] as const;
   for (const [message, expected = message] of rows) {
@@ -93,4 +100,20 @@ Deno.test("explain() names the options of the command in messages of the library
     assertEquals(explain(error).message, expected);
   }
   assertEquals(explain(new Error("allowHttp")).message, "allowHttp");
+});
+
+Deno.test("explain() says why there was no response, without the words of the runtime", () => {
+  const url = "https://as.example/revoke";
+  const message = "Request failed: connection refused (TypeError: x)";
+  const reason = "connection_refused";
+  for (
+    const [details, expected] of [
+      [{ url, reason }, "Nothing listens at as.example"],
+      [{ url }, message],
+      [{ reason }, message],
+    ] as const
+  ) {
+    const error = new OAuthClientError("network_error", message, details);
+    assertEquals(explain(error).message, expected);
+  }
 });

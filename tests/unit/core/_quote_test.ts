@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import {
+  describeMs,
   describeThrown,
   printable,
   printableJson,
@@ -108,5 +109,18 @@ Deno.test("describeThrown() finds the reason by the messages of Deno, not by a U
     for (const thrown of rows) {
       assertEquals(describeThrown(thrown).reason, reason, problem);
     }
+  }
+});
+
+Deno.test("describeMs() uses the largest unit that fits", () => {
+  for (
+    const [ms, words] of [
+      [300_000, "5 minutes"],
+      [60_000, "1 minute"],
+      [90_000, "90 seconds"],
+      [1_500, "1500 ms"],
+    ] as const
+  ) {
+    assertEquals(describeMs(ms), words);
   }
 });

@@ -735,15 +735,23 @@ for (const [name, respond] of Object.entries(REPEATING)) {
 }
 
 Deno.test("createAuthorizedFetch() requests no scope that is a token of the session", async () => {
-  const challenge = `Bearer scope="${access_token} write"`;
   const asked: (string[] | undefined)[] = [];
-  for (const status of [401, 403]) {
+  for (
+    const [status, scope] of [
+      [401, `${access_token} write`],
+      [403, `${access_token} write`],
+      [401, access_token],
+    ] as const
+  ) {
+    const challenge = `Bearer scope="${scope}"`;
     const error = status === 403 ? `, error="insufficient_scope"` : "";
     const respond = byUrl({
       [MCP]: () => refusal(status, challenge + error),
       [OAUTH]: () => Response.json(CODE_SERVER),
     });
-    const { api } = fetchWith(respond, {}, {
+    // Without scopes of an earlier sign-in, those of the challenge are requested.
+    const scopes = scope === access_token ? [] : SESSION.scopes;
+    const { api } = fetchWith(respond, { scopes }, {
       authorize({ scopes, requiredScopes }) {
         asked.push(scopes, requiredScopes);
         return Promise.reject(new Error("enough"));
@@ -751,11 +759,12 @@ Deno.test("createAuthorizedFetch() requests no scope that is a token of the sess
     });
     await api(MCP).catch(() => {});
   }
-  assertEquals(asked.length, 4);
-  for (const scopes of asked) {
+  assertEquals(asked.length, 6);
+  for (const scopes of asked.slice(0, 4)) {
     assertEquals(scopes?.includes(access_token), false, `${scopes}`);
     assertEquals(scopes?.includes("write"), true);
   }
+  assertEquals(asked.slice(4), [[], undefined]);
 });
 
 Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of any URL in an error description", async () => {

@@ -77,6 +77,18 @@ Deno.test("createAuthorizedFetch() rejects with sign_in_required where only auth
   assertEquals([(await api(MCP)).status, asked.length], [200, 1]);
 });
 
+Deno.test("createAuthorizedFetch() lists no scope in sign_in_required that the request has sent as a secret", async () => {
+  const store = memoryStore(SESSION);
+  const { api, state } = world({ signInOn: "authorize", store });
+  const headers = { "X-Key": "s3cret-of-the-caller" };
+  state.status = 403;
+  state.challenge = `Bearer error="insufficient_scope", scope="admin ${
+    headers["X-Key"]
+  }"`;
+  const error = await errorOf(() => api(MCP, { headers }));
+  assertEquals(error.scopes, [...SESSION.scopes, "admin"]);
+});
+
 Deno.test("createAuthorizedFetch() signs in by authorize() for the scopes and the authentication that a call lacked", async () => {
   const store = memoryStore(SESSION);
   const { api, asked, state } = world({ signInOn: "authorize", store });

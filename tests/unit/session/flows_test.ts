@@ -329,6 +329,7 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
     [none, {}, consent, ["consent"]],
     [undefined, { offlineAccess: false }, consent, [null]],
     [undefined, { parameters: { prompt: "none" } }, consent, ["none"]],
+    [undefined, { parameters: { prompt: "" } }, consent, [null]],
   ];
   for (const [session, options, refusal, expected] of rows) {
     using servers = world();
