@@ -205,3 +205,29 @@ test("commands name a state directory that cannot be used, before a sign-in", as
   assertEquals(run.code, 1, run.output);
   assertStringIncludes(run.output, "is a symbolic link");
 });
+
+test("a session that cannot be saved fails login, and is used by token", async (desk) => {
+  await using world = await signedIn(desk);
+  const { servers, url } = world;
+  const [{ path = "" } = {}] = await desk.sessions();
+  const blockAt = (wanted: string) => {
+    servers.intercept = ({ endpoint }) => {
+      if (endpoint !== wanted) return undefined;
+      Deno.removeSync(path);
+      // Nothing can be renamed to a directory.
+      Deno.mkdirSync(path);
+      servers.intercept = () => undefined;
+    };
+  };
+  await desk.change();
+  blockAt("token");
+  const token = await desk.run(["token", url]);
+  assertEquals(token.code, 0, token.errors);
+  assertStringIncludes(token.errors, "The session is not saved: ");
+  await Deno.remove(path);
+  assertEquals((await desk.signIn(["login", url])).code, 0);
+  blockAt("authorization");
+  const login = await desk.signIn(["login", "--fresh", url]);
+  assertEquals(login.code, 1, login.output);
+  assertStringIncludes(login.output, `The sessions in ${desk.state} cannot`);
+});
