@@ -387,9 +387,13 @@ for (const option of ["client", "knownClients"]) {
     await using servers = await startSessionServers();
     const client = { issuer: servers.issuer, client_id: "named" };
     const named = option === "client" ? { client } : { knownClients: [client] };
-    const { api, left, store, session } = await visiting(
+    let pending: IPendingAuthorization | undefined;
+    const { api, left, isUserAway, store, session } = await visiting(
       servers,
-      () => never(),
+      (visit) => {
+        ({ pending } = visit);
+        return never();
+      },
       named,
     );
     await store.save({ ...withoutRefresh(session), client });
@@ -399,6 +403,12 @@ for (const option of ["client", "knownClients"]) {
     assertEquals(await left(), undefined);
     controller.abort();
     await within(LIMIT_MS, call);
+    const { state } = pending!;
+    const error = "unauthorized_client";
+    const response = { error, state, iss: servers.issuer };
+    const finished = api.finish(new URLSearchParams(response), pending!);
+    await assertRejects(() => finished, OAuthClientError, error);
+    assertEquals(await isUserAway(), undefined);
     assertEquals(servers.received("/register").length, 0);
     // The server is not asked either whether it knows the client.
     assertEquals(servers.received("/token").length, 0);
