@@ -19,35 +19,44 @@ export const pending = refusal("authorization_pending");
 export const slowDown = refusal("slow_down");
 export const done = json({ access_token: "t", token_type: "Bearer" });
 
+/** A token endpoint that responds in turn, in a time that passes in delays only. */
+export function polled(answers: Answer[]) {
+  const left = [...answers];
+  const stubbed = stubFetch({
+    // A poll too many must end it; a throw would read as a lost connection.
+    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
+  });
+  const waits: number[] = [];
+  let time = 0;
+  const options = {
+    fetch: stubbed.fetch,
+    now: () => time,
+    delay(milliseconds: number) {
+      waits.push(milliseconds / 1000);
+      time += milliseconds;
+      return Promise.resolve();
+    },
+  };
+  return { stubbed, waits, left, options };
+}
+
 /** Polls with these answers in turn; members of the authorization may be odd. */
 export async function poll(
   answers: Answer[],
   authorization: Record<string, unknown> = {},
   options: Partial<IPollDeviceTokenOptions> = {},
 ) {
-  const left = [...answers];
-  using stubbed = stubFetch({
-    // A poll too many must end it; a throw would read as a lost connection.
-    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
-  });
-  const waits: number[] = [];
+  const { stubbed, waits, left, options: common } = polled(answers);
+  using server = stubbed;
   const progress: IDevicePollProgress[] = [];
-  let time = 0;
   const result = await pollDeviceToken(
     SERVER,
     untyped({ ...AUTHORIZATION, ...authorization }),
     {
-      fetch: stubbed.fetch,
-      client: publicClient("c1"),
-      now: () => time,
-      delay(milliseconds) {
-        waits.push(milliseconds / 1000);
-        time += milliseconds;
-        return Promise.resolve();
-      },
+      ...{ ...common, client: publicClient("c1") },
       onPending: (one) => progress.push(one),
       ...options,
     },
   ).catch((error) => error);
-  return { result, waits, progress, left, requests: stubbed.requests };
+  return { result, waits, progress, left, requests: server.requests };
 }

@@ -306,7 +306,7 @@ const SECOND = "https://second.example";
 const SECOND_OAUTH = `${SECOND}/.well-known/oauth-authorization-server`;
 const SECOND_OPENID = `${SECOND}/.well-known/openid-configuration`;
 const LIST = [AS, SECOND, "https://third.example"];
-/** A first server that responds to no request. */
+/** A first server whose metadata cannot be fetched for now. */
 const DOWN = { [OAUTH]: text("Broken", 502), [OPENID]: text("Broken", 502) };
 
 Deno.test("discoverAuthorization() tries the next server of a list if the first does not respond", async () => {

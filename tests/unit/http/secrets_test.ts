@@ -176,7 +176,7 @@ const FAILURES: Record<string, Answer> = {
   "401 with a token": json({ access_token: MARK }, { status: 401 }),
 };
 
-/** A server whose endpoints are one. */
+/** A server with one URL for all of its endpoints. */
 const EVERYWHERE = {
   ...SERVER,
   device_authorization_endpoint: TOKEN_ENDPOINT,

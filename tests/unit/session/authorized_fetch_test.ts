@@ -403,7 +403,7 @@ Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 10
   }
 });
 
-/** A flow that grants what it is asked for, unless told otherwise, and its requests. */
+/** A flow whose tokens have the requested scopes, or this scope, and its requests. */
 function granting(
   scope: (scopes: string[]) => string | undefined = () => undefined,
 ) {

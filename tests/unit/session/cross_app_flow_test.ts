@@ -44,7 +44,7 @@ const CLIENT = clientSecretBasic("c-at-as", "s3cret-at-as", { issuer: AS });
 /** A client that may be used at any server. */
 const ANYWHERE = publicClient("c-at-as");
 
-/** What a discovery found: a server that lists the profile, unless members say otherwise. */
+/** What a discovery found: a server that lists the profile, with these members. */
 function foundAt(issuer: string, members: Record<string, unknown> = {}) {
   const authorization_grant_profiles_supported = [PROFILE];
   const listed = { authorization_grant_profiles_supported, ...members };
@@ -99,7 +99,7 @@ function answering(answers: readonly Answer[]): Answer {
   return (request) => answer()(request);
 }
 
-/** Runs the flow once: its session or error, and who was asked for what, in order. */
+/** Runs the flow once: its session or error, and what was requested, in order. */
 async function run(world: IWorld = {}) {
   const { subjects = [VALID], options, request } = world;
   const { idp = [idJagReply(await signIdJag())], server = [granted] } = world;
@@ -349,7 +349,7 @@ Deno.test("crossAppFlow() redeems no ID-JAG for another audience, client or key 
     // The audience is not the one that was requested.
     [{}, { client: ANYWHERE }, second],
     [{ client_id: "other" }, {}, {}],
-    // Without the claim, whoever has the ID-JAG could use it with any key.
+    // Without the claim, the ID-JAG could be used with any key.
     [{}, {}, { dpop }],
   ];
   for (const [claims, options, request] of rows) {

@@ -297,7 +297,7 @@ Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by se
   assertEquals(servers.visited("client_id"), used);
 });
 
-/** A session with this client, whose refresh token was refused unless members say otherwise. */
+/** A session with this client and token, by default one whose refresh was refused. */
 function signedIn(
   client_id: string,
   { scopes = [], ...token }: Partial<ISession["token"]> & {

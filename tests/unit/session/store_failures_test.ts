@@ -71,7 +71,7 @@ function fetchWith(store: ISessionStore, server = rotating()) {
   return { server, store, ...resourceFetch(server.respond, { store }) };
 }
 
-/** A store of `START` whose lock does this with a task. */
+/** A store of `START` with this lock. */
 const locking = (
   lock: NonNullable<ISessionStore["lock"]>,
 ): ISessionStore => ({ ...memoryStore(START), lock });

@@ -13,17 +13,15 @@ import {
   AS,
   assertInvalidArgument,
   SERVER,
-  TOKEN_ENDPOINT,
   unverifiedJwt,
 } from "../../support/fixtures.ts";
-import { pending, refusal, slowDown } from "../../support/poll_device_token.ts";
 import {
-  type Answer,
-  json,
-  stubFetch,
-  text,
-  untyped,
-} from "../../support/stub_fetch.ts";
+  pending,
+  polled,
+  refusal,
+  slowDown,
+} from "../../support/poll_device_token.ts";
+import { type Answer, json, untyped } from "../../support/stub_fetch.ts";
 
 const AUTH_REQ_ID = "urn:openid:params:jwt:claim:auth_req_id";
 const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: 0, exp: 600 };
@@ -36,39 +34,22 @@ const done = (claims: Record<string, unknown> = {}): Answer =>
     id_token: unverifiedJwt({ ...CLAIMS, ...claims }),
   });
 
-/** Polls with these answers in turn, in a time that passes in delays only. */
+/** Polls with these answers in turn. */
 async function poll(
   answers: Answer[],
   authentication: Record<string, unknown> = {},
   options: Partial<IPollBackchannelTokenOptions> = {},
 ) {
-  const left = [...answers];
-  using stubbed = stubFetch({
-    [TOKEN_ENDPOINT]: (request) => (left.shift() ?? text("", 418))(request),
-  });
-  const waits: number[] = [];
-  let time = 0;
+  const { stubbed, waits, left, options: common } = polled(answers);
+  using server = stubbed;
+  const expiring = { auth_req_id: "r1", expires_in: 60, expires_at: 60 };
+  const client = clientSecretPost("c1", "s3cret");
   const result = await pollBackchannelToken(
     SERVER,
-    untyped({
-      auth_req_id: "r1",
-      expires_in: 60,
-      expires_at: 60,
-      ...authentication,
-    }),
-    {
-      fetch: stubbed.fetch,
-      client: clientSecretPost("c1", "s3cret"),
-      now: () => time,
-      delay(milliseconds) {
-        waits.push(milliseconds / 1000);
-        time += milliseconds;
-        return Promise.resolve();
-      },
-      ...options,
-    },
+    untyped({ ...expiring, ...authentication }),
+    { ...common, client, ...options },
   ).catch((error) => error);
-  return { result, waits, left, requests: stubbed.requests };
+  return { result, waits, left, requests: server.requests };
 }
 
 Deno.test("pollBackchannelToken() polls as the device grant does, with auth_req_id", async () => {
