@@ -15,6 +15,7 @@ import { isCovered, reaches } from "./_covered_urls.ts";
 import { deleteClient, markAfterVisit } from "./_known_registration.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
+  type INeed,
   type IUsedSession,
   needOf,
   tokenOf,
@@ -171,31 +172,21 @@ export function createAuthorizedFetch(
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       store.unfinished = undefined;
       const { missing } = asking;
-      if (!fresh && missing) {
-        const stored = await underSignal(signal, () => loadSession(renewal));
-        // A refresh since then is no other authentication.
-        const isAny = missing.acrValues === undefined &&
-          missing.maxAge === undefined;
-        const refused = isAny ? missing.refused : bearerOf(stored, rules);
-        const need = { ...missing, refused, isWanted: true };
-        const used = await renew(need, renewal, signal);
-        asking.missing = undefined;
-        return requireSession(used);
-      }
-      if (!fresh) {
+      if (!fresh && !missing) {
         const isRefused = (token: string) => responses.isRefused(token);
         const start = { isRequired: true, isRefused, isWanted: true };
         return requireSession(await prepare(start, renewal, signal));
       }
-      const session = await underSignal(signal, () => loadSession(renewal));
-      const refused = bearerOf(session, rules);
-      const need = {
-        refused,
-        mayRefresh: false,
-        isFresh: true,
-        isWanted: true,
-      };
-      return requireSession(await renew(need, renewal, signal));
+      const stored = await underSignal(signal, () => loadSession(renewal));
+      const need: INeed = fresh || !missing
+        ? { refused: bearerOf(stored, rules), mayRefresh: false, isFresh: true }
+        : missing.acrValues === undefined && missing.maxAge === undefined
+        ? missing
+        // A refresh since then is no other authentication.
+        : { ...missing, refused: bearerOf(stored, rules) };
+      const used = await renew({ ...need, isWanted: true }, renewal, signal);
+      asking.missing = undefined;
+      return requireSession(used);
     },
     session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {

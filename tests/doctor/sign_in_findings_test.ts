@@ -1,7 +1,13 @@
 /** One deviation for each finding of a sign-in. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
+import { AUTHORIZATION_HINTS } from "../../lib/core/_hints.ts";
 import { all, inPlace, server } from "./_changes.ts";
 import {
   handler,
@@ -353,6 +359,13 @@ for (
     if (!mayStay) assertEquals(model.tokens.refresh.size, 0);
   });
 }
+
+Deno.test("diagnose() shows the hint for a refused request as the error of the library has it", async () => {
+  const refusal = { code: undefined, error: "invalid_target" };
+  const { findings } = await signedIn(members("/as/authorize", refusal));
+  const { hint } = AUTHORIZATION_HINTS[0]!;
+  assertStringIncludes(findings[0]?.message ?? "", ` (${hint})`);
+});
 
 Deno.test("diagnose() finds a certificate that has expired at the token endpoint", async () => {
   const { ids, findings } = await signedIn(
