@@ -4,6 +4,7 @@ import {
   createAuthorizedFetch,
   type IAuthorizedFetch,
   type IAuthorizedFetchOptions,
+  type IAuthorizeRequest,
   type ISession,
   type ISessionStore,
   memoryStore,
@@ -12,6 +13,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { type IReceived, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
@@ -22,6 +24,41 @@ export function fetchAt(
 ): IAuthorizedFetch {
   const authorize = servers.flow();
   return createAuthorizedFetch(servers.resource, { authorize, ...options });
+}
+
+/** A time for tests that count seconds. */
+export const NOW = 1_700_000_000_000;
+
+/** Returns a session whose access token expires in so many seconds. */
+export function expiringIn(seconds: number, access_token = "t1"): ISession {
+  const { refresh_token } = SESSION.token;
+  const expires_at = NOW / 1000 + seconds;
+  return {
+    ...SESSION,
+    token: {
+      ...{ access_token, token_type: "Bearer", refresh_token },
+      ...{ expires_in: 3600, expires_at },
+    },
+  };
+}
+
+/** A user whose sign-ins lead to these sessions, and what was requested of it. */
+export function signingInWith(...sessions: ISession[]) {
+  const requests: IAuthorizeRequest[] = [];
+  const authorize = (request: IAuthorizeRequest) => {
+    requests.push(request);
+    return Promise.resolve(sessions.shift() ?? SESSION);
+  };
+  return { requests, authorize };
+}
+
+/** Returns the `Authorization` of each request. */
+export const authorizations = (received: readonly IReceived[]) =>
+  received.map(({ headers }) => headers.get("Authorization"));
+
+/** Waits for a response, and returns the JSON in its body. */
+export async function jsonOf(response: Promise<Response>) {
+  return await (await within(LIMIT_MS, response)).json();
 }
 
 /** A fetch whose user has signed in, with its store and clock; nothing is counted yet. */
@@ -65,15 +102,10 @@ export interface ISent {
   registrations?: number;
 }
 
-/** A fetch whose user has signed in, unless the test begins with its first call. */
-export interface ISessionWorld {
+/** A fetch whose user has not signed in yet, and what a test does with it. */
+export interface IFetchWorld {
   servers: ISessionServers;
   api: IAuthorizedFetch;
-  store: ISessionStore;
-  clock: { now: number };
-  session: ISession;
-  /** The `Authorization` of a call with the session of the beginning. */
-  bearer: string;
   /** Calls the resource, or what is below it; returns the status. */
   call(path?: string): Promise<number>;
   /** Makes 20 calls at the same time, all of which succeed. */
@@ -86,29 +118,35 @@ export interface ISessionWorld {
   scopes(): (string | null)[];
 }
 
+/** A fetch whose user has signed in. */
+export interface ISessionWorld extends IFetchWorld {
+  store: ISessionStore;
+  clock: { now: number };
+  session: ISession;
+  /** The `Authorization` of a call with the session of the beginning. */
+  bearer: string;
+}
+
 /** How many calls are made at the same time. */
 export const CALLERS = 20;
 
-function worldAt(
-  servers: ISessionServers,
-  user: Awaited<ReturnType<typeof signedIn>>,
-): ISessionWorld {
-  const { api } = user;
+/** What a test does with the servers and a fetch at them. */
+function partsOf(servers: ISessionServers, api: IAuthorizedFetch) {
   const { resource, received, visits } = servers;
   const call = (path = "") => statusOf(within(LIMIT_MS, api(resource + path)));
   return {
-    ...user,
     servers,
+    api,
     call,
-    async calls(path = () => "") {
+    async calls(path: (n: number) => string = () => "") {
       const calls = Array.from({ length: CALLERS }, (_, n) => call(path(n)));
       assertEquals(await Promise.all(calls), Array(CALLERS).fill(200));
     },
-    async refused(status, body) {
+    async refused(status: number, body: string) {
       const response = await within(LIMIT_MS, api(resource));
       assertEquals([response.status, await response.text()], [status, body]);
     },
-    sent({ refreshes = 0, visits: count = 0, registrations = 0 }) {
+    sent({ refreshes = 0, visits: count = 0, registrations = 0 }: ISent) {
       assertEquals({
         refreshes: servers.grants("refresh_token").length,
         visits: visits.length,
@@ -119,13 +157,31 @@ function worldAt(
   };
 }
 
+/** Declares a test; a name that begins with a dot is of a function of the fetch. */
+function declare(
+  name: string,
+  body: (servers: ISessionServers) => Promise<void>,
+): void {
+  const space = name.startsWith(".") ? "" : " ";
+  Deno.test(`createAuthorizedFetch()${space}${name}`, async () => {
+    await using servers = await startSessionServers();
+    await body(servers);
+  });
+}
+
 /** Declares a test of a fetch whose user has signed in. */
 export function test(
   name: string,
   body: (world: ISessionWorld) => Promise<void>,
 ): void {
-  Deno.test(`createAuthorizedFetch() ${name}`, async () => {
-    await using servers = await startSessionServers();
-    await body(worldAt(servers, await signedIn(servers)));
+  declare(name, async (servers) => {
+    const user = await signedIn(servers);
+    await body({ ...user, ...partsOf(servers, user.api) });
   });
 }
+
+/** Declares a test of a fetch whose user has not signed in yet. */
+test.beforeSignIn = (
+  name: string,
+  body: (world: IFetchWorld) => Promise<void>,
+): void => declare(name, (servers) => body(partsOf(servers, fetchAt(servers))));

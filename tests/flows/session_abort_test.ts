@@ -8,11 +8,7 @@ import {
   type ISession,
   memoryStore,
 } from "../../mod.ts";
-import {
-  hold,
-  type ISessionServers,
-  startSessionServers,
-} from "../servers/session_servers.ts";
+import { hold, type ISessionServers } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { fetchAt, signedIn, test } from "./_session_world.ts";
@@ -67,8 +63,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error("The promise was fulfilled");
 }
 
-Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others wait for", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("lets one caller leave a sign-in that others wait for", async ({ servers }) => {
   const flow = waiting(servers.flow());
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
@@ -94,8 +89,7 @@ Deno.test("createAuthorizedFetch() lets one caller leave a sign-in that others w
   assertEquals(flow.requests[0]!.signal!.aborted, false);
 });
 
-Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the last caller leaves, and starts anew", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("ends a sign-in that never settles when the last caller leaves, and starts anew", async ({ servers }) => {
   const flow = waiting(servers.flow());
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
@@ -122,8 +116,7 @@ Deno.test("createAuthorizedFetch() ends a sign-in that never settles when the la
   assertEquals(flow.requests.length, 2);
 });
 
-Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends after the last caller left", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("drops the session of a sign-in that ends after the last caller left", async ({ servers }) => {
   const late = deferred<ISession>();
   const called = deferred<void>();
   const api = createAuthorizedFetch(servers.resource, {
@@ -142,8 +135,7 @@ Deno.test("createAuthorizedFetch() drops the session of a sign-in that ends afte
   assertEquals(await api.session(), undefined);
 });
 
-Deno.test("createAuthorizedFetch() ends the discovery when the last caller leaves", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("ends the discovery when the last caller leaves", async ({ servers }) => {
   const controller = new AbortController();
   const signals: (AbortSignal | null | undefined)[] = [];
   const api = createAuthorizedFetch(servers.resource, {
@@ -198,8 +190,7 @@ test("does not ask the user when a refresh fails after the last caller left", as
   sent({ refreshes: 1 });
 });
 
-Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller waits for is under way", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("starts anew while a refresh that no caller waits for is under way", async ({ servers }) => {
   const responses = counted(servers.resource);
   const { api } = await signedIn(servers, { fetch: responses.fetch });
   servers.revoke(true);
@@ -212,15 +203,17 @@ Deno.test("createAuthorizedFetch() starts anew while a refresh that no caller wa
   assertEquals(servers.visits.length, 1);
 });
 
-Deno.test("createAuthorizedFetch() rejects with the reason of a signal that has aborted, and makes no request", async () => {
-  await using servers = await startSessionServers();
-  const api = fetchAt(servers);
+test.beforeSignIn("rejects with the reason of a signal that has aborted, and makes no request", async ({ servers, api }) => {
   const signal = AbortSignal.abort("enough");
   const request = new Request(servers.resource, { signal });
   assertEquals(await rejection(api(servers.resource, { signal })), "enough");
   assertEquals(await rejection(api(request)), "enough");
   assertEquals(await rejection(api.authorize({ signal })), "enough");
-  assertEquals([servers.calls, servers.requests, servers.visits], [[], [], []]);
+  assertEquals([servers.calls, servers.requests, servers.visits], [
+    [],
+    [],
+    [],
+  ]);
 });
 
 test("passes the signal to the request, also for its body", async ({ servers, api }) => {
@@ -237,8 +230,7 @@ test("passes the signal to the request, also for its body", async ({ servers, ap
   assertEquals(await reading, signal.reason);
 });
 
-Deno.test("createAuthorizedFetch() throws what authorize throws, to every caller", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("throws what authorize throws, to every caller", async ({ servers }) => {
   const reason = { redirect: "https://as.example/authorize" };
   let count = 0;
   const responses = counted(servers.resource);
@@ -258,8 +250,7 @@ Deno.test("createAuthorizedFetch() throws what authorize throws, to every caller
   assertEquals(count, 2);
 });
 
-Deno.test("createAuthorizedFetch() ends the wait for the lock when the last caller has left", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("ends the wait for the lock when the last caller has left", async ({ servers }) => {
   const controller = new AbortController();
   const signals: (AbortSignal | undefined)[] = [];
   const store = {
@@ -277,9 +268,7 @@ Deno.test("createAuthorizedFetch() ends the wait for the lock when the last call
   assertEquals(signals.map((one) => one?.aborted), [true]);
 });
 
-Deno.test("createAuthorizedFetch() does not wait for the body of a Request when its signal aborts", async () => {
-  await using servers = await startSessionServers();
-  const api = fetchAt(servers);
+test.beforeSignIn("does not wait for the body of a Request when its signal aborts", async ({ servers, api }) => {
   const reading = deferred<void>();
   const body = new ReadableStream<Uint8Array>({
     pull: () => {

@@ -11,10 +11,12 @@ import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { refusal, withoutRefresh } from "./_session_world.ts";
+import { refusal, signingInWith, withoutRefresh } from "./_session_world.ts";
 
 const TOKEN = SESSION.serverMetadata.token_endpoint;
+
 const OTHER = "https://other.example";
+
 const BEARER = `Bearer ${SESSION.token.access_token}`;
 
 const withToken = (access_token: string): ISession => {
@@ -217,4 +219,26 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
     const names = Object.keys({ ...first, ...second }).join();
     assertEquals(headers.get("Authorization"), `Bearer ${sent}`, names);
   }
+});
+
+Deno.test("createAuthorizedFetch() with tokenRequired obtains a session before the call", async () => {
+  const { requests, authorize } = signingInWith();
+  const options = { authorize, store: memoryStore() };
+  const missing: Respond = ({ url, headers }) =>
+    url === MCP && !headers.has("Authorization")
+      ? new Response(null, { status: 404 })
+      : undefined;
+  const without = resourceFetch(missing, options);
+  assertEquals((await without.api(MCP)).status, 404);
+  assertEquals(requests.length, 0);
+  const { api } = resourceFetch(missing, { ...options, tokenRequired: true });
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(requests.length, 1);
+  const nobody = resourceFetch(missing, {
+    authorize: undefined,
+    store: memoryStore(),
+    tokenRequired: true,
+  });
+  assertEquals((await nobody.api(MCP)).status, 404);
 });

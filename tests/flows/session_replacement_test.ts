@@ -1,4 +1,4 @@
-/** Sessions that are saved or revoked while they are in use, over real sockets. */
+/** Sessions that are saved or revoked while they are in use. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createAuthorizedFetch,
@@ -11,9 +11,10 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { deferred, never, statusOf } from "../support/stub_fetch.ts";
+import { resourceFetch } from "../support/resource.ts";
+import { deferred, never, statusOf, untyped } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { signedIn } from "./_session_world.ts";
+import { expiringIn, fetchAt, signedIn, test } from "./_session_world.ts";
 
 /** A user who signs in once, and then leaves the next sign-in open. */
 async function withOpenSignIn(servers: ISessionServers) {
@@ -37,8 +38,7 @@ async function withOpenSignIn(servers: ISessionServers) {
   };
 }
 
-Deno.test("createAuthorizedFetch().save() ends a sign-in, and the calls that wait for it use the saved session", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn(".save() ends a sign-in, and the calls that wait for it use the saved session", async ({ servers }) => {
   const { api, session, requests, opened } = await withOpenSignIn(servers);
   const calls = [1, 2, 3].map(() => api(servers.resource));
   await opened();
@@ -52,8 +52,7 @@ Deno.test("createAuthorizedFetch().save() ends a sign-in, and the calls that wai
   assertEquals((await api.session())!.token, token);
 });
 
-Deno.test("createAuthorizedFetch().revoke() ends a sign-in, and the calls that wait for it", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn(".revoke() ends a sign-in, and the calls that wait for it", async ({ servers }) => {
   const { api, requests, opened } = await withOpenSignIn(servers);
   const calls = [1, 2].map(() => api(servers.resource));
   const failures = Promise.all(
@@ -69,9 +68,7 @@ Deno.test("createAuthorizedFetch().revoke() ends a sign-in, and the calls that w
   assertEquals(await api.session(), undefined);
 });
 
-Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its tokens", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test(".revoke() waits for a refresh, and revokes its tokens", async ({ servers, api }) => {
   servers.revoke();
   const refresh = hold(({ body }) => body.includes("grant_type=refresh_token"));
   servers.server = refresh.handler;
@@ -87,20 +84,18 @@ Deno.test("createAuthorizedFetch().revoke() waits for a refresh, and revokes its
   assertEquals(await api.session(), undefined);
 });
 
-Deno.test("createAuthorizedFetch().revoke() lets no call that is under way sign in again", async () => {
-  await using servers = await startSessionServers();
-  const { api } = await signedIn(servers);
+test(".revoke() lets no call that is under way sign in again", async ({ servers, api, call }) => {
   const request = hold(() => true);
   servers.handler = request.handler;
-  const call = api(servers.resource);
+  const first = api(servers.resource);
   await request.received();
   await within(LIMIT_MS, api.revoke());
   request.release();
-  const response = await within(LIMIT_MS, call);
+  const response = await within(LIMIT_MS, first);
   assertEquals([response.status, await response.text()], [401, "refused"]);
   assertEquals(servers.visits.length, 0);
   // A later call does.
-  assertEquals(await statusOf(api(servers.resource)), 200);
+  assertEquals(await call(), 200);
   assertEquals(servers.visits.length, 1);
 });
 
@@ -117,8 +112,7 @@ function lockedStore(session: ISession) {
   return { store, release: () => lock.resolve() };
 }
 
-Deno.test("createAuthorizedFetch() deletes and stores nothing once the signal of revoke() or save() has aborted", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("deletes and stores nothing once the signal of revoke() or save() has aborted", async ({ servers }) => {
   const authorize = servers.flow();
   const signedIn = createAuthorizedFetch(servers.resource, { authorize });
   const session = await within(LIMIT_MS, signedIn.authorize());
@@ -166,8 +160,7 @@ async function unsaved(servers: ISessionServers) {
   return { api, inner, state, first };
 }
 
-Deno.test("createAuthorizedFetch() goes on with a refreshed session that the store fails to save, and saves it later", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("goes on with a refreshed session that the store fails to save, and saves it later", async ({ servers }) => {
   const { api, inner, state, first } = await unsaved(servers);
   servers.revoke();
   const calls = [1, 2, 3].map(() => api(servers.resource));
@@ -187,8 +180,7 @@ Deno.test("createAuthorizedFetch() goes on with a refreshed session that the sto
   assertEquals(servers.visits.length, 0);
 });
 
-Deno.test("createAuthorizedFetch() saves a session that the store failed to save before it renews it", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("saves a session that the store failed to save before it renews it", async ({ servers }) => {
   const { api, inner, state } = await unsaved(servers);
   const session = await api.session();
   state.isFull = false;
@@ -200,8 +192,7 @@ Deno.test("createAuthorizedFetch() saves a session that the store failed to save
   assertEquals(await inner.load(), session);
 });
 
-Deno.test("createAuthorizedFetch() prefers what is stored to a session that it failed to save", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("prefers what is stored to a session that it failed to save", async ({ servers }) => {
   const { api, inner, state, first } = await unsaved(servers);
   servers.handler = ({ authorization }) =>
     authorization === "Bearer other" ? new Response() : undefined;
@@ -214,11 +205,54 @@ Deno.test("createAuthorizedFetch() prefers what is stored to a session that it f
   assertEquals((await inner.load())!.token, token);
 });
 
-Deno.test("createAuthorizedFetch().revoke() revokes a session that could not be saved", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn(".revoke() revokes a session that could not be saved", async ({ servers }) => {
   const { api, state } = await unsaved(servers);
   state.isFull = false;
   await within(LIMIT_MS, api.revoke());
   assertEquals(servers.tokens(), []);
   assertEquals(await api.session(), undefined);
+});
+
+Deno.test("createAuthorizedFetch().revoke() resolves to whether the server has revoked the tokens", async () => {
+  const rows: [answer: Response | undefined, isTold: boolean][] = [
+    [undefined, true],
+    [new Response(null, { status: 500 }), false],
+    [Response.json({ error: "invalid_client" }, { status: 401 }), false],
+  ];
+  for (const [answer, isTold] of rows) {
+    await using servers = await startSessionServers();
+    const { api, store } = await signedIn(servers);
+    servers.server = ({ path }) =>
+      path === "/revoke" ? answer?.clone() : undefined;
+    assertEquals(await within(LIMIT_MS, api.revoke()), isTold);
+    assertEquals(await store.load(), undefined);
+    await answer?.body?.cancel();
+  }
+  const failure = new RangeError("mine");
+  await using servers = await startSessionServers();
+  const { session } = await signedIn(servers);
+  const api = fetchAt(servers, {
+    store: memoryStore(session),
+    client: untyped({
+      ...{ clientId: "c1", method: "none", issuer: servers.issuer },
+      authenticate: () => Promise.reject(failure),
+    }),
+  });
+  assertEquals(await within(LIMIT_MS, api.revoke()).catch((it) => it), failure);
+});
+
+Deno.test("save() does not wait for a sign-in of another process", async () => {
+  const store = memoryStore();
+  const { api } = resourceFetch(undefined, {
+    store: {
+      ...store,
+      lock: (_task, signal) =>
+        new Promise((_resolve, reject) =>
+          signal?.addEventListener("abort", () => reject(signal.reason))
+        ),
+    },
+  });
+  const session = expiringIn(3600);
+  await within(LIMIT_MS, api.save(session));
+  assertEquals(await store.load(), session);
 });

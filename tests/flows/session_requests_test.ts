@@ -1,4 +1,4 @@
-/** Which requests carry the token, and what reaches the resource, over real sockets. */
+/** Which requests carry the token, and where redirects lead. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createAuthorizedFetch,
@@ -10,16 +10,19 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { AS, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import { AS, MCP, OAUTH, PRM, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { redirection, resourceFetch, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt, signedIn, test } from "./_session_world.ts";
+import {
+  authorizations,
+  jsonOf,
+  signedIn,
+  signingInWith,
+  test,
+} from "./_session_world.ts";
 
-/** Waits for a response, and returns the JSON in its body. */
-async function jsonOf(response: Promise<Response>) {
-  return await (await within(LIMIT_MS, response)).json();
-}
+const BEARER = `Bearer ${SESSION.token.access_token}`;
 
 /** Makes a resource that answers every request, and redirects `/mcp/go/<status>`. */
 function redirectTo(servers: ISessionServers, location: () => string): void {
@@ -35,10 +38,8 @@ function redirectTo(servers: ISessionServers, location: () => string): void {
   };
 }
 
-Deno.test("createAuthorizedFetch() sends the token to the resource and below it only", async () => {
-  await using servers = await startSessionServers();
+test("sends the token to the resource and below it only", async ({ servers, api, bearer }) => {
   await using other = await startSessionServers();
-  const { api, bearer } = await signedIn(servers);
   const port = new URL(servers.origin).port;
   servers.handler = other.handler = () => new Response();
   for (
@@ -64,8 +65,7 @@ Deno.test("createAuthorizedFetch() sends the token to the resource and below it 
   }
 });
 
-Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and their 401 back", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("passes requests for other URLs untouched, and their 401 back", async ({ servers }) => {
   const inputs: unknown[][] = [];
   const api = createAuthorizedFetch(MCP, {
     authorize: servers.flow(),
@@ -74,7 +74,11 @@ Deno.test("createAuthorizedFetch() passes requests for other URLs untouched, and
       return Promise.resolve(new Response(null, { status: 401 }));
     },
   });
-  const init = { method: "POST", body: "b", headers: { Authorization: "own" } };
+  const init = {
+    method: "POST",
+    body: "b",
+    headers: { Authorization: "own" },
+  };
   const request = new Request("https://api.example/other");
   assertEquals((await api(MCP, init)).status, 401);
   assertEquals((await api(request)).status, 401);
@@ -99,8 +103,7 @@ test("leaves an Authorization of the caller alone", async ({ servers, api, sent 
   sent({});
 });
 
-Deno.test("createAuthorizedFetch() follows redirects with the token within the resource, and without it elsewhere", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("follows redirects with the token within the resource, and without it elsewhere", async ({ servers }) => {
   await using other = await startSessionServers();
   other.handler = () => new Response("other");
   const { api, bearer } = await signedIn(servers);
@@ -129,8 +132,7 @@ Deno.test("createAuthorizedFetch() follows redirects with the token within the r
   assertEquals(servers.visits.length, 0);
 });
 
-Deno.test("createAuthorizedFetch() sends no token again after a redirect to another origin, and renews nothing", async () => {
-  await using servers = await startSessionServers();
+test.beforeSignIn("sends no token again after a redirect to another origin, and renews nothing", async ({ servers }) => {
   await using other = await startSessionServers();
   other.handler = () => Response.redirect(`${servers.resource}/back`, 307);
   const { api, bearer } = await signedIn(servers);
@@ -240,194 +242,122 @@ test("leaves redirects to a caller who handles them", async ({ servers, api }) =
   );
 });
 
-const form = new FormData();
-form.set("field", "value");
-
-for (
-  const [name, body, expected] of [
-    ["a string", "text", "text"],
-    ["URLSearchParams", new URLSearchParams({ a: "b" }), "a=b"],
-    ["a Blob", new Blob(["blob"]), "blob"],
-    ["an ArrayBuffer", new TextEncoder().encode("buffer").buffer, "buffer"],
-    ["a view", new TextEncoder().encode("view"), "view"],
-    ["FormData", form, 'name="field"\r\n\r\nvalue'],
-  ] as const
-) {
-  Deno.test(`createAuthorizedFetch() sends ${name} again after a 401`, async () => {
-    await using servers = await startSessionServers();
-    const { api } = await signedIn(servers);
-    servers.revoke();
-    const headers = new Headers({ "X-Test": "1" });
-    const init = { method: "PUT", headers, body };
-    const received = await jsonOf(api(new URL(servers.resource), init));
-    assertEquals(received.method, "PUT");
-    assert(received.body.includes(expected), received.body);
-    assertEquals(servers.calls.map((one) => one.headers.get("X-Test")), [
-      "1",
-      "1",
-    ]);
-    // The caller's own headers stay as they are.
-    assertEquals(headers.has("Authorization"), false);
-  });
-}
-
-test("sends a Request again after a 401, also with other members in init", async ({ servers, api }) => {
-  for (
-    const init of [
-      undefined,
-      { headers: { "X-Test": "init" } },
-      { body: "init" },
-    ]
-  ) {
-    servers.revoke();
-    const request = new Request(servers.resource, {
-      method: "POST",
-      body: "request",
-      headers: { "X-Test": "request" },
-    });
-    servers.calls.length = 0;
-    const { body } = await jsonOf(api(request, init));
-    assertEquals(body, init?.body ?? "request");
-    assertEquals(servers.calls.length, 2);
-    for (const call of servers.calls) {
-      const expected = init?.headers?.["X-Test"] ?? "request";
-      assertEquals(call.headers.get("X-Test"), expected);
-    }
-  }
-});
-
-/** A body that is a stream, and counts how often it is read. */
-function streamOf(text: string) {
-  const state = { pulls: 0 };
-  const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      state.pulls++;
-      controller.enqueue(new TextEncoder().encode(text));
-      controller.close();
+Deno.test("createAuthorizedFetch() keeps the method and the signal of a Request in a redirect", async () => {
+  const inits: (RequestInit | undefined)[] = [];
+  const api = createAuthorizedFetch("https://api.example/mcp", {
+    authorize: () => Promise.reject(new Error("not called")),
+    fetch: (_input, init) => {
+      inits.push(init);
+      return Promise.resolve(
+        inits.length === 1
+          ? Response.redirect("https://api.example/mcp/a", 307)
+          : new Response(),
+      );
     },
-  }, { highWaterMark: 0 });
-  const init = { method: "POST", body, duplex: "half" } as RequestInit;
-  return { state, init };
-}
-
-Deno.test("createAuthorizedFetch() renews a missing or expired session before it sends a stream", async () => {
-  await using servers = await startSessionServers();
-  let now = Date.now();
-  const api = fetchAt(servers, { now: () => now });
-  for (const grant of ["authorization_code", "refresh_token"]) {
-    const { init, state } = streamOf("once");
-    servers.requests.length = servers.calls.length = 0;
-    assertEquals((await jsonOf(api(servers.resource, init))).body, "once");
-    // The first call finds out by a request without a token who issues one.
-    const calls = grant === "authorization_code" ? 2 : 1;
-    assertEquals([servers.calls.length, state.pulls], [calls, 1]);
-    assertEquals(servers.grants(grant).length, 1);
-    now += 3_600_000;
-  }
-});
-
-test("returns the 401 of a stream, and renews before the next one", async ({ servers, api, sent }) => {
-  servers.revoke();
-  const first = streamOf("once");
-  // A Request does not change that, as the stream is not its body.
-  const request = new Request(servers.resource, { method: "POST", body: "b" });
-  assertEquals(await statusOf(api(request, first.init)), 401);
-  assertEquals(first.state.pulls, 1);
-  sent({});
-  const second = streamOf("again");
-  const { body } = await jsonOf(api(servers.resource, second.init));
-  assertEquals(body, "again");
-  assertEquals(servers.calls.length, 2);
-  sent({ refreshes: 1 });
-});
-
-Deno.test("createAuthorizedFetch() keeps the session after any other status, for a stream and for authorize()", async () => {
-  await using servers = await startSessionServers();
-  await using other = await startSessionServers();
-  const { api, bearer } = await signedIn(servers);
-  const leaving = () => Response.redirect(`${other.resource}/back`, 307);
-  other.handler = () => new Response(null, { status: 401 });
-  for (
-    const [respond, status] of [
-      [() => new Response(), 200],
-      [() => new Response(null, { status: 403 }), 403],
-      [() => new Response(null, { status: 404 }), 404],
-      // The 401 of another server, which has not seen the token.
-      [leaving, 401],
-    ] as const
-  ) {
-    servers.handler = respond;
-    assertEquals(await statusOf(api(servers.resource)), status);
-    servers.handler = () => undefined;
-    const stream = await jsonOf(api(servers.resource, streamOf("once").init));
-    assertEquals(stream.authorization, bearer);
-    const { token } = await within(LIMIT_MS, api.authorize());
-    assertEquals(`Bearer ${token.access_token}`, bearer);
-  }
-  assertEquals(servers.grants("refresh_token").length, 0);
-  assertEquals(servers.visits.length, 0);
-});
-
-test("finds a session by renew() for the 401 of a stream", async ({ servers, api, bearer, sent }) => {
-  servers.revoke();
-  const { init } = streamOf("once");
-  const response = await within(LIMIT_MS, api(servers.resource, init));
-  const renew = () => within(LIMIT_MS, api.renew(response));
-  const sessions = await Promise.all([renew(), renew()]);
-  await response.body?.cancel();
-  assertEquals(sessions[0], sessions[1]);
-  assert(bearer !== `Bearer ${sessions[0]!.token.access_token}`);
-  // Also a call that comes later does not refresh what has been renewed.
-  assertEquals(await renew(), sessions[0]);
-  sent({ refreshes: 1 });
-  const ok = await within(LIMIT_MS, api(servers.resource));
-  await assertRejects(
-    () => api.renew(ok),
-    OAuthClientError,
-    "response must be",
-  );
-  await ok.body?.cancel();
-});
-
-test("keeps an event stream open while other calls renew", async ({ servers, api }) => {
-  let push!: (event: string) => void;
-  servers.handler = ({ path }) => {
-    if (path !== "/mcp/events") return undefined;
-    const body = new ReadableStream<string>({
-      start(controller) {
-        push = (event) => controller.enqueue(`data: ${event}\n\n`);
-        push("1");
-      },
-    });
-    return new Response(body.pipeThrough(new TextEncoderStream()));
-  };
-  const events = await within(LIMIT_MS, api(`${servers.resource}/events`));
-  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
-  assertEquals((await within(LIMIT_MS, reader.read())).value, "data: 1\n\n");
-  servers.revoke();
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  servers.revoke(true);
-  assertEquals(await statusOf(api(servers.resource)), 200);
-  push("2");
-  assertEquals((await within(LIMIT_MS, reader.read())).value, "data: 2\n\n");
-  await reader.cancel();
-});
-
-Deno.test("createAuthorizedFetch() cancels the bodies that it discards", async () => {
-  const cancelled: number[] = [];
-  const statuses = [401, 307, 200];
-  const { api } = resourceFetch(({ url }) => {
-    if (url === TOKEN_ENDPOINT) return Response.json({ access_token: "t2" });
-    const status = statuses.shift()!;
-    const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(8)),
-      cancel: () => void cancelled.push(status),
-    });
-    return new Response(body, { status, headers: { Location: "/mcp/" } });
   });
-  const spare = new Request(MCP, { method: "POST", body: "b" });
-  const response = await api(spare);
-  assertEquals([response.status, statuses], [200, []]);
-  assertEquals(cancelled, [401, 307]);
-  await response.body!.cancel();
+  const { signal } = new AbortController();
+  const request = new Request("https://api.example/mcp", {
+    method: "DELETE",
+    signal,
+  });
+  const members = {
+    cache: "no-store",
+    credentials: "include",
+    integrity: "sha256-x",
+    keepalive: true,
+    referrerPolicy: "no-referrer",
+  } as const;
+  for (const [name, value] of Object.entries(members)) {
+    Object.defineProperty(request, name, { value });
+  }
+  const { redirected } = await api(request);
+  assertEquals(redirected, true);
+  const second = inits[1]!;
+  assertEquals(second.method, "DELETE");
+  assertEquals(second.signal, request.signal);
+  assertEquals({ ...second, ...members }, second);
+  assertEquals((await api("https://api.example/mcp")).redirected, false);
+});
+
+const FILES = "https://files.example/v1";
+
+Deno.test("createAuthorizedFetch() sends the token to the URLs of alsoFor, and below them", async () => {
+  const { api, received } = resourceFetch(undefined, {
+    alsoFor: [FILES, new URL("https://api.example/v2")],
+  });
+  const expected: [url: string, isCovered: boolean][] = [
+    [MCP, true],
+    [FILES, true],
+    [`${FILES}/a`, true],
+    ["https://files.example/v10", false],
+    [`${FILES}/..%2fv2`, false],
+    ["https://files.example/", false],
+    ["http://files.example/v1", false],
+    ["https://api.example/v2/x", true],
+    ["https://api.example/v3", false],
+  ];
+  for (const [url] of expected) await api(url);
+  assertEquals(
+    authorizations(received),
+    expected.map(([, isCovered]) => isCovered ? BEARER : null),
+  );
+});
+
+Deno.test("createAuthorizedFetch() keeps the token in redirects among its URLs, until one leads out", async () => {
+  // Another origin has no header fields of the caller either.
+  const exits: [exit: string, isOtherOrigin: boolean][] = [
+    ["https://out.example/", true],
+    ["https://api.example/other", true],
+    ["https://files.example/v2", false],
+    [`${FILES}/..%2fx`, false],
+  ];
+  for (const [exit, isOtherOrigin] of exits) {
+    const hops = [`${MCP}/1`, `${FILES}/2`, exit, `${MCP}/3`];
+    const left = [...hops];
+    const { api, received } = resourceFetch(() => {
+      const next = left.shift();
+      return next ? redirection(next) : undefined;
+    }, { alsoFor: [FILES] });
+    await api(FILES, { headers: { "X-Own": "1" } });
+    assertEquals(received.map(({ url }) => url), [FILES, ...hops]);
+    const sent = [BEARER, BEARER, BEARER, null, null];
+    assertEquals(authorizations(received), sent, exit);
+    const own = received.slice(2).map(({ headers }) => headers.get("X-Own"));
+    assertEquals(own, ["1", isOtherOrigin ? null : "1", null], exit);
+  }
+});
+
+Deno.test("createAuthorizedFetch() sends a POST again where a redirect leads to a URL of alsoFor", async () => {
+  const { api, received } = resourceFetch(
+    ({ url }) => url === MCP ? redirection(`${FILES}/1`) : undefined,
+    { alsoFor: [FILES] },
+  );
+  await api(MCP, { method: "POST", body: "hello" });
+  assertEquals(received.map(({ body }) => body), ["hello", "hello"]);
+  assertEquals(authorizations(received), [BEARER, BEARER]);
+});
+
+Deno.test("createAuthorizedFetch() sends its userAgent for metadata and to the authorization server", async () => {
+  const { authorize } = signingInWith();
+  const { api, received } = resourceFetch(
+    ({ url }) =>
+      url === TOKEN_ENDPOINT
+        ? Response.json({ error: "invalid_grant" }, { status: 400 })
+        : url === MCP
+        ? new Response(null, { status: 401 })
+        : undefined,
+    { authorize, userAgent: "my-program/1.0" },
+  );
+  await api(MCP, { headers: { "User-Agent": "own" } });
+  const agents = received.map((
+    { url, headers },
+  ) => [url, headers.get("User-Agent")]);
+  assertEquals(agents, [
+    [MCP, "own"],
+    [TOKEN_ENDPOINT, "my-program/1.0"],
+    [`${PRM}/mcp`, "my-program/1.0"],
+    [OAUTH, "my-program/1.0"],
+    [TOKEN_ENDPOINT, "my-program/1.0"],
+    [MCP, "own"],
+  ]);
 });

@@ -1,19 +1,34 @@
 /** What a failed refresh does to the session: the table of adviceFor(). */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type ISession, OAuthClientError } from "../../mod.ts";
-import { statusOf } from "../support/stub_fetch.ts";
+import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
+import { startSessionServers } from "../servers/session_servers.ts";
+import { assertRejectsCode, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
+import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
+import { never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt, test } from "./_session_world.ts";
+import {
+  CALLERS,
+  expiringIn,
+  fetchAt,
+  NOW,
+  signedIn,
+  test,
+} from "./_session_world.ts";
 
 const KEEPS = "keeps the session, and asks nobody,";
+
 const ASKS = "keeps the session until the user has signed in";
+
 const ENDS = "deletes the tokens before the user signs in";
+
 const REGISTERS = "registers anew";
 
 const error = (error: string, status = 400) => () =>
   Response.json({ error }, { status });
+
 const page = (text: string, status: number) => () =>
   new Response(text, { status });
+
 const empty = (status: number) => () => new Response(null, { status });
 
 const ROWS: [effect: string, failure: string, respond: () => Response][] = [
@@ -101,4 +116,99 @@ test("uses a token that is still valid when the discovery for the next one meets
     1,
     [],
   ]);
+});
+
+const overloaded = () =>
+  new Response(null, { status: 503, headers: { "Retry-After": "7" } });
+
+for (
+  const [name, respond, timeoutMs, expected] of [
+    ["a 503", overloaded, undefined, ["unexpected_status", 503, 7]],
+    ["a timeout", never<Response>, 50, ["timeout", undefined, undefined]],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() keeps the session and shares the error when a refresh fails with ${name}`, async () => {
+    await using servers = await startSessionServers();
+    const { store, clock, session } = await signedIn(servers);
+    clock.now += 3_600_000;
+    const now = () => clock.now;
+    const api = fetchAt(servers, { store, now, timeoutMs });
+    servers.server = ({ path }) => path === "/token" ? respond() : undefined;
+    const errors = new Set<OAuthClientError>();
+    await Promise.all(
+      Array.from(
+        { length: CALLERS },
+        () => api(servers.resource).catch((error) => errors.add(error)),
+      ),
+    );
+    const found = [...errors].map(({ code, status, retryAfter }) => [
+      ...[code, status, retryAfter],
+    ]);
+    assertEquals(found, [[...expected]]);
+    assertEquals(servers.received("/token").length, 1);
+    assertEquals(servers.visits.length, 0);
+    assertEquals(await store.load(), session);
+    servers.server = () => undefined;
+    clock.now += 7_000;
+    // Without the short limit, which is for the call that fails.
+    const again = timeoutMs ? fetchAt(servers, { store, now }) : api;
+    assertEquals(await statusOf(again(servers.resource)), 200);
+  });
+}
+
+const { refresh_token } = SESSION.token;
+
+/** A fetch whose token endpoint responds in turn; undefined for no response. */
+function refreshing(
+  session: ISession,
+  responses: (() => Response | undefined)[],
+) {
+  const store = memoryStore(session);
+  const respond: Respond = ({ url }) => {
+    if (url !== TOKEN_ENDPOINT) return undefined;
+    const response = responses.shift()?.();
+    if (!response) throw new TypeError("connection closed");
+    return response;
+  };
+  return { ...resourceFetch(respond, { store, now: () => NOW }), store };
+}
+
+const renewed = () =>
+  Response.json({ access_token: "t2", refresh_token: "r2" });
+
+const nothing = () => undefined;
+
+Deno.test("createAuthorizedFetch() repeats a refresh whose response was lost, once, if the token has expired", async () => {
+  const lost = refreshing(expiringIn(-1), [nothing, renewed]);
+  assertEquals((await lost.api(MCP)).status, 200);
+  assertEquals(lost.urls, [TOKEN_ENDPOINT, TOKEN_ENDPOINT, MCP]);
+  const [first, second] = lost.received;
+  assertEquals(first!.body, second!.body);
+  // A token that is still valid makes the session worth more than the attempt.
+  for (const failure of [nothing, () => new Response(null, { status: 503 })]) {
+    const valid = refreshing(expiringIn(20), [failure, renewed]);
+    assertEquals((await valid.api(MCP)).status, 200);
+    assertEquals(valid.urls, [TOKEN_ENDPOINT, MCP]);
+  }
+  const away = refreshing(expiringIn(-1), [nothing, nothing, renewed]);
+  await assertRejectsCode(() => away.api(MCP), "network_error");
+  assertEquals(away.urls, [TOKEN_ENDPOINT, TOKEN_ENDPOINT]);
+  assertEquals((await away.store.load())?.token.refresh_token, refresh_token);
+  // The server has used it up, and accepts no replay.
+  const gone = refreshing(expiringIn(-1), [nothing, error("invalid_grant")]);
+  await assertRejects(() => gone.api(MCP), Error, "A user is asked");
+  assertEquals((await gone.store.load())?.token.access_token, "");
+});
+
+Deno.test("createAuthorizedFetch() refreshes an expired session of another process", async () => {
+  const { api, store, urls } = refreshing(expiringIn(-1), [renewed]);
+  const { load } = store;
+  let loads = 0;
+  // The other process stores it between the call and the lock.
+  store.load = () => {
+    if (++loads === 2) store.save(expiringIn(-1, "other"));
+    return load();
+  };
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(urls, [TOKEN_ENDPOINT, MCP]);
 });

@@ -80,7 +80,7 @@ const ENTRA_SIGN_IN = [
 ];
 const COGNITO = new URL(COGNITO_ISSUER);
 /** GitHub requires it, and Workers send none. */
-const AGENT = "any_api_test";
+const AGENT = "vendors_test";
 
 const ROWS: IRow[] = [
   {
