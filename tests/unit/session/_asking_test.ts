@@ -109,6 +109,33 @@ Deno.test("createAuthorizedFetch() signs in by authorize() for the scopes and th
   assertEquals([asked[1]!.acrValues, asked[1]!.maxAge], ["mfa", 60]);
 });
 
+Deno.test("authorize() asks for what the last call lacked, unless it is stored or a fresh sign-in is wanted", async () => {
+  const store = memoryStore(SESSION);
+  const { api, asked, state } = world({ signInOn: "authorize", store });
+  state.challenge =
+    'Bearer error="insufficient_user_authentication", acr_values="mfa"';
+  await errorOf(() => api(MCP));
+  // A refresh elsewhere does not authenticate the user again.
+  await store.save(withToken("refreshed"));
+  await api.authorize();
+  assertEquals(asked.map(({ acrValues }) => acrValues), ["mfa"]);
+  state.status = 403;
+  state.challenge = 'Bearer error="insufficient_scope", scope="admin"';
+  const few = withToken("a3");
+  await store.save(few);
+  await errorOf(() => api(MCP));
+  const more = { ...withToken("a4"), scopes: [...SESSION.scopes, "admin"] };
+  await store.save(more);
+  assertEquals(await api.authorize(), more);
+  // Nothing is lacking any more.
+  await store.save(few);
+  assertEquals(await api.authorize(), few);
+  assertEquals(asked.length, 1);
+  await errorOf(() => api(MCP));
+  await api.authorize({ fresh: true });
+  assertEquals([asked.length, asked[1]?.isFresh], [2, true]);
+});
+
 Deno.test("createAuthorizedFetch() uses a flow without a user where only authorize() may ask", async () => {
   const flow = Object.assign(() => Promise.resolve(withToken("a2")), {
     needsUser: false,

@@ -1,6 +1,10 @@
 /** The scopes of a sign-in. */
 import { assertEquals } from "@std/assert";
-import { type ISession, memoryStore } from "../../../mod.ts";
+import {
+  type AuthorizedFetchEvent,
+  type ISession,
+  memoryStore,
+} from "../../../mod.ts";
 import { MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 
@@ -28,4 +32,24 @@ Deno.test("a step-up requests the scopes of another challenge as well, unless th
     const lengths = requested.map((scopes) => scopes?.length);
     assertEquals(lengths, [expected, expected]);
   }
+});
+
+Deno.test("a step-up is reported with the authentication that the resource requires", async () => {
+  const events: AuthorizedFetchEvent[] = [];
+  const token = { access_token: "a2", token_type: "Bearer" };
+  const { api } = resourceFetch(({ url, headers }) => {
+    if (url !== MCP || headers.get("Authorization") === "Bearer a2") return;
+    const challenge = 'Bearer error="insufficient_user_authentication", ' +
+      'acr_values="mfa", max_age="60"';
+    const fields = { "WWW-Authenticate": challenge };
+    return new Response(null, { status: 401, headers: fields });
+  }, {
+    serverMetadata: SERVER,
+    authorize: () => Promise.resolve({ ...SESSION, token }),
+    onEvent: (event) => events.push(event),
+  });
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(events.filter(({ type }) => type === "step_up"), [
+    { type: "step_up", acr_values: "mfa", max_age: 60 },
+  ]);
 });
