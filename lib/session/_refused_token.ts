@@ -22,6 +22,8 @@ function placeOf({ origin, pathname }: URL): string {
  */
 export class TokenResponses {
   #token: string | undefined;
+  /** Whether any URL has accepted any token. */
+  #hasAccepted = false;
   /** Whether any URL has accepted the token. */
   #isAccepted = false;
   /** Whether any URL has accepted the token since it was last refused. */
@@ -43,6 +45,7 @@ export class TokenResponses {
       this.#refusing.delete(place);
       this.#refusingFresh.delete(place);
       this.#isAccepted ||= response.ok;
+      this.#hasAccepted ||= response.ok;
       this.#isAcceptedSince ||= response.ok;
     } else if (!this.isRefusedThere(token, url)) {
       this.#refusing.add(place);
@@ -57,6 +60,15 @@ export class TokenResponses {
     return url
       ? this.#refusing.has(placeOf(url)) && !this.isRefusedThere(token, url)
       : this.#refusing.size > 0;
+  }
+
+  /**
+   * Checks whether a token is refused, and another one may help: not if only URLs refuse
+   * it that did so when it had just been obtained, and others have accepted tokens.
+   */
+  isReplaceable(token: string): boolean {
+    const hasLasted = this.#refusing.size > this.#refusingFresh.size;
+    return this.isRefused(token) && (hasLasted || !this.#hasAccepted);
   }
 
   /** Checks whether a URL refuses a token that is valid. */

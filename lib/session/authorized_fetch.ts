@@ -173,7 +173,7 @@ export function createAuthorizedFetch(
       store.unfinished = undefined;
       const { missing } = asking;
       if (!fresh && !missing) {
-        const isRefused = (token: string) => responses.isRefused(token);
+        const isRefused = (token: string) => responses.isReplaceable(token);
         const start = { isRequired: true, isRefused, isWanted: true };
         return requireSession(await prepare(start, renewal, signal));
       }

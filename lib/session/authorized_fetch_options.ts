@@ -212,10 +212,12 @@ export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
-   * Returns the session; refreshes it, or has the user sign in, if necessary. If the
-   * session cannot be stored, it is kept in memory only, and `save()` rejects. Without
-   * the option `authorize`, this method rejects with `unsupported` if there is no
-   * session after a refresh.
+   * Returns the session; refreshes it, or has the user sign in, if necessary. Of an API
+   * that has accepted tokens, a URL that refuses one which was just obtained does not
+   * lead to another sign-in: set `fresh` for another account. If the session cannot be
+   * stored, it is kept in memory only, and `save()` rejects. Without the option
+   * `authorize`, this method rejects with `unsupported` if there is no session after a
+   * refresh.
    */
   authorize(options?: IAuthorizedFetchSignIn): Promise<ISession>;
   /** Returns the stored session, or the session in memory that could not be stored. */

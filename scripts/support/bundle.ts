@@ -50,7 +50,7 @@ const ENTRIES = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     exportOf("{ codeFlow, createAuthorizedFetch, memoryStore }"),
     13_000,
-    33_850,
+    34_560,
   ],
   [
     "the receivers of ./browser",

@@ -36,18 +36,21 @@ function signingIn(respond: Respond, isRefreshable = false) {
 }
 
 Deno.test("createAuthorizedFetch() asks the user once for a URL that refuses each token, while others accept it", async () => {
-  const { api, state } = signingIn(({ url }) =>
-    url.endsWith("/admin") ? new Response(null, { status: 401 }) : undefined
-  );
-  const statuses: number[] = [];
-  for (const path of ["/a", "/admin", "/a", "/admin", "/admin", "/a"]) {
-    statuses.push(await statusOf(api(MCP + path)));
+  for (const authorizes of [false, true]) {
+    const { api, state } = signingIn(({ url }) =>
+      url.endsWith("/admin") ? new Response(null, { status: 401 }) : undefined
+    );
+    const statuses: number[] = [];
+    for (const path of ["/a", "/admin", "/a", "/admin", "/admin", "/a"]) {
+      if (authorizes) await api.authorize();
+      statuses.push(await statusOf(api(MCP + path)));
+    }
+    assertEquals(statuses, [200, 401, 200, 401, 401, 200]);
+    // The first sign-in, and one as the token could have been revoked.
+    assertEquals(state.visits, 2);
+    await api.authorize();
+    assertEquals(state.visits, 2);
   }
-  assertEquals(statuses, [200, 401, 200, 401, 401, 200]);
-  // The first sign-in, and one as the token could have been revoked.
-  assertEquals(state.visits, 2);
-  await api.authorize();
-  assertEquals(state.visits, 2);
 });
 
 Deno.test("createAuthorizedFetch() asks the user for another token once all URLs refuse it", async () => {
@@ -64,6 +67,12 @@ Deno.test("createAuthorizedFetch() asks the user for another token once all URLs
   const init = { method: "POST", body, duplex: "half" } as RequestInit;
   assertEquals(await statusOf(api(MCP, init)), 200);
   assertEquals(state.visits, 2);
+  // A token that was accepted for a while has been lost.
+  valid = "Bearer t3";
+  const again = { ...init, body: new Blob(["x"]).stream() };
+  assertEquals(await statusOf(api(MCP, again)), 401);
+  await api.authorize();
+  assertEquals(state.visits, 3);
 });
 
 Deno.test("createAuthorizedFetch() renews a token after a 403 with invalid_token", async () => {
