@@ -247,6 +247,8 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
         .filter(({ status = 0 }) => status < 300).length;
       expect(count === 1, `${count} refreshes`);
       expectSignIns(later, 0);
+      const { expires_at } = disk.session?.token ?? {};
+      expect(expires_at !== 0, "the refreshed token was not stored");
     },
 
     async put_off(stage) {
@@ -349,15 +351,25 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async device(stage) {
+      let enter = () => Promise.resolve();
+      let waits = 0;
       const flow = deviceFlow({
         clientMetadata: { client_name: "Interop" },
-        delay: () => Promise.resolve(),
-        async show({ verification_uri, verification_uri_complete, user_code }) {
+        // The user enters the code after the first poll.
+        delay: () => ++waits === 2 ? enter() : Promise.resolve(),
+        show({ verification_uri, verification_uri_complete, user_code }) {
           const user = createUser({ userCode: user_code });
-          await user.visit(verification_uri_complete ?? verification_uri);
+          const page = verification_uri_complete ?? verification_uri;
+          enter = async () => void await user.visit(page);
         },
       });
-      await program(stage, { authorize: flow }).call();
+      const current = program(stage, { authorize: flow });
+      await current.call();
+      const polls = grants(
+        current,
+        "urn:ietf:params:oauth:grant-type:device_code",
+      ).map(({ status }) => status).join(" ");
+      expect(polls === "400 200", `polls: ${polls}`);
     },
 
     async ciba(stage) {
@@ -398,6 +410,8 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       await service.call();
       const count = grants(service, "client_credentials").length;
       expect(count > 0, "no request with the client credentials");
+      const { token } = await service.api.session() ?? {};
+      expect(!token?.refresh_token, "a refresh token without a user");
     },
 
     async dpop(stage) {
@@ -413,6 +427,10 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       );
       const type = disk.session?.token.token_type;
       expect(/^dpop$/i.test(type ?? ""), `token_type is ${type}`);
+      const later = program(stage, { disk });
+      await later.call("?a=b");
+      const { length } = later.exchanges;
+      expect(length === 1, "the nonce of the last response was not used");
     },
 
     async par(stage) {

@@ -9,7 +9,6 @@ import {
   discoverAuthorization,
   fetchToken,
   type IAuthorizationContext,
-  type IDpop,
   type IFetchTokenOptions,
   type IKnownClient,
   type IToken,
@@ -145,23 +144,4 @@ export async function statusFor(
   });
   await response.body?.cancel();
   return response.status;
-}
-
-/** Calls a resource with a bound token, again if the proof needs a new nonce. */
-export async function callWithProof(
-  dpop: IDpop,
-  url: string,
-  accessToken: string,
-): Promise<{ status: number; requests: number }> {
-  for (let requests = 1;; requests++) {
-    const headers = await dpop.createHeaders({
-      method: "GET",
-      url,
-      accessToken,
-    });
-    const response = await fetch(url, { headers });
-    await response.body?.cancel();
-    const isRetry = dpop.noteResponse(url, response) && requests === 1;
-    if (!isRetry) return { status: response.status, requests };
-  }
 }

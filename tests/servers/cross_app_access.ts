@@ -65,15 +65,7 @@ export async function createSigner(issuer: string): Promise<ISigner> {
 }
 
 /** A token request that the server rejects with this `error`. */
-class TokenError extends Error {
-  /** Further members of the error response. */
-  readonly members: object;
-
-  constructor(error: string, members: object = {}) {
-    super(error);
-    this.members = members;
-  }
-}
+class TokenError extends Error {}
 
 type Form = Record<string, string | undefined>;
 
@@ -93,7 +85,7 @@ function addGrant(
       ctx.status = 400;
       ctx.body = isJose
         ? { error: "invalid_grant", error_description: error.message }
-        : { error: error.message, ...error.members };
+        : { error: error.message };
     }
   });
 }
@@ -129,8 +121,6 @@ interface IPolicy {
   clientIds: Map<string, string>;
   /** Whether the user may use the resource. */
   isDenied: boolean;
-  /** The authentication that is required of a user, with what fulfils it. */
-  acrValues?: string;
   /** Seconds. */
   idJagLifetime: number;
 }
@@ -162,12 +152,8 @@ async function startIdentityProvider(
       if (found?.clientId === clientId) sub = found.accountId;
     }
     if (sub === undefined) throw new TokenError("invalid_request");
-    const { isDenied, acrValues: acr_values, idJagLifetime } = policy;
+    const { isDenied, idJagLifetime } = policy;
     if (isDenied) throw new TokenError("access_denied");
-    if (acr_values !== undefined) {
-      const members = { acr_values, max_age: 60 };
-      throw new TokenError("insufficient_user_authentication", members);
-    }
     const client_id = policy.clientIds.get(audience);
     if (client_id === undefined) throw new TokenError("invalid_target");
     const jkt = await thumbprintOf(ctx);
@@ -205,7 +191,6 @@ type TrustedSigners = Map<string, {
 async function startRedeemingServer(
   client: ICredentials,
   trusted: TrustedSigners,
-  { documentUrl }: ICrossAppOptions,
 ): Promise<IAuthorizationServer> {
   const server = await startAuthorizationServer({
     path: "/tenant1",
@@ -216,18 +201,6 @@ async function startRedeemingServer(
       response_types: [],
       token_endpoint_auth_method: "none",
     }],
-    ...documentUrl && {
-      clientDocuments: {
-        [documentUrl]: {
-          client_id: documentUrl,
-          client_name: "Application of an enterprise",
-          grant_types: ["authorization_code", GRANT_TYPE_JWT_BEARER],
-          redirect_uris: [REDIRECT_URI],
-          application_type: "native",
-          token_endpoint_auth_method: "none",
-        },
-      },
-    },
     metadata: {
       authorization_grant_profiles_supported: [
         "urn:ietf:params:oauth:grant-profile:id-jag",
@@ -296,8 +269,6 @@ interface ICrossAppOptions {
   dpop?: boolean;
   /** The credentials of the client at both servers. */
   credentials?: { atIdp: ICredentials; atServer: ICredentials };
-  /** URL of the client metadata document of a client at the server. */
-  documentUrl?: string;
 }
 
 /** Starts an identity provider, a server that trusts it, and a resource. */
@@ -320,9 +291,9 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
   const trusted: TrustedSigners = new Map();
   const idp = started.use(await startIdentityProvider(atIdp, policy));
   const server = started.use(
-    await startRedeemingServer(atServer, trusted, options),
+    await startRedeemingServer(atServer, trusted),
   );
-  policy.clientIds.set(server.issuer, options.documentUrl ?? atServer.id);
+  policy.clientIds.set(server.issuer, atServer.id);
   trusted.set(idp.issuer, { signer: idp.signer, typ: "oauth-id-jag+jwt" });
   const { resource } = started.use(startProtectedResource({
     authorizationServers: [server.issuer],

@@ -1,5 +1,5 @@
 /** A resource in front of oidc-provider, as the origin of both. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import {
   calculateJwkThumbprint,
   decodeProtectedHeader,
@@ -18,11 +18,14 @@ export const options = optionsFor.bind(undefined, resource);
 
 const nonce = crypto.randomUUID();
 
-/** Returns whether a proof is for this token, with the nonce of the resource. */
-async function isBound(proof, token) {
+/** Returns whether the proof of a request is for it and this token, with the nonce. */
+async function isBound({ method, url, headers: { dpop: proof } }, value, token) {
   const { payload } = await jwtVerify(proof, EmbeddedJWK, { typ: "dpop+jwt" });
   const { jwk } = decodeProtectedHeader(proof);
   return token.jkt === await calculateJwkThumbprint(jwk) &&
+    payload.htm === method &&
+    payload.htu === origin + new URL(url, origin).pathname &&
+    payload.ath === createHash("sha256").update(value).digest("base64url") &&
     payload.nonce === nonce;
 }
 
@@ -46,11 +49,11 @@ export const serve = (provider, { scopes, dpop = false }) =>
     scopes,
     admin: "mcp:write",
     ...dpop && { scheme: "DPoP", headers: { "DPoP-Nonce": nonce } },
-    async scopesOf(value, { headers }) {
+    async scopesOf(value, request) {
       const token = await provider.AccessToken.find(value) ??
         await provider.ClientCredentials.find(value);
       if (!token?.isValid) return "invalid_token";
-      const isRefused = dpop && !await isBound(headers.dpop, token);
+      const isRefused = dpop && !await isBound(request, value, token);
       return isRefused ? "use_dpop_nonce" : [...token.scopes];
     },
     remove: (id) => provider.Client.adapter.destroy(id),
