@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createUser } from "../interop/user.ts";
-import { freePort } from "../support/free_port.ts";
+import { onFreePort } from "../support/free_port.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { AUTHORIZATION_URL, createDesk, type IDesk, visit } from "./_desk.ts";
 import { installPrograms } from "./_programs.ts";
@@ -258,11 +258,12 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertStringIncludes(help.output, "oauth-helper login URL");
     const version = await desk.run(["--version"]);
     assertMatch(version.output, /^\d+\.\d+\.\d+/);
+    const nowhere = await onFreePort((port) => `http://127.0.0.1:${port}`);
     const rows: [args: string[], code: number, message: RegExp][] = [
       [["token", url], 3, /A person has to sign in/],
       [["login", "--no-input", url], 3, /A person has to sign in/],
       [["token", "--client-secret=x", url], 2, /Unknown option/],
-      [["login", `http://127.0.0.1:${freePort()}`], 1, /Nothing listens at/],
+      [["login", nowhere], 1, /Nothing listens at/],
     ];
     const before = requests.length;
     for (const [args, code, message] of rows) {

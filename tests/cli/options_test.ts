@@ -9,7 +9,7 @@ import {
 import { startTestServers } from "../../lib/testing/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createUser } from "../interop/user.ts";
-import { freePort } from "../support/free_port.ts";
+import { onFreePort } from "../support/free_port.ts";
 import { SESSION } from "../support/resource.ts";
 import { AUTHORIZATION_URL, test, visit } from "./_desk.ts";
 
@@ -49,12 +49,14 @@ test("--client-id without a secret uses that client, and registers none", async 
       redirect_uris: ["http://127.0.0.1/from/console"],
     }],
   });
-  const { code, output } = await desk.signIn([
-    "login",
-    "--client-id=console",
-    `--redirect-uri=http://127.0.0.1:${freePort()}/from/console`,
-    servers.protectedResource.resource,
-  ]);
+  const { code, output } = await onFreePort((port) =>
+    desk.signIn([
+      "login",
+      "--client-id=console",
+      `--redirect-uri=http://127.0.0.1:${port}/from/console`,
+      servers.protectedResource.resource,
+    ])
+  );
   assertEquals(code, 0, output);
   assert(!servers.server.requests.includes("POST /reg"));
   const [{ session } = {}] = await desk.sessions();

@@ -10,7 +10,7 @@ import { readServers } from "../interop/driver.ts";
 import { INITIALIZE } from "../interop/program.ts";
 import { type IRunning, start } from "../interop/running.ts";
 import { createUser } from "../interop/user.ts";
-import { freePort } from "../support/free_port.ts";
+import { onFreePort } from "../support/free_port.ts";
 import { test } from "./_desk.ts";
 
 /** Starts a server of the interop suite; `env` are variables that it is given. */
@@ -64,7 +64,10 @@ test("login --device, and the tokens of its session, at oidc-provider", async (d
 });
 
 test("a client from a console, at a server that publishes no metadata", async (desk) => {
-  const redirectUri = `http://127.0.0.1:${freePort()}/from/console`;
+  // The configuration of the server has it before the program listens.
+  const redirectUri = await onFreePort((port) =>
+    `http://127.0.0.1:${port}/from/console`
+  );
   await using running = await startServer("@node-oauth/oauth2-server", [
     `REDIRECT_URI=${redirectUri}`,
   ]);

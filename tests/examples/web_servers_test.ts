@@ -5,7 +5,7 @@ import type { ISession } from "@oauth-helper/client";
 import { type IFlowServers, startFlowServers } from "../servers/_flow.ts";
 import { startRedis } from "../servers/redis.ts";
 import { bundle } from "../support/bundle.ts";
-import { freePort } from "../support/free_port.ts";
+import { onFreePort, stop } from "../support/free_port.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk, mapArgs, path } from "./_programs.ts";
 import { type ISite, testSite } from "./_sites.ts";
@@ -36,22 +36,43 @@ async function register(
 /** A process of a site. */
 class SiteProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
-  readonly #port = freePort();
+  readonly #port: number;
 
-  constructor({ command, args, env }: IServerProgram) {
+  constructor({ command, args, env }: IServerProgram, port: number) {
+    this.#port = port;
     this.#child = new Deno.Command(command, {
       args: [...args],
       env: {
         ...env,
-        PORT: `${this.#port}`,
-        DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${this.#port}`,
+        PORT: `${port}`,
+        DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
       },
       stdout: "null",
+      stderr: "piped",
     }).spawn();
   }
 
-  async start(): Promise<this> {
+  /** Starts a process, whose port its environment has to have. */
+  static start(program: IServerProgram): Promise<SiteProcess> {
+    return onFreePort(async (port) => {
+      const started = new SiteProcess(program, port);
+      try {
+        await started.#listening();
+        return started;
+      } catch (error) {
+        await stop(started.#child);
+        throw error;
+      }
+    });
+  }
+
+  /** Waits until it listens; rejects with what it has printed if it ends before. */
+  async #listening(): Promise<void> {
+    const printed = new Response(this.#child.stderr).text();
+    let hasEnded = false;
+    this.#child.status.then(() => hasEnded = true);
     await until(LIMIT_MS, async () => {
+      if (hasEnded) throw new Error(await printed);
       try {
         (await Deno.connect({ hostname: "127.0.0.1", port: this.#port }))
           .close();
@@ -60,7 +81,6 @@ class SiteProcess implements AsyncDisposable {
         return false;
       }
     });
-    return this;
   }
 
   send({ pathname, search }: URL, init: RequestInit): Promise<Response> {
@@ -95,11 +115,10 @@ async function startSite(
   };
   let processes: SiteProcess[] = [];
   const start = async () => {
-    processes = Array.from(
+    processes = await Promise.all(Array.from(
       { length: program.processes },
-      () => new SiteProcess({ ...program, env }),
-    );
-    await Promise.all(processes.map((one) => one.start()));
+      () => SiteProcess.start({ ...program, env }),
+    ));
   };
   const end = async () => {
     for (const one of processes.splice(0)) await one[Symbol.asyncDispose]();

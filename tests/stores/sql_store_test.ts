@@ -5,7 +5,7 @@ import postgres from "postgres";
 import { sqlStore } from "../examples/sql_store.ts";
 import { findPostgres, startPostgres } from "../servers/postgres.ts";
 import { SESSION } from "../support/resource.ts";
-import { LIMIT_MS, within } from "../support/within.ts";
+import { LIMIT_MS, until, within } from "../support/within.ts";
 import { refreshOnce, startHolder } from "./_processes.ts";
 
 const programs = findPostgres();
@@ -38,11 +38,15 @@ test("sql_store.ts frees the lock of a killed process at once", async (location)
   const place = { name: "sql", location } as const;
   const { holder, store } = await startHolder(stack, place);
   const waiting = store.lock(() => Promise.resolve("next"));
-  const first = await Promise.race([
-    waiting,
-    new Promise((resolve) => setTimeout(resolve, 200, "held")),
-  ]);
-  assertEquals(first, "held");
+  const sql = postgres(location);
+  stack.defer(() => sql.end());
+  // The holder has tried, and so has this process, without success.
+  const refused = until(LIMIT_MS, async () => {
+    const tried = await sql`SELECT FROM pg_stat_activity
+      WHERE state = 'idle in transaction' AND query LIKE '%pg_try_advisory%'`;
+    return tried.length === 2;
+  });
+  assertEquals(await Promise.race([waiting, refused]), undefined);
   await holder[Symbol.asyncDispose]();
   assertEquals(await within(LIMIT_MS, waiting), "next");
 });

@@ -1,9 +1,8 @@
 /**
- * Returns a port of loopback on which nothing listens, for a program to be started. The
- * port is below those that a system chooses by itself, so that no listener or connection
- * of another test obtains it before the program listens.
+ * Returns a port of loopback on which nothing listens. It is below those that a system
+ * chooses by itself, so that no listener or connection of another test obtains it.
  */
-export function freePort(): number {
+function freePort(): number {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     try {
@@ -18,15 +17,21 @@ export function freePort(): number {
 /** How many ports are tried: another program may take one before the server listens. */
 const ATTEMPTS = 5;
 
-/** Starts a server on a free port, and on another while it prints that its port is in use. */
+/**
+ * Starts a program that is given its port, or two, by its configuration; again, on others,
+ * while the error contains that a port is in use. Servers of the tests themselves listen
+ * on port 0, and return the port that they have.
+ */
 export async function onFreePort<T>(
-  start: (port: number) => Promise<T>,
+  start: (port: number, second: number) => T | Promise<T>,
 ): Promise<T> {
   for (let made = 1;; made++) {
     try {
-      return await start(freePort());
+      return await start(freePort(), freePort());
     } catch (error) {
-      const isTaken = /address already in use/i.test(String(error));
+      const isTaken =
+        /EADDRINUSE|(address|port) (is )?already in use|port \d+ .*in use/i
+          .test(String(error));
       if (!isTaken || made === ATTEMPTS) throw error;
     }
   }
