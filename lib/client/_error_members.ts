@@ -16,8 +16,11 @@ export function errorMembers(
   const clean = (name: string) =>
     printableWithout(secrets, stringMember(members, name)) || undefined;
   const error_uri = clean("error_uri");
+  const error = errorCodeOf(members.error);
+  // A code such as `invalid_grant` says what to do next, also if a secret equals it.
+  const isWord = error !== undefined && /^[a-z_]+$/.test(error);
   return {
-    error: errorCodeOf(members.error),
+    error: isWord ? error : printableWithout(secrets, error),
     error_description: clean("error_description"),
     error_uri: error_uri && isWebUrl(error_uri) ? error_uri : undefined,
   };

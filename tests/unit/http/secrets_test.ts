@@ -132,6 +132,18 @@ Deno.test("fetchToken() keeps an error code and words that are no secrets", asyn
   assertEquals(error.error_description, error_description);
 });
 
+Deno.test("fetchToken() leaves out an error code with a secret", async () => {
+  for (const repeated of ["s3cr3t-c0d3", "no code s3cr3t-c0d3"]) {
+    const error = await tokenErrorOf(
+      json({ error: repeated }),
+      {},
+      new URLSearchParams({ code: "s3cr3t-c0d3" }),
+    );
+    assertEquals([error.code, error.error], ["oauth_error", undefined]);
+    assert(!shown(error).includes("s3cr3t"));
+  }
+});
+
 Deno.test("pollDeviceToken() continues with a device code of authorization_pending", async () => {
   const device_code = "authorization_pending";
   const { result } = await poll([pending, done], { device_code });
