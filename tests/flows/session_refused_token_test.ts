@@ -75,6 +75,25 @@ Deno.test("createAuthorizedFetch() asks the user for another token once all URLs
   assertEquals(state.visits, 3);
 });
 
+Deno.test("createAuthorizedFetch() does not renew a token before a stream if another URL has accepted it since", async () => {
+  const { api, received } = resourceFetch(({ url }) =>
+    url === MCP ? new Response(null, { status: 401 }) : undefined
+  );
+  const post = () => {
+    const body = new Blob(["x"]).stream();
+    return statusOf(
+      api(MCP, { method: "POST", body, duplex: "half" } as RequestInit),
+    );
+  };
+  assertEquals(await post(), 401);
+  assertEquals(await statusOf(api(`${MCP}/other`)), 200);
+  assertEquals(await post(), 401);
+  const sent = received.map((
+    { url, headers },
+  ) => [url, headers.get("Authorization")]);
+  assertEquals(sent, [MCP, `${MCP}/other`, MCP].map((url) => [url, BEARER]));
+});
+
 Deno.test("createAuthorizedFetch() renews a token after a 403 with invalid_token", async () => {
   for (const error of ["invalid_token", "insufficient_scope"]) {
     const { api, received } = resourceFetch(({ url, headers }) =>
