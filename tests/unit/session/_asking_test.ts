@@ -164,6 +164,26 @@ Deno.test("createAuthorizedFetch() asks once after a denial, until authorize() o
   assertEquals(asked.length, 3);
 });
 
+Deno.test("createAuthorizedFetch() does not take a refresh after a denial for another session", async () => {
+  const refreshable = (access_token: string, scopes = SESSION.scopes) => ({
+    ...SESSION,
+    token: { access_token, token_type: "Bearer", refresh_token: "r1" },
+    scopes,
+  });
+  const store = memoryStore(refreshable("b1"));
+  const { api, asked, state } = world({ store });
+  state.status = 403;
+  state.challenge = 'Bearer error="insufficient_scope", scope="admin"';
+  state.end = () => Promise.reject(DENIED);
+  assertEquals(await errorOf(() => api(MCP)), DENIED);
+  await store.save(refreshable("b2"));
+  assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
+  assertEquals(asked.length, 1);
+  await store.save(refreshable("b3", ["other"]));
+  assertEquals(await errorOf(() => api(MCP)), DENIED);
+  assertEquals(asked.length, 2);
+});
+
 Deno.test("createAuthorizedFetch() asks again after a failure that the user did not cause", async () => {
   const failures = [
     new OAuthClientError("popup_closed", "Closed"),
