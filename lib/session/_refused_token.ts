@@ -22,6 +22,8 @@ function placeOf({ origin, pathname }: URL): string {
  */
 export class TokenResponses {
   #token: string | undefined;
+  /** A token that was obtained before the first call with it. */
+  #obtained: string | undefined;
   /** Whether any URL has accepted any token. */
   #hasAccepted = false;
   /** Whether any URL has accepted the token. */
@@ -32,8 +34,18 @@ export class TokenResponses {
   /** The URLs that have refused it when it had just been obtained. */
   readonly #refusingFresh = new Set<string>();
 
-  /** Notes a response to a request with a token. */
-  note(token: string, url: URL, response: Response, isFresh: boolean): void {
+  /** Notes a token that was just obtained, but not by a call. */
+  noteObtained(token: string | undefined): void {
+    this.#obtained = token;
+  }
+
+  /**
+   * Notes a response to a request with a token, which the call may have just obtained.
+   */
+  note(token: string, url: URL, response: Response, isNew: boolean): void {
+    const isObtained = token === this.#obtained;
+    const isFresh = isNew || isObtained;
+    if (isObtained) this.#obtained = undefined;
     if (token !== this.#token) {
       this.#token = token;
       this.#isAccepted = this.#isAcceptedSince = false;

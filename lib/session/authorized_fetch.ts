@@ -141,6 +141,12 @@ export function createAuthorizedFetch(
     throw errorOf(context, "unsupported", message);
   }
 
+  /** Returns the session of a renewal for `authorize()`, and notes its token. */
+  function requireObtained(used: IUsedSession): ISession {
+    if (used.source !== "store") responses.noteObtained(used.token);
+    return requireSession(used);
+  }
+
   /** Stores a session that was not obtained by a renewal. */
   async function save(
     session: ISession,
@@ -175,7 +181,7 @@ export function createAuthorizedFetch(
       if (!fresh && !missing) {
         const isRefused = (token: string) => responses.isReplaceable(token);
         const start = { isRequired: true, isRefused, isWanted: true };
-        return requireSession(await prepare(start, renewal, signal));
+        return requireObtained(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need: INeed = fresh || !missing
@@ -186,7 +192,7 @@ export function createAuthorizedFetch(
         : { ...missing, refused: bearerOf(stored, rules) };
       const used = await renew({ ...need, isWanted: true }, renewal, signal);
       asking.missing = undefined;
-      return requireSession(used);
+      return requireObtained(used);
     },
     session: () => store.load(),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
@@ -238,6 +244,7 @@ export function createAuthorizedFetch(
         }
         throw error;
       }
+      responses.noteObtained(bearerOf(session, rules));
       report(fork(context, tokensOf(session)), signInFinished(session));
       return session;
     },

@@ -3,11 +3,19 @@ import { assertEquals } from "@std/assert";
 import {
   createAuthorizedFetch,
   createDpop,
+  type IAuthorizedFetch,
   type IAuthorizedFetchOptions,
   type ISession,
   memoryStore,
+  startAuthorization,
 } from "../../mod.ts";
-import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
+import {
+  AS,
+  assertRejectsCode,
+  CONTEXT,
+  MCP,
+  REDIRECT_URI,
+} from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
@@ -50,6 +58,51 @@ Deno.test("createAuthorizedFetch() asks the user once for a URL that refuses eac
     assertEquals(state.visits, 2);
     await api.authorize();
     assertEquals(state.visits, 2);
+  }
+});
+
+/** Finishes a sign-in that began elsewhere. */
+async function finish(api: IAuthorizedFetch) {
+  const client = SESSION.client;
+  const options = { client, redirectUri: REDIRECT_URI };
+  const { pending } = await startAuthorization(CONTEXT, options);
+  const { state } = pending;
+  await api.finish(new URLSearchParams({ code: "c1", state }), pending);
+}
+
+Deno.test("createAuthorizedFetch() with signInOn authorize requires no other sign-in for a URL that refuses a new token", async () => {
+  const authorize = (api: IAuthorizedFetch) => api.authorize();
+  const use = async (api: IAuthorizedFetch) => {
+    await api.authorize();
+    await statusOf(api(`${MCP}/a`));
+  };
+  const rows = [
+    ["authorize()", undefined, authorize, 401],
+    ["finish()", undefined, finish, 401],
+    // These may have been revoked.
+    ["a token in use", undefined, use, "sign_in_required"],
+    ["a stored token", withToken("t0"), authorize, "sign_in_required"],
+  ] as const;
+  for (const [what, stored, obtain, expected] of rows) {
+    const { api } = resourceFetch(
+      ({ url }) =>
+        url === TOKEN
+          ? Response.json({ access_token: "t1", token_type: "Bearer" })
+          : url.endsWith("/admin")
+          ? new Response(null, { status: 401 })
+          : undefined,
+      {
+        signInOn: "authorize",
+        store: memoryStore(stored),
+        authorize: () => Promise.resolve(withToken("t1")),
+      },
+    );
+    await obtain(api);
+    const admin = () => statusOf(api(`${MCP}/admin`));
+    await assertRejectsCode(admin, "sign_in_required");
+    assertEquals(await statusOf(api(`${MCP}/a`)), 200, what);
+    const result = await admin().catch((error) => error.code);
+    assertEquals(result, expected, what);
   }
 });
 
