@@ -22,7 +22,7 @@ function placeOf({ origin, pathname }: URL): string {
  */
 export class TokenResponses {
   #token: string | undefined;
-  /** A token that was obtained before the first call with it. */
+  /** The token of `authorize()` or `finish()`, until the resource responds to it. */
   #obtained: string | undefined;
   /** Whether any URL has accepted any token. */
   #hasAccepted = false;
@@ -34,13 +34,15 @@ export class TokenResponses {
   /** The URLs that have refused it when it had just been obtained. */
   readonly #refusingFresh = new Set<string>();
 
-  /** Notes a token that was just obtained, but not by a call. */
+  /** Notes the token that `authorize()` or `finish()` has obtained. */
   noteObtained(token: string | undefined): void {
     this.#obtained = token;
   }
 
   /**
-   * Notes a response to a request with a token, which the call may have just obtained.
+   * Notes a response to a request with a token.
+   *
+   * @param isNew Whether the call itself has obtained the token.
    */
   note(token: string, url: URL, response: Response, isNew: boolean): void {
     const isObtained = token === this.#obtained;
@@ -75,8 +77,8 @@ export class TokenResponses {
   }
 
   /**
-   * Checks whether a token is refused, and another one may help: not if only URLs refuse
-   * it that did so when it had just been obtained, and others have accepted tokens.
+   * Checks whether a token is refused, and another one may help. It does not if each of
+   * the URLs refused the token when it had just been obtained, and others accept tokens.
    */
   isReplaceable(token: string): boolean {
     const hasLasted = this.#refusing.size > this.#refusingFresh.size;

@@ -177,14 +177,14 @@ export function createAuthorizedFetch(
   return Object.assign(authorizedFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       store.unfinished = undefined;
-      const { missing } = asking;
+      const missing = fresh ? undefined : asking.missing;
       if (!fresh && !missing) {
         const isRefused = (token: string) => responses.isReplaceable(token);
         const start = { isRequired: true, isRefused, isWanted: true };
         return requireObtained(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
-      const need: INeed = fresh || !missing
+      const need: INeed = !missing
         ? { refused: bearerOf(stored, rules), mayRefresh: false, isFresh: true }
         : missing.acrValues === undefined && missing.maxAge === undefined
         ? missing

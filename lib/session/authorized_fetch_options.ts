@@ -212,9 +212,10 @@ export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
-   * Returns the session; refreshes it, or has the user sign in, if necessary. Of an API
-   * that has accepted tokens, a URL that refuses one which was just obtained does not
-   * lead to another sign-in: set `fresh` for another account. If the session cannot be
+   * Returns the session; refreshes it, or has the user sign in, if necessary. If a URL
+   * has refused a token that had just been obtained, and the API has accepted tokens
+   * elsewhere, another sign-in would not help, and the user is not asked: set `fresh` to
+   * sign in nevertheless, for example with another account. If the session cannot be
    * stored, it is kept in memory only, and `save()` rejects. Without the option
    * `authorize`, this method rejects with `unsupported` if there is no session after a
    * refresh.
