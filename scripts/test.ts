@@ -59,7 +59,11 @@ export async function denoTest(
     env: { NO_COLOR: "1", ...env },
     stdout: "piped",
   }).spawn();
-  const end = () => child.kill("SIGKILL");
+  let isHung = false;
+  const end = () => {
+    isHung = true;
+    child.kill("SIGKILL");
+  };
   let timer = setTimeout(end, SILENCE_MS);
   const encoder = new TextEncoder();
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -69,9 +73,9 @@ export async function denoTest(
     const joined = text.replace(/^([.,!])\n/gm, "$1");
     Deno.stdout.writeSync(encoder.encode(joined));
   }
-  const { code, signal } = await child.status;
+  const { code } = await child.status;
   clearTimeout(timer);
-  if (signal !== "SIGKILL") return code;
+  if (!isHung) return code;
   console.error(`\nNo test has ended for ${SILENCE_MS / 1_000} seconds`);
   return HUNG;
 }
