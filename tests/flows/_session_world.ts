@@ -36,8 +36,11 @@ export function expiringIn(seconds: number, access_token = "t1"): ISession {
   return {
     ...SESSION,
     token: {
-      ...{ access_token, token_type: "Bearer", refresh_token },
-      ...{ expires_in: 3600, expires_at },
+      access_token,
+      token_type: "Bearer",
+      refresh_token,
+      expires_in: 3600,
+      expires_at,
     },
   };
 }

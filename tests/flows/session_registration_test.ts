@@ -84,7 +84,9 @@ async function visiting(
     }),
   });
   return {
-    ...{ api, store, session },
+    api,
+    store,
+    session,
     /** Waits for the visit; returns whether the stored session says so. */
     left: () => within(LIMIT_MS, left.promise),
     isUserAway: async () => (await store.load())?.isUserAway,

@@ -261,7 +261,9 @@ Deno.test("createAuthorizedFetch() with bearer id_token refreshes an expired one
   const expired = unverifiedJwt({ exp: NOW / 1000 - 1, iat: NOW });
   const token = { ...SESSION.token, id_token: expired };
   const { api, urls } = resourceFetch(() => undefined, {
-    ...{ authorize: undefined, bearer: "id_token", now: () => NOW },
+    authorize: undefined,
+    bearer: "id_token",
+    now: () => NOW,
     store: memoryStore({ ...SESSION, token }),
   });
   await assertRejects(() => api(MCP), OAuthClientError);

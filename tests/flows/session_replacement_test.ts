@@ -234,7 +234,9 @@ Deno.test("createAuthorizedFetch().revoke() resolves to whether the server has r
   const api = fetchAt(servers, {
     store: memoryStore(session),
     client: untyped({
-      ...{ clientId: "c1", method: "none", issuer: servers.issuer },
+      clientId: "c1",
+      method: "none",
+      issuer: servers.issuer,
       authenticate: () => Promise.reject(failure),
     }),
   });

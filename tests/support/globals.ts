@@ -5,7 +5,9 @@ export function replaceGlobals(globals: Record<string, unknown>): Disposable {
   );
   for (const [name, value] of Object.entries(globals)) {
     Object.defineProperty(globalThis, name, {
-      ...{ value, configurable: true, writable: true },
+      value,
+      configurable: true,
+      writable: true,
     });
   }
   return {

@@ -53,7 +53,8 @@ export async function poll(
     SERVER,
     untyped({ ...AUTHORIZATION, ...authorization }),
     {
-      ...{ ...common, client: publicClient("c1") },
+      ...common,
+      client: publicClient("c1"),
       onPending: (one) => progress.push(one),
       ...options,
     },

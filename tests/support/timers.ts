@@ -34,5 +34,5 @@ export function countTimers(): Disposable & { readonly running: Set<unknown> } {
       clearTimeout(timer);
     },
   });
-  return { running, [Symbol.dispose]: () => replaced[Symbol.dispose]() };
+  return { ...replaced, running };
 }

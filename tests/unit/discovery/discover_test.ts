@@ -266,7 +266,9 @@ for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
       : [API_OAUTH, API_OPENID];
     for (const place of places) {
       const { error, code, attempts } = await undiscovered({
-        ...{ [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...API_MISSING },
+        [`${PRM}/mcp`]: MISSING,
+        [PRM]: MISSING,
+        ...API_MISSING,
         [place]: answer,
       });
       assertEquals([code, attempts.length], ["discovery_failed", 4]);
@@ -352,7 +354,8 @@ Deno.test("discoverAuthorization() names both servers of a list if neither can b
   ];
   for (const [name, second] of seconds) {
     const { error, code, urls } = await undiscovered({
-      ...{ ...listing(LIST), ...DOWN },
+      ...listing(LIST),
+      ...DOWN,
       [SECOND_OAUTH]: second,
       [SECOND_OPENID]: text("Broken", 500),
     });
@@ -511,7 +514,8 @@ testInvalidArguments(discoverAuthorization, [
   ["headers", MCP, { sameOriginHeaders: new Headers() }],
   // A known server beside a named one, or without issuer.
   ["authorizationServer", MCP, {
-    ...{ serverMetadata: { issuer: AS }, authorizationServer: AS },
+    serverMetadata: { issuer: AS },
+    authorizationServer: AS,
   }],
   ["serverMetadata.issuer", MCP, { serverMetadata: { issuer: "" } }],
   ["serverMetadata.issuer", MCP, { serverMetadata: {} }],

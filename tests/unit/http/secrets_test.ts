@@ -220,7 +220,8 @@ const OPERATIONS: Record<
   requestBackchannelAuthentication: (options) => {
     const request = { idTokenHint: MARK, bindingMessage: `Pay ${MARK}` };
     return requestBackchannelAuthentication(EVERYWHERE, {
-      ...{ ...options, ...request },
+      ...options,
+      ...request,
     });
   },
   pollBackchannelToken: (options) => {

@@ -225,8 +225,13 @@ for (const [error, flow, expected] of FINISHED) {
     const { api, marks } = world(flow);
     const { issuer, resource, serverMetadata, scopes } = SESSION;
     const pending = {
-      ...{ issuer, resource, serverMetadata, scopes, client },
-      ...{ state: "s1", codeVerifier: "v".repeat(43) },
+      issuer,
+      resource,
+      serverMetadata,
+      scopes,
+      client,
+      state: "s1",
+      codeVerifier: "v".repeat(43),
       redirectUri: REDIRECT_URI,
     };
     await assertRejects(

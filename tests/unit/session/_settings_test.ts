@@ -104,7 +104,9 @@ Deno.test("a context notes nothing of a finish(), a revocation, a deletion and p
   const session = { ...SESSION, serverMetadata: CODE_SERVER };
   await finishWith(context, "code=c0de-of-the-user&state=s1", {
     ...session,
-    ...{ state: "s1", codeVerifier: "v".repeat(43), redirectUri: REDIRECT_URI },
+    state: "s1",
+    codeVerifier: "v".repeat(43),
+    redirectUri: REDIRECT_URI,
   });
   await revokeSessionWith(context, session);
   await deleteWith(context, {

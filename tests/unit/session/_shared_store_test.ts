@@ -18,7 +18,8 @@ function holding(
   const began = deferred<void>();
   const held = deferred<string>();
   return {
-    ...{ shared, began: () => within(LIMIT_MS, began.promise) },
+    shared,
+    began: () => within(LIMIT_MS, began.promise),
     locks: () => locks,
     end: () => held.resolve("first"),
     task: () => (began.resolve(), held.promise),

@@ -71,7 +71,9 @@ function createWorld(replace: Record<string, () => Response> = {}) {
   };
   const flow = (options: Partial<ICodeFlowOptions> = {}) =>
     codeFlow({
-      ...{ ...METADATA, redirectUri: REDIRECT_URI, visit },
+      ...METADATA,
+      redirectUri: REDIRECT_URI,
+      visit,
       ...options,
     });
   const create = (options: Partial<IAuthorizedFetchOptions> = {}) =>
