@@ -214,6 +214,7 @@ export {
   type OAuthClientErrorCode,
   type OAuthClientErrorReason,
   type OAuthClientErrorRequest,
+  type OAuthClientErrorWith,
   type SignInReason,
 } from "./lib/core/errors.ts";
 export {

@@ -18,7 +18,7 @@ for (const { title, gzipped, limit } of entries) {
 }
 
 /** Bytes of `tests/` and `scripts/`, which a maintainer has to read. Lower it when they shrink. */
-const TESTS_LIMIT = 2_360_000;
+const TESTS_LIMIT = 2_480_000;
 let bytes = 0;
 for (const folder of ["tests/", "scripts/"]) {
   const directory = new URL(folder, root);

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { printable, quote } from "../core/_quote.ts";
 import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { namedIndicator } from "../session/_requested_resource.ts";
-import { usageError } from "./_failure.ts";
+import { didYouMean, usageError } from "./_failure.ts";
 import { type Command, optionsOf, type OptionValues } from "./_options.ts";
 
 /** Seconds that a token should remain valid. */
@@ -38,6 +38,7 @@ export interface IArguments {
   /** Whether that document is diagnosed, with `url` as the target. */
   readonly isDocument: boolean;
   readonly headers: Readonly<Record<string, string>>;
+  readonly headerFile?: string | undefined;
   readonly browser: boolean;
   readonly client: boolean;
   readonly register: boolean;
@@ -77,7 +78,10 @@ function parse(
     const { name, rawName, value, inlineValue } = token;
     const type = Object.hasOwn(options, name) ? options[name]?.type : undefined;
     if (type === undefined) {
-      throw usageError(`Unknown option '${quote(rawName)}'`);
+      const names = Object.keys(options).map((one) => `--${one}`);
+      throw usageError(
+        `Unknown option '${quote(rawName)}'${didYouMean(rawName, names)}`,
+      );
     }
     if (type === "boolean" && value !== undefined) {
       throw usageError(`${rawName} takes no value`);
@@ -144,11 +148,14 @@ function readSeconds(
 }
 
 /** Reads `Name: value` of header fields. */
-function readHeaders(values: readonly string[] = []): Record<string, string> {
+export function readHeaders(
+  option: string,
+  values: readonly string[] = [],
+): Record<string, string> {
   return Object.fromEntries(values.map((value) => {
     const [, name, text] = /^\s*([^:]+?)\s*:(.*)$/s.exec(value) ?? [];
     if (name === undefined || text === undefined) {
-      throw usageError('--header requires "Name: value"');
+      throw usageError(`--${option} requires "Name: value"`);
     }
     return [name, text.trim()] as const;
   }));
@@ -163,6 +170,7 @@ function requireSignIn(given: OptionValues): boolean {
     "client-id",
     "scope",
     "param",
+    "redirect-uri",
     "resource",
   ] as const;
   const name = names.find((one) => given[one] !== undefined);
@@ -287,7 +295,8 @@ export function readArguments(
       ? undefined
       : readUrl(metadataUrl),
     isDocument,
-    headers: readHeaders(given.header),
+    headers: readHeaders("header", given.header),
+    headerFile: given["header-file"],
     browser: given.browser ?? false,
     client: given.client ?? false,
     register: given.register ?? false,

@@ -9,6 +9,7 @@ import type { IArguments } from "./_arguments.ts";
 import { findingLines, painter, type Titles, wrap } from "./_doctor_report.ts";
 import { ExitCode, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { headersOf, serverMetadataOf } from "./_server_options.ts";
 
 const TITLES: Titles = {
   error: ["error: servers refuse it", "errors: servers refuse it"],
@@ -53,12 +54,13 @@ export async function runClientMetadata(
   if (!clientMetadataUrl) throw usageError("--client-metadata requires a URL");
   const diagnosis = await diagnoseClientMetadata(clientMetadataUrl, {
     target,
-    headers: given.headers,
+    headers: await headersOf(given),
     timeoutMs: given.timeoutMs,
     userAgent: given.userAgent,
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
     trustedResources: given.trustedResources,
+    serverMetadata: await serverMetadataOf(given),
     signal: host.endSignal(),
     fetch: io.fetch,
     now: io.now,

@@ -1,5 +1,6 @@
 /** The command `doctor`: the diagnosis of a server. */
 
+import type { Client } from "../client/known_client.ts";
 import { printable } from "../core/_quote.ts";
 import { inCommandWords } from "../doctor/_command_words.ts";
 import { pageOf } from "../doctor/_page.ts";
@@ -15,7 +16,7 @@ import { runClientMetadata } from "./_client_metadata.ts";
 import { reportLines } from "./_doctor_report.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
-import { clientOf } from "./_server_options.ts";
+import { headersOf, serverOptionsOf } from "./_server_options.ts";
 
 /** What a sign-in uses of a loopback receiver. */
 export type Receiver = Pick<
@@ -34,8 +35,16 @@ export interface IDoctorIo extends Pick<IDiagnoseOptions, "fetch" | "now"> {
   >;
 }
 
-/** Imported only when they are needed, as they import modules of Node. */
-const native = () => import("../native/loopback_receiver.ts");
+/** Returns the receiver of the doctor. */
+async function defaultReceiver(
+  given: IArguments,
+  print: (line: string) => void,
+): Promise<Receiver> {
+  // Imported only when they are needed, as they import modules of Node.
+  const { receiverOf } = await import("./_sign_in.ts");
+  const { takingAnyState } = await import("./_doctor_receiver.ts");
+  return takingAnyState(await receiverOf(given, print));
+}
 
 /** Awaits what is done with the file of the report. */
 async function writing(task: Promise<void>): Promise<void> {
@@ -49,13 +58,13 @@ async function writing(task: Promise<void>): Promise<void> {
 
 async function signInOf(
   given: IArguments,
-  print: (line: string) => void,
-  { createReceiver }: IDoctorIo,
+  client: Client | undefined,
+  { print, createReceiver }: IDoctorIo & Pick<IHost, "print">,
 ): Promise<DiagnoseSignIn | undefined> {
   const { signIn, device, clientMetadataUrl, scopes, parameters } = given;
   if (!signIn && !device) return undefined;
   const common = {
-    client: await clientOf(given, undefined),
+    client,
     clientMetadataUrl,
     scopes,
     parameters,
@@ -70,12 +79,9 @@ async function signInOf(
       },
     };
   }
-  const create = createReceiver ??
-    ((print) =>
-      native().then(({ createLoopbackReceiver }) =>
-        createLoopbackReceiver({ print, title: "Diagnosis" })
-      ));
-  return { ...common, ...await create(print) };
+  const receiver = createReceiver?.(print) ??
+    await defaultReceiver(given, print);
+  return { ...common, ...receiver };
 }
 
 /** Diagnoses a server, and prints the report. */
@@ -100,23 +106,28 @@ export async function runDoctor(
     progress("");
     printError(line);
   };
+  let registeredAt: string | undefined;
   const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
-    if (name === "registration") {
+    // A registration that is refused is repeated in its plainest form.
+    if (name === "registration" && url !== registeredAt) {
+      registeredAt = url;
       printLine(`Registers a client at ${printable(url)}`);
     }
     progress(printable(`${method} ${url}`).slice(0, 79));
   };
+  const { client, serverMetadata } = await serverOptionsOf(given);
   const diagnosis = await diagnose(url, {
-    headers: given.headers,
+    headers: await headersOf(given),
     ...{ register, browser, timeoutMs, userAgent, onRequest },
     ...{ fetch: io.fetch, now: io.now },
     assumePkce: given.assumePkce,
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
     trustedResources: given.trustedResources,
+    serverMetadata,
     // The tokens of a sign-in are revoked before the program ends.
     signal: host.endSignal(),
-    signIn: await signInOf(given, printLine, io),
+    signIn: await signInOf(given, client, { ...io, print: printLine }),
   }).finally(() => progress(""));
   if (json) print(JSON.stringify(diagnosis, null, 2));
   else {

@@ -31,3 +31,26 @@ export class Failure extends Error {
 export function usageError(message: string): Failure {
   return new Failure(ExitCode.Usage, message);
 }
+
+/** Counts the characters to change, add or remove between two names. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const changed = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
+      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** Returns a question for the name that was meant; an empty one if none is near. */
+export function didYouMean(given: string, names: readonly string[]): string {
+  const near = names
+    .map((name) => ({ name, changes: distance(given.slice(0, 40), name) }))
+    .filter(({ name, changes }) => changes <= name.length / 3)
+    .sort((a, b) => a.changes - b.changes);
+  return near[0] ? `. Did you mean ${near[0].name}?` : "";
+}

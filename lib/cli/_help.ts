@@ -97,16 +97,18 @@ oauth-helper doctor [options] URL
   oauth-helper doctor --client-metadata DOCUMENT [options] [URL]`,
     notes: `\
 Without --register and --sign-in, requests are GET, and with --browser OPTIONS.
-Only a URL that responds to GET with 400, 404, 405, 406 or a page receives a
+Only a URL that responds to GET with an error, a redirect or a page receives a
 POST, without the header fields of --header: a ping of the Model Context
 Protocol, which has no effect on a server of that protocol.
 
-A sign-in registers a client unless there is one, calls the URL once with the
-token, refreshes it, and revokes it at the end. No other session is used, and
-none is kept. Where it needs --allow-http, --trusted-resource, or, for a server
-with endpoints of another origin, --trusted-issuer, it is not tried without that
-option. The report has no header fields that were sent, no tokens and no codes.
-In Deno, -N is enough; the browser needs --allow-run, and --html --allow-write.`,
+A sign-in registers a client unless there is one, calls the URL with the token,
+and with a spoiled one, refreshes it, and revokes it at the end. No other
+session is used, and none is kept. Where it needs --allow-http,
+--trusted-resource, or, for a server with endpoints of another origin,
+--trusted-issuer, it is not tried without that option. The report has no header
+fields that were sent, no tokens and no codes. In Deno, -N is enough; the
+browser needs --allow-run, --html --allow-write, and a file that is read
+--allow-read.`,
     ending: `\
 Exit status: 0 if a client can continue, if need be with the options that the
 verdict names; 1 if it stops whatever its options; 2 for invalid arguments.

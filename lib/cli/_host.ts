@@ -10,6 +10,8 @@ export interface IHost {
   readonly hasColours: () => boolean;
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
+  /** Waits until all these lines are written; rejects if that fails. */
+  readonly flush: () => Promise<unknown>;
   /** Prints a line that is not a result. */
   readonly printError: (line: string) => void;
   /** Replaces the last line of the standard error, which is a terminal. */

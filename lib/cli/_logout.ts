@@ -1,6 +1,6 @@
 /** The command `logout`: revokes the tokens, and deletes the session. */
 
-import { adviceFor } from "../core/advice.ts";
+import { isOutage } from "../core/advice.ts";
 import { printable } from "../core/_quote.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { deleteWith } from "../client/client_configuration.ts";
@@ -53,7 +53,7 @@ async function attempt(
     signal.throwIfAborted();
     // Many servers cannot revoke tokens, or delete clients.
     if (!isOAuthClientError(error)) throw error;
-    if (force || adviceFor(error).action !== "retry") return error.message;
+    if (force || !isOutage(error)) return error.message;
     throw kept(what, error);
   }
 }
@@ -99,13 +99,11 @@ async function openPage(
   host: IHost,
 ): Promise<void> {
   const { id_token: _, ...token } = session.token;
-  let url: string;
-  try {
-    url = buildEndSessionUrl({ ...session, token }, { allowHttp }).href;
-  } catch (error) {
-    if (!isOAuthClientError(error)) throw error;
-    const why = `No page that signs out is opened: ${error.message}.`;
-    if (!quiet) host.printError(printable(why));
+  const url = buildEndSessionUrl({ ...session, token }, { allowHttp })?.href;
+  if (url === undefined) {
+    const why = "No page that signs out is opened: the server has no " +
+      "end_session_endpoint, or one that must not be used.";
+    if (!quiet) host.printError(why);
     return;
   }
   const { openBrowser } = await import("../native/_browser.ts");
@@ -137,7 +135,11 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
     await store.save(undefined);
     return { session, ...ended };
   };
-  const ended = await new SharedStore(store).soon(end, signal);
+  // The lock has a directory, which is not made where there is no session.
+  const hasSession = await load() !== undefined;
+  const ended = hasSession
+    ? await new SharedStore(store).soon(end, signal)
+    : undefined;
   if (!given.quiet) {
     for (const line of await linesOf(ended, resource, host)) {
       host.printError(line);

@@ -118,6 +118,13 @@ export const OPTIONS = {
     help: 'send a header field, "Name: value", to the host of the URL; ' +
       "repeatable",
   },
+  "header-file": {
+    type: "string",
+    of: ["doctor"],
+    value: "FILE",
+    help: "the same for each line of FILE: other users of the machine can " +
+      "read arguments, so keep secrets in a file",
+  },
   "user-agent": {
     type: "string",
     of: ["doctor"],
@@ -185,7 +192,7 @@ export const OPTIONS = {
   },
   "redirect-uri": {
     type: "string",
-    of: SIGN_IN,
+    of: SERVER,
     value: "URI",
     help: "the redirect URI that the client is registered with " +
       "(http://127.0.0.1:33418/callback, or another port)",
@@ -213,7 +220,7 @@ export const OPTIONS = {
   },
   "server-metadata": {
     type: "string",
-    of: SIGN_IN,
+    of: SERVER,
     value: "FILE",
     help:
       "JSON with issuer, authorization_endpoint and token_endpoint, for an " +

@@ -37,16 +37,40 @@ function isColourless(env: Readonly<Record<string, string | undefined>>) {
   return deno ? deno.noColor : Boolean(env.NO_COLOR);
 }
 
+function ignore(): void {}
+
+/**
+ * Writes to the standard output. Not by `console.log`, which ignores a full disk in
+ * Node. The reader of a pipe may end first.
+ */
+async function write(text: string): Promise<void> {
+  const { stdout } = process;
+  // Otherwise, an error also ends the process.
+  if (stdout.listenerCount("error") === 0) stdout.on("error", ignore);
+  try {
+    await new Promise<void>((resolve, reject) =>
+      stdout.write(text, (error) => error ? reject(error) : resolve())
+    );
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "EPIPE") throw error;
+  }
+}
+
 /** Returns the process as the host of the program. */
 export function processHost(): IHost {
   const { env, platform } = process;
   let signal: AbortSignal | undefined;
+  let written: Promise<unknown> = Promise.resolve();
   return {
     platform,
     env,
     isTerminal: () => process.stderr.isTTY === true,
     hasColours: () => process.stdout.isTTY === true && !isColourless(env),
-    print: (line) => console.log(line),
+    print(line) {
+      written = Promise.all([written, write(`${line}\n`)]);
+      written.catch(ignore);
+    },
+    flush: () => written,
     printError: (line) => console.error(line),
     printProgress: (text) => void process.stderr.write(`\r\x1b[K${text}`),
     endSignal: () => signal ??= listenForEnd(),

@@ -20,8 +20,8 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
   issuer_mismatch:
     "Pass --issuer URL with the server of --client-id, or leave out --client-id.",
   invalid_session:
-    "Pass the --key-command that the session was kept with, or delete the file and " +
-    "sign in again.",
+    "If the session was kept with a --key-command, pass that; otherwise delete the " +
+    "file and sign in again.",
   redirect_refused:
     "`oauth-helper doctor URL` shows where the server redirects to.",
   sign_in_required: "Run `oauth-helper login URL`.",
@@ -52,11 +52,13 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
 };
 
 const OTHER_ISSUER =
-  "Where both are known to be one server, pass --trusted-issuer NAMED=CLAIMED, the " +
+  "A server that claims to be another may be after the codes and tokens of that one. " +
+  "Only where both are known to be one, pass --trusted-issuer NAMED=CLAIMED, the " +
   "expected issuer first. `oauth-helper doctor URL` says what the operator can mend.";
 
 const OTHER_RESOURCE =
-  "Where both are known to be one resource, pass --trusted-resource URL=RESOURCE, the " +
+  "A resource that claims to be another may be after tokens for that one. Only where " +
+  "both are known to be one, pass --trusted-resource URL=RESOURCE, the " +
   "URL of the command first. `oauth-helper doctor URL` says what the operator can mend.";
 
 const UNREGISTERED =
@@ -78,14 +80,18 @@ const OPTIONS: Readonly<Record<string, string>> = {
 
 /** The same for options whose names are also words. */
 const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
+  [", or authorizationServer", ""],
   ["set client to one", "set --client-id to one"],
+  ["set port to one", "set --redirect-uri to one"],
   ["set dpop", "the library has the option dpop, this command has none"],
+  ["set par: false, or ", ""],
   ["set resource: false", "set --resource=false"],
   ["set scopes", "set --scope"],
+  ["use codeFlow", "leave out --device"],
 ];
 
 /** Returns a message of the library with the options of the command. */
-function inOptionsOfCommand(text: string): string {
+export function inOptionsOfCommand(text: string): string {
   return PHRASES.reduce((left, [from, to]) => left.replaceAll(from, to), text)
     .replace(
       /\b[a-z]+[A-Z][A-Za-z]+\b/g,
@@ -102,11 +108,16 @@ function messageOf({ code, reason, url = "", message }: OAuthClientError) {
     : inOptionsOfCommand(message);
 }
 
+/** Checks whether a server does not register a client, and will not do so later. */
+const isUnregistered = ({ request, status = 0 }: OAuthClientError) =>
+  request === "registration" && !isTemporary(status);
+
 /** Returns the remedies that depend on more than the code of an error. */
 function specialRemedyOf(
-  { code, url, request, attempts = [], status = 0, cause }: OAuthClientError,
+  error: OAuthClientError,
   retryAfter: number | undefined,
 ): string | undefined {
+  const { code, url, attempts = [], status = 0, cause } = error;
   // The metadata of another resource is the cause of the whole discovery.
   if (isOAuthClientError(cause) && cause.code === "identifier_mismatch") {
     return OTHER_RESOURCE;
@@ -124,9 +135,27 @@ function specialRemedyOf(
   if (status >= 500) {
     return "The server has failed: try again later, or report it to the operator.";
   }
-  return request === "registration" && !isTemporary(status)
-    ? UNREGISTERED
-    : undefined;
+  return isUnregistered(error) ? UNREGISTERED : undefined;
+}
+
+/**
+ * Returns the error of a sign-in at a server that nothing has named: where an endpoint is
+ * missing, that it was a guess.
+ */
+export function explainGuess(error: unknown, server: string): unknown {
+  if (!isOAuthClientError(error)) return error;
+  const isMissing = [404, 405].includes(error.status ?? 0);
+  // The message of the library says so of a registration.
+  const isSaid = isUnregistered(error);
+  if (!isMissing && !isSaid) return error;
+  const { exitCode, message } = explain(error);
+  const guess = ` (a guess, as ${server} publishes no metadata)`;
+  return new Failure(
+    exitCode,
+    isSaid ? message : message + guess,
+    "Pass what the manual of the API says: --server-metadata FILE, and a client from " +
+      "its console: --client-id, --redirect-uri.",
+  );
 }
 
 /** Returns an error as the program prints it, with a remedy for the user. */

@@ -2,6 +2,7 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { printable } from "../core/_quote.ts";
+import { quoteUrl } from "../core/_url.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
 import type { Authorize } from "../session/flow.ts";
@@ -51,7 +52,22 @@ function authorizeOf(
     await store.requireKey();
     const { flowOf } = await import("./_sign_in.ts");
     const flow = await flowOf(given, host, registrationToken);
-    return await flow(request);
+    const { source, serverMetadataUrl, issuer } = request.context;
+    const isGuess = source === "fallback" && serverMetadataUrl === undefined;
+    if (!isGuess) return await flow(request);
+    const server = quoteUrl(issuer);
+    if (!given.quiet) {
+      host.printError(
+        `${server} publishes no metadata: /authorize, /token and /register ` +
+          "are a guess.",
+      );
+    }
+    try {
+      return await flow(request);
+    } catch (error) {
+      const { explainGuess } = await import("./_remedy.ts");
+      throw explainGuess(error, server);
+    }
   };
 }
 

@@ -8,7 +8,7 @@ import type { Client } from "../client/known_client.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { IAuthorizedFetchOptions } from "../session/authorized_fetch_options.ts";
 import { readTextFile } from "../native/_text_file.ts";
-import type { IArguments } from "./_arguments.ts";
+import { type IArguments, readHeaders } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import { VERSION } from "./_version.ts";
 
@@ -26,7 +26,10 @@ async function readOptionFile(option: string, path: string): Promise<string> {
 }
 
 /** Reads server metadata that the user has written, as JSON (RFC 8414). */
-async function readServerMetadata(path: string): Promise<KnownServerMetadata> {
+export async function serverMetadataOf(
+  { serverMetadata: path }: IArguments,
+): Promise<KnownServerMetadata | undefined> {
+  if (path === undefined) return undefined;
   const text = await readOptionFile("server-metadata", path);
   let metadata: unknown;
   try {
@@ -42,6 +45,16 @@ async function readServerMetadata(path: string): Promise<KnownServerMetadata> {
     `--server-metadata: ${path} has no JSON object with an issuer`,
     'For example {"issuer": …, "authorization_endpoint": …, "token_endpoint": …}.',
   );
+}
+
+/** Returns the header fields of the arguments, and of the file that they name. */
+export async function headersOf(
+  { headers, headerFile: path }: IArguments,
+): Promise<Record<string, string>> {
+  const option = "header-file";
+  const text = path === undefined ? "" : await readOptionFile(option, path);
+  const lines = text.split(/\r?\n/).filter((line) => line !== "");
+  return { ...headers, ...readHeaders(option, lines) };
 }
 
 /** Reads a file with a secret, which may not be empty. */
@@ -94,11 +107,8 @@ export async function clientOf(
 export async function serverOptionsOf(
   given: IArguments,
 ): Promise<Partial<IAuthorizedFetchOptions>> {
-  const { serverMetadata: path, trustedIssuers, trustedResources, allowHttp } =
-    given;
-  const serverMetadata = path === undefined
-    ? undefined
-    : await readServerMetadata(path);
+  const { trustedIssuers, trustedResources, allowHttp } = given;
+  const serverMetadata = await serverMetadataOf(given);
   return {
     userAgent: USER_AGENT,
     client: await clientOf(given, serverMetadata),

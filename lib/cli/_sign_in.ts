@@ -1,14 +1,18 @@
 /** How the user signs in: with the browser, or on another device. */
 
-import type { ILoopbackReceiverOptions } from "../native/loopback_receiver_options.ts";
+import type {
+  ILoopbackReceiver,
+  ILoopbackReceiverOptions,
+} from "../native/loopback_receiver_options.ts";
 import type { Authorize } from "../session/flow.ts";
 import type { RegistrationToken } from "../session/registration_token.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { inOptionsOfCommand } from "./_remedy.ts";
 
 /** The name of the client, which users see on the pages of a server. */
-const CLIENT_NAME = "oauth-helper";
+export const CLIENT_NAME = "oauth-helper";
 
 /** Returns the options of every flow. */
 function commonOf({ scopes, parameters, indicator }: IArguments) {
@@ -23,7 +27,7 @@ function commonOf({ scopes, parameters, indicator }: IArguments) {
 /** Returns the options of the receiver. */
 function receiverOptionsOf(
   { redirectUri, paste }: IArguments,
-  { printError }: IHost,
+  print: IHost["printError"],
 ): ILoopbackReceiverOptions {
   const { hostname, port, pathname } = redirectUri ?? {};
   return {
@@ -31,12 +35,38 @@ function receiverOptionsOf(
     paste,
     // If the user pastes the response, the browser is on another machine.
     open: paste ? false : undefined,
-    print: printError,
+    print,
     ...(redirectUri && {
       host: hostname === "localhost" ? "localhost" : "127.0.0.1",
       port: Number(port || 80),
       path: pathname,
     }),
+  };
+}
+
+/** Returns a receiver, whose errors name the option of the command. */
+export async function receiverOf(
+  given: IArguments,
+  print: IHost["printError"],
+): Promise<ILoopbackReceiver> {
+  const { createLoopbackReceiver } = await import(
+    "../native/loopback_receiver.ts"
+  );
+  const receiver = createLoopbackReceiver(receiverOptionsOf(given, print));
+  return {
+    ...receiver,
+    async redirectUri(request) {
+      try {
+        return await receiver.redirectUri(request);
+      } catch (error) {
+        throw new Failure(
+          ExitCode.Failed,
+          inOptionsOfCommand((error as Error).message),
+          "Pass a URI with a free port that the client is registered with: " +
+            "--redirect-uri http://127.0.0.1:PORT/callback",
+        );
+      }
+    },
   };
 }
 
@@ -62,29 +92,10 @@ export async function flowOf(
       },
     });
   }
-  const { createLoopbackReceiver } = await import(
-    "../native/loopback_receiver.ts"
-  );
   const { codeFlow } = await import("../session/code_flow.ts");
-  const { redirectUri, turn, visit } = createLoopbackReceiver(
-    receiverOptionsOf(given, host),
-  );
   return codeFlow({
     ...common,
-    async redirectUri(request) {
-      try {
-        return await redirectUri(request);
-      } catch (error) {
-        throw new Failure(
-          ExitCode.Failed,
-          (error as Error).message,
-          "Pass a URI with a free port that the client is registered with: " +
-            "--redirect-uri http://127.0.0.1:PORT/callback",
-        );
-      }
-    },
-    turn,
-    visit,
+    ...await receiverOf(given, host.printError),
     assumePkce: given.assumePkce,
     requireIss: given.requireIss,
   });

@@ -30,7 +30,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   for (const one of given.json ? [] : found) {
     const lines = "url" in one
       ? summaryLines(one)
-      : [one.file, `  ${printable(one.error)}`];
+      : [printable(one.file), `  ${printable(one.error)}`];
     for (const line of lines) host.print(line);
   }
   return ExitCode.Done;

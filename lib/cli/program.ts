@@ -6,7 +6,7 @@
 
 import { printable, quote } from "../core/_quote.ts";
 import { type IArguments, readArguments } from "./_arguments.ts";
-import { ExitCode, usageError } from "./_failure.ts";
+import { didYouMean, ExitCode, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import type { Command } from "./_options.ts";
 
@@ -61,7 +61,8 @@ async function runCommand(
       ? "A command is required: login, token, headers, logout, status or doctor"
       : /^https?:/i.test(name)
       ? "A command is required before the URL, such as login or doctor"
-      : `There is no command '${quote(name)}'`,
+      : `There is no command '${quote(name)}'` +
+        didYouMean(name, Object.keys(COMMANDS)),
   );
 }
 
@@ -71,7 +72,9 @@ export async function runOn(
   host: IHost,
 ): Promise<number> {
   try {
-    return await runCommand(args, host);
+    const exitCode = await runCommand(args, host);
+    await host.flush();
+    return exitCode;
   } catch (error) {
     const { explain } = await import("./_remedy.ts");
     const { exitCode, message, remedy } = explain(error);
@@ -81,7 +84,9 @@ export async function runOn(
     host.printError(`oauth-helper: ${printable(message)}`);
     if (remedy !== undefined) host.printError(remedy);
     if (exitCode === ExitCode.Usage) {
-      host.printError("See oauth-helper --help.");
+      const [name = ""] = args;
+      const command = isCommand(name) ? `${name} ` : "";
+      host.printError(`See oauth-helper ${command}--help.`);
     }
     return exitCode;
   }

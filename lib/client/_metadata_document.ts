@@ -4,6 +4,7 @@
  */
 
 import { requireArgument } from "../core/_arguments.ts";
+import { CREDENTIAL_MEMBERS } from "../core/_quote.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 
 /** The size that servers read at most, in bytes (section 8.7). */
@@ -32,8 +33,11 @@ export function requireDocumentUrl(name: string, value: string | URL): string {
   return text;
 }
 
-/** The members that a document must not have (section 4.1). */
-export const SECRET_MEMBERS = ["client_secret", "client_secret_expires_at"];
+/** Returns the members of a document that it must not have (section 4.1). */
+export function secretMembersOf(document: object): string[] {
+  return [...CREDENTIAL_MEMBERS, "client_secret_expires_at"]
+    .filter((name) => Object.hasOwn(document, name));
+}
 
 /** Checks whether an authentication method needs a secret (section 4.1). */
 export function isSecretMethod(method: unknown): boolean {

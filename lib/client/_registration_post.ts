@@ -1,7 +1,7 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
-import { inBrackets } from "../core/_hints.ts";
 import { isMembers, stringMember } from "../core/_members.ts";
+import { CREDENTIAL_MEMBERS } from "../core/_quote.ts";
 import {
   isAuthorizationDynamicClientRegistrationResponse,
   isAuthorizationRegistrationErrorResponse,
@@ -33,8 +33,10 @@ function problemOf({ ok, json, text, failure }: IResponse): Quoted {
       ? joined([quoted(error), quoted(error_description)], ": ")
       : quoted(error);
   }
-  // Only json() of a minimal response leaves neither: as `JSON.stringify` words it.
-  return ok && json !== undefined ? { json } : text ?? "undefined";
+  // As JSON, it is quoted without credentials. Only json() of a minimal response leaves
+  // neither: as `JSON.stringify` words it.
+  const isJson = ok || CREDENTIAL_MEMBERS.some((name) => text?.includes(name));
+  return isJson && json !== undefined ? { json } : text ?? "undefined";
 }
 
 /**
@@ -72,7 +74,7 @@ export async function postRegistration(
   // The literal layer leaves out the status.
   const problem = hintFor && found === "" ? `${status}` : found;
   const hint = hintFor?.(status);
-  const hints = hint ? inBrackets([hint]) : "";
+  const hints = hint ? ` (${hint})` : "";
   const message = ok
     ? words`Invalid authorization dynamic client registration response: ${problem}`
     : words`Registration to ${{ url }} failed: ${problem}${literal(hints)}`;

@@ -11,6 +11,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { encodeBase64 } from "../core/_base64.ts";
+import { requireSameIssuer } from "../core/_issuer.ts";
 import type { IChallengeHeaders } from "../core/challenge.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
@@ -90,9 +91,14 @@ export interface IClientAuthenticationOptions {
 
 /**
  * Removes the client and its credentials from a body: a request must not use more
- * than one authentication method (RFC 6749, section 2.3).
+ * than one authentication method (RFC 6749, section 2.3). Fails if the request is for
+ * another issuer than that of the client.
  */
-function clear(body: URLSearchParams): void {
+function clear(
+  { body, serverMetadata }: IAuthenticatedRequest,
+  { issuer }: IClientAuthenticationOptions,
+): void {
+  requireSameIssuer(issuer, serverMetadata.issuer);
   for (const name of CLIENT_PARAMETERS) body.delete(name);
 }
 
@@ -148,13 +154,14 @@ export function publicClient(
   clientId: string,
   options?: IClientAuthenticationOptions,
 ): IClientAuthentication {
+  const binding = bindingOf(options);
   return {
     clientId: requireNonEmptyString("clientId", clientId),
     method: "none",
-    ...bindingOf(options),
-    authenticate({ body }) {
-      clear(body);
-      body.set("client_id", clientId);
+    ...binding,
+    authenticate(request) {
+      clear(request, binding);
+      request.body.set("client_id", clientId);
     },
   };
 }
@@ -203,13 +210,13 @@ export function clientSecretPost(
   options?: IClientAuthenticationOptions,
 ): IClientAuthentication {
   requireNonEmptyString("clientSecret", clientSecret);
+  const client = publicClient(clientId, bindingOf(options));
   return {
-    ...publicClient(clientId, bindingOf(options)),
+    ...client,
     method: "client_secret_post",
-    authenticate({ body }) {
-      clear(body);
-      body.set("client_id", clientId);
-      body.set("client_secret", clientSecret);
+    authenticate(request) {
+      client.authenticate(request);
+      request.body.set("client_secret", clientSecret);
     },
   };
 }
@@ -246,10 +253,10 @@ export function isChangedByEncoding(
  *
  * RFC 6749 requires form-encoded credentials, but many servers do not decode them. So
  * if the encoding changes the credentials, a request that fails with `invalid_client`,
- * `unauthorized_client`, or a 401 or 403 without a body, is repeated once with
- * unencoded credentials; if these are accepted, they are used from then on. No session
- * keeps that, so each process has one request refused. With the option `formEncode`,
- * only the form that it selects is sent.
+ * `unauthorized_client`, a 401 with a Basic challenge, or a 401 or 403 without a body,
+ * is repeated once with unencoded credentials; if these are accepted, they are used from
+ * then on. No session keeps that, so each process has one request refused. With the
+ * option `formEncode`, only the form that it selects is sent.
  *
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.
@@ -316,9 +323,9 @@ export function clientSecretBasic(
         formEncode: false,
       }),
     }),
-    authenticate({ body, headers }) {
-      clear(body);
-      headers.Authorization = `Basic ${credentials}`;
+    authenticate(request) {
+      clear(request, client);
+      request.headers.Authorization = `Basic ${credentials}`;
     },
   };
 }

@@ -88,9 +88,10 @@ export function clientAssertion(
     async authenticate(request) {
       const { serverMetadata, signal } = request;
       const { issuer, token_endpoint: tokenEndpoint } = serverMetadata;
+      // First, as it compares the issuer.
+      await client.authenticate(request);
       const assertion = await getJwt({ issuer, tokenEndpoint, signal });
       requireNonEmptyString("The result of getJwt", assertion);
-      await client.authenticate(request);
       request.body.set("client_assertion_type", CLIENT_ASSERTION_TYPE);
       request.body.set("client_assertion", assertion);
     },

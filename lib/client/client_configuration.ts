@@ -6,9 +6,14 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import { type Members, stringMember } from "../core/_members.ts";
-import { parseHttpUrl, requireEndpoint } from "../core/_url.ts";
+import {
+  parseHttpUrl,
+  parseUrl,
+  quoteUrl,
+  requireEndpoint,
+} from "../core/_url.ts";
 import { contextOf, fork, type IContext } from "../http/_context.ts";
-import { words } from "../http/_error.ts";
+import { errorOf, unusedUrl, words } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { responseError } from "../http/_response.ts";
@@ -19,6 +24,8 @@ export interface IDeleteRegistrationOptions
   extends Omit<IRequestOptions, "headers"> {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
+  /** The registration endpoint of the server, if its origin is not that of the issuer. */
+  registrationEndpoint?: string | URL | undefined;
 }
 
 /** The members of a registration by which it can be deleted. */
@@ -32,6 +39,12 @@ export function configurationOf(client: object): ClientConfiguration {
   const { registration_access_token, registration_client_uri } =
     client as ClientConfiguration;
   return { registration_access_token, registration_client_uri };
+}
+
+/** Checks whether a URL has the origin of one of the servers. */
+function isOf(url: URL | undefined, servers: readonly string[]): boolean {
+  return url !== undefined &&
+    servers.some((server) => parseUrl(server)?.origin === url.origin);
 }
 
 /**
@@ -48,7 +61,7 @@ export function receivedConfiguration(
   const isOwn = /^[\x21-\x7e]+$/.test(token) &&
     // Errors and events show the URL.
     !uri?.href.includes(token) &&
-    servers.some((url) => new URL(url).origin === uri?.origin);
+    isOf(uri, servers);
   return configurationOf(isOwn ? members : {});
 }
 
@@ -57,18 +70,19 @@ export function receivedConfiguration(
  * tokens of the client too. A registration that the server does not know counts as
  * deleted, and so does one that is no longer that of this client (401 and 404).
  *
- * It takes two members that some servers send with a registration.
- * {@linkcode registerClient} and {@linkcode ensureClient} return them, unless the URL is
- * of another origin than the server; and the session of a flow that has registered its
- * client keeps them, for {@linkcode IAuthorizedFetch.revoke} with `client: true`. They
- * are a secret like a refresh token.
+ * It takes two members that some servers send with a registration. The URL must have the
+ * origin of the issuer or of the registration endpoint: {@linkcode registerClient} and
+ * {@linkcode ensureClient} return the members only then, and the session of a flow that
+ * has registered its client keeps them, for {@linkcode IAuthorizedFetch.revoke} with
+ * `client: true`. They are a secret like a refresh token.
  *
  * @param client A client with `registration_access_token` and
  * `registration_client_uri`.
  * @param options The options of every request.
  * @throws {OAuthClientError} `unsupported`: the client does not have both members.
  * `unexpected_status`: the server has not deleted the registration; with 405, it deletes
- * none. `url_refused`: the `registration_client_uri` must not be used. `network_error`,
+ * none. `url_refused`: the `registration_client_uri` must not be used, or has neither the
+ * origin of the `issuer` nor that of `registrationEndpoint`. `network_error`,
  * `timeout`, `redirect_refused`.
  * @see RFC 7592, section 2.3.
  *
@@ -102,7 +116,22 @@ export async function deleteRegistration(
   client: IKnownClient,
   options?: IDeleteRegistrationOptions,
 ): Promise<void> {
-  await deleteWith(contextOf(options), requireObject("client", client));
+  const context = contextOf(options);
+  const { issuer, registration_client_uri, registration_access_token = "" } =
+    requireObject("client", client);
+  const { registrationEndpoint = issuer } = options ?? {};
+  const uri = parseHttpUrl(registration_client_uri);
+  // The caller may have the members from a response that nothing has checked.
+  if (uri && !isOf(uri, [issuer, String(registrationEndpoint)])) {
+    const expected = `a URL with the origin of ${quoteUrl(issuer)} (if the ` +
+      "registration endpoint has another origin, set registrationEndpoint)";
+    throw errorOf(
+      fork(context, [registration_access_token]),
+      "url_refused",
+      unusedUrl("The registration_client_uri", uri, expected),
+    );
+  }
+  await deleteWith(context, client);
 }
 
 /** Deletes a registration. See {@linkcode deleteRegistration}. */

@@ -24,7 +24,7 @@ import {
   privateMembersOf,
   redirectUriProblem,
   requireDocumentUrl,
-  SECRET_MEMBERS,
+  secretMembersOf,
 } from "./_metadata_document.ts";
 import { applicationTypeOf } from "./registration.ts";
 
@@ -126,10 +126,11 @@ function requireUsable(document: IClientMetadataDocument): void {
     "clientMetadata.token_endpoint_auth_method",
     "one without a secret, and with private_key_jwt there have to be keys",
   );
-  const hasSecret = SECRET_MEMBERS.some((name) =>
-    Object.hasOwn(document, name)
+  requireArgument(
+    secretMembersOf(document).length === 0,
+    "clientMetadata",
+    "without a client_secret and a registration_access_token",
   );
-  requireArgument(!hasSecret, "clientMetadata", "without a client_secret");
   const { length } = new TextEncoder().encode(JSON.stringify(document));
   requireArgument(
     length <= MAX_DOCUMENT_BYTES,

@@ -143,7 +143,7 @@ export async function fetchDynamicRegistration(
     ...clientMetadata,
   };
   const url = requireString("registration_endpoint", registration_endpoint);
-  requireSafeUrl("The registration_endpoint", url, { allowHttp: true });
+  requireSafeUrl("the registration_endpoint", url, { allowHttp: true });
   return await postRegistration(
     context,
     url,

@@ -1,108 +1,110 @@
 /** Which option may help after a failure, by the purpose of a request and its error. */
 
-/** What a request has or lacks, as far as a hint depends on it. */
+/** What a request or its response has or lacks, as far as a hint depends on it. */
 export type Trait =
   | "resource"
   | "no_dpop"
   | "client_assertion"
   | "encoded_credentials"
-  | "no_scope"
-  | "registration"
-  | "metadata_documents"
-  | "no_registration";
+  | "basic"
+  | "post"
+  | "page";
 
 /** The error of a response with status 4xx and without an error code. */
 export const BARE_ERROR = "bare_error";
 /** The same, where the server has refused the client and returned no body. */
 export const BARE_REFUSAL = "bare_refusal";
 
-/** An option that may help: for which errors, and if the request has which trait. */
-export interface IHint {
-  /** Error codes of servers, or one of the two above. */
-  readonly errors: readonly string[];
-  readonly trait: Trait;
-  readonly hint: string;
-}
+/**
+ * An option that may help: after which error codes of servers, the two above, or "" for
+ * none; and with which trait, if it depends on one.
+ */
+export type Hint = readonly [
+  errors: readonly string[],
+  trait: Trait | undefined,
+  hint: string,
+];
 
 const RESOURCE =
-  "for a server that rejects the parameter resource, set resource: false";
+  "if the server rejects the parameter resource, set resource: false";
+
+const SCOPES: Hint = [["invalid_scope"], undefined, "set scopes"];
 
 /** The hints for a form that the server has refused, in the order of a message. */
-export const FORM_HINTS: readonly IHint[] = [
-  {
-    errors: ["invalid_target", BARE_ERROR, BARE_REFUSAL],
-    trait: "resource",
-    hint: RESOURCE,
-  },
-  {
-    errors: ["invalid_dpop_proof", "use_dpop_nonce"],
-    trait: "no_dpop",
-    hint: "the server requires DPoP: set dpop",
-  },
-  {
-    errors: ["invalid_client"],
-    trait: "client_assertion",
-    hint:
-      "servers differ in the aud and typ of the client assertion that they " +
-      "accept: see audience and type of privateKeyJwt",
-  },
-  {
-    errors: ["invalid_client", "unauthorized_client", BARE_REFUSAL],
-    trait: "encoded_credentials",
-    hint: "servers differ in whether they decode such Basic credentials: see " +
-      "formEncode of clientSecretBasic",
-  },
+export const FORM_HINTS: readonly Hint[] = [
+  [["invalid_target", BARE_ERROR, BARE_REFUSAL], "resource", RESOURCE],
+  [
+    ["invalid_dpop_proof", "use_dpop_nonce"],
+    "no_dpop",
+    "the server requires DPoP: set dpop",
+  ],
+  [
+    ["invalid_client"],
+    "client_assertion",
+    // Servers differ in the `aud` and `typ` that they accept.
+    "see audience and type of privateKeyJwt",
+  ],
+  [
+    ["invalid_client", "unauthorized_client", BARE_REFUSAL],
+    "encoded_credentials",
+    // Servers differ in whether they decode such Basic credentials.
+    "see formEncode of clientSecretBasic",
+  ],
+  [
+    ["invalid_client", BARE_REFUSAL],
+    "basic",
+    "client_secret was in the header: see clientSecretPost",
+  ],
+  [
+    ["invalid_client", BARE_REFUSAL],
+    "post",
+    "client_secret was in the body: see clientSecretBasic",
+  ],
+  SCOPES,
+  [
+    ["", BARE_ERROR],
+    "page",
+    "it returns a page, not JSON: check the URL",
+  ],
 ];
 
 /** The hints for an authorization request that the server has refused. */
-export const AUTHORIZATION_HINTS: readonly IHint[] = [
-  { errors: ["invalid_target"], trait: "resource", hint: RESOURCE },
-  {
-    // A server may refuse a request without a scope (RFC 6749, section 3.3);
-    // oidc-provider sends `access_denied`, as if the user had refused.
-    errors: ["access_denied", "invalid_scope"],
-    trait: "no_scope",
-    hint:
-      "the request had no scope; for a server that requires one, set scopes",
-  },
+export const AUTHORIZATION_HINTS: readonly Hint[] = [
+  [["invalid_target"], "resource", RESOURCE],
+  SCOPES,
 ];
 
-/** The hints where there is no client for a server. */
-export const CLIENT_HINTS: readonly IHint[] = [
-  {
-    errors: [""],
-    trait: "registration",
-    hint: "clientMetadata to register one",
-  },
-  {
-    errors: [""],
-    trait: "metadata_documents",
-    hint: "clientMetadataUrl, as the server accepts client metadata documents",
-  },
-  {
-    errors: [""],
-    trait: "registration",
-    hint: "client to one that you have",
-  },
-  {
-    errors: [""],
-    trait: "no_registration",
-    hint: "client to one that you have, as the server offers no registration",
-  },
-];
-
-/** Returns the options that may help, of the hints for one purpose. */
+/** Returns the options that may help, of the hints for one purpose, for a message. */
 export function hintsFor(
-  hints: readonly IHint[],
+  hints: readonly Hint[],
   error: string,
   hasTrait: Partial<Record<Trait, boolean>>,
-): string[] {
-  return hints.filter(({ errors, trait }) =>
-    errors.includes(error) && hasTrait[trait]
-  ).map(({ hint }) => hint);
+): string {
+  return hints.filter(([errors, trait]) =>
+    errors.includes(error) && (!trait || hasTrait[trait])
+  ).map(([, , hint]) => ` (${hint})`).join("");
 }
 
-/** Returns hints as the end of a message. */
-export function inBrackets(hints: readonly string[]): string {
-  return hints.map((hint) => ` (${hint})`).join("");
+/** Returns the options that provide a client for a server, the simplest first. */
+export function clientHint(
+  hasRegistration: boolean,
+  acceptsDocuments: boolean,
+): string {
+  const url = acceptsDocuments
+    ? "clientMetadataUrl, as the server accepts client metadata documents, or "
+    : "";
+  return hasRegistration
+    ? `set clientMetadata to register one, or ${url}client to one that you have`
+    : `set ${url}client to one that you have, as the server offers no registration`;
 }
+
+/** For a server that publishes no metadata. */
+export const UNPUBLISHED =
+  "set serverMetadata from its manual, or authorizationServer";
+
+/** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */
+export const OTHER_ISSUER = " (this is what an attack looks like: set " +
+  "trustedIssuers only if both are one server)";
+
+/** For functions that a receiver has. */
+export const RECEIVER = "(spread createLoopbackReceiver())";

@@ -8,8 +8,11 @@ const MAX_CHARACTERS = 2_000;
 const CONTROL_OR_BIDI =
   // deno-lint-ignore no-control-regex
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-// Members of a registration response that hold credentials (RFC 7591, 7592).
-const CREDENTIAL_MEMBER = /^(client_secret|registration_access_token)$/;
+/** Members of a registration that hold credentials (RFC 7591 and 7592). */
+export const CREDENTIAL_MEMBERS: readonly string[] = [
+  "client_secret",
+  "registration_access_token",
+];
 
 /** Shorter secrets would match by accident. */
 export const MIN_SECRET_LENGTH = 8;
@@ -88,7 +91,8 @@ export function quoteJson(
     return quote(
       JSON.stringify(
         value,
-        (name, member) => CREDENTIAL_MEMBER.test(name) ? "[redacted]" : member,
+        (name, member) =>
+          CREDENTIAL_MEMBERS.includes(name) ? "[redacted]" : member,
       ) ?? "no JSON",
       secrets,
     );
@@ -129,6 +133,13 @@ const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
   ["host_not_found", /: ENOTFOUND|: EAI_AGAIN|: dns error/],
 ];
 
+/** Returns what helps where a proxy makes certificates: in Node and Bun, and in Deno. */
+function hintFor(reason: string): string {
+  return reason === "certificate"
+    ? " (set NODE_EXTRA_CA_CERTS or DENO_CERT)"
+    : "";
+}
+
 /**
  * Describes an error that `fetch` threw, for a message that quotes it: the reason first,
  * if known. No other function reads the messages of a runtime.
@@ -141,7 +152,9 @@ export function describeThrown(
     .filter((part) => part !== undefined).map(String).join(": ");
   const [reason] = REASONS.find(([, pattern]) => pattern.test(text)) ?? [];
   return {
-    text: reason ? `${reason.replaceAll("_", " ")} (${text})` : text,
+    text: reason
+      ? `${reason.replaceAll("_", " ")} (${text})${hintFor(reason)}`
+      : text,
     reason,
   };
 }
@@ -161,7 +174,8 @@ export function describeReason(
   host: string,
 ): string {
   // A reason of a sign-in is of no request.
-  return REASON_WORDS[reason as OAuthClientErrorReason].join(host);
+  return REASON_WORDS[reason as OAuthClientErrorReason].join(host) +
+    hintFor(reason);
 }
 
 /** Formats a duration in the largest unit that fits, such as `5 minutes`. */

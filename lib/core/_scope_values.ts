@@ -17,6 +17,16 @@ export function requireScopes(name: string, value: unknown): string[] {
   );
 }
 
+// Many servers refuse a URL of more than about 8,000 characters.
+const MAX_SCOPES = 100;
+const MAX_SCOPE_CHARACTERS = 4_096;
+
+/** Checks whether scopes that servers have named are few enough to be requested. */
+export function areRequestable(scopes: readonly string[]): boolean {
+  return scopes.length <= MAX_SCOPES &&
+    scopes.join(" ").length <= MAX_SCOPE_CHARACTERS;
+}
+
 /** Returns scopes without the values that are secrets, which a server may repeat. */
 export function scopesWithout(
   secrets: readonly string[],

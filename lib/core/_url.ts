@@ -38,6 +38,18 @@ export function isWebUrl(url: string): boolean {
 }
 
 /**
+ * Returns an http or https URL with its host in ASCII: a letter of another script can
+ * look like one of another host.
+ */
+export function withAsciiHost(url: string): string {
+  return url.replace(
+    /^https?:[/\\]*[^/\\?#]*/i,
+    (origin) =>
+      /[^ -~]/.test(origin) ? parseUrl(origin)?.origin ?? origin : origin,
+  );
+}
+
+/**
  * Quotes a URL, or anything a server sent in place of one, without credentials and
  * secrets. The origin of a URL stays: it is no secret, whatever a header field contains.
  */
@@ -53,7 +65,7 @@ export function quoteUrl(
     ? value
     : value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@");
   // A line break could make one line of a log look like two.
-  const line = text.replace(/[\t\n]/g, " ");
+  const line = withAsciiHost(text.replace(/[\t\n]/g, " "));
   const [origin = ""] = /^https?:\/\/[^/?#]*/.exec(line) ?? [];
   return quote(origin) + quote(line.slice(origin.length), secrets);
 }
@@ -134,8 +146,9 @@ export function requireSafeUrl(
 ): URL {
   const expected = urlProblem(value, rules);
   if (expected === undefined) return new URL(value as string | URL);
-  const message = `${name} is not used: expected ${expected}, got ` +
-    quoteRefusedUrl(value);
+  const message = `Refusing ${
+    quoteRefusedUrl(value)
+  }: ${name} must be ${expected}`;
   throw new OAuthClientError("url_refused", message);
 }
 
@@ -171,6 +184,22 @@ export function rulesFor(
   return { allowHttp, allowLoopback: url !== undefined && isLoopback(url) };
 }
 
+/** What may replace an endpoint that a server lacks. */
+const SUBSTITUTES: Readonly<Record<string, string>> = {
+  device_authorization_endpoint: "use codeFlow, or ",
+  pushed_authorization_request_endpoint: "set par: false, or ",
+};
+
+/** For what metadata lacks, although the server may have it. */
+export const UNLISTED = "set serverMetadata if its manual says otherwise";
+
+/** Returns what helps if a server has no URL of this name. */
+function endpointHint(name: string): string {
+  return name.endsWith("_endpoint")
+    ? ` (${SUBSTITUTES[name] ?? ""}${UNLISTED})`
+    : "";
+}
+
 /**
  * Returns an endpoint of a server, or of its responses; fails if it is missing or its
  * URL must not be used.
@@ -186,9 +215,10 @@ export function requireEndpoint<Name extends string>(
   if (!url) {
     throw new OAuthClientError(
       "unsupported",
-      `Authorization server ${quoteUrl(issuer)} has no ${name}`,
+      `Authorization server ${quoteUrl(issuer)} has no ${name}` +
+        endpointHint(name),
     );
   }
-  requireSafeUrl(`The ${name}`, url, rulesFor(issuer, allowHttp));
+  requireSafeUrl(`the ${name}`, url, rulesFor(issuer, allowHttp));
   return url;
 }

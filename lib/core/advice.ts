@@ -62,6 +62,8 @@ const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
       "unauthorized_client",
     ]],
   ],
+  // The user has not been asked.
+  authorization: [["give_up", ["access_denied"]]],
 };
 
 /** Error codes of servers, after any other request. */
@@ -91,7 +93,6 @@ const BY_ERROR: ActionTable = [
 
 /** Codes of errors that have no error code of a server. */
 const BY_CODE: ActionTable = [
-  ["retry", ["network_error", "timeout"]],
   [
     "reauthorize",
     [
@@ -107,6 +108,7 @@ const BY_CODE: ActionTable = [
       "popup_blocked",
       "popup_closed",
       "sign_in_required",
+      "timeout",
     ] satisfies OAuthClientErrorCode[],
   ],
 ];
@@ -137,6 +139,23 @@ export function putOffSeconds(
     : 0;
 }
 
+/** Checks whether a request that got no response may get one later. */
+function mayRespond({ code, url, reason }: OAuthClientError): boolean {
+  // Without a URL, the timeout is that of a user.
+  return code === "timeout"
+    ? url !== undefined
+    : code === "network_error" && !reason?.startsWith("certificate");
+}
+
+/**
+ * Checks whether an error says nothing about what was sent: there was no response, or
+ * only a temporary one.
+ */
+export function isOutage(error: unknown): boolean {
+  return adviceFor(error).action === "retry" ||
+    isOAuthClientError(error, "network_error");
+}
+
 /** Returns the action that depends on which request failed, if there is one. */
 function actionByRequest(
   { request, error, status = 0, errorResponse }: OAuthClientError,
@@ -157,19 +176,21 @@ function actionByRequest(
  * | failure                                                        | action        |
  * | -------------------------------------------------------------- | ------------- |
  * | `status` is 408, 425, 429 or 5xx, whatever the `error` is      | `retry`       |
+ * | `code` is `network_error`, and `reason` is neither `certificate` nor `certificate_expired` | `retry` |
+ * | `code` is `timeout`, and there is a `url`                      | `retry`       |
  * | `request` is `refresh`, and `error` is `bad_refresh_token`, `invalid_refresh_token` or `invalid_request` | `reauthorize` |
  * | `request` is `refresh`, `status` is 400 or 401, and the body is empty or `{}` | `reauthorize` |
  * | `request` is `refresh`, `status` is 400 or 401, and the body has no `error` | `retry` |
  * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or `unauthorized_client` | `give_up` |
  * | `request` is `silent_authorization`, and `error` is `consent_required` | `reauthorize` |
  * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`, `invalid_client` or `unauthorized_client` | `give_up` |
+ * | `request` is `authorization`, and `error` is `access_denied`   | `give_up`     |
  * | `error` is `authorization_pending`, `slow_down`, `server_error`, `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
  * | `error` is `invalid_grant`, `expired_token`, `login_required`, `interaction_required`, `account_selection_required` or `insufficient_user_authentication` | `reauthorize` |
  * | `error` is `invalid_client` or `unauthorized_client`           | `reregister`  |
  * | `error` is `access_denied`, `consent_required` or `unmet_authentication_requirements` | `ask_user` |
- * | `code` is `network_error` or `timeout`                         | `retry`       |
  * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
- * | `code` is `popup_blocked`, `popup_closed` or `sign_in_required` | `ask_user`    |
+ * | `code` is `popup_blocked`, `popup_closed`, `sign_in_required` or `timeout` | `ask_user` |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
  * | anything else, including errors of other libraries             | `give_up`     |
  *
@@ -217,11 +238,14 @@ function actionByRequest(
 export function adviceFor(error: unknown): IAdvice {
   if (!isOAuthClientError(error)) return { action: "give_up" };
   const { code, status, attempts = [], retryAfter } = error;
-  const action = (isTemporary(status) ? "retry" : actionByRequest(error)) ??
-    actionIn(BY_ERROR, error.error) ?? actionIn(BY_CODE, code) ??
-    (attempts.some((one) => adviceFor(one.error).action === "retry")
+  const action =
+    (isTemporary(status) || mayRespond(error)
       ? "retry"
-      : "give_up");
+      : actionByRequest(error)) ??
+      actionIn(BY_ERROR, error.error) ?? actionIn(BY_CODE, code) ??
+      (attempts.some((one) => adviceFor(one.error).action === "retry")
+        ? "retry"
+        : "give_up");
   return {
     action,
     ...(action === "retry" && retryAfter !== undefined && { retryAfter }),

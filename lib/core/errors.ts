@@ -118,6 +118,8 @@ export type SignInReason =
  * - `registration`: the registration of a client.
  * - `silent_authorization`: an authorization request with `prompt=none`.
  * - `assertion`: a token request with a JWT assertion, or a token exchange.
+ * - `authorization`: a request before the user is asked: a pushed authorization request,
+ *   or that of a device flow or a backchannel authentication.
  *
  * @category Errors
  */
@@ -125,7 +127,8 @@ export type OAuthClientErrorRequest =
   | "refresh"
   | "registration"
   | "silent_authorization"
-  | "assertion";
+  | "assertion"
+  | "authorization";
 
 /**
  * The details of an {@linkcode OAuthClientError}.
@@ -149,13 +152,16 @@ export interface IOAuthClientErrorDetails {
    * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
    */
   readonly request?: OAuthClientErrorRequest | undefined;
-  /** Error code of the server (RFC 6749, section 5.2). */
+  /**
+   * Error code of the server (RFC 6749, section 5.2); `invalid_client` also for a 401
+   * with a Basic challenge and without a code.
+   */
   readonly error?: string | undefined;
   /** Description of the error code by the server. */
   readonly error_description?: string | undefined;
   /** URL of a page about the error code. */
   readonly error_uri?: string | undefined;
-  /** Seconds to wait before a retry, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`; a day at most. */
   readonly retryAfter?: number | undefined;
   /**
    * Members of the error response, without tokens; `{}` if a token request was refused
@@ -241,13 +247,16 @@ export class OAuthClientError extends Error {
    * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
    */
   declare readonly request?: OAuthClientErrorRequest;
-  /** Error code of the server (RFC 6749, section 5.2). */
+  /**
+   * Error code of the server (RFC 6749, section 5.2); `invalid_client` also for a 401
+   * with a Basic challenge and without a code.
+   */
   declare readonly error?: string;
   /** Description of the error code by the server. */
   declare readonly error_description?: string;
   /** URL of a page about the error code. */
   declare readonly error_uri?: string;
-  /** Seconds to wait before a retry, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`; a day at most. */
   declare readonly retryAfter?: number;
   /**
    * Members of the error response, without tokens; `{}` if a token request was refused
@@ -287,29 +296,53 @@ export class OAuthClientError extends Error {
 }
 
 /**
+ * An {@linkcode OAuthClientError} with this code, and a `reason` that it can have.
+ *
+ * @category Errors
+ */
+export type OAuthClientErrorWith<Code extends OAuthClientErrorCode> =
+  & OAuthClientError
+  & {
+    readonly code: Code;
+    readonly reason?: Code extends "network_error" ? OAuthClientErrorReason
+      : (Code extends "sign_in_required" ? SignInReason : undefined);
+  };
+
+/**
+ * Checks whether a value is an {@linkcode OAuthClientError} with a code, and which
+ * `reason` it can have in TypeScript.
+ *
+ * @category Errors
+ */
+export function isOAuthClientError<Code extends OAuthClientErrorCode>(
+  value: unknown,
+  code: Code,
+): value is OAuthClientErrorWith<Code>;
+/**
  * Checks whether a value is an {@linkcode OAuthClientError}. Unlike `instanceof`, it
  * also recognizes errors of another copy of this library, such as another version.
  *
- * @example Retry later if the server asks for it
+ * @example Label a button by why the user has to sign in
  * ```ts
  * import { isOAuthClientError, OAuthClientError } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * function retryDelayMs(error: unknown): number | undefined {
- *   return isOAuthClientError(error) && error.retryAfter !== undefined
- *     ? error.retryAfter * 1000
- *     : undefined;
+ * function labelFor(error: unknown): string | undefined {
+ *   if (!isOAuthClientError(error, "sign_in_required")) return undefined;
+ *   return error.reason === "step_up" ? "Allow more" : "Sign in";
  * }
  *
- * const error = new OAuthClientError("unexpected_status", "Busy", {
- *   status: 503,
- *   retryAfter: 30,
+ * const error = new OAuthClientError("sign_in_required", "Sign in", {
+ *   reason: "step_up",
  * });
- * assertEquals(retryDelayMs(error), 30_000);
+ * assertEquals(labelFor(error), "Allow more");
  * ```
  *
  * @category Errors
  */
-export function isOAuthClientError(value: unknown): value is OAuthClientError {
-  return value instanceof Error && value.name === "OAuthClientError";
+export function isOAuthClientError(value: unknown): value is OAuthClientError;
+export function isOAuthClientError(value: unknown, code?: unknown): boolean {
+  return value instanceof Error && value.name === "OAuthClientError" &&
+    // As a callback, it receives an index.
+    (typeof code !== "string" || (value as OAuthClientError).code === code);
 }

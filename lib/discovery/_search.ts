@@ -115,7 +115,7 @@ export async function search<Metadata>(
     let error: Error;
     let verdict: IVerdict<Metadata> = {};
     try {
-      const name = `The URL of ${nameOf(purpose)}`;
+      const name = `the URL of ${nameOf(purpose)}`;
       if (rules) requireUrl(context, name, url, rules);
       const response = await request({ url, purpose, headers }, context);
       const { status, json, failure, finalUrl } = response;

@@ -2,6 +2,7 @@
 
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
+import { OTHER_ISSUER } from "../core/_hints.ts";
 import { isIssuer, isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { printable } from "../core/_quote.ts";
 import {
@@ -120,8 +121,8 @@ function checkResource(
     }${
       literal(
         lacksTls(resource, target)
-          ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto and " +
-            "use it for the resource; until then, set trustedResources)"
+          ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto; " +
+            "until then, set trustedResources)"
           : " (set trustedResources if a gateway gives it another name)",
       )
     }`,
@@ -201,7 +202,7 @@ function refusalOf(
         url,
       }} is "${{ url: metadata.issuer }}", expected "${{
         url: issuer,
-      }}" (set trustedIssuers to allow it)`,
+      }}"${literal(OTHER_ISSUER)}`,
     };
   }
   const endpointRules = rulesFor(metadata.issuer, rules.allowHttp);
@@ -209,7 +210,7 @@ function refusalOf(
     const endpoint = metadata[name];
     const expected = endpoint && urlProblem(endpoint, endpointRules);
     if (expected) {
-      const problem = unusedUrl(`The ${name}`, endpoint, expected);
+      const problem = unusedUrl(`the ${name}`, endpoint, expected);
       return { code: "url_refused", problem };
     }
   }

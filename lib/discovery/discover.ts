@@ -5,7 +5,9 @@
  */
 
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
+import { UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
+import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import type { IDiscoveryAttempt } from "../core/errors.ts";
@@ -16,7 +18,7 @@ import type {
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
-import { requireUrl, words } from "../http/_error.ts";
+import { literal, requireUrl, words } from "../http/_error.ts";
 import { identifierOf, namesOf } from "./_identifiers.ts";
 import {
   nextServer,
@@ -111,7 +113,7 @@ export interface IAuthorizationContext {
   resourceMetadata?: IAuthorizationProtectedResourceMetadata;
   /** The challenge that was used. */
   challenge?: IAuthenticationChallenge;
-  /** Scopes to request; undefined to leave the choice to the server. */
+  /** Scopes to request, at most 100 of 4,096 characters; undefined: the server's choice. */
   scopes?: string[];
   /** Every URL that was requested, in order. */
   attempts: IDiscoveryAttempt[];
@@ -190,7 +192,10 @@ export async function discoverAuthorization(
 }
 
 /** The options that a discovery uses, except for those of the transport. */
-export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext>;
+export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
+  /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
+  readonly requiresChallenge?: boolean;
+};
 
 /**
  * Discovers the authorization server, for a caller who has named clients of these
@@ -211,6 +216,7 @@ export async function discover(
     preferredServerMetadataUrl,
     serverMetadata: known,
     offlineAccess,
+    requiresChallenge,
   }: IDiscovery,
   clientIssuers: readonly string[] = [],
 ): Promise<IAuthorizationContext> {
@@ -270,7 +276,7 @@ ${shown} are not an array of strings`;
     ? selectServer(servers, selectAuthorizationServer)
     : String(authorizationServer);
   const first = named ?? target.origin;
-  requireUrl(context, "The authorization server", first, rules);
+  requireUrl(context, "the authorization server", first, rules);
   // A server that the caller has selected is not replaced.
   const next = selectAuthorizationServer
     ? undefined
@@ -292,6 +298,7 @@ ${shown} are not an array of strings`;
   const issuer = issuers.at(-1) ?? first;
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
+    (challenge !== undefined || !requiresChallenge) &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
     const problem = issuers.length > 1
@@ -299,16 +306,15 @@ ${shown} are not an array of strings`;
 ${{ url: issuer }} for ${shown}`
       : words`No metadata of the authorization server ${{ url: issuer }} for \
 ${shown}`;
-    throw serverError(
-      context,
-      problem,
-      attempts,
-      server.attempts,
-    );
+    const isNothing = attempts.every((one) => !one.error || isUnpublished(one));
+    const hint = literal(isNothing ? ` (${UNPUBLISHED})` : "");
+    const message = words`${problem}${hint}`;
+    throw serverError(context, message, attempts, server.attempts);
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);
+  const requested = scopesFrom(challenge?.params.scope);
   const scopes = selectScopes({
-    challenge,
+    challenge: areRequestable(requested) ? challenge : undefined,
     resourceMetadata,
     serverMetadata,
     offlineAccess,

@@ -5,6 +5,7 @@
  */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
+import { isTemporary } from "../core/advice.ts";
 import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
@@ -42,7 +43,7 @@ export function completeMetadata(
 export function isUnpublished({ error }: IDiscoveryAttempt): boolean {
   if (!(error instanceof OAuthClientError)) return false;
   const { code, status = 0, cause } = error;
-  const isClientError = status >= 400 && status < 500 && status !== 429;
+  const isClientError = status >= 400 && !isTemporary(status);
   return (code === "unexpected_status" && isClientError) ||
     (code === "invalid_metadata" && cause === undefined);
 }

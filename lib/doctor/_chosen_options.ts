@@ -7,8 +7,14 @@ import type { IDiagnoseOptions, IDiagnosisOption } from "./diagnosis.ts";
 
 /** Returns the options that the caller has set, of those that a diagnosis proposes. */
 export function givenOptions(
-  { allowHttp, assumePkce, trustedIssuers, trustedResources, signIn }:
-    IDiagnoseOptions,
+  {
+    allowHttp,
+    assumePkce,
+    serverMetadata,
+    trustedIssuers,
+    trustedResources,
+    signIn,
+  }: IDiagnoseOptions,
 ): IDiagnosisOption[] {
   const set: [IDiagnosisOption, isSet: unknown][] = [
     [{ name: "allowHttp", value: true }, allowHttp],
@@ -21,6 +27,7 @@ export function givenOptions(
       { name: "trustedResources", value: { ...trustedResources } },
       Object.keys(trustedResources ?? {}).length,
     ],
+    [{ name: "serverMetadata" }, serverMetadata],
     [{ name: "client" }, signIn?.client],
     [{ name: "clientMetadataUrl" }, signIn?.clientMetadataUrl],
   ];

@@ -125,7 +125,7 @@ async function readKeys(
     // It is named by the document: loopback only if that is there.
     const { allowHttp } = context;
     const rules = { allowHttp, allowLoopback: isLoopback(url) };
-    const { href } = requireSafeUrl("The jwks_uri", jwks_uri, rules);
+    const { href } = requireSafeUrl("the jwks_uri", jwks_uri, rules);
     const { response, error } = await get(href, context);
     if (error) throw error;
     return response?.status === 200 ? problemsOf(response.json, "jwks_uri") : {

@@ -2,6 +2,7 @@
 
 import { isMembers } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
+import { isDecision } from "./_verdict.ts";
 import type { IDiagnosis, IDiagnosisOption } from "./diagnosis.ts";
 
 /** What the program accepts in place of an option of the library, and its value. */
@@ -13,6 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   parameters: "--param",
   resource: "--resource",
   scopes: "--scope",
+  serverMetadata: "--server-metadata FILE",
   trustedIssuers: "--trusted-issuer",
   trustedResources: "--trusted-resource",
 };
@@ -67,12 +69,17 @@ function argumentsOf({ name, value }: IDiagnosisOption): string[] {
     : [option];
 }
 
-/** Returns the command that tries what a diagnosis has not tried. */
+/**
+ * Returns the command that tries what a diagnosis has not tried; none where a person has
+ * to decide first who may receive a token.
+ */
 export function commandFor(
   { target, verdict, options = [], given = [], notTried = [] }: IDiagnosis,
 ): string | undefined {
   const canSignIn = ["ready", "needs_client", "needs_option"].includes(verdict);
-  if (!canSignIn || notTried.length === 0) return undefined;
+  if (!canSignIn || notTried.length === 0 || options.some(isDecision)) {
+    return undefined;
+  }
   return printable([
     "oauth-helper doctor --sign-in",
     ...new Set([...given, ...options].flatMap(argumentsOf)),

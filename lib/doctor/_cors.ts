@@ -2,7 +2,7 @@
 
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { AnyDocument, ICorsProbe, IFacts, IProbe } from "./_facts.ts";
-import { headerOf } from "./_facts.ts";
+import { headerOf, isAssumed } from "./_facts.ts";
 import { type ISurvey, probe } from "./_probe.ts";
 
 /** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
@@ -93,7 +93,7 @@ export async function probeCors(
     "Access-Control-Request-Headers": headers,
   });
   if (resource && !resource.response) return probes;
-  if (context?.serverMetadataUrl === undefined) return probes;
+  if (!context || isAssumed({ context })) return probes;
   for (const document of documents) {
     // A response without an `Origin` may have the header already.
     const get = (name: string) => document ? headerOf(document, name) : "";

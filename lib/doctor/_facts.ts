@@ -35,8 +35,6 @@ export interface IDocument<Metadata> {
   readonly error?: OAuthClientError | undefined;
   /** The document of a response with status 200, if it is JSON. */
   readonly json?: unknown;
-  /** The URL that counts in its place: that of a parent resource. */
-  readonly otherUrl?: string | undefined;
 }
 
 export type ResourceDocument = IDocument<
@@ -93,6 +91,8 @@ export interface ISignInFacts {
   /** The session of the flow. */
   session?: ISession;
   call?: IProbe;
+  /** The same with a token that cannot be valid. */
+  deadCall?: IProbe;
   refresh?: IOutcome & { readonly session?: ISession };
   revocation?: IOutcome;
   /** The deletion of the client that was registered, if the server offers it. */
@@ -119,6 +119,10 @@ export interface IFacts {
   readonly resourceDocuments: readonly ResourceDocument[];
   /** The metadata of the resource, accepted or not. */
   readonly resource?: Members | undefined;
+  /** Metadata at the URL of the resource with the well-known path appended. */
+  readonly appended?:
+    | { readonly url: string; readonly json: Members }
+    | undefined;
   /** The issuers that it lists. */
   readonly servers: readonly string[];
   /** The issuer identifier that was named, or the origin of the resource. */
@@ -187,7 +191,17 @@ export function isOpen({ probe, isServer }: IFacts): boolean {
 
 /** Checks whether a client would assume the endpoints of the server. */
 export function isAssumed({ context }: Pick<IFacts, "context">): boolean {
-  return context !== undefined && context.serverMetadataUrl === undefined;
+  return context?.source === "fallback" &&
+    context.serverMetadataUrl === undefined;
+}
+
+/**
+ * Checks whether nothing names a server, and the endpoints that a client would assume
+ * are not there: some APIs respond with 401 at every path.
+ */
+export function isLost({ assumed }: Pick<IFacts, "assumed">): boolean {
+  const { status = 0 } = assumed?.authorization.response ?? {};
+  return [401, 404, 410].includes(status);
 }
 
 /** Checks whether any metadata of the resource is published. */
@@ -229,16 +243,10 @@ export function isFound(
   return response !== undefined && ![404, 410].includes(response.status);
 }
 
-/** Checks whether the library's discovery has tried to read a document. */
-export function isUsed({ context, failure }: IFacts, { url }: AnyDocument) {
-  const { attempts = [] } = context ?? failure ?? {};
-  return attempts.some((attempt) => attempt.url === quoteUrl(url));
-}
-
 /**
- * Returns the severity of a problem at a URL: an error if discovery has failed, has
- * requested it or would have come to it next, and obtained no metadata of that kind. A
- * problem with a document is more severe than a missing document.
+ * Returns the severity of a problem at a URL: an error if discovery has failed, and
+ * obtained no metadata of that kind. A problem with a document is more severe than a
+ * missing document.
  */
 export function severityAt(
   facts: IFacts,
@@ -249,11 +257,8 @@ export function severityAt(
     serverDocuments.some((one) => one === document)
       ? serverDocuments
       : resourceDocuments;
-  const used = all.filter((one) => isUsed(facts, one));
-  const tried = used.length > 0 ? used : all;
-  const isCause = tried.includes(document) &&
-    !tried.some(({ metadata }) => metadata) &&
-    (membersOf(document) || !tried.some(membersOf));
+  const isCause = !all.some(({ metadata }) => metadata) &&
+    (membersOf(document) || !all.some(membersOf));
   return isBlocked(facts) && isCause ? "error" : "warning";
 }
 

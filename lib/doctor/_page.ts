@@ -12,7 +12,7 @@ import { commandFor } from "./_command_words.ts";
 import { STYLE } from "./_report_style.ts";
 import { type IRow, sequenceSvg } from "./_sequence.ts";
 import { STEPS } from "./_step_table.ts";
-import { describeOption } from "./_verdict.ts";
+import { proposalOf } from "./_verdict.ts";
 import type {
   DiagnosisVerdict,
   FindingSeverity,
@@ -81,7 +81,7 @@ function headerHtml(
 ): string {
   const { target, date, verdict, summary, options, notTried } = diagnosis;
   const words = options?.map((option) =>
-    proseHtml(wordsOf(describeOption(option)))
+    proseHtml(wordsOf(proposalOf(option)))
   );
   return [
     "<header>",

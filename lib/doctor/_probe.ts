@@ -17,8 +17,6 @@ export interface ISurvey {
   readonly transport: IContext;
   readonly recorder: Recorder;
   readonly rules: IUrlRules;
-  /** Whether earlier responses are read again, and no request is made. */
-  readonly isReplay: boolean;
 }
 
 /** Returns a context for one trial of a diagnosis: nothing of it is noted elsewhere. */
@@ -63,7 +61,7 @@ export async function probe(
 ): Promise<IProbe> {
   const fetch = survey.recorder.fetchFor(() => name, { isExtra, method });
   const { result, error } = await attempt(survey, () => {
-    requireSafeUrl("The URL", url, survey.rules);
+    requireSafeUrl("the URL", url, survey.rules);
     return request(
       { url, purpose, headers, ...(body !== undefined && { body }) },
       trialOf(survey, fetch),

@@ -100,6 +100,11 @@ export class Recorder {
     this.#options = options;
   }
 
+  /** Whether it makes no request. */
+  get isReplay(): boolean {
+    return this.#options.replays !== undefined;
+  }
+
   /** Returns a recorder that repeats these exchanges, and makes no request. */
   replay(): Recorder {
     return new Recorder({ ...this.#options, replays: this.exchanges });
@@ -149,8 +154,6 @@ export class Recorder {
       const { replays } = this.#options;
       const earlier = repeats || replays ? this.find(name, url) : undefined;
       if (earlier) {
-        // Discovery requests what the diagnosis has read before.
-        if (!isExtra && !replays) earlier.isExtra = false;
         return await earlier.repeat();
       }
       if (replays) throw new TypeError("The URL was not requested");

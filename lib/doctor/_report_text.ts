@@ -88,8 +88,10 @@ export function factRows(
 ): [name: string, text: string][] {
   const { context, given } = diagnosis;
   const { resource, scopes, iss, webPages } = context ?? {};
+  const isAssumed = context?.source === "fallback" &&
+    context.serverMetadataUrl === undefined;
   const rows: Row[] = [
-    ["Issuer", context?.issuer],
+    ["Issuer", context && context.issuer + (isAssumed ? " (assumed)" : "")],
     ["Resource", resource],
     [
       "Scopes",
@@ -98,12 +100,13 @@ export function factRows(
     ["iss", iss && ISS[iss]],
     [
       "Web pages",
-      context &&
-      (webPages === undefined
+      !context || isAssumed
+        ? undefined
+        : webPages === undefined
         ? "not tried; `--browser` tries whether a page can be the client"
         : webPages
         ? "can be the client"
-        : "cannot be the client"),
+        : "cannot be the client",
     ],
     ["Given", given?.map(describeOption).join(", ")],
     ...signInRows(diagnosis),

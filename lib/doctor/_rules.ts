@@ -9,7 +9,6 @@ import {
   allDocuments,
   type AnyDocument,
   type IFacts,
-  isUsed,
   membersOf,
   severityAt,
   shown,
@@ -141,8 +140,11 @@ export function liftedByTrust(
   named: string,
   claimed: unknown,
 ): ISighting | undefined {
-  const client = "With this library, if both are known to be one server: " +
-    `\`trustedIssuers: { "${shown(named)}": "${shown(claimed)}" }\`.`;
+  const client = "A server that claims to be another may be after the codes " +
+    "and tokens of that one. With this library, only if both are known to be " +
+    `one server: \`trustedIssuers: { "${shown(named)}": "${
+      shown(claimed)
+    }" }\`.`;
   return liftedBy(
     sighting && { ...sighting, client },
     ...trusted("trustedIssuers", named, claimed),
@@ -169,8 +171,7 @@ export function findDocument(
     const severity = severityAt(facts, document);
     return message ? [{ message, severity, document }] : [];
   });
-  const worst = found.find(({ severity }) => severity === "error") ??
-    found.find(({ document }) => isUsed(facts, document)) ?? found[0];
+  const worst = found.find(({ severity }) => severity === "error") ?? found[0];
   if (!worst) return undefined;
   const more = found.length - 1;
   return {

@@ -8,7 +8,7 @@ import {
   isSecretMethod,
   MAX_DOCUMENT_BYTES,
   redirectUriProblem,
-  SECRET_MEMBERS,
+  secretMembersOf,
 } from "../client/_metadata_document.ts";
 import {
   DRAFT,
@@ -167,7 +167,7 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
     standard: SECTION_4_1,
     operator: "Remove it, and do not use the secret again.",
     find(_, document) {
-      const names = SECRET_MEMBERS.filter((name) => name in document);
+      const names = secretMembersOf(document);
       return names.length > 0 &&
         `Everyone can read the document, and it has ${names.join(" and ")}.`;
     },

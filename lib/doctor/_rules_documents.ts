@@ -1,13 +1,11 @@
 /** Findings about metadata documents of either kind, and how they are served. */
 
-import type { Members } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import {
-  acceptedOf,
   type AnyDocument,
   codesOf,
   headerOf,
-  type IFacts,
+  isLost,
   isOpen,
   list,
   mediaTypeOf,
@@ -15,13 +13,7 @@ import {
   NOT_FOUND,
   shown,
 } from "./_facts.ts";
-import {
-  findDocument,
-  inDocuments,
-  type IRule,
-  type ISighting,
-  liftedBy,
-} from "./_rules.ts";
+import { findDocument, inDocuments, type IRule, liftedBy } from "./_rules.ts";
 
 const STANDARD = "RFC 9728, section 3.2; RFC 8414, section 3.2";
 const NEXT = "This library requests the next well-known URL.";
@@ -45,42 +37,6 @@ function isRefusable(value: unknown): boolean {
     const url = typeof one === "string" ? parseUrl(one) : undefined;
     return url !== undefined && (url.protocol !== "https:" || isLoopback(url));
   });
-}
-
-/** The members that a client depends on, and that two documents should share. */
-const SHARED = [
-  "issuer",
-  "authorization_endpoint",
-  "token_endpoint",
-  "registration_endpoint",
-  "code_challenge_methods_supported",
-  "token_endpoint_auth_methods_supported",
-  "resource",
-  "authorization_servers",
-];
-
-function differences(a: Members, b: Members): string[] {
-  return SHARED.filter((name) =>
-    JSON.stringify(a[name] ?? null) !== JSON.stringify(b[name] ?? null)
-  );
-}
-
-/** Finds documents about one identifier that differ. */
-function findDisagreement(
-  facts: IFacts,
-  of: "resourceDocuments" | "serverDocuments",
-  identifier: string,
-): ISighting | undefined {
-  const first = acceptedOf<AnyDocument>(facts[of]);
-  const members = first && membersOf(first);
-  if (!members) return undefined;
-  return findDocument(facts, (document) => {
-    const other = document.metadata && membersOf(document);
-    if (!other || other[identifier] !== members[identifier]) return undefined;
-    const names = differences(members, other);
-    return names.length > 0 &&
-      `This document differs from ${shown(first.url)} in ${list(names)}.`;
-  }, { of });
 }
 
 /** The findings about documents. */
@@ -201,16 +157,6 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     }, { hasSeverity: true }),
   },
   {
-    id: "documents_disagree", // GitHub
-    standard: "RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4",
-    operator: "Publish the same values at each URL.",
-    client: "This library uses the first document.",
-    find: (facts) => [
-      findDisagreement(facts, "resourceDocuments", "resource"),
-      findDisagreement(facts, "serverDocuments", "issuer"),
-    ],
-  },
-  {
     id: "named_metadata_missing", // row 5
     standard: "RFC 9728, section 5.1",
     operator: "Publish the metadata at the URL that the challenge names.",
@@ -229,15 +175,52 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     operator: "Publish metadata at the well-known URL of the resource.",
     client: "With this library: `authorizationServer`, if it is known.",
     find(facts) {
-      const { resourceDocuments, probe, challenge } = facts;
+      const { resourceDocuments, probe, challenge, appended, target } = facts;
       const [first] = resourceDocuments;
       const isMissing = probe.response !== undefined && !isOpen(facts) &&
         !challenge?.params.resource_metadata &&
         resourceDocuments.every((document) =>
           NOT_FOUND.includes(statusOf(document))
         );
-      return first && isMissing &&
-        { message: "The resource publishes no metadata.", url: first.url };
+      if (!first || appended || !(isMissing || isLost(facts))) return undefined;
+      const { url } = first;
+      if (!isLost(facts)) {
+        return { message: "The resource publishes no metadata.", url };
+      }
+      return {
+        message: "The resource publishes no metadata, so nothing names an " +
+          "authorization server. That it is " +
+          `${shown(target.origin)}, with /authorize, /token and /register, ` +
+          "would be a guess: there is no /authorize.",
+        url,
+        severity: "error",
+        client: "With this library: `serverMetadata`, from the manual of the " +
+          "API, and a `client` from its console. If the server publishes " +
+          "metadata, a program names it by `authorizationServer`.",
+        options: [{ name: "serverMetadata" }, { name: "client" }],
+      };
+    },
+  },
+  {
+    id: "metadata_at_appended_path", // row 5
+    standard: "RFC 9728, section 3.1",
+    operator:
+      "Insert the well-known path before the path of the resource, or " +
+      "name the URL in the challenge: `resource_metadata`.",
+    find(facts) {
+      const { appended, resourceDocuments: [first] } = facts;
+      if (!appended || !first) return undefined;
+      const [server] = [appended.json.authorization_servers].flat();
+      return {
+        message: `The metadata of the resource is at ${shown(appended.url)}. ` +
+          `Clients look for it at ${shown(first.url)}.`,
+        url: appended.url,
+        severity: isLost(facts) ? "error" : "warning",
+        client: "With this library: " +
+          (typeof server === "string"
+            ? `\`authorizationServer: "${shown(server)}"\`.`
+            : "`authorizationServer`, if it is known."),
+      };
     },
   },
 ];

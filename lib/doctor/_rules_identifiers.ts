@@ -9,9 +9,9 @@ import {
   type IFacts,
   isBlocked,
   isFound,
+  isLost,
   isMismatch,
   isNamed,
-  isOpen,
   membersOf,
   NOT_FOUND,
   shown,
@@ -70,10 +70,12 @@ function adviceOn(
 export const IDENTIFIER_RULES: readonly IRule[] = [
   {
     id: "resource_mismatch", // row 2
-    standard: "RFC 9728, section 3.3",
+    standard: "RFC 9728, sections 3.3 and 7.3",
     operator: "Publish the URL that clients use as `resource`.",
-    client: "Use the URL that the metadata names, if it is the same service; " +
-      "`trustedResources`, if you know that a gateway gives it another name.",
+    client: "A resource that claims to be another may be after tokens for " +
+      "that one. Use the URL that the metadata names, if it is the same " +
+      "service; `trustedResources`, only if you know that a gateway gives it " +
+      "another name.",
     shows: ["resource"],
     find(facts) {
       const { resourceDocuments, target } = facts;
@@ -98,8 +100,9 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     operator: "Publish the whole URL of the resource as `resource`.",
     client: "This library accepts it, unless `resourceMatch` is `exact`.",
     shows: ["resource"],
-    find({ resourceDocuments, target }) {
+    find({ resourceDocuments, target, options: { trustedResources } }) {
       const found = acceptedOf(resourceDocuments);
+      if (trustedResources?.[target.href] !== undefined) return undefined;
       const { resource = "" } = found?.metadata ?? {};
       const path = parseUrl(resource)?.pathname;
       const isOwn = path === target.pathname ||
@@ -108,26 +111,6 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         message: `The metadata is for "${shown(resource)}", ` +
           "which contains this URL.",
         url: found.url,
-      };
-    },
-  },
-  {
-    id: "not_at_well_known_url", // fastmcp
-    standard: "RFC 9728, section 3.1",
-    operator: "Publish the document at the well-known URL of the resource too.",
-    client: "This library requests the URL of the challenge first.",
-    find({ resourceDocuments, target, challenge }) {
-      const found = acceptedOf(resourceDocuments);
-      const [ofPath, ofOrigin] = resourceMetadataUrls(target);
-      const urls = [ofPath + target.search, ofOrigin];
-      const known = resourceDocuments.filter(({ url }) => urls.includes(url));
-      const [first] = known;
-      const isElsewhere = found?.url === challenge?.params.resource_metadata &&
-        !urls.includes(found?.url ?? "") && !known.some(membersOf);
-      return found && first && isElsewhere && {
-        message: "The metadata of the resource is only at the URL of the " +
-          "challenge, not at a well-known URL.",
-        url: first.url,
       };
     },
   },
@@ -176,8 +159,8 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
   },
   {
     id: "issuer_mismatch", // Atlassian
-    standard:
-      "RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3",
+    standard: "RFC 8414, sections 3.3 and 6.2; OpenID Connect Discovery 1.0, " +
+      "section 4.3; RFC 9700, section 4.4",
     operator: "Name the server by exactly the `issuer` that it publishes.",
     shows: ["issuer"],
     find(facts) {
@@ -238,21 +221,16 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     client:
       "With this library: `authorizationServer`, if another one is known.",
     find(facts) {
-      const { serverDocuments, issuer, assumed } = facts;
+      const { serverDocuments, issuer } = facts;
       const isMissing = isNamed(facts) && facts.failure !== undefined &&
         serverDocuments.length > 0 &&
         serverDocuments.every(({ error }) =>
           error?.code === "unexpected_status" &&
           NOT_FOUND.includes(error.status ?? 0)
         );
-      const isGone = assumed?.authorization.response?.status === 404 &&
-        !isOpen(facts);
-      return (isMissing || isGone) && {
-        message: `The authorization server ${shown(issuer)}` +
-          (isMissing
-            ? " publishes no metadata."
-            : ", the origin of the resource, publishes no metadata and has no " +
-              "/authorize."),
+      return isMissing && {
+        message: `The authorization server ${shown(issuer)} publishes no ` +
+          "metadata.",
         url: serverDocuments[0]?.url ?? issuer,
       };
     },
@@ -265,8 +243,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       "This library assumes the endpoints /authorize, /token and /register.",
     find(facts) {
       const { authorization } = facts.assumed ?? {};
-      return authorization && !isOpen(facts) &&
-        authorization.response?.status !== 404 && {
+      return authorization && !isLost(facts) && {
         message: "No metadata of a server is published, so its endpoints " +
           "are assumed.",
         url: authorization.url,
@@ -282,9 +259,9 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       "registered. Some servers respond so to everything but POST: " +
       "`--register` shows it.",
     find(facts) {
-      const { authorization, registration } = facts.assumed ?? {};
-      return registration && authorization?.response?.status !== 404 &&
-        !isOpen(facts) && !facts.registration && !isFound(registration) && {
+      const { registration } = facts.assumed ?? {};
+      return registration && !isLost(facts) && !facts.registration &&
+        !isFound(registration) && {
         message: "A GET finds no registration endpoint at the URL that is " +
           "assumed.",
         url: registration.url,

@@ -7,6 +7,7 @@ import {
   allDocuments,
   type IFacts,
   isAssumed,
+  isLost,
   isOpen,
   isPublished,
   severityAt,
@@ -20,13 +21,21 @@ import type { FindingSeverity } from "./diagnosis.ts";
 /** How far a clock may be off; many servers accept no more for DPoP proofs. */
 const MAX_SKEW_MS = 30_000;
 
+/** Returns for how long caches have kept a response (RFC 9111, section 5.1). */
+function ageMsOf({ response }: IExchange): number {
+  const age = response?.headers?.get("Age") ?? "";
+  return /^\d{1,9}$/.test(age) ? Number(age) * 1_000 : 0;
+}
+
 /**
- * Returns how far the clock of a host is ahead, by the response that agrees best: a
- * cache may have kept another one.
+ * Returns how far the clock of a host is ahead, by the response that agrees best: not
+ * every cache says for how long it has kept a response.
  */
 function skewOf(exchanges: readonly IExchange[]): number {
-  const all = exchanges.flatMap(({ at, ms = 0, response }) => {
-    const date = Date.parse(response?.headers?.get("Date") ?? "");
+  const all = exchanges.flatMap((exchange) => {
+    const { at, ms = 0, response } = exchange;
+    const date = Date.parse(response?.headers?.get("Date") ?? "") +
+      ageMsOf(exchange);
     if (Number.isNaN(date)) return [];
     return date > at + ms ? [date - at - ms] : [Math.min(0, date + 999 - at)];
   });
@@ -141,6 +150,18 @@ function hasServer(facts: IFacts): boolean {
   return facts.context !== undefined && !isAssumed(facts);
 }
 
+/**
+ * Checks whether an API may hide the resource from requests without a token: 404 as JSON
+ * is its own response, and the caller knows the server, or nothing is published.
+ */
+function mayBeHidden(facts: IFacts): boolean {
+  const { options: { serverMetadata }, probe: { response } } = facts;
+  const isJson = /\bjson\b/i.test(response?.headers.get("Content-Type") ?? "");
+  return statusUnlessOpen(facts) === 404 &&
+    (isKnown(facts) || serverMetadata !== undefined ||
+      (isJson && isLost(facts)));
+}
+
 const REQUIRED = {
   options: [{ name: "tokenRequired" as const, value: true }],
 };
@@ -201,7 +222,7 @@ export const REACH_RULES: readonly IRule[] = [
     about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);
-      return ((status === 404 && !isKnown(facts)) || status === 410) &&
+      return ((status === 404 && !mayBeHidden(facts)) || status === 410) &&
         `There is no resource at this URL: status ${status}.`;
     },
   },
@@ -221,22 +242,28 @@ export const REACH_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "no_401", // row 68
+    id: "no_401", // rows 68 and 93
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
     client: BEFORE,
     about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);
-      const isMissing = status === 404 && isKnown(facts);
+      const isHidden = mayBeHidden(facts);
       const isOther = status >= 400 && ![401, 404, 410].includes(status);
       // Other statuses are about the request rather than about its token.
-      const isForbidden = isMissing || (status === 403 && hasServer(facts));
-      return (isMissing || isOther) && {
-        message:
-          `The status without a token is ${status}, where clients wait for 401.`,
+      const isForbidden = status === 403 && (hasServer(facts) || isLost(facts));
+      // OAuth::Lite2 sends a challenge with 400.
+      const isChallenge = facts.challenges.length > 0 && status < 500;
+      const isTurned = facts.signIn?.call?.response?.ok === true;
+      return (isHidden || isOther) && {
+        message: `The status without a token is ${status}` +
+          (isHidden && !isKnown(facts)
+            ? ": there is nothing at this URL, or the API hides it."
+            : ", where clients wait for 401."),
         severity: status >= 500 ? "error" : "warning",
-        ...(isForbidden && REQUIRED),
+        ...(isHidden && { client: `Check the path of the URL. ${BEFORE}` }),
+        ...((isHidden || isForbidden || isChallenge || isTurned) && REQUIRED),
       };
     },
   },

@@ -2,6 +2,7 @@
 
 import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
+import { refusesToken } from "../session/_refused_token.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
 import {
   type IFacts,
@@ -25,6 +26,10 @@ function challengeOf({ signIn }: IFacts) {
   const value = signIn?.call?.response?.headers.get("WWW-Authenticate");
   return findChallenges(value ?? "")[0]?.params ?? {};
 }
+
+/** Checks whether the resource requires another sign-in (RFC 9470, section 3). */
+const isStepUp = (facts: IFacts) =>
+  challengeOf(facts).error === "insufficient_user_authentication";
 
 /** Checks whether the tokens of a sign-in are those of a client without credentials. */
 function isPublic({ signIn, options }: IFacts): boolean {
@@ -201,7 +206,7 @@ export const SESSION_RULES: readonly IRule[] = [
     at: "call",
     find(facts) {
       const { error, error_description: why } = challengeOf(facts);
-      return facts.signIn?.call?.response?.status === 401 &&
+      return facts.signIn?.call?.response?.status === 401 && !isStepUp(facts) &&
         "The resource refuses the token that was just issued" +
           (error
             ? `: ${shown([error, why].filter(Boolean).join(": "), 200)}.`
@@ -212,17 +217,24 @@ export const SESSION_RULES: readonly IRule[] = [
     id: "call_forbidden", // row 68
     standard: "RFC 6750, section 3.1; RFC 9470, section 3",
     operator:
-      "Name the required scopes in the challenge of the 403, or grant " +
-      "them at the sign-in.",
-    client: "This library signs in for the scopes that the challenge names.",
+      "Name what is required in the challenge, or grant it at the sign-in.",
+    client: "This library signs in once more for what the challenge names.",
     at: "call",
     find(facts) {
-      const { error, scope } = challengeOf(facts);
-      return facts.signIn?.call?.response?.status === 403 && {
-        message: "The resource responds to the token with status 403" +
+      const { error, scope, acr_values: acr, max_age: age } = challengeOf(
+        facts,
+      );
+      const { status } = facts.signIn?.call?.response ?? {};
+      const required = [
+        scope && shown(scope, 120),
+        acr && `acr_values ${shown(acr, 120)}`,
+        age && `max_age ${shown(age, 20)}`,
+      ].filter(Boolean).join(" and ");
+      return (status === 403 || (status === 401 && isStepUp(facts))) && {
+        message: `The resource responds to the token with status ${status}` +
           (error ? `, ${shown(error, 60)}` : ", and without a reason") +
-          (scope ? `: it requires ${shown(scope, 120)}` : "") + ".",
-        severity: scope ? "warning" : "error",
+          (required ? `: it requires ${required}` : "") + ".",
+        severity: required ? "warning" : "error",
       };
     },
   },
@@ -236,6 +248,23 @@ export const SESSION_RULES: readonly IRule[] = [
       const { status = 0 } = signIn?.call?.response ?? {};
       return status >= 500 &&
         `With the token, the status of the resource is ${status}.`;
+    },
+  },
+  {
+    id: "dead_access_token_error", // row 95
+    standard: "RFC 6750, section 3.1",
+    operator:
+      "Respond to an access token that is not valid with status 401 and " +
+      "`invalid_token`.",
+    client: "A session is stuck once its token has ended. With this library: " +
+      "`authorize({ fresh: true })`.",
+    at: "dead_call",
+    find({ signIn }) {
+      const { response } = signIn?.deadCall ?? {};
+      return response && !response.ok && response.status !== 429 &&
+        !refusesToken(response) &&
+        "The response to an access token that is not valid is status " +
+          `${response.status}.`;
     },
   },
   {

@@ -114,7 +114,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
   },
   {
     id: "authorization_denied", // LemonLDAP
-    severity: "info",
+    severity: "error",
     standard: "RFC 6749, section 4.1.2.1",
     operator: "Nothing, if the user has refused.",
     client: "Sign in again, and consent.",
@@ -127,7 +127,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
   {
     id: "authorization_response_issuer", // proxy of the MCP SDK
     severity: "error",
-    standard: "RFC 9207, sections 2 and 2.4",
+    standard: "RFC 9207, sections 2 and 2.4; RFC 9700, section 4.4",
     operator:
       "Send as `iss` the `issuer` of the metadata, not that of a server " +
       "behind it, or do not promise it.",
@@ -148,7 +148,23 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     },
   },
   {
+    id: "authorization_response_state", // a trial of 1.0.0-rc.1
+    severity: "error",
+    standard: "RFC 6749, sections 4.1.2 and 10.12; RFC 9700, section 4.7",
+    operator: "Return the `state` of the request in each authorization " +
+      "response, also with an error.",
+    client:
+      "Stop, and tell the operator. Without a `state`, a response may be " +
+      "that of another sign-in, or of another person.",
+    at: "authorization",
+    find: (facts) =>
+      failureAt(facts, "authorization") &&
+      facts.signIn?.callback?.has("state") === false &&
+      "The authorization response has no state.",
+  },
+  {
     id: "authorization_without_response", // fastmcp
+    severity: "error",
     standard: "RFC 6749, section 4.1.2",
     operator:
       "Redirect the user back, also with an error, unless the redirect " +
@@ -167,7 +183,6 @@ export const SIGN_IN_RULES: readonly IRule[] = [
             `${status}.`,
           at: "authorization_endpoint",
           url,
-          severity: "error",
         }
         : { message, at: "authorization", url };
     },

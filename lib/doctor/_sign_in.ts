@@ -15,6 +15,7 @@ import {
   type IFacts,
   isAssumed,
   type ISignInFacts,
+  isLost,
   isOpen,
 } from "./_facts.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
@@ -32,7 +33,8 @@ function isCode(signIn: DiagnoseSignIn): signIn is IDiagnoseCodeSignIn {
 
 /** Checks whether a sign-in can begin: there is a server, and a client for it. */
 function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
-  if (!facts.context || (isOpen(facts) && isAssumed(facts))) return false;
+  const isGuess = isLost(facts) || (isOpen(facts) && isAssumed(facts));
+  if (!facts.context || isGuess) return false;
   const kind = clientKindOf(facts);
   return signIn.client !== undefined || kind === "register" ||
     (kind === "client_metadata_document" &&

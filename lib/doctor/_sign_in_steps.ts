@@ -85,7 +85,8 @@ export function publicPartsOf(exchange: IExchange): {
     );
   const authorization = Object.entries(sent?.headers ?? {})
     .find(([field]) => /^authorization$/i.test(field))?.[1];
-  const parameters = name === "call" ? {} : sentMembersOf(exchange);
+  const isCall = STEPS[name].lane === "resource";
+  const parameters = isCall ? {} : sentMembersOf(exchange);
   const received = responseMembersOf(exchange);
   return {
     sent: {
@@ -140,10 +141,10 @@ export function describeSignIn(exchange: IExchange): string | undefined {
   if (error) return error;
   if (!response) return "no response";
   const { status } = response;
-  if (name === "call") {
-    return status === 401 || status === 403 || status >= 500 ? "refused" : word;
-  }
-  return status < 300 ? word : "refused";
+  if (status < 300) return word;
+  const isOther = STEPS[name].lane === "resource" &&
+    ![401, 403].includes(status);
+  return isOther ? "not accepted" : "refused";
 }
 
 /** Returns the failure of a flow at one of these steps. */
@@ -176,5 +177,6 @@ export function isExplained({ signIn, exchanges }: IFacts): boolean {
   const isBlocked = exchange?.response?.status === 403 && isPage(exchange);
   return isBlocked || needsDpop(signIn) || error.error === "access_denied" ||
     ["network_error", "timeout", "invalid_id_token"].includes(code) ||
-    (step === "authorization" && (!callback || code === "issuer_mismatch"));
+    (step === "authorization" &&
+      (!callback?.has("state") || code === "issuer_mismatch"));
 }

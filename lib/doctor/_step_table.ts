@@ -86,6 +86,15 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     purpose: "with the token",
     reads: "errors",
   },
+  dead_call: {
+    standard: "RFC 6750, section 3.1",
+    lane: "resource",
+    part: "With the token",
+    words: "accepted",
+    purpose: "spoiled token",
+    reads: "errors",
+    isExtra: true,
+  },
   refresh: {
     standard: "RFC 6749, section 6",
     lane: "server",

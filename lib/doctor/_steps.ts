@@ -103,6 +103,7 @@ function describe(facts: IFacts, exchange: IExchange): string {
     return response && isFound({ response }) ? "found" : "not found";
   }
   if (status >= 300 && status < 400) return "redirect";
+  if (url === facts.appended?.url) return "at wrong path";
   const isMissing = status === 404 || status === 410;
   const document = allDocuments(facts).find((one) =>
     one.exchange === exchange || parseUrl(one.url)?.href === url

@@ -1,53 +1,47 @@
 /** Gathers the facts of a diagnosis, by the library's own discovery and further requests. */
 
-import { requireStringMembers } from "../core/_arguments.ts";
-import { isSameIssuer } from "../core/_issuer.ts";
+import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
+import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
+import { isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { identifierOf } from "../discovery/_identifiers.ts";
-import {
-  discover,
-  type IAuthorizationContext,
-  type IDiscovery,
-} from "../discovery/discover.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import { completeMetadata } from "../discovery/unpublished_metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { type IContext, secretsIn } from "../http/_context.ts";
-import type { RequestPurpose } from "../http/request_options.ts";
 import { probeCors } from "./_cors.ts";
 import {
   acceptedOf,
   type IAssumed,
   type IFacts,
   type IProbe,
+  isAssumed,
   type ISignInFacts,
+  isLost,
   isMismatch,
+  membersOf,
   type ResourceDocument,
   type ServerDocument,
 } from "./_facts.ts";
-import type {
-  DiagnosisStepName,
-  IDiagnoseOptions,
-  IDiagnosisOption,
-} from "./diagnosis.ts";
-import { attempt, type ISurvey, PING, probe, trialOf } from "./_probe.ts";
-import { readResource, readServer } from "./_read_documents.ts";
+import type { IDiagnoseOptions, IDiagnosisOption } from "./diagnosis.ts";
+import { discoverWith } from "./_discovery.ts";
+import { type ISurvey, PING, probe } from "./_probe.ts";
 import { Recorder } from "./_recorder.ts";
 import { register } from "./_registration.ts";
 import { seal } from "./_seal.ts";
 import { signIn } from "./_sign_in.ts";
 
-/** The statuses of a GET that say nothing about a POST. */
-const UNDECIDED = [400, 404, 405, 406];
-
 /**
- * Checks whether a response without a challenge leaves open what a POST would receive.
- * A page is what a person sees who opens the URL of an MCP server.
+ * Checks whether a response without a challenge leaves open what a POST would receive: a
+ * redirect, an error other than 401 and 429, and a page, which a person sees who opens
+ * the URL of an MCP server.
  */
 function isUndecided({ response }: IProbe): boolean {
   const { status = 0, ok = false, headers } = response ?? {};
   if (headers?.get("WWW-Authenticate")) return false;
-  return UNDECIDED.includes(status) ||
+  return (status >= 300 && ![401, 429].includes(status)) ||
     (ok && /\bhtml\b/i.test(headers?.get("Content-Type") ?? ""));
 }
 
@@ -82,46 +76,6 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
   return isAnswer ? second : first;
 }
 
-/** Runs the library's own discovery, with a record of its requests. */
-async function runDiscovery(
-  survey: ISurvey,
-  headers: { get(name: string): string | null } | undefined,
-  authorizationServer: string | URL | undefined,
-): Promise<IAuthorizationContext> {
-  const { target, options, recorder } = survey;
-  let name: RequestPurpose = "resource_metadata";
-  const { allowUrl = () => true } = survey.transport;
-  // If the target is an authorization server, its responses are recorded already.
-  const fetch = recorder.fetchFor(() => name as DiagnosisStepName, {
-    repeats: true,
-  });
-  const discovery = {
-    challenge: headers && { headers },
-    sameOriginHeaders: options.headers,
-    additionalHeaders: options.additionalHeaders,
-    resourceMatch: options.resourceMatch,
-    trustedResources: options.trustedResources,
-    authorizationServer,
-    serverMetadata: undefined,
-    selectAuthorizationServer: undefined,
-    trustedIssuers: options.trustedIssuers,
-    preferredServerMetadataUrl: options.preferredServerMetadataUrl,
-    // As flows do.
-    offlineAccess: options.offlineAccess ?? true,
-  } satisfies Record<keyof IDiscovery, unknown>;
-  return await discover(
-    {
-      ...trialOf(survey, fetch),
-      allowUrl(url, purpose) {
-        name = purpose;
-        return allowUrl(url, purpose);
-      },
-    },
-    target,
-    discovery,
-  );
-}
-
 /** Selects the best document: the first accepted one, or the first JSON object. */
 function bestOf(
   documents: readonly (ResourceDocument | ServerDocument)[],
@@ -137,16 +91,38 @@ function serversIn(resource: Members | undefined): string[] {
     .filter((server) => typeof server === "string");
 }
 
+/**
+ * Requests the URL of the resource with the well-known path appended, where metadata is
+ * published by mistake.
+ */
+async function readAppended(survey: ISurvey): Promise<IFacts["appended"]> {
+  const { target, options, recorder } = survey;
+  const path = withoutSlash(target.pathname);
+  if (path === "" || !recorder.isAlive(target.href)) return undefined;
+  const accept = { Accept: "application/json" };
+  const { url, response } = await probe(survey, {
+    name: "resource_metadata",
+    purpose: "resource_metadata",
+    url: target.origin + path + AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,
+    headers: mergeHeaders(accept, options.headers),
+    isExtra: true,
+  });
+  const { ok = false, json } = response ?? {};
+  return ok && isMembers(json) && typeof json.resource === "string"
+    ? { url, json }
+    : undefined;
+}
+
 /** Requests the endpoints that a client would have to assume. */
 async function probeAssumed(
   survey: ISurvey,
   context: IAuthorizationContext | undefined,
 ): Promise<IAssumed | undefined> {
-  const { serverMetadataUrl, serverMetadata } = context ?? {};
-  const { authorization_endpoint, registration_endpoint } = serverMetadata ??
-    {};
+  const { authorization_endpoint, registration_endpoint } =
+    context?.serverMetadata ?? {};
   if (
-    serverMetadataUrl !== undefined || authorization_endpoint === undefined ||
+    !context || !isAssumed({ context }) ||
+    authorization_endpoint === undefined ||
     registration_endpoint === undefined
   ) {
     return undefined;
@@ -178,36 +154,36 @@ function publishesServer(
   });
 }
 
-/** Gathers facts, by requests or from earlier responses. */
-async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
-  const { target, options, recorder, isReplay } = survey;
-  const { authorizationServer } = options;
+/** Gathers facts; `earlier` has those that need requests of their own. */
+async function gather(
+  survey: ISurvey,
+  probe: IProbe,
+  earlier?: IFacts,
+): Promise<IFacts> {
+  const { target, options, recorder } = survey;
+  const { authorizationServer, serverMetadata } = options;
+  const isNamed = (authorizationServer ?? serverMetadata) !== undefined;
   const { headers } = probe.response ?? {};
   const challengeHeader = headers?.get("WWW-Authenticate") ?? "";
   const challenges = findChallenges(challengeHeader);
   const challenge = challenges.find(({ params }) => params.resource_metadata) ??
     challenges[0];
-  const discovered = await attempt(
-    survey,
-    () => runDiscovery(survey, headers, authorizationServer),
-  );
-  const published = authorizationServer === undefined
-    ? await readResource(survey, challenge?.params.resource_metadata)
-    : [];
-
-  const isResource = authorizationServer !== undefined ||
-    probe.response?.status === 401 || challenges.length > 0 ||
-    published.some(({ json }) => isMembers(json)) || target.search !== "";
+  const asResource = await discoverWith(survey, headers, authorizationServer);
+  const hasMetadata = asResource.resourceDocuments.some(membersOf);
+  const isResource = isNamed || hasMetadata || challenges.length > 0 ||
+    probe.response?.status === 401 || target.search !== "";
   const own = identifierOf(target);
-  const isServer = !isResource &&
-    publishesServer(target, await readServer(survey, own));
-  const { result: context, error: failure } = isServer
-    ? await attempt(survey, () => runDiscovery(survey, undefined, own))
-    : discovered;
+  const asServer = isResource || !recorder.isAlive(own)
+    ? undefined
+    : await discoverWith(survey, undefined, own);
+  const isServer = asServer !== undefined &&
+    publishesServer(target, asServer.serverDocuments);
+  const { context, failure, resourceDocuments, serverDocuments: read } =
+    isServer ? { ...asServer, resourceDocuments: [] } : asResource;
 
-  const resourceDocuments = isServer ? [] : published;
-  const resource = bestOf(resourceDocuments);
-  const servers = serversIn(resource);
+  // Discovery uses what an accepted document names, and else the origin.
+  const accepted = acceptedOf(resourceDocuments);
+  const servers = serversIn(accepted && membersOf(accepted));
   // The discovery uses the next server if the first does not respond.
   const used = servers.find((server) =>
     isSameIssuer(server, context?.issuer ?? "")
@@ -217,7 +193,14 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
     : authorizationServer === undefined
     ? used ?? servers[0] ?? target.origin
     : String(authorizationServer);
-  const serverDocuments = await readServer(survey, issuer);
+  // Of two servers that do not respond, the findings are about one.
+  const serverDocuments = read.filter(({ url }) =>
+    parseUrl(url)?.origin === parseUrl(issuer)?.origin
+  );
+  // Without a response, there is no further request to this host.
+  const assumed = probe.response?.ok ?? true
+    ? undefined
+    : earlier?.assumed ?? await probeAssumed(survey, context);
   return {
     target,
     options,
@@ -229,21 +212,28 @@ async function gather(survey: ISurvey, probe: IProbe): Promise<IFacts> {
     ...(context && { context }),
     ...(failure && { failure }),
     resourceDocuments,
-    resource,
+    resource: bestOf(resourceDocuments),
+    appended: earlier || isNamed || isServer || hasMetadata
+      ? earlier?.appended
+      : await readAppended(survey),
     servers,
     issuer,
     serverDocuments,
-    server: bestOf(serverDocuments),
-    assumed: probe.response?.ok
-      ? undefined
-      : await probeAssumed(survey, context),
-    corsProbes: isReplay || !options.browser
-      ? []
-      : await probeCors(survey, context, isServer ? undefined : probe, [
+    server: serverMetadata
+      ? { ...context?.serverMetadata }
+      : bestOf(serverDocuments),
+    assumed,
+    corsProbes: earlier?.corsProbes.length
+      ? earlier.corsProbes
+      : options.browser && !recorder.isReplay
+      ? await probeCors(survey, context, isServer ? undefined : probe, [
         acceptedOf(resourceDocuments),
         acceptedOf(serverDocuments),
-      ]),
-    registration: isReplay ? undefined : await register(survey, context),
+      ])
+      : [],
+    registration: earlier || isLost({ assumed })
+      ? undefined
+      : await register(survey, context),
     exchanges: recorder.exchanges,
   };
 }
@@ -257,7 +247,7 @@ export type Remedies = Pick<
 /** The facts of a diagnosis, and functions that continue with them. */
 export interface ISurveyResult {
   readonly facts: IFacts;
-  /** Returns the facts that result from the same responses with more options. */
+  /** Returns the facts that result with more options; each URL is requested once. */
   readonly retry: (remedies: Remedies) => Promise<IFacts>;
   /** Signs a user in, with the facts and the options by which a client continues. */
   readonly signIn: (
@@ -266,11 +256,23 @@ export interface ISurveyResult {
   ) => Promise<ISignInFacts | undefined>;
 }
 
-/** Throws if an option is not an object of strings. */
-export function requireStrings(
-  { headers, additionalHeaders, trustedIssuers, trustedResources }:
-    IDiagnoseOptions,
+/** Throws if an option of discovery is not valid. */
+export function requireOptions(
+  {
+    headers,
+    additionalHeaders,
+    authorizationServer,
+    serverMetadata,
+    trustedIssuers,
+    trustedResources,
+  }: IDiagnoseOptions,
 ): void {
+  requireArgument(
+    (serverMetadata && authorizationServer) === undefined,
+    "authorizationServer",
+    "absent beside serverMetadata",
+  );
+  if (serverMetadata) completeMetadata(serverMetadata);
   requireStringMembers("headers", headers);
   requireStringMembers("additionalHeaders", additionalHeaders);
   requireStringMembers("trustedIssuers", trustedIssuers);
@@ -305,7 +307,6 @@ export async function takeSurvey(
     transport,
     recorder,
     rules,
-    isReplay: false,
   };
   const probe = await probeResource(survey);
   const facts = await gather(survey, probe);
@@ -323,15 +324,18 @@ export async function takeSurvey(
       ),
     retry(remedies) {
       const changed = { ...options, ...remedies };
-      return gather({
-        ...survey,
-        options: changed,
-        rules: { ...rules, allowHttp: changed.allowHttp },
-        // No request is made, so that the caller need not be asked.
-        transport: { ...transport, allowUrl: undefined },
-        recorder: recorder.replay(),
-        isReplay: true,
-      }, probe);
+      // What an option of its caller alone allows is not requested.
+      const isRisky = changed.allowHttp !== options.allowHttp;
+      return gather(
+        {
+          ...survey,
+          options: changed,
+          rules: { ...rules, allowHttp: changed.allowHttp },
+          recorder: isRisky ? recorder.replay() : recorder,
+        },
+        probe,
+        facts,
+      );
     },
   };
 }

@@ -11,6 +11,7 @@ import type { IFacts, IProbe, ISignInFacts } from "./_facts.ts";
 import {
   attempt,
   INITIALIZE,
+  type IProbeRequest,
   isJsonRpc,
   type ISurvey,
   PING,
@@ -24,7 +25,7 @@ async function send(
   survey: ISurvey,
   { token: { access_token: accessToken } }: ISession,
   { context: { dpop } }: ISignInRequests,
-  body: string | undefined,
+  { name, body }: Pick<IProbeRequest, "name" | "body">,
 ): Promise<IProbe> {
   const { target, options } = survey;
   const url = target.href;
@@ -38,7 +39,7 @@ async function send(
       ? await dpop.createHeaders({ method, url, accessToken })
       : { Authorization: `Bearer ${accessToken}` };
     return await probe(survey, {
-      name: "call",
+      name,
       purpose: "resource",
       url,
       headers: mergeHeaders(
@@ -68,12 +69,34 @@ async function call(
   session: ISession,
   requests: ISignInRequests,
 ): Promise<IProbe> {
+  const name = "call";
   const body = method === "POST" ? PING : undefined;
-  const first = await send(survey, session, requests, body);
-  const { text } = lastOf(survey.recorder.exchanges, "call") ?? {};
+  const first = await send(survey, session, requests, { name, body });
+  const { text } = lastOf(survey.recorder.exchanges, name) ?? {};
   return first.response?.status === 401 && isJsonRpc(text)
-    ? await send(survey, session, requests, INITIALIZE)
+    ? await send(survey, session, requests, { name, body: INITIALIZE })
     : first;
+}
+
+/** Changes a token so that it cannot be valid, nor its signature if it has one. */
+function spoiled(token: string): string {
+  const at = Math.floor((token.lastIndexOf(".") + 1 + token.length) / 2);
+  return token.slice(0, at) + (token[at] === "A" ? "B" : "A") +
+    token.slice(at + 1);
+}
+
+/** Requests the resource with a token that cannot be valid, if it accepts the other. */
+async function callInVain(
+  survey: ISurvey,
+  { call }: ISignInFacts,
+  { token, ...session }: ISession,
+  requests: ISignInRequests,
+): Promise<IProbe | undefined> {
+  if (!call?.response?.ok) return undefined;
+  const access_token = spoiled(token.access_token);
+  const dead = { ...session, token: { ...token, access_token } };
+  const body = call.method === "POST" ? PING : undefined;
+  return await send(survey, dead, requests, { name: "dead_call", body });
 }
 
 /** Refreshes a session, as a step. */
@@ -123,6 +146,8 @@ export async function useSession(
   try {
     if (!facts.isServer) {
       record.call = await call(survey, facts, first, requests);
+      const deadCall = await callInVain(survey, record, first, requests);
+      if (deadCall) record.deadCall = deadCall;
     }
     const { refresh_token: oldToken } = first.token;
     if (oldToken) {

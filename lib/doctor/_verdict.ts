@@ -6,6 +6,7 @@ import {
   type IFacts,
   type IRegistration,
   isAssumed,
+  isLost,
   isOpen,
   isStillValid,
   shown,
@@ -19,6 +20,15 @@ import type {
 /** Checks whether a client without any options stops. */
 export function isError({ severity }: IFinding): boolean {
   return severity === "error";
+}
+
+/**
+ * Checks whether a client stops, unless it has an option whose value is not known here:
+ * its caller has that.
+ */
+export function isStopping({ severity, options }: IFinding): boolean {
+  return severity === "error" &&
+    !options?.every(({ value }) => value === undefined);
 }
 
 /** The options that name a client. */
@@ -70,7 +80,11 @@ function signInWords(
   if (!signIn?.session) return [];
   const { call, refresh, revocation } = signIn;
   const uses = [
-    ...(isServer || !call?.response ? [] : ["the resource accepts the token"]),
+    ...(isServer || !call?.response ? [] : [
+      call.response.ok
+        ? "the resource accepts the token"
+        : `the resource responds to the token with ${call.response.status}`,
+    ]),
     ...(refresh?.session ? ["the refresh succeeds"] : []),
   ];
   const issuer = shown(context?.issuer);
@@ -87,14 +101,14 @@ function signInWords(
 
 /** Returns the endpoints that a sign-in uses and the diagnosis did not. */
 export function notTriedOf(facts: IFacts): string[] | undefined {
-  const { context, registration } = facts;
+  const { context, registration, signIn } = facts;
   if (!context || (isOpen(facts) && isAssumed(facts))) return undefined;
   const server = context.serverMetadata;
   const isPushed = server.require_pushed_authorization_requests === true;
   const hasCodeFlow = Boolean(server.authorization_endpoint);
   const used = {
     registration_endpoint: clientKindOf(facts) === "register" &&
-      !registration,
+      !registration && !signIn?.isClientGiven,
     pushed_authorization_request_endpoint: isPushed,
     authorization_endpoint: hasCodeFlow,
     device_authorization_endpoint: !hasCodeFlow &&
@@ -139,6 +153,25 @@ export function describeOption({ name, value }: IDiagnosisOption): string {
   return `\`${name}: ${text}\``;
 }
 
+/**
+ * Options that decide who receives codes and tokens. A person sets them who has read the
+ * findings: none is proposed with its value, or in a command.
+ */
+const DECISIONS: readonly string[] = [
+  "allowHttp",
+  "trustedIssuers",
+  "trustedResources",
+];
+
+/** Checks whether a person decides on an option. */
+export const isDecision = ({ name }: IDiagnosisOption): boolean =>
+  DECISIONS.includes(name);
+
+/** Writes an option as a proposal. */
+export function proposalOf(option: IDiagnosisOption): string {
+  return isDecision(option) ? `\`${option.name}\`` : describeOption(option);
+}
+
 function joined(parts: readonly string[]): string {
   const last = parts.at(-1) ?? "";
   return parts.length > 1
@@ -154,11 +187,10 @@ function outlook(
 ): string {
   const { context, registration, target } = facts;
   const issuer = shown(context?.issuer);
-  const words = options.filter(({ name }) => name !== "client").map(
-    describeOption,
-  );
+  const words = options.filter(({ name }) => name !== "client").map(proposalOf);
   if (words.length < options.length) {
-    words.push(`a \`client\` that the operator of ${issuer} has registered`);
+    const operator = `the operator of ${isLost(facts) ? "the API" : issuer}`;
+    words.push(`a \`client\` that ${operator} has registered`);
   }
   const { method } = facts.probe;
   const open = context && !isAssumed(facts)
@@ -172,6 +204,7 @@ function outlook(
     case "needs_client":
     case "needs_option":
       return (isOpen(facts) ? `${open} ` : "") +
+        (isLost(facts) ? "Nothing names an authorization server. " : "") +
         `This library continues with ${joined(words)}.`;
   }
   if (facts.signIn?.session) return "";

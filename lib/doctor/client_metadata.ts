@@ -19,7 +19,7 @@ import {
   DOCUMENT_RESPONSE_RULES,
 } from "./_rules_client_metadata.ts";
 import { seal, secretsIn } from "./_seal.ts";
-import { type ISurveyResult, requireStrings, takeSurvey } from "./_survey.ts";
+import { type ISurveyResult, requireOptions, takeSurvey } from "./_survey.ts";
 import {
   FindingSeverity,
   type IDiagnoseOptions,
@@ -139,7 +139,7 @@ export async function diagnoseClientMetadata(
   const transport = transportOf(options);
   const given = options ?? {};
   const document = new URL(requireHttpUrl("url", url));
-  requireStrings(given);
+  requireOptions(given);
   document.hash = "";
   const target = given.target === undefined
     ? undefined

@@ -9,7 +9,7 @@ import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
 import { hiddenParts } from "./_cors.ts";
-import { allDocuments, clientKindOf, type IFacts, isUsed } from "./_facts.ts";
+import { clientKindOf, type IFacts } from "./_facts.ts";
 import { apply, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
 import { DOCUMENT_RULES } from "./_rules_documents.ts";
@@ -29,11 +29,12 @@ import { stepsOf } from "./_steps.ts";
 import {
   type ISurveyResult,
   type Remedies,
-  requireStrings,
+  requireOptions,
   takeSurvey,
 } from "./_survey.ts";
 import {
   isError,
+  isStopping,
   notTriedOf,
   optionsOf,
   summaryOf,
@@ -60,39 +61,38 @@ const RULES: readonly IRule[] = [
 
 const SEVERITIES = ["error", "warning", "info"] as const;
 
-function findingsOf(facts: IFacts): IFinding[] {
-  const found = RULES.filter(({ isFallback }) => !isFallback)
-    .flatMap((rule) => apply(rule, facts));
-  const fallbacks = RULES.filter(({ isFallback }) => isFallback)
-    .flatMap((rule) => apply(rule, facts));
-  const all = [...found, ...(found.some(isError) ? [] : fallbacks)];
-  // Errors that no option lifts come first.
+/** Sorts findings by severity; errors that no option lifts come first. */
+function sorted(findings: readonly IFinding[]): IFinding[] {
   const rank = ({ severity, options }: IFinding) =>
     severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
-  return all.sort((a, b) => rank(a) - rank(b));
+  return [...findings].sort((a, b) => rank(a) - rank(b));
+}
+
+function findingsOf(facts: IFacts): IFinding[] {
+  const findingsBy = (rules: readonly IRule[]) =>
+    rules.flatMap((rule) => apply(rule, facts));
+  const found = findingsBy(RULES.filter(({ isFallback }) => !isFallback));
+  if (found.some(isError)) return sorted(found);
+  return sorted([
+    ...found,
+    ...findingsBy(RULES.filter(({ isFallback }) => isFallback)),
+  ]);
 }
 
 /**
- * Returns findings of a server that a client can use: what is wrong at a URL that no
- * client requests is worth knowing there, and no more.
+ * Adds findings that appear with options of a client. Without a request, discovery may
+ * fail then for that reason alone.
  */
-function softened(
-  facts: IFacts,
+function joined(
   findings: readonly IFinding[],
+  later: readonly IFinding[],
 ): IFinding[] {
-  const unused = new Set(
-    allDocuments(facts).filter((one) => !isUsed(facts, one)).map(({ url }) =>
-      url
-    ),
+  const keyOf = ({ id, url }: IFinding) => `${id} ${url}`;
+  const known = findings.map(keyOf);
+  const further = later.filter((one) =>
+    !known.includes(keyOf(one)) && one.id !== "discovery_failed"
   );
-  const [before, after] = [[], []] as [IFinding[], IFinding[]];
-  for (const finding of findings) {
-    const isSoft = finding.severity === "warning" &&
-      unused.has(finding.url ?? "");
-    if (isSoft) after.push({ ...finding, severity: "info" });
-    else (finding.severity === "info" ? after : before).push(finding);
-  }
-  return [...before, ...after];
+  return sorted([...findings, ...further]);
 }
 
 /** Returns whether authorization responses name their issuer. */
@@ -153,31 +153,33 @@ interface IPrognosis {
 }
 
 /**
- * Reads the responses once more, with the options of the errors: one error can hide
- * another one, which has an option of its own.
+ * Runs discovery once more, with the options of the errors: one error can hide another
+ * one, which has an option of its own.
  */
 async function prognosisOf(
   { facts, retry }: ISurveyResult,
 ): Promise<IPrognosis> {
-  const findings = findingsOf(facts);
+  let findings = findingsOf(facts);
   const own = findings.filter(isError).filter(({ options }) => !options);
-  const none = { facts, findings, errors: own, options: [] };
-  if (own.length > 0) return none;
+  if (own.length > 0) return { facts, findings, errors: own, options: [] };
   let options = optionsOf(facts, findings);
-  if (!findings.some(isError)) return { ...none, options };
+  if (!findings.some(isStopping)) {
+    return { facts, findings, errors: [], options };
+  }
   for (let tries = 0; tries < 3; tries++) {
     const later = await retry(remediesOf(facts.options, options));
     const left = findingsOf(later);
-    const errors = left.filter(isError);
     const known = options.length;
+    findings = joined(findings, left);
     options = optionsOf(later, left, options);
-    if (errors.length === 0) {
+    if (!left.some(isStopping)) {
       const { registration } = facts;
-      return { facts: { ...later, registration }, findings, errors, options };
+      const helped = { ...later, registration };
+      return { facts: helped, findings, errors: [], options };
     }
     if (options.length === known) break;
   }
-  return { ...none, errors: findings.filter(isError) };
+  return { facts, findings, errors: findings.filter(isError), options: [] };
 }
 
 /** Signs a user in if no error stops a client before, and adds the findings. */
@@ -201,7 +203,7 @@ async function withSignIn(
   const errors = found.filter(isError).filter(({ options }) => !options);
   return {
     facts,
-    findings: findingsOf({ ...first, ...further }),
+    findings: joined(findingsOf({ ...first, ...further }), found),
     errors,
     options: errors.length > 0
       ? []
@@ -214,9 +216,9 @@ async function withSignIn(
  * token, runs {@linkcode discoverAuthorization}, and lists what the standards, or
  * other clients, object to.
  *
- * In addition to the requests of discovery, it requests the remaining well-known URLs;
- * with `browser`, it also makes preflight requests as a web page does. If the resource responds to `GET`
- * with 400, 404, 405, 406 or a page, and without a challenge, it receives one `POST`
+ * Documents are those that discovery requests. With `browser`, it also makes preflight
+ * requests as a web page does. If the resource responds to `GET` with a redirect, an error
+ * other than 401 and 429, or a page, and without a challenge, it receives one `POST`
  * without `options.headers`: a `ping` of the Model Context Protocol, which has no effect
  * on a server of that protocol. Without `options.register` and `options.signIn`, all other requests are `GET`
  * and `OPTIONS`.
@@ -228,9 +230,9 @@ async function withSignIn(
  *
  * A finding of severity `error` stops a client that sets no options; there is one
  * whenever discovery fails, unless the resource publishes nothing and requires no token.
- * Where an error names options, the responses are read once more with them, without a
- * request. If nothing else stops a client then, the verdict is `needs_option` in place
- * of `broken`.
+ * Where an error names options, discovery runs once more with them, and requests what it
+ * has not read before; nothing with `allowHttp`, which only the caller sets. If nothing
+ * else stops a client then, the verdict is `needs_option` in place of `broken`.
  *
  * A target that is not a resource is diagnosed as an authorization server if its own
  * well-known URLs have the metadata of one.
@@ -239,7 +241,7 @@ async function withSignIn(
  * `resource` and `dpop` are then set where the verdict names them; `trustedIssuers` only
  * if all endpoints are on the origin of the claimed issuer, and `signIn.client` is not
  * that of another one; `allowHttp` and `trustedResources` never. The caller can set
- * these three; without them, the sign-in is not tried. The token is used for a call, a refresh and a second refresh that has
+ * these three; without them, the sign-in is not tried. The token is used for a call and a refresh, changed for a call and a refresh that have
  * to fail, and revoked: also if `signal` aborts. The call is the request that was made
  * without the token; a server of the Model Context Protocol that requires a session for it
  * receives `initialize` as well. A client that was registered is deleted where the server
@@ -282,7 +284,7 @@ export async function diagnose(
   const transport = transportOf(options);
   const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
-  requireStrings(given);
+  requireOptions(given);
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";
   requireSignIn(given.signIn);
@@ -329,8 +331,19 @@ export async function diagnose(
     ...(facts.signIn && {
       signIn: describeSignIn(facts.signIn, facts.registration !== undefined),
     }),
-    steps: stepsOf({ ...survey.facts, registration: facts.registration }),
-    findings: errors.length === 0 ? softened(facts, findings) : [...findings],
+    steps: stepsOf({
+      ...facts,
+      // What a client without options makes of a document comes first.
+      resourceDocuments: [
+        ...survey.facts.resourceDocuments,
+        ...facts.resourceDocuments,
+      ],
+      serverDocuments: [
+        ...survey.facts.serverDocuments,
+        ...facts.serverDocuments,
+      ],
+    }),
+    findings: [...findings],
   };
   return seal(diagnosis, secrets);
 }

@@ -56,6 +56,8 @@ export const DiagnosisOptionName = {
   Dpop: "dpop",
   /** Of the flows: whether the `resource` parameter is sent. */
   Resource: "resource",
+  /** Of `createAuthorizedFetch`: metadata of a server that publishes none. */
+  ServerMetadata: "serverMetadata",
   /** Of `createAuthorizedFetch`: a token before the first request, as no 401 follows. */
   TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may have. */
@@ -126,6 +128,8 @@ export const DiagnosisStepName = {
   Token: "token",
   /** The request to the resource with the token. */
   Call: "call",
+  /** The same with an access token that cannot be valid. */
+  DeadCall: "dead_call",
   /** A token request with the refresh token. */
   Refresh: "refresh",
   /** The revocation of a token. */

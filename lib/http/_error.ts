@@ -56,8 +56,8 @@ export function unusedUrl(
   refusedUrl: unknown,
   expected: string,
 ): IMessage {
-  const problem = literal(`${name} is not used: expected ${expected}`);
-  return words`${problem}, got ${{ refusedUrl }}`;
+  const problem = literal(`${name} must be ${expected}`);
+  return words`Refusing ${{ refusedUrl }}: ${problem}`;
 }
 
 function shown(one: Quoted, secrets: readonly string[]): string {

@@ -103,21 +103,27 @@ export function dateOf(headers: IResponse["headers"]): number | undefined {
   return Number.isNaN(time) ? undefined : time / 1000;
 }
 
+/** The delay of a timer that is much longer overflows, so that it fires at once. */
+const DAY_SECONDS = 86_400;
+
 /**
- * Returns seconds from `Retry-After` (RFC 9110, section 10.2.3). A date is compared with
- * the `Date` of the response, as the clock of this machine may be another one.
+ * Returns seconds from `Retry-After` (RFC 9110, section 10.2.3), a day at most. A date is
+ * compared with the `Date` of the response, as the clock of this machine may be another
+ * one.
  */
 function retryAfterOf(
   headers: IResponse["headers"],
   now: () => number,
 ): number | undefined {
   const value = headers.get("Retry-After") ?? "";
-  if (/^\d{1,9}$/.test(value)) return Number(value);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), DAY_SECONDS);
   if (!/ \d\d:\d\d:\d\d/.test(value)) return undefined;
   // The asctime form has no time zone, and is in UTC like the others.
   const time = Date.parse(value.replace(/( GMT)?$/, " GMT"));
   const seconds = Math.ceil(time / 1000 - (dateOf(headers) ?? now() / 1000));
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  return Number.isNaN(seconds)
+    ? undefined
+    : Math.min(Math.max(0, seconds), DAY_SECONDS);
 }
 
 /** Creates an error about a response. */

@@ -6,11 +6,20 @@
  * not known to have died. A process acquires a lock that is free or stale when it
  * creates the file with the next number, which succeeds for only one process. So no
  * file is removed to break a lock, and no process can remove the lock of another one.
- * To release the lock, the holder sets the time of the file to 1983. The file with the
- * highest number is never removed, as numbers would then start again.
+ * To release the lock, the holder sets the time of the file to 1983, or removes the
+ * directory with it, after a sign-out. Numbers then start again: so a process looks at
+ * the former file once more after it has created its own, and knows that by its content.
  */
 
-import { link, lstat, readdir, utimes, writeFile } from "node:fs/promises";
+import {
+  link,
+  lstat,
+  readdir,
+  readFile,
+  rmdir,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { OAuthClientError } from "../core/errors.ts";
 import { createCrashCheck, type ILease } from "../stores/_lease.ts";
@@ -79,9 +88,8 @@ export async function lockHolderOf(
   }
 }
 
-/** Creates the directory. A symbolic link could lead to files of another program. */
-async function createDirectory(directory: string): Promise<void> {
-  await makeDirectory(directory);
+/** Fails for a symbolic link, which could lead to files of another program. */
+async function requireDirectory(directory: string): Promise<void> {
   if ((await lstat(directory)).isSymbolicLink()) {
     const message =
       `Lock directory ${directory} is a symbolic link, which is ` +
@@ -117,12 +125,21 @@ async function createFile(path: string, content: string): Promise<boolean> {
   }
 }
 
-/** Returns a lease by files in this directory, which is created. */
-export function lockDirectoryLease(directory: string): ILease {
+/**
+ * Returns a lease by files in this directory, which is created.
+ *
+ * @param isUnneeded Whether the directory is removed when the lock is released.
+ */
+export function lockDirectoryLease(
+  directory: string,
+  isUnneeded: () => boolean = () => false,
+): ILease {
   const pathOf = (number: number) => join(directory, String(number));
   const hasCrashed = createCrashCheck();
+  const id = crypto.randomUUID();
   /** The file that this lease has created, until another process holds the lock. */
   let held: string | undefined;
+  let content = "";
   let self: Promise<ILockHolder> | undefined;
 
   /** Checks whether the process that created a file holds the lock. */
@@ -137,44 +154,64 @@ export function lockDirectoryLease(directory: string): ILease {
 
   /** Creates the file with the next number; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
-    const holder = await (self ??= thisProcess());
-    if (!await createFile(path, JSON.stringify(holder))) return false;
+    content = JSON.stringify({ ...await (self ??= thisProcess()), id });
+    if (!await createFile(path, content)) return false;
     held = path;
     const numbers = numbersOf(await readdir(directory));
     // If this process was slow, others may have created and removed the same number
     // before. Then there is a higher number, and the former file has been removed, as
-    // files are removed in ascending order. Both are checked, as the listing of a
-    // directory that changes may be incomplete.
-    const isFirst = last === 0 || numbers.includes(last);
+    // files are removed in ascending order, or belongs to a new directory. Both are
+    // checked, as the listing of a directory that changes may be incomplete.
+    const isFirst = last === 0 || !await isHeld(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
     await files.rm(path, { force: true });
     held = undefined;
     return false;
   };
 
+  /** Acquires the lock in the directory, which exists; returns whether it did. */
+  const acquireIn = async (): Promise<boolean> => {
+    const names = await readdir(directory);
+    const numbers = numbersOf(names);
+    const last = numbers.at(-1) ?? 0;
+    if (last > 0 && await isHeld(last)) return false;
+    if (!await create(last, pathOf(last + 1))) return false;
+    try {
+      const unused = names.filter((name) => TEMPORARY.test(name));
+      for (const name of [...numbers.map(String), ...unused]) {
+        await files.rm(join(directory, name), { force: true });
+      }
+    } catch {
+      // The lock is held all the same. The next holder tries again.
+    }
+    return true;
+  };
+
+  /** Checks whether the file is the one that this lease has created. */
+  const isOwn = async (path: string): Promise<boolean> =>
+    await readFile(path, "utf8").catch(() => "") === content;
+
   return {
     async acquire() {
-      await createDirectory(directory);
-      const names = await readdir(directory);
-      const numbers = numbersOf(names);
-      const last = numbers.at(-1) ?? 0;
-      if (last > 0 && await isHeld(last)) return false;
-      if (!await create(last, pathOf(last + 1))) return false;
+      await makeDirectory(directory);
       try {
-        const unused = names.filter((name) => TEMPORARY.test(name));
-        for (const name of [...numbers.map(String), ...unused]) {
-          await files.rm(join(directory, name), { force: true });
-        }
-      } catch {
-        // The lock is held nevertheless. The next holder tries again.
+        await requireDirectory(directory);
+        return await acquireIn();
+      } catch (error) {
+        // Another process has removed the directory.
+        if (isMissing(error)) return false;
+        throw error;
       }
-      return true;
     },
     async extend() {
-      if (held) await utimes(held, new Date(), new Date());
+      if (held && await isOwn(held)) await utimes(held, new Date(), new Date());
     },
     async release() {
-      if (held) await markReleased(held);
+      if (!held || !await isOwn(held)) return;
+      if (!isUnneeded()) return await markReleased(held);
+      await files.rm(held, { force: true });
+      // It stays if another process is about to acquire the lock.
+      await rmdir(directory).catch(() => {});
     },
   };
 }

@@ -75,7 +75,8 @@ export async function readHolder(
 ): Promise<ILockHolder | undefined> {
   try {
     const holder: unknown = JSON.parse(await readFile(path, "utf8"));
-    return isMembers(holder) && typeof holder.pid === "number"
+    // The number 1e999 of JSON is Infinity.
+    return isMembers(holder) && Number.isSafeInteger(holder.pid)
       ? holder as unknown as ILockHolder
       : undefined;
   } catch {

@@ -20,8 +20,8 @@ export interface ISharedListener {
   /** Also listens for `localhost`, at the same port. */
   alsoForLocalhost(): Promise<void>;
   /**
-   * Waits for the response with a `state`, and keeps the process alive meanwhile.
-   * Returns a function that ends this.
+   * Waits for the response with a `state`, or by an empty one for a response without,
+   * and keeps the process alive meanwhile. Returns a function that ends this.
    */
   expect(state: string, visit: IAwaitedVisit): () => void;
   /** Stops to listen, unless another receiver uses the port. */
@@ -61,7 +61,11 @@ async function start(
     const pathname = target.replace(/\?.*$/s, "");
     const query = target.slice(pathname.length);
     const parameters = new URLSearchParams(query);
-    const found = visits.get(parameters.get("state") ?? "");
+    const isResponse = ["state", "code", "error"]
+      .some((name) => parameters.has(name));
+    const found = isResponse
+      ? visits.get(parameters.get("state") ?? "")
+      : undefined;
     const visit = request.method === "GET" && found?.path === pathname
       ? found
       : undefined;

@@ -4,8 +4,10 @@
  * @module
  */
 
+import type { Stats } from "node:fs";
 import { lstat, open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import {
   optionalFunction,
@@ -20,6 +22,7 @@ import {
   fileContent,
   type FileStoreKey,
   isEncrypted,
+  unusableFile,
   withoutKey,
 } from "./_file_content.ts";
 import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
@@ -77,10 +80,24 @@ async function replaceFile(path: string, content: string): Promise<void> {
  * is written to has a new time of status change, which no program can set. Returns
  * undefined if the file may change again without a new version.
  */
-async function versionOf(path: string): Promise<string | undefined> {
-  const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+function versionOf(
+  { dev, ino, size, mtimeMs, ctimeMs }: Stats,
+): string | undefined {
   const isSettled = Date.now() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
   return isSettled ? [dev, ino, size, mtimeMs, ctimeMs].join() : undefined;
+}
+
+/**
+ * Fails if other users may write a file: they could have replaced the session, and with
+ * it the endpoint that the refresh token is sent to. Windows has no such modes.
+ */
+function requireOwn(path: string, { mode }: Stats): void {
+  if (process.platform === "win32" || (mode & 0o022) === 0) return;
+  throw unusableFile(
+    path,
+    `can be written by other users (mode ${(mode & 0o777).toString(8)})`,
+    "set its mode to 600 if the content is yours, or ",
+  );
 }
 
 /** Options of {@linkcode fileStore}. */
@@ -115,9 +132,13 @@ export interface IFileStoreOptions {
  * is encrypted, with a new IV each time. `load` reads the file only after a change, and
  * under the lock.
  *
+ * A file that other users may write, by its mode, is not read, except on Windows. The
+ * directory is not checked: who may write to it can replace the file.
+ *
  * The lock is a file in a directory beside the session's file, with `.lock` at the end
- * of its name. It names the process that holds it, for `onWait`. The lock is released when the signal of a call ends the call, so abort the
- * signal at an interrupt. If the process is killed, another process breaks the lock: on
+ * of its name. It names the process that holds it, for `onWait`. The directory is removed
+ * when the session is deleted under the lock. The lock is released when the signal of a
+ * call ends the call, so abort the signal at an interrupt. If the process is killed, another process breaks the lock: on
  * Linux immediately, if it can see that the process has ended (with the same user and
  * namespaces; in Deno only with `--allow-all`), otherwise after a lease. The holder
  * sets the time of the file every 2.5 seconds; the lock is stale if the time has not
@@ -133,8 +154,9 @@ export interface IFileStoreOptions {
  * parent directories that have to be created.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * content is not a session; with `key` also if it is plain text, or cannot be decrypted. Without `key`, `load` and `save` reject with it if the content is
- * encrypted. The message says which, and the file is not changed. `lock` rejects with
+ * content is not a session, or if other users may write the file; with `key` also if it
+ * is plain text, or cannot be decrypted. Without `key`, `load` and `save` reject with it
+ * if the content is encrypted. The message says which, and the file is not changed. `lock` rejects with
  * the code `invalid_argument` if the directory of the lock is a symbolic link. Errors
  * of the file system and of the function `key` are passed on unchanged.
  *
@@ -178,13 +200,17 @@ export function fileStore(
   const content = fileContent(file, key);
   let last: { version: string; text: string } | undefined;
   let isLocked = false;
+  /** Whether the session was deleted last. */
+  let isDeleted = false;
 
   /**
    * Returns the content of the file with its version; undefined if there is no file.
    */
   const readChanged = async () => {
     try {
-      const version = isLocked ? undefined : await versionOf(file);
+      const stats = await stat(file);
+      requireOwn(file, stats);
+      const version = isLocked ? undefined : versionOf(stats);
       if (version && version === last?.version) return last;
       return { version, content: await readFile(file, "utf8") };
     } catch (error) {
@@ -224,10 +250,11 @@ export function fileStore(
       // Parsed each time, as the session belongs to the caller, who may change it.
       return readSession(text, `file ${file}`);
     },
-    save: async (session) =>
-      session
-        ? await write(JSON.stringify(session, undefined, 2) + "\n")
-        : await files.rm(file, { force: true }),
+    async save(session) {
+      isDeleted = session === undefined;
+      if (!session) return await files.rm(file, { force: true });
+      await write(JSON.stringify(session, undefined, 2) + "\n");
+    },
     lock(task, signal) {
       const cleanAndRun = async () => {
         // Another process may save without the lock, and rename its file meanwhile.
@@ -241,7 +268,7 @@ export function fileStore(
       };
       const directory = `${file}.lock`;
       return underLease(
-        lockDirectoryLease(directory),
+        lockDirectoryLease(directory, () => isDeleted),
         cleanAndRun,
         signal,
         onWait && (async () => await onWait(await lockHolderOf(directory))),

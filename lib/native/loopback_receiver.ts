@@ -36,9 +36,9 @@ const STILL_WAITING_MS = 30_000;
  * standard input ends the wait too: the URL of the page that the browser could not
  * load, its query, or `code#state`, which some servers show.
  *
- * The receiver listens from the call of `redirectUri` until `visit` has ended, and
- * keeps the process alive only during `visit`. It can be used several times, also at
- * the same time. The receivers of a process show one page at a time: each waits for its
+ * The receiver listens from the call of `redirectUri` until the sign-in has ended, also
+ * if it fails before `visit`, and keeps the process alive only during `visit`. It can be
+ * used several times, also at the same time. The receivers of a process show one page at a time: each waits for its
  * turn to open the browser, and `timeoutMs` counts from then. Receivers with the same
  * port share one listener, which finds the visit by `state`. If a server refuses to register the redirect URI, the receiver offers
  * the same one with `localhost` in place of `127.0.0.1` (RFC 8252, section 8.3).
@@ -79,7 +79,9 @@ export function createLoopbackReceiver(
     settingsOf(options);
   const waitMs = Math.min(timeoutMs, LONGEST_TIMER_MS);
   let listening: Promise<ISharedListener> | undefined;
-  /** Redirect URIs that were returned, and whose sign-in has not ended. */
+  /** The sign-ins of flows that have not ended. */
+  const signIns = new Set<AbortSignal>();
+  /** Redirect URIs that were returned to other callers, and not visited yet. */
   let uses = 0;
   /** How many of these have come to their turn, or wait for it. */
   let begun = 0;
@@ -94,14 +96,30 @@ export function createLoopbackReceiver(
     await (await closing)?.release();
   };
 
+  /** A turn that has begun closes it at its end, and waits for that. */
+  const closeIfUnused = async () => {
+    if (uses === 0 && begun === 0 && signIns.size === 0) await close();
+  };
+
   const end = async () => {
     begun--;
     uses = Math.max(0, uses - 1);
-    if (uses === 0) await close();
+    await closeIfUnused();
+  };
+
+  /** Listens until a sign-in has ended. */
+  const listenDuring = (signal: AbortSignal) => {
+    if (signIns.has(signal)) return;
+    signIns.add(signal);
+    const end = () => {
+      signIns.delete(signal);
+      closeIfUnused().catch(() => {});
+    };
+    signal.addEventListener("abort", end, { once: true });
   };
 
   const redirectUri: ILoopbackReceiver["redirectUri"] = async (request) => {
-    const { isInDocument, isNamed, refused } = request ?? {};
+    const { isInDocument, isNamed, refused, signal } = request ?? {};
     // Some servers register no IP addresses.
     const offered = host ?? (refused ? "localhost" : "127.0.0.1");
     const mayChange = port === undefined && bind === undefined &&
@@ -113,7 +131,8 @@ export function createLoopbackReceiver(
       title,
       mayChange,
     );
-    if (isNew) uses++;
+    if (signal) listenDuring(signal);
+    else if (isNew) uses++;
     let listener: ISharedListener;
     try {
       listener = await starting;
@@ -122,12 +141,14 @@ export function createLoopbackReceiver(
       uses = 0;
       throw error;
     }
-    clearTimeout(idle);
-    // Otherwise, a flow that fails before its visit would leave the receiver open.
-    idle = startTimer(() => {
-      uses = begun;
-      if (uses === 0) void close();
-    }, waitMs).unref();
+    if (!signal) {
+      clearTimeout(idle);
+      // Otherwise, a caller that fails before its visit would leave the receiver open.
+      idle = startTimer(() => {
+        uses = begun;
+        void closeIfUnused();
+      }, waitMs).unref();
+    }
     if (offered === "localhost") await listener.alsoForLocalhost();
     return `http://${offered}:${listener.port}${path}`;
   };

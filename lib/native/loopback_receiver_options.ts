@@ -112,12 +112,12 @@ export interface ILoopbackResult {
 export interface ILoopbackReceiver {
   /**
    * Starts to listen, and returns the redirect URI. In place of a URI that was `refused`,
-   * it returns one with `localhost`, unless the option `host` is set.
+   * it returns one with `localhost`, unless the option `host` is set. It listens until
+   * `signal` aborts; without that, until a visit has ended, or for `timeoutMs` if there is
+   * none.
    */
   redirectUri: (
-    request?: Partial<
-      Pick<IRedirectUriRequest, "isInDocument" | "isNamed" | "refused">
-    >,
+    request?: Partial<Omit<IRedirectUriRequest, "issuer">>,
   ) => Promise<string>;
   /**
    * Waits until all receivers of the process that have begun before have ended, so that

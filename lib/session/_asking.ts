@@ -5,7 +5,7 @@ import { isOAuthClientError, type SignInReason } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { fork, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { type INeed, tokenOf, tokensOf } from "./_renewal_reason.ts";
+import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
@@ -22,26 +22,6 @@ export function reasonOf(
 }
 
 /**
- * Checks whether a stored session is of another sign-in. A refresh replaces tokens that
- * can be refreshed, and keeps the rest.
- */
-function isOther(
-  former: ISession | undefined,
-  current: ISession | undefined,
-): boolean {
-  if (!tokenOf(current) || tokenOf(former) === tokenOf(current)) return false;
-  const identity = (session: ISession | undefined) =>
-    JSON.stringify([
-      session?.issuer,
-      session?.resource,
-      session?.client.client_id,
-      session?.scopes,
-    ]);
-  return !former?.token.refresh_token ||
-    identity(former) !== identity(current);
-}
-
-/**
  * Fails with `sign_in_required` if a session requires the user, who must not be asked
  * now. What is missing is kept for `authorize()`.
  */
@@ -51,14 +31,11 @@ export function requireAsking(
   { store, resource, discovery, context, asking }: IRenewal,
   authorize: Authorize,
 ): void {
-  if (authorize.needsUser === false) return;
-  if (!need.isWanted) asking.missing = need;
-  const { unfinished } = store;
-  if (unfinished && isOther(unfinished.session, stored)) {
-    store.unfinished = undefined;
-  }
-  const mayAsk = asking.signInOn === "call" && !store.unfinished;
-  if (need.isWanted || mayAsk) return;
+  if (authorize.needsUser === false || need.isWanted) return;
+  const { signIns } = store;
+  signIns.lacks(asking, need);
+  const cause = signIns.leftWith(stored);
+  if (asking.signInOn === "call" && cause === undefined) return;
   const own = fork(context, [
     ...need.sent ?? [],
     ...tokensOf(stored, need.refused),
@@ -78,11 +55,14 @@ export function requireAsking(
     issuer: serverMetadata?.issuer ?? stored?.issuer ??
       (authorizationServer && String(authorizationServer)),
     ...(scopes.length > 0 && { scopes }),
-    cause: store.unfinished?.error,
+    cause,
   });
 }
 
-/** Checks whether an error means that the user has seen a sign-in, and left it. */
+/**
+ * Checks whether an error means that the user has seen a sign-in, and left it. A request
+ * that has an `OAuthClientErrorRequest` is refused by the server.
+ */
 export function isLeft(error: unknown, isShown: boolean): boolean {
   if (isOAuthClientError(error)) {
     // A timeout of a request has a URL.

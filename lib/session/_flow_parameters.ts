@@ -25,6 +25,7 @@ export function requireFlowOptions(
     scopes,
     resource,
     registrationToken,
+    parameters,
     tokenParameters,
   }: IFlowOptions,
 ): void {
@@ -36,6 +37,7 @@ export function requireFlowOptions(
   );
   if (scopes !== undefined) requireScopes("scopes", scopes);
   namedIndicator(resource);
+  requireStringMembers("parameters", parameters);
   requireStringMembers("tokenParameters", tokenParameters);
   requireArgument(
     ["undefined", "string", "function"].includes(typeof registrationToken),
@@ -106,7 +108,8 @@ export async function clientOf(
   redirectUri?: string,
   unfinished?: IFlowClient,
 ): Promise<IFlowClient> {
-  const { context: { serverMetadata }, session } = request;
+  const { context: { serverMetadata, source, serverMetadataUrl }, session } =
+    request;
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
   const { registrationToken } = flow;
   const given = request.client ?? flow.client;
@@ -132,6 +135,7 @@ export async function clientOf(
     registrationToken,
     scopes: scopesOf(request, flow),
     redirectUri,
+    isAssumed: source === "fallback" && !serverMetadataUrl,
   });
   const found = kept.find((one) => one.client === client);
   if (found) return found;

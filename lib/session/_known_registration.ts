@@ -61,8 +61,7 @@ function goesOn(error: unknown): boolean {
  * the client. A response without the right `state` may be of another server.
  */
 function showsClient(error: unknown): boolean {
-  const isOther = isOAuthClientError(error) &&
-    error.code === "invalid_authorization_response";
+  const isOther = isOAuthClientError(error, "invalid_authorization_response");
   return !isOther && !isClientRefused(error);
 }
 

@@ -1,7 +1,7 @@
 /** How sessions are created. They contain only what later steps use. */
 
 import { requireStringMembers } from "../core/_arguments.ts";
-import { scopesFrom } from "../core/_scope_values.ts";
+import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { registrationOf } from "../client/authentication_selection.ts";
 import type { ClientConfiguration } from "../client/client_configuration.ts";
 import type { IDpop } from "../client/dpop.ts";
@@ -32,7 +32,7 @@ type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
 type Kept = Omit<
   ISession,
-  "token" | "dpopThumbprint" | "isUserAway" | "idJag"
+  "token" | "bearer" | "dpopThumbprint" | "isUserAway" | "idJag"
 >;
 
 /**
@@ -139,10 +139,13 @@ export function newSession(
   dpop: IDpop | undefined,
 ): ISession {
   const kept = keptGrant(grant);
+  // The next sign-in requests these.
+  const granted = scopesFrom(token.scope);
+  const scopes = areRequestable(granted) ? granted : [];
   return {
     ...kept,
     token,
-    scopes: kept.scopes.length > 0 ? kept.scopes : scopesFrom(token.scope),
+    scopes: kept.scopes.length > 0 ? kept.scopes : scopes,
     ...(dpop && { dpopThumbprint: dpop.thumbprint }),
   };
 }

@@ -1,6 +1,10 @@
 /** How a new session is obtained: a challenge, the discovery, and `authorize`. */
 
-import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
+import {
+  areRequestable,
+  scopesFrom,
+  scopesWithout,
+} from "../core/_scope_values.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
@@ -9,6 +13,7 @@ import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import { isLeft, reasonOf } from "./_asking.ts";
+import { bearerOf } from "./_bearer.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import {
   isClientRefused,
@@ -16,7 +21,7 @@ import {
   registrationMember,
   storedClient,
 } from "./_known_registration.ts";
-import { areRequestable, type INeed, tokensOf } from "./_renewal_reason.ts";
+import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import { REPLACED } from "./_shared_store.ts";
 import { signInFinished, stepUp } from "./_session_events.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
@@ -104,9 +109,6 @@ export async function signInAnew(
   signal: AbortSignal,
 ): Promise<ISession> {
   const { store, authorize, resource, rules } = further;
-  const key = `sign in ${store.idOf(authorize)} ${resource}`;
-  const putOff = store.later.errorFor(key, rules.now());
-  if (putOff && !need.isFresh) throw putOff;
   // What the servers may repeat.
   const received = tokensOf(earlier, need.refused);
   const own = { ...further.context, signal };
@@ -115,6 +117,9 @@ export async function signInAnew(
   if (need.isStepUp) report(context, stepUp(need));
   const found = await discoverFor(need, renewal);
   const { issuer } = found;
+  const key = `sign in ${store.idOf(authorize)} ${resource} ${issuer}`;
+  const putOff = store.later.errorFor(key, rules.now());
+  if (putOff && !need.isFresh && !need.isWanted) throw putOff;
   const { known, mark } = session?.issuer === issuer
     ? await storedClient(session, need, renewal)
     : {};
@@ -122,7 +127,8 @@ export async function signInAnew(
   const givenUp = known ? undefined : earlier?.client.client_id;
   const reason = reasonOf(need);
   report(context, { type: "sign_in_started", issuer, reason });
-  const { revocations } = store;
+  const { signIns } = store;
+  const { revocations } = signIns;
   let isShown = false;
   let next: ISession;
   try {
@@ -147,18 +153,22 @@ export async function signInAnew(
     store.later.note(key, error, rules.now());
     // The next sign-in registers a new client: this one must not ask the user twice.
     if (isClientRefused(error)) await mark?.write();
-    const isOver = revocations !== store.revocations ||
+    const isOver = revocations !== signIns.revocations ||
       signal.reason === REPLACED;
     if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
-      store.unfinished = { error, session: earlier };
+      signIns.left(error, earlier, need.hasFailedRefresh);
     }
     throw error;
   } finally {
     await mark?.written();
   }
-  requireUsable(next, renewal, found);
-  store.unfinished = undefined;
-  further.asking.missing = undefined;
+  next = requireUsable(next, renewal, found);
+  signIns.ended(further.asking);
+  if (authorize.needsUser !== false) {
+    const token = bearerOf(next, rules);
+    if (need.isWanted) store.responses.noteWish(token, need.refused);
+    else store.responses.noteSignIn(token);
+  }
   await store.keep(next);
   report(fork(context, tokensOf(next)), signInFinished(next));
   return next;

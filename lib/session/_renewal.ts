@@ -1,8 +1,9 @@
 /** How a session is replaced: by that of another caller, a refresh, or a sign-in. */
 
-import { adviceFor } from "../core/advice.ts";
+import { adviceFor, isOutage } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
-import { missingScopes } from "../core/scopes.ts";
+import { areRequestable } from "../core/_scope_values.ts";
+import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork, report } from "../http/_context.ts";
 import { requireAsking } from "./_asking.ts";
@@ -10,7 +11,7 @@ import { bearerOf, expires } from "./_bearer.ts";
 import { signInAnew } from "./_new_sign_in.ts";
 import { type INeed, type IUsedSession, tokensOf } from "./_renewal_reason.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
-import { REPLACED, revoked } from "./_shared_store.ts";
+import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
 import {
   hasClient,
   type IRenewal,
@@ -48,6 +49,12 @@ function isServerError(error: unknown): boolean {
     error.error === "server_error";
 }
 
+/** Checks whether the response was a page: of a proxy, or of a server that has no JSON. */
+function isPage(error: unknown): boolean {
+  return isOAuthClientError(error) && error.code === "unexpected_status" &&
+    (error.status === 400 || error.status === 401);
+}
+
 /** Codes of failed refreshes without a status after which a sign-in may help. */
 const MENDED_CODES: readonly string[] = [
   "redirect_refused",
@@ -64,16 +71,20 @@ const MENDED_CODES: readonly string[] = [
 function restOf(
   session: ISession,
   error: unknown,
-  isNeeded: boolean,
+  { isNeeded, isWanted }: { isNeeded: boolean; isWanted: boolean | undefined },
 ): ISession | undefined {
   const { action } = adviceFor(error);
   // Some servers respond like this to each refresh with a dead refresh token.
   if (isNeeded && isServerError(error)) return session;
+  // Each further refresh may lead to the same page.
+  if (isWanted && action === "retry" && isPage(error)) return session;
   const isMended = isOAuthClientError(error) &&
     (error.status !== undefined || MENDED_CODES.includes(error.code));
   if (action === "retry" || !isMended) throw error;
   if (action === "reregister") return undefined;
-  if (action !== "reauthorize") return session;
+  // This refresh token has been used: to the server, a second use may look like theft.
+  const isUsed = isMended && error.code === "invalid_id_token";
+  if (action !== "reauthorize" && !isUsed) return session;
   const { token_type } = session.token;
   return { ...session, token: { access_token: "", token_type } };
 }
@@ -111,7 +122,7 @@ type RefreshOutcome =
 /** Refreshes a session and stores the result. */
 async function refreshStored(
   stored: ISession,
-  { isChallenged = false }: INeed,
+  { isChallenged = false, isWanted }: INeed,
   renewal: IRenewal,
 ): Promise<RefreshOutcome> {
   const { store, rules, authorize, context } = renewal;
@@ -124,6 +135,7 @@ async function refreshStored(
   const { issuer, token } = stored;
   const key = `refresh ${token.refresh_token}`;
   const putOff = store.later.errorFor(key, rules.now());
+  if (putOff && isWanted && authorize) return { rest: stored };
   if (putOff) throw putOff;
   let session: ISession;
   try {
@@ -131,7 +143,7 @@ async function refreshStored(
   } catch (error) {
     store.later.note(key, error, rules.now());
     const isNeeded = isChallenged || expires(stored, "now", rules);
-    const rest = restOf(stored, error, isNeeded);
+    const rest = restOf(stored, error, { isNeeded, isWanted });
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
     const isNamed = rest === undefined && context.client !== undefined;
@@ -161,8 +173,15 @@ async function renewUnderLock(
   signal: AbortSignal,
 ): Promise<IUsedSession> {
   const { rules, authorize } = renewal;
+  need.begun?.();
   const { session: stored, token, fits } = await storedFor(need, renewal);
-  if (fits) return { session: stored, token, source: "store", need };
+  // Another call may have added scopes in the meantime.
+  const scopes = mergeScopes(stored?.scopes, need.requiredScopes);
+  const isTooMuch = need.requiredScopes !== undefined &&
+    !areRequestable(scopes);
+  if (fits || isTooMuch) {
+    return { session: stored, token, source: "store", need };
+  }
   // Another process may have stored a session that has expired since.
   const isOther = token !== need.refused && !need.isStepUp && !need.isFresh;
   const mayRefresh = (need.mayRefresh || isOther) &&
@@ -257,6 +276,15 @@ export interface IStart {
   readonly isWanted?: boolean | undefined;
 }
 
+/** Codes of errors about the user that a call with a valid token does not fail with. */
+const TOLERATED_CODES: readonly string[] = ["sign_in_required", "timeout"];
+
+/** Checks whether a token that is still valid is used after a renewal has failed. */
+function isTolerable(error: unknown): boolean {
+  return isOutage(error) ||
+    (isOAuthClientError(error) && TOLERATED_CODES.includes(error.code));
+}
+
 /** Returns the session that a call starts with. */
 export async function prepare(
   { isRequired, isRefused, isWanted }: IStart,
@@ -267,26 +295,36 @@ export async function prepare(
   store.saveAgain();
   const session = await underSignal(signal, () => loadSession(renewal));
   const refused = bearerOf(session, rules);
+  const stored: IUsedSession = {
+    ...unexpired(session, renewal),
+    source: "store",
+  };
   const mayRefresh = session?.token.refresh_token !== undefined;
-  // Without a refresh token, a token is used until it expires.
-  const when = mayRefresh || (isRequired && authorize) ? "soon" : "now";
-  const isExpiring = session && refused && expires(session, when, rules);
-  const isUseless = isRequired && (!refused || isRefused(refused));
-  const mayRenew = mayRefresh || authorize !== undefined;
-  if (mayRenew && (isExpiring || isUseless)) {
-    const key = `renew ${refused}`;
-    const isStillValid = () => isExpiring && !expires(session, "now", rules);
-    const isPaused = !isUseless && isStillValid() &&
-      store.later.errorFor(key, rules.now());
-    try {
-      const need = { refused, mayRefresh: true, isWanted };
-      if (!isPaused) return await renew(need, renewal, signal);
-    } catch (error) {
-      const isTolerated = adviceFor(error).action === "retry" ||
-        (isOAuthClientError(error) && error.code === "sign_in_required");
-      if (!isStillValid() || !isTolerated) throw error;
-      store.later.pause(key, error, rules.now());
-    }
+  if (!mayRefresh && !authorize) return stored;
+  const need: INeed = { refused, mayRefresh: true, isWanted };
+  const renewed = () => renew(need, renewal, signal);
+  if (isRequired && !refused) return await renewed();
+  if (isRequired && refused && isRefused(refused)) {
+    const isHopeless = isWanted && store.responses.isHopeless(refused);
+    return await renew({ ...need, mayRefresh: !isHopeless }, renewal, signal);
   }
-  return { ...unexpired(session, renewal), source: "store" };
+  if (!session || !refused) return stored;
+  if (expires(session, "now", rules)) return await renewed();
+  // Without a refresh token, a token is used until it expires.
+  const isEarly = (mayRefresh || isRequired) && expires(session, "soon", rules);
+  const key = `renew ${refused}`;
+  if (!isEarly || store.later.errorFor(key, rules.now())) return stored;
+  try {
+    // The lock may be held for minutes, while the user of another call signs in.
+    return await patiently(
+      signal,
+      (waiting, begun) => renew({ ...need, begun }, renewal, waiting),
+    );
+  } catch (error) {
+    const isOver = expires(session, "now", rules);
+    if (isOver && error === LATE) return await renewed();
+    if (isOver || !isTolerable(error)) throw error;
+    store.later.pause(key, error, rules.now());
+    return stored;
+  }
 }

@@ -1,16 +1,16 @@
 /** What a resource requires in a response with status 401 or 403. */
 
-import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
+import {
+  areRequestable,
+  scopesFrom,
+  scopesWithout,
+} from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { secretsIn, type Sent } from "../http/_context.ts";
 import type { ISession } from "./session.ts";
-
-// Many servers refuse a URL of more than about 8,000 characters.
-const MAX_SCOPES = 100;
-const MAX_SCOPE_CHARACTERS = 4_096;
 
 /** Where a session came from. */
 export type SessionSource = "store" | "refresh" | "authorize";
@@ -27,6 +27,8 @@ export interface INeed {
   readonly isFresh?: boolean | undefined;
   /** Whether the caller has asked for a sign-in, by `authorize()`. */
   readonly isWanted?: boolean | undefined;
+  /** Called when the renewal of a token that is still valid begins, under the lock. */
+  readonly begun?: (() => void) | undefined;
   /** Whether a refresh was tried, and the server refused it. */
   readonly hasFailedRefresh?: boolean | undefined;
   /** Whether a response caused it; otherwise the token is missing or expires. */
@@ -73,12 +75,6 @@ export function tokensOf(
       .filter((token) => typeof token === "string"),
     ...(body ? [{ headers: {}, body }] : []),
   ];
-}
-
-/** Checks whether scopes are few enough to be requested at once. */
-export function areRequestable(scopes: readonly string[]): boolean {
-  return scopes.length <= MAX_SCOPES &&
-    scopes.join(" ").length <= MAX_SCOPE_CHARACTERS;
 }
 
 /** Checks whether a session with further scopes would help, and can be requested. */
@@ -146,19 +142,4 @@ export function needOf(
   return hasJustSignedIn || isProofRefused
     ? undefined
     : { ...common, mayRefresh: source !== "refresh" };
-}
-
-/** Whether a fetch may ask the user. */
-export interface IAsking {
-  /** Which functions may ask: each call, or `authorize()` only. */
-  readonly signInOn: "call" | "authorize";
-  /** What the last call that needed the user lacked. */
-  missing?: INeed | undefined;
-}
-
-/** A sign-in that the user has seen and not finished. */
-export interface IUnfinished {
-  readonly error: unknown;
-  /** The session that was stored then. */
-  readonly session: ISession | undefined;
 }

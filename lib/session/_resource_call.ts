@@ -3,7 +3,7 @@
 import { discard } from "../http/_response.ts";
 import { report } from "../http/_context.ts";
 import { reaches } from "./_covered_urls.ts";
-import { refusesToken, TokenResponses } from "./_refused_token.ts";
+import { refusesToken } from "./_refused_token.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
@@ -17,12 +17,16 @@ import type { ISettings } from "./_settings.ts";
 
 const MAX_RENEWALS = 3;
 
-/** Returns the function that makes the calls of a fetch, and what it has noted. */
+/** Checks whether a session has a refresh token. */
+const mayRefresh = ({ session }: IUsedSession) =>
+  session?.token.refresh_token !== undefined;
+
+/** Returns the function that makes the calls of a fetch, and what its responses need. */
 export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
   const { resource: target, store } = renewal;
+  const { responses, signIns } = store;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
-  const responses = new TokenResponses();
   /** The token of a refresh after a 403 without a challenge. */
   let exemptToken: string | undefined;
 
@@ -33,17 +37,18 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
    */
   function mayBeRefused(
     { status, headers }: Response,
-    { token, session, source }: IUsedSession,
+    used: IUsedSession,
   ): boolean {
+    const { token, source } = used;
     return status === 403 && !headers.has("WWW-Authenticate") &&
       source === "store" && token !== undefined && token !== exemptToken &&
-      session?.token.refresh_token !== undefined;
+      mayRefresh(used);
   }
 
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
-    const { revocations } = store;
+    const { revocations } = signIns;
     const isRequired = isSentOnce || tokenRequired;
     const isRefused = (token: string) =>
       responses.isRefused(token, request.url);
@@ -55,34 +60,42 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const { response, isOfApi } = await request.exchange(token, sending);
       const { status } = response;
       const { url } = request;
-      const isRefusedAgain = responses.isRefusedThere(token, url);
       const isFresh = used.source !== "store";
+      const isRefused = isOfApi && token !== undefined &&
+        refusesToken(response);
+      const isFinal = isRefused && responses.isFinal(url);
       if (isOfApi && token) responses.note(token, url, response, isFresh);
       if (status !== 401 && status !== 403) return response;
-      if (isOfApi && isFresh && token && refusesToken(response)) {
+      if (isRefused && isFresh) {
         report(context, tokenRefused(request.method, url, response));
       }
       const isBare = tokenRequired && isOfApi && mayBeRefused(response, used);
       const isOfResource = reaches(target, url);
-      const need = !isOfApi || (isRefusedAgain && refusesToken(response))
+      const need = !isOfApi || isFinal
         ? undefined
         : isBare
         ? { refused: token, mayRefresh: true }
         : needOf(response, used, isOfResource);
-      const isRevoked = revocations !== store.revocations;
+      const isRevoked = revocations !== signIns.revocations;
       needFor.set(response, need);
       if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
         return response;
       }
-      // A 403 may mean what it says, so the user is not asked.
-      const renewing = isBare ? { ...renewal, authorize: undefined } : renewal;
+      // A 403 may mean what it says, and another sign-in may bring no better token.
+      const needsUser = renewal.authorize?.needsUser !== false;
+      const isSilent = isBare ||
+        (isRefused && needsUser && !responses.mayAsk(url));
+      const renewing = isSilent
+        ? { ...renewal, authorize: undefined }
+        : renewal;
+      if (isSilent && !(need.mayRefresh && mayRefresh(used))) return response;
       // Before a sign-in, which may take minutes.
       if (renewing.authorize) discard(response);
       try {
         used = await renew({ ...need, sent: context.sent }, renewing, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        if (isBare) return response;
+        if (isSilent) return response;
         discard(response);
         throw error;
       }
@@ -93,5 +106,5 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
     }
   }
 
-  return { call, responses, needFor };
+  return { call, needFor };
 }

@@ -41,10 +41,19 @@ export interface ISending {
 const MAX_REDIRECTS = 20;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
+/**
+ * Checks whether an argument is a `Request`: one of this runtime, or of another
+ * implementation, such as that of the npm package `undici`.
+ */
+export function isRequest(input: string | URL | Request): input is Request {
+  const { url, arrayBuffer } = Object(input);
+  return typeof url === "string" && typeof arrayBuffer === "function";
+}
+
 /** Returns the URL of a request; browsers resolve it against the URL of the page. */
 export function urlOf(input: string | URL | Request): URL | undefined {
   const { location } = globalThis as { location?: { href?: string } };
-  const text = input instanceof Request ? input.url : String(input);
+  const text = isRequest(input) ? input.url : String(input);
   return parseUrl(text, location?.href);
 }
 
@@ -98,7 +107,7 @@ export class ResourceRequest {
   readonly #redirect: NonNullable<RequestInit["redirect"]>;
   #init: RequestInit;
   /**
-   * The caller's `Request`, until a redirect; members of `#init` replace its members.
+   * The caller's `Request`, until `#useInit()`; members of `#init` replace its members.
    */
   #request: Request | undefined;
   #redirects = 0;
@@ -111,7 +120,7 @@ export class ResourceRequest {
     input: string | URL | Request,
     init: RequestInit,
   ) {
-    const request = input instanceof Request ? input : undefined;
+    const request = isRequest(input) ? input : undefined;
     this.context = fork(context);
     this.url = url;
     this.method = init.method ?? request?.method ?? "GET";
@@ -140,6 +149,9 @@ export class ResourceRequest {
       const body = await underSignal(this.signal, () => bytesOf(request));
       if (body) this.#init = { ...this.#init, body };
     }
+    // `fetch` accepts no `Request` of another implementation.
+    const isOther = this.#request && !(this.#request instanceof Request);
+    if (isOther) this.#useInit();
     for (;;) {
       const isOfApi = !this.#hasLeft && isCovered(this.url, sending.covered);
       const token = isOfApi ? accessToken : undefined;
@@ -253,13 +265,18 @@ export class ResourceRequest {
     } else if (this.isSentOnce) {
       throw this.#redirectError(words`and its body is a stream`);
     }
+    // The URL of a `Request` cannot be changed.
+    this.#useInit();
+    this.url = target;
+    return true;
+  }
+
+  /** Sends the members of the caller's `Request` from now on, in place of it. */
+  #useInit(): void {
     const { method, signal = null } = this;
     const kept = this.#request && initOf(this.#request);
     this.#init = { ...kept, ...this.#init, method, signal };
-    // The URL of a `Request` cannot be changed.
     this.#request = undefined;
-    this.url = target;
-    return true;
   }
 
   /** Fails unless a redirect may leave the API, if it does; another origin receives less. */

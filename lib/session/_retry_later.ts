@@ -1,6 +1,6 @@
 /** When a request that a server has put off may be made again. */
 
-import { adviceFor, LONGEST_SECONDS, putOffSeconds } from "../core/advice.ts";
+import { LONGEST_SECONDS, putOffSeconds } from "../core/advice.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 
 /** How long a refresh waits that has failed while the token is valid. */
@@ -34,8 +34,9 @@ export class RetryLater {
 
   /** Notes the error of a request that is not needed yet. */
   pause(key: string, error: unknown, now: number): void {
-    if (adviceFor(error).action !== "retry") return;
-    this.#note(key, error, now, PAUSE_SECONDS);
+    // No request was made.
+    const isUnasked = isOAuthClientError(error, "sign_in_required");
+    this.#note(key, error, now, isUnasked ? 0 : PAUSE_SECONDS);
   }
 
   /** Returns the error of a request that must not be made yet, with what is left. */

@@ -42,7 +42,7 @@ function requireResource(
   allowHttp: boolean | undefined,
 ): URL {
   const url = requireHttpUrl(name, urlString(value));
-  const shown = name === "resource" ? "The resource" : `The URL of ${name}`;
+  const shown = name === "resource" ? "the resource" : `the URL of ${name}`;
   return requireSafeUrl(shown, url, { allowHttp, allowLoopback: true });
 }
 
@@ -83,6 +83,8 @@ function discoveryOf(
     sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
     additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
     resourceMatch: options.resourceMatch,
+    // Otherwise, nothing says that the API has an OAuth server.
+    requiresChallenge: options.tokenRequired === true,
   };
 }
 

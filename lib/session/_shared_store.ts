@@ -1,13 +1,16 @@
 /** State that all fetches with one store object share. */
 
+import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { type IUnfinished, tokenOf } from "./_renewal_reason.ts";
+import { TokenResponses } from "./_refused_token.ts";
+import { tokenOf } from "./_renewal_reason.ts";
 import { RetryLater } from "./_retry_later.ts";
+import { SignIns } from "./_sign_ins.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
-/** How long a session waits to be saved under the lock. */
-const SAVE_MS = 1_000;
+/** How long the lock is waited for where something can be done without it. */
+const PATIENCE_MS = 1_000;
 
 /** A refresh takes about this time; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
@@ -18,6 +21,31 @@ export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "Another session was saved",
   "AbortError",
 );
+
+/** The error of a task that has not begun within a second. */
+export const LATE: OAuthClientError = /* @__PURE__ */ new OAuthClientError(
+  "timeout",
+  "The lock is held",
+);
+
+/**
+ * Runs a task with a signal of its own, which aborts with `LATE` after a second unless
+ * the task has said by then that it has begun.
+ */
+export async function patiently<T>(
+  signal: AbortSignal | undefined,
+  task: (waiting: AbortSignal, begun: () => void) => Promise<T>,
+): Promise<T> {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(LATE), PATIENCE_MS);
+  const begun = () => clearTimeout(timer);
+  try {
+    return await underSignal(signal, () => task(waiting.signal, begun));
+  } finally {
+    begun();
+    waiting.abort(signal?.reason);
+  }
+}
 
 /** Why renewals and sign-ins end when the session is revoked. */
 export function revoked(): DOMException {
@@ -66,12 +94,10 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
 
 /** A store with its lock, the tasks that run, and a session it failed to save. */
 export class SharedStore {
-  /** How many times the session has been revoked. */
-  revocations = 0;
   /** How many times the revoked session has been deleted. */
   deletions = 0;
-  /** The last sign-in, if the user has seen and not finished it. */
-  unfinished: IUnfinished | undefined;
+  readonly signIns: SignIns = new SignIns();
+  readonly responses: TokenResponses = new TokenResponses();
   /** The requests that servers have put off. */
   readonly later: RetryLater = new RetryLater();
   readonly #store: ISessionStore;
@@ -228,16 +254,11 @@ export class SharedStore {
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(late), SAVE_MS);
     try {
-      return await underSignal(signal, () => this.locked(task, late.signal));
+      return await patiently(signal, (waiting) => this.locked(task, waiting));
     } catch (error) {
-      if (error !== late) throw error;
+      if (error !== LATE) throw error;
       return await underSignal(signal, task);
-    } finally {
-      clearTimeout(timer);
-      late.abort(signal?.reason);
     }
   }
 

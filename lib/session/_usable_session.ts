@@ -11,8 +11,9 @@ import { bearerOf, type IBearerRules } from "./_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { type IAsking, tokenOf } from "./_renewal_reason.ts";
+import { tokenOf } from "./_renewal_reason.ts";
 import { REPLACED, type SharedStore } from "./_shared_store.ts";
+import type { IAsking } from "./_sign_ins.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
 
@@ -86,14 +87,14 @@ function mismatch(
 }
 
 /**
- * Fails unless a session may be used, and matches the discovery, if given. The issuer of
- * a hostile resource may contain what was sent to the resource.
+ * Returns a session to store; fails unless it may be used, and matches the discovery, if
+ * given. The issuer of a hostile resource may contain what was sent to the resource.
  */
 export function requireUsable(
   session: ISession,
   { resource: { href }, discovery, rules, context }: IRenewal,
   found?: IAuthorizationContext,
-): void {
+): ISession {
   const { dpop } = context;
   const { access_token } = session?.token ?? {};
   requireArgument(
@@ -120,4 +121,6 @@ export function requireUsable(
     "session",
     dpop ? "bound to the key of dpop" : "without a DPoP key",
   );
+  const { bearer } = rules;
+  return bearer === "id_token" ? { ...session, bearer } : session;
 }

@@ -22,6 +22,7 @@ import {
   tokensOf,
 } from "./_renewal_reason.ts";
 import {
+  isRequest,
   type ResourceFetch,
   ResourceRequest,
   urlOf,
@@ -98,8 +99,9 @@ export function createAuthorizedFetch(
   const { renewal, sending } = settings;
   const { resource: target, store, authorize, rules, context, asking } =
     renewal;
+  const { signIns, responses } = store;
   const { covered } = sending;
-  const { call, responses, needFor } = callsOf(settings);
+  const { call, needFor } = callsOf(settings);
 
   /** Reports a request without a token, whose path may contain that of the session. */
   async function reportUncovered(method: string, url: URL): Promise<void> {
@@ -117,13 +119,13 @@ export function createAuthorizedFetch(
   const authorizedFetch: ResourceFetch = async (input, init = {}) => {
     const url = urlOf(input);
     const headers = init.headers ??
-      (input instanceof Request ? input.headers : undefined);
+      (isRequest(input) ? input.headers : undefined);
     const hasOwn = new Headers(headers).has("Authorization");
     if (!url || hasOwn || !isCovered(url, covered)) {
       const isNear = url && covered.some(({ origin }) => origin === url.origin);
       if (isNear && !hasOwn) {
         const method = init.method ??
-          (input instanceof Request ? input.method : "GET");
+          (isRequest(input) ? input.method : "GET");
         void reportUncovered(method, url);
       }
       return await sending.fetch(input, init);
@@ -133,7 +135,7 @@ export function createAuthorizedFetch(
 
   /** Returns the session of a renewal; fails if it has no usable token. */
   function requireSession({ session, token }: IUsedSession): ISession {
-    if (session && token && !responses.isRefused(token)) return session;
+    if (session && token && !responses.hasRefused(token)) return session;
     if (session && authorize) return session;
     const message = words`No session for ${{
       url: target,
@@ -141,32 +143,27 @@ export function createAuthorizedFetch(
     throw errorOf(context, "unsupported", message);
   }
 
-  /** Returns the session of a renewal for `authorize()`, and notes its token. */
-  function requireObtained(used: IUsedSession): ISession {
-    if (used.source !== "store") responses.noteObtained(used.token);
-    return requireSession(used);
-  }
-
-  /** Stores a session that was not obtained by a renewal. */
+  /** Stores a session that was not obtained by a renewal, and returns what is stored. */
   async function save(
     session: ISession,
     signal: AbortSignal | undefined,
     revocations: number,
-  ): Promise<void> {
-    requireUsable(session, renewal);
+  ): Promise<ISession> {
+    const kept = requireUsable(session, renewal);
     signal?.throwIfAborted();
     const requireKept = () => {
-      if (revocations !== store.revocations) throw revoked();
+      if (revocations !== signIns.revocations) throw revoked();
     };
     requireKept();
     store.endTasks(REPLACED);
-    store.unfinished = undefined;
-    asking.missing = undefined;
+    signIns.ended(asking);
+    responses.noteWish(bearerOf(session, rules));
     const keep = async () => {
       requireKept();
-      await store.save(session);
+      await store.save(kept);
+      return kept;
     };
-    await store.soon(keep, signal);
+    return await store.soon(keep, signal);
   }
 
   /** Revokes the tokens of a session that is not stored, or no longer. */
@@ -176,12 +173,12 @@ export function createAuthorizedFetch(
 
   return Object.assign(authorizedFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
-      store.unfinished = undefined;
-      const missing = fresh ? undefined : asking.missing;
+      signIns.wished();
+      const missing = fresh ? undefined : signIns.lackedBy(asking);
       if (!fresh && !missing) {
         const isRefused = (token: string) => responses.isReplaceable(token);
         const start = { isRequired: true, isRefused, isWanted: true };
-        return requireObtained(await prepare(start, renewal, signal));
+        return requireSession(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need: INeed = !missing
@@ -191,10 +188,10 @@ export function createAuthorizedFetch(
         // A refresh since then is no other authentication.
         : { ...missing, refused: bearerOf(stored, rules) };
       const used = await renew({ ...need, isWanted: true }, renewal, signal);
-      asking.missing = undefined;
-      return requireObtained(used);
+      signIns.ended(asking);
+      return requireSession(used);
     },
-    session: () => store.load(),
+    session: () => loadSession(renewal),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       let need = needFor.get(response);
       const { url } = response;
@@ -218,7 +215,7 @@ export function createAuthorizedFetch(
       { signal }: IAuthorizedFetchSignal = {},
     ) {
       requirePending(pending);
-      const { revocations } = store;
+      const { revocations } = signIns;
       let session: ISession;
       try {
         session = await finishWith({ ...context, signal }, callback, pending);
@@ -226,36 +223,35 @@ export function createAuthorizedFetch(
         // An error of the store does not replace the first error.
         await markAfterVisit(pending, error, renewal, signal)
           .catch(() => {});
-        if (revocations === store.revocations && isLeft(error, false)) {
+        if (revocations === signIns.revocations && isLeft(error, false)) {
           const session = await loadSession(renewal).catch(() => undefined);
-          store.unfinished = { error, session };
+          signIns.left(error, session);
           // The user was sent away although this token has not expired.
           const refused = bearerOf(session, rules);
-          asking.missing ??= { refused, mayRefresh: true };
+          const need = { refused, mayRefresh: true };
+          signIns.lacks(asking, signIns.lackedBy(asking) ?? need);
         }
         throw error;
       }
       try {
-        await save(session, signal, revocations);
+        session = await save(session, signal, revocations);
       } catch (error) {
         // Otherwise, the tokens would stay valid although the user has signed out.
-        if (revocations !== store.revocations) {
+        if (revocations !== signIns.revocations) {
           await revokeTokens(session, signal).catch(() => {});
         }
         throw error;
       }
-      responses.noteObtained(bearerOf(session, rules));
       report(fork(context, tokensOf(session)), signInFinished(session));
       return session;
     },
-    save: (session: ISession, { signal }: IAuthorizedFetchSignal = {}) =>
-      save(session, signal, store.revocations),
+    async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
+      await save(session, signal, signIns.revocations);
+    },
     async revoke({ signal, client }: IAuthorizedFetchRevocation = {}) {
       signal?.throwIfAborted();
-      store.revocations++;
+      signIns.revoked();
       store.endTasks(revoked());
-      store.unfinished = undefined;
-      asking.missing = undefined;
       const remove = async () => {
         const stored = await store.load();
         await store.save(undefined);

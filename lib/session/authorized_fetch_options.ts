@@ -54,7 +54,8 @@ export interface IAuthorizedFetchOptions extends
   /**
    * Whether each call needs a session, for an API that responds with 404, 403 or 200 in
    * place of `401`. A `403` without a challenge then leads to a refresh, once for each
-   * token, as the server may have lost the token.
+   * token, as the server may have lost the token. Without metadata and without a
+   * challenge, endpoints are not assumed: set `serverMetadata`.
    *
    * @default {false}
    */
@@ -174,22 +175,29 @@ export interface IAuthorizedFetchRevocation extends IAuthorizedFetchSignal {
  *   redirects are returned.
  * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
  *   quarter of its lifetime if that is shorter. If that fails with the advice `retry`,
- *   the token is used while it is valid, and the refresh is repeated after 10 seconds.
+ *   or has not begun after a second because a user signs in elsewhere, the token is used
+ *   while it is valid, and the refresh is repeated after 10 seconds.
  *   Once the token has expired, a refresh without a response is repeated once, as the
  *   response may have been lost.
  * - If the authorization server responds to a refresh, or to a request of `authorize`
  *   such as a registration, with `429` or `503` and `Retry-After`, fetches with this
  *   store object do not repeat it before that time, or for an hour if that is shorter.
  *   Calls that need it fail with the same error, whose `retryAfter` is the remaining
- *   time. A sign-in by `.authorize({ fresh: true })` does not wait. This is kept in
- *   memory, not in the store.
+ *   time. `.authorize()` does not wait: it leaves out a refresh that is put off, and has
+ *   the user sign in. This is kept in memory, not in the store.
  * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is
  *   not possible, or does not help, `authorize` is called. After a `403` with
  *   `insufficient_scope`, `authorize` is called with the scopes of the session and of
  *   the challenge; after `insufficient_user_authentication`, with `acrValues` and
  *   `maxAge` (RFC 9470). After three renewals, the response is returned. A `403` is also
  *   returned if the server has not granted the scopes, or if there would be more than
- *   100 scopes or 4,096 characters.
+ *   100 scopes or 4,096 characters, also with those that other calls have added. Those of
+ *   a `401` are then not requested.
+ * - If a URL refuses the token that a call has just signed in for, the response is
+ *   returned, and so are later refusals of this URL, until it accepts a token or the user
+ *   has signed in by `.authorize()`. Meanwhile, other URLs lead to a refresh; they lead to
+ *   a sign-in only if they have accepted a token since the last one. This is kept in
+ *   memory for the store object, and does not hold for flows that need no user.
  * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
  *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is always
  *   finished and stored. If the store fails to save a new session, the calls use it: it
@@ -198,13 +206,18 @@ export interface IAuthorizedFetchRevocation extends IAuthorizedFetchSignal {
  * - If a refresh fails, {@linkcode adviceFor} determines what follows: for `retry`, the
  *   session is kept and the error is thrown; for `reauthorize`, the tokens are deleted;
  *   for `reregister`, the whole session is deleted, but without `authorize`, a session
- *   whose client you have named is kept and the error is thrown. After any other error
+ *   whose client you have named is kept and the error is thrown. If the ID token of the
+ *   response is not valid, the tokens are deleted as well: a second use of the refresh
+ *   token may look like theft. `.authorize()` has the user sign in also after a `400` or
+ *   `401` that is no error response, such as a page of a proxy. After any other error
  *   response, redirect or response of the token endpoint, and if the client is of
  *   another issuer than the session, discovery and `authorize` follow.
  * - A stream as body can be sent only once: if the session is missing, expired or known
  *   to be refused, the session is renewed before the call. The body of a `Request` is
  *   read into memory before the call, as it may have to be sent again: pass a large
- *   body, or one that pauses, as `body` of the second argument.
+ *   body, or one that pauses, as `body` of the second argument. A `Request` of another
+ *   implementation, such as that of the npm package `undici`, is used as well; `fetch`
+ *   receives its URL and its members.
  *
  * @category Sessions
  */
@@ -212,16 +225,19 @@ export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
-   * Returns the session; refreshes it, or has the user sign in, if necessary. If a URL
-   * has refused a token that had just been obtained, and the API has accepted tokens
-   * elsewhere, another sign-in would not help, and the user is not asked: set `fresh` to
-   * sign in nevertheless, for example with another account. If the session cannot be
+   * Returns the session; refreshes it, or has the user sign in, if necessary. If only
+   * URLs that have never accepted a token have refused one that had just been obtained,
+   * and the API has accepted tokens elsewhere, another sign-in would not help, and the
+   * user is not asked: set `fresh` to sign in, for example with another account. If the session cannot be
    * stored, it is kept in memory only, and `save()` rejects. Without the option
    * `authorize`, this method rejects with `unsupported` if there is no session after a
    * refresh.
    */
   authorize(options?: IAuthorizedFetchSignIn): Promise<ISession>;
-  /** Returns the stored session, or the session in memory that could not be stored. */
+  /**
+   * Returns the session that calls use: the stored one, or one in memory that could not be
+   * stored; undefined if it is of another resource, server or key.
+   */
   session(): Promise<ISession | undefined>;
   /**
    * Returns a session that meets a response with status 401 or 403, for use with

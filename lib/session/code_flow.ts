@@ -5,6 +5,7 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
+import { RECEIVER } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
@@ -39,6 +40,8 @@ interface ISignIn {
   readonly options: ICodeFlowOptions;
   readonly request: IAuthorizeRequest;
   readonly context: IGrantContext;
+  /** Aborts when the sign-in has ended. */
+  readonly ended: AbortSignal;
   readonly redirectUri: string;
   /** Another one, once the server has refused a pushed request because of the first. */
   chosen: IFlowClient;
@@ -49,8 +52,7 @@ type Begun = Awaited<ReturnType<typeof startWith>>;
 
 /** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
 async function redirectUriOf(
-  options: ICodeFlowOptions,
-  request: IAuthorizeRequest,
+  { options, request, ended }: Pick<ISignIn, "options" | "request" | "ended">,
   refused?: string,
 ): Promise<string> {
   const { redirectUri, client, clientMetadataUrl } = options;
@@ -64,6 +66,7 @@ async function redirectUriOf(
     isNamed: hasNamedClient(options, request),
     issuer,
     ...(refused !== undefined && { refused }),
+    signal: ended,
   });
 }
 
@@ -79,17 +82,18 @@ function hasNamedClient(
 
 /** Returns a client and a redirect URI; if the server refuses the URI, another one. */
 async function choose(
-  { options, request, context }: Omit<ISignIn, "redirectUri" | "chosen">,
+  start: Omit<ISignIn, "redirectUri" | "chosen">,
   kept: IFlowClient | undefined,
 ): Promise<Pick<ISignIn, "redirectUri" | "chosen">> {
-  let redirectUri = await redirectUriOf(options, request);
+  const { options, request, context } = start;
+  let redirectUri = await redirectUriOf(start);
   const { issuer } = request.context.serverMetadata;
   const registered = request.session?.client ?? kept?.client;
   const isNamed = hasNamedClient(options, request);
   const isOther = !isNamed && registered && "client_id" in registered &&
     registered.issuer === issuer && !mayUse(registered, redirectUri);
   if (isOther) {
-    const other = await redirectUriOf(options, request, redirectUri);
+    const other = await redirectUriOf(start, redirectUri);
     if (mayUse(registered, other)) redirectUri = other;
   }
   const find = async () => ({
@@ -100,7 +104,7 @@ async function choose(
     return await find();
   } catch (error) {
     if (!isUriRefused(error)) throw error;
-    const other = await redirectUriOf(options, request, redirectUri);
+    const other = await redirectUriOf(start, redirectUri);
     if (other === redirectUri) throw error;
     redirectUri = other;
     return await find();
@@ -236,11 +240,15 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "options",
     options,
   );
-  requireArgument(typeof visit === "function", "visit", "a function");
+  requireArgument(
+    typeof visit === "function",
+    "visit",
+    `a function ${RECEIVER}`,
+  );
   requireArgument(
     typeof redirectUri === "string" || typeof redirectUri === "function",
     "redirectUri",
-    "a string or a function",
+    `a string or a function ${RECEIVER}`,
   );
   requireArgument(
     turn === undefined || typeof turn === "function",
@@ -258,18 +266,21 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     const { issuer } = serverMetadata;
     const { givenUp } = knownRegistrationOf(request);
     const kept = unfinished.clientFor(issuer, givenUp);
-    const start = { options, request, context };
-    const signIn = { ...start, ...await choose(start, kept) };
+    const ending = new AbortController();
+    const start = { options, request, context, ended: ending.signal };
+    let signIn: ISignIn | undefined;
     let endTurn: Awaited<ReturnType<NonNullable<typeof turn>>> | undefined;
     try {
+      signIn = { ...start, ...await choose(start, kept) };
       endTurn = await turn?.({ signal: request.signal });
       const session = await signInOnceOrTwice(signIn);
       unfinished.forget(issuer);
       return withConfiguration(session, signIn.chosen);
     } catch (error) {
-      unfinished.failed(issuer, signIn.chosen, error);
+      if (signIn) unfinished.failed(issuer, signIn.chosen, error);
       throw error;
     } finally {
+      ending.abort();
       await endTurn?.();
     }
   });

@@ -93,6 +93,11 @@ export interface IRedirectUriRequest {
    * Return another URI, or the same to leave it at that.
    */
   refused?: string | undefined;
+  /**
+   * Aborts when the sign-in has ended, also if it has failed before the visit: nobody
+   * comes back to the redirect URI any more.
+   */
+  signal: AbortSignal;
 }
 
 /**

@@ -133,7 +133,7 @@ function keptIdJagOf(
 /** Checks whether a server that refused a kept ID-JAG may accept a new one. */
 function isSpent(error: unknown): boolean {
   return adviceFor(error).action === "reauthorize" ||
-    (isOAuthClientError(error) && error.code === "issuer_mismatch");
+    isOAuthClientError(error, "issuer_mismatch");
 }
 
 /**

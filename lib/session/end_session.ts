@@ -9,8 +9,7 @@ import {
   requireObject,
   requireStrings,
 } from "../core/_arguments.ts";
-import { requireSafeUrl, rulesFor, urlString } from "../core/_url.ts";
-import { errorOf, words } from "../http/_error.ts";
+import { rulesFor, urlProblem, urlString } from "../core/_url.ts";
 import { endpointUrl } from "../token/_authorization_parameters.ts";
 import { formOf } from "../token/_form.ts";
 import type { ISession } from "./session.ts";
@@ -39,16 +38,16 @@ export interface IBuildEndSessionUrlOptions {
  *
  * Its parameters are `client_id`, and `id_token_hint` if the session has an ID token:
  * without it, most servers ask the user, and some do not redirect. Build the URL before
- * the session is deleted, and do not keep it in a log: the ID token names the user, and
- * with `bearer: "id_token"` it is the token of the resource. To leave it out, pass a
- * session without `token.id_token`.
+ * the session is deleted, and do not keep it in a log: the ID token names the user. It
+ * is left out if it is the token of the resource, by `bearer: "id_token"`. To leave it
+ * out otherwise, pass a session without `token.id_token`.
  *
  * @param session The session of the user.
  * @param options Where the user goes afterwards, and what the server is told.
- * @throws {OAuthClientError} `unsupported`: the session has no `end_session_endpoint`,
- * as the server has none, or a version before 0.18 has created the session.
- * `url_refused`: the endpoint is neither https nor http on loopback.
- * `invalid_argument`: an option is not valid.
+ * @returns Undefined if there is no page to open: the session has no
+ * `end_session_endpoint`, or one that is neither https nor http on loopback. A sign-out
+ * does not fail because of its server.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see OpenID Connect RP-Initiated Logout 1.0, section 2.
  *
  * @example Sign a user out, also at the server
@@ -63,14 +62,9 @@ export interface IBuildEndSessionUrlOptions {
  *   const api = createAuthorizedFetch("https://api.example/mcp", { store });
  *   const session = await api.session();
  *   await api.revoke();
- *   const home = "https://app.example/";
- *   const hasPage = session?.serverMetadata.end_session_endpoint;
- *   return Response.redirect(
- *     hasPage
- *       ? buildEndSessionUrl(session, { postLogoutRedirectUri: home })
- *       : home,
- *     303,
- *   );
+ *   const home = { postLogoutRedirectUri: "https://app.example/" };
+ *   const page = session && buildEndSessionUrl(session, home);
+ *   return Response.redirect(page ?? home.postLogoutRedirectUri, 303);
  * }
  * ```
  *
@@ -79,37 +73,29 @@ export interface IBuildEndSessionUrlOptions {
 export function buildEndSessionUrl(
   session: ISession,
   options: IBuildEndSessionUrlOptions = {},
-): URL {
-  const { serverMetadata, token, client } = requireObject("session", session);
+): URL | undefined {
+  const { serverMetadata, token, client, bearer } = requireObject(
+    "session",
+    session,
+  );
   const { issuer, end_session_endpoint: endpoint } = serverMetadata;
   const { postLogoutRedirectUri, state, logoutHint, uiLocales } = options;
-  if (!endpoint) {
-    const message = words`The session of ${{
-      url: issuer,
-    }} has no end_session_endpoint: the server has none, or the user has \
-signed in with a version before 0.18`;
-    throw errorOf({ sent: [] }, "unsupported", message);
-  }
-  requireSafeUrl(
-    "The end_session_endpoint",
-    endpoint,
-    rulesFor(issuer, options.allowHttp),
-  );
   const optional = (name: string, value: unknown) =>
     value === undefined ? undefined : requireNonEmptyString(name, value);
-  return endpointUrl(
-    endpoint,
-    formOf({
-      id_token_hint: token.id_token,
-      client_id: client.client_id || undefined,
-      post_logout_redirect_uri: optional(
-        "postLogoutRedirectUri",
-        urlString(postLogoutRedirectUri),
-      ),
-      state: optional("state", state),
-      logout_hint: optional("logoutHint", logoutHint),
-      ui_locales: uiLocales &&
-        optional("uiLocales", requireStrings("uiLocales", uiLocales).join(" ")),
-    }),
-  );
+  const form = formOf({
+    id_token_hint: bearer === "id_token" ? undefined : token.id_token,
+    client_id: client.client_id || undefined,
+    post_logout_redirect_uri: optional(
+      "postLogoutRedirectUri",
+      urlString(postLogoutRedirectUri),
+    ),
+    state: optional("state", state),
+    logout_hint: optional("logoutHint", logoutHint),
+    ui_locales: uiLocales &&
+      optional("uiLocales", requireStrings("uiLocales", uiLocales).join(" ")),
+  });
+  const rules = rulesFor(issuer, options.allowHttp);
+  return endpoint && urlProblem(endpoint, rules) === undefined
+    ? endpointUrl(endpoint, form)
+    : undefined;
 }

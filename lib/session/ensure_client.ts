@@ -6,7 +6,7 @@
  */
 
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
-import { CLIENT_HINTS, hintsFor } from "../core/_hints.ts";
+import { clientHint, UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
@@ -184,17 +184,6 @@ function requireAuthentication(
   return client;
 }
 
-/** Returns the options that can provide a client for a server, the simplest first. */
-function waysToAClient(
-  { registration_endpoint, ...metadata }: ClientServerMetadata,
-): string[] {
-  return hintsFor(CLIENT_HINTS, "", {
-    registration: Boolean(registration_endpoint),
-    metadata_documents: metadata.client_id_metadata_document_supported === true,
-    no_registration: !registration_endpoint,
-  });
-}
-
 /** Returns why no known client was used, if clients are known. */
 function unfitReason(
   issuer: string,
@@ -270,7 +259,11 @@ export async function ensureWith(
     registrationToken,
     redirectUri,
     scopes,
-  }: Omit<IEnsureClientOptions, keyof IContext>,
+    isAssumed,
+  }: Omit<IEnsureClientOptions, keyof IContext> & {
+    /** Whether the endpoints of the server are assumed. */
+    readonly isAssumed?: boolean;
+  },
 ): Promise<IKnownClient> {
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   requireArgument(
@@ -293,15 +286,18 @@ export async function ensureWith(
       : requireAuthentication(client, serverMetadata, method);
   }
   if (selection.kind !== "register" || !clientMetadata) {
-    const ways = waysToAClient(serverMetadata).join(", or ");
-    const { issuer } = serverMetadata;
-    const reason = literal(unfitReason(issuer, knownClients));
+    const { issuer, registration_endpoint, ...metadata } = serverMetadata;
+    const reason = unfitReason(issuer, knownClients);
+    const hint = clientHint(
+      Boolean(registration_endpoint),
+      metadata.client_id_metadata_document_supported === true,
+    );
     throw errorOf(
       context,
       "unsupported",
       words`No client for authorization server ${{
         url: issuer,
-      }}: ${reason}set ${literal(ways)}`,
+      }}: ${literal(reason + hint)}`,
     );
   }
   requireNonEmptyString(
@@ -313,7 +309,9 @@ export async function ensureWith(
     registrationToken,
   );
   const hintFor = (status: number) =>
-    status === 404
+    isAssumed
+      ? `this URL is a guess: ${UNPUBLISHED}`
+      : status === 404
       ? "the server may offer no registration: set client to one that you have"
       : status !== 401 && status !== 403
       ? undefined

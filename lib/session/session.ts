@@ -69,8 +69,8 @@ export interface ISession {
    */
   token: IToken;
   /**
-   * The requested scopes, or the granted ones if none were requested. `token.scope`
-   * has the granted ones.
+   * The requested scopes, or the granted ones if none were requested, unless these are
+   * more than 100 or 4,096 characters. `token.scope` has the granted ones.
    */
   scopes: string[];
   /**
@@ -79,6 +79,8 @@ export interface ISession {
    * sign-in does not use the client.
    */
   isUserAway?: true;
+  /** Set if the resource requires the ID token, so that it is a credential. */
+  bearer?: "id_token";
   /** JWK thumbprint of the key that the token is bound to. */
   dpopThumbprint?: string;
   /**

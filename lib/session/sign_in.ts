@@ -5,10 +5,12 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
+import { requireObject, requireStringMembers } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { fork } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
@@ -66,7 +68,8 @@ export type AuthorizationStart =
  * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and as
  * {@linkcode pushAuthorizationRequest} if the request is pushed. `issuer_mismatch`: the
  * client is registered with another issuer. `unsupported`: the metadata of the resource
- * requires DPoP, and `dpop` is not set.
+ * requires DPoP, and `dpop` is not set. `url_refused`: the URL, or the scopes alone, would
+ * have more than 16,384 characters.
  * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9126; RFC 9396; RFC 9449,
  * section 10.
  *
@@ -103,6 +106,22 @@ export async function startAuthorization(
   requireObject("options.client", client);
   const own = { ...sessionContextOf(options), client };
   return await startWith(own, context, options);
+}
+
+/** Browsers and servers in front of others accept no longer URLs. */
+const MAX_URL_CHARACTERS = 16_384;
+
+/** Fails if an authorization request is too long for a browser, or for a cookie. */
+function requireLength(
+  context: IGrantContext,
+  { issuer }: Pick<IAuthorizationServerMetadata, "issuer">,
+  length: number,
+): void {
+  if (length <= MAX_URL_CHARACTERS) return;
+  const message = words`Authorization at ${{ url: issuer }} not requested: \
+the URL would have ${length} characters, expected at most \
+${MAX_URL_CHARACTERS} (set scopes, or par if other parameters are long)`;
+  throw errorOf(context, "url_refused", message);
 }
 
 /** What {@linkcode startAuthorization} requests. */
@@ -142,6 +161,8 @@ export async function startWith(
     serverMetadata,
     offlineAccess,
   }) ?? [];
+  // Kept in any case, and pushed at most.
+  requireLength(context, serverMetadata, scopes.join(" ").length);
   // An ID token with this nonce belongs to this request (OpenID Connect Core 1.0,
   // section 15.5.2).
   const nonce = scopes.includes("openid")
@@ -150,7 +171,7 @@ export async function startWith(
   const needsConsent = isUnproven && scopes.includes(OFFLINE_ACCESS);
   const parameters: Record<string, string> = {
     ...((needsConsent || lacksRefreshToken(session)) && CONSENT),
-    ...given,
+    ...requireStringMembers("parameters", given),
     ...(nonce && { nonce }),
   };
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
@@ -183,6 +204,7 @@ export async function startWith(
         allowHttp,
       }),
     };
+  requireLength(context, serverMetadata, url.href.length);
   const pending: IPendingAuthorization = {
     ...keptGrant(grant),
     state,
@@ -265,7 +287,6 @@ export async function finishWith(
     redirectUri,
     prompt: request.prompt,
     resource: requestedResource(pending),
-    scopes: request.scopes,
   });
   const body = buildAuthorizationCodeBody({
     code,

@@ -18,13 +18,21 @@ export interface ISessionStore {
   /** Saves a session in place of the former one; deletes the session if undefined. */
   save(session: ISession | undefined): Promise<void>;
   /**
-   * Runs a task while no other process runs one, and returns its result. The lock is
-   * held while a user signs in, so a lock that expires has to be extended. It must be
-   * released even if the task fails, and a release that fails or hangs must not delay
-   * the result for long: a refreshed token cannot be obtained again. An abort of `signal` rejects the wait for the lock with its
-   * reason; it must not end a task that has started. While a task waits, `load` is
-   * called at least once a second, and `signal` aborts when another process has stored
-   * the session that the task is for.
+   * Runs a task while no other process runs one. What it has to keep to:
+   *
+   * - It returns the result of the task, and rejects with the error of the task,
+   *   unchanged.
+   * - It is held as long as the task runs: for minutes while a user signs in, so a lock
+   *   that expires has to be extended.
+   * - It is released even if the task fails. A release that fails or hangs must not
+   *   delay the result for long: a refreshed token cannot be obtained again.
+   * - An abort of `signal` rejects the wait for the lock with its reason; it must not end
+   *   a task that has started.
+   *
+   * While a task waits, `load` is called at least once a second, and `signal` aborts when
+   * another process has stored the session that the task is for, or after a second if
+   * the token at hand is still valid. No other order or fairness is expected. Members
+   * that a later version may add are optional.
    *
    * Without this method, tasks run one at a time for each store object, and two
    * processes may refresh a token at the same time. A server that rotates refresh

@@ -242,7 +242,9 @@ export function createNetwork({
     forgetClients: () => clients.clear(),
     failNext(endpoint, fault) {
       requireFault(endpoint, fault);
-      faults.push([endpoint, fault]);
+      // One response may be given several times, and is sent each time.
+      const own = fault instanceof Response ? fault.clone() : fault;
+      faults.push([endpoint, own]);
     },
   };
   const server = createAuthorizationServer({

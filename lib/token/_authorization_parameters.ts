@@ -1,8 +1,12 @@
 /** Parameters and URLs of authorization requests (RFC 6749, section 4.1.1). */
 
-import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireStringMembers,
+} from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
-import { quoteUrl, urlString } from "../core/_url.ts";
+import { quoteUrl, UNLISTED, urlString } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IDpop } from "../client/dpop.ts";
@@ -25,7 +29,9 @@ function requirePkce(
     "unsupported",
     `Authorization server ${quoteUrl(issuer)} does not list S256 in ` +
       "code_challenge_methods_supported" +
-      (methods ? "" : " (set assumePkce if it is known to support PKCE)"),
+      (methods
+        ? ` (${UNLISTED})`
+        : " (set assumePkce if it is known to support PKCE)"),
   );
 }
 
@@ -61,12 +67,13 @@ export function boundParameters(
   dpop: IDpop | undefined,
 ): IAuthorizationParameters["parameters"] {
   if (!dpop) return parameters;
+  const given = requireStringMembers("parameters", parameters);
   requireArgument(
-    parameters?.dpop_jkt === undefined,
+    given.dpop_jkt === undefined,
     "parameters",
     "an object without dpop_jkt, if dpop is given",
   );
-  return { ...parameters, dpop_jkt: dpop.thumbprint };
+  return { ...given, dpop_jkt: dpop.thumbprint };
 }
 
 /**

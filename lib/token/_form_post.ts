@@ -34,7 +34,9 @@ import type { RequestPurpose } from "../http/request_options.ts";
 import type { IGrantContext } from "./_grant_context.ts";
 import {
   clockHintFor,
+  errorCodeIn,
   hintFor,
+  isPage,
   type RefusedJwt,
   refusedJwtOf,
   refusesClient,
@@ -59,6 +61,8 @@ export interface IFormResponse {
   readonly response: IResponse;
   /** The members of the body; those that are `null` count as absent. */
   readonly members: Members;
+  /** The error code, also one that the response expresses without the body. */
+  readonly error: string | undefined;
 }
 
 /** Reads a body as a form or as JSON. */
@@ -72,8 +76,8 @@ function membersOf(response: IResponse): Members {
 }
 
 /** Checks whether a server has refused the credentials of a client. */
-function isRefused({ response, members }: IFormResponse) {
-  return refusesClient(response, stringMember(members, "error"));
+function isRefused({ response, error }: IFormResponse): boolean {
+  return refusesClient(response, error);
 }
 
 /**
@@ -93,11 +97,11 @@ function requireSuccess(
   form: URLSearchParams,
   hint: string,
 ): void {
-  const { response, members } = last;
+  const { response, members, error } = last;
   const { url, status, ok, text, failure } = response;
-  const request = requestOf(form);
   const purpose = requests[0]?.purpose ?? "token";
-  const failed = (problem: IMessage, error?: string) => {
+  const request = requestOf(form, purpose);
+  const failed = (problem: IMessage, error: string | undefined) => {
     const hints = hintFor(response, error, requests) +
       (isRefused(last) ? hint : "") +
       clockHintFor(response, error, requests, context.now);
@@ -125,17 +129,29 @@ function requireSuccess(
       errorResponse: cleanErrorResponse(members, text, secrets),
     });
   }
-  // The content of the response to a revocation is ignored (RFC 7009, section 2.2).
-  if (failure && !(ok && purpose === "revocation")) throw failure;
-  if (!ok) {
-    const message = failed(words`expected status 2xx, got ${status}`);
+  const isIgnored = ok && purpose === "revocation";
+  if (failure && !isIgnored) throw failure;
+  if (!ok || (isPage(text) && !isIgnored)) {
+    const expected = literal(ok ? "" : "expected status 2xx, got ");
+    const why = literal(
+      error ? " with a Basic challenge, which refuses the client" : "",
+    );
+    const message = failed(words`${expected}${status}${why}`, error);
     const { json } = response;
     const isEmpty = text?.trim() === "" ||
       (isMembers(json) && Object.keys(json).length === 0);
-    throw responseError(context, response, "unexpected_status", message, {
-      request,
-      ...(isEmpty && { errorResponse: {} }),
-    });
+    const code = ok ? "invalid_response" : "unexpected_status";
+    throw responseError(
+      context,
+      response,
+      error ? "oauth_error" : code,
+      message,
+      {
+        error,
+        request,
+        ...(isEmpty && { errorResponse: {} }),
+      },
+    );
   }
 }
 
@@ -185,17 +201,19 @@ export async function postForm(
       const request = { url, purpose, headers, body: body.toString() };
       requests.push(request);
       const response = await send(request, context, signal);
-      return { response, members: membersOf(response) };
+      // RFC 7009, section 2.2.
+      const isIgnored = purpose === "revocation" && response.ok;
+      const members = isIgnored ? {} : membersOf(response);
+      return { response, members, error: errorCodeIn(response, members) };
     });
 
   /** Checks whether new JWTs may be accepted, after those of a request were refused. */
   const mayAccept = (
-    { response, members }: IFormResponse,
+    { response, error }: IFormResponse,
     sender: IClientAuthentication | undefined,
   ): RefusedJwt | "nonce" | undefined => {
     const { status, headers } = response;
     const last = requests.at(-1)!;
-    const error = stringMember(members, "error");
     const proof = last.headers.DPoP;
     const isNoted = dpop?.noteResponse(url, { status, headers, proof, error });
     if (dpop && error === "use_dpop_nonce") {

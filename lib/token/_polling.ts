@@ -1,7 +1,7 @@
 /** Polling for a token while a user signs in on another device. */
 
 import { requireArgument } from "../core/_arguments.ts";
-import { adviceFor, putOffSeconds } from "../core/advice.ts";
+import { isOutage, putOffSeconds } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { pause, underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
@@ -75,7 +75,7 @@ export async function pollForToken(
         error === "slow_down";
       // Any other temporary failure says nothing about the grant.
       const isLost = !isPending && error !== "access_denied" &&
-        adviceFor(failure).action === "retry";
+        isOutage(failure);
       if (error === "expired_token") throw expired(failure);
       if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
       if (!isPending && !isLost) throw failure;

@@ -5,9 +5,10 @@ import {
   BARE_REFUSAL,
   FORM_HINTS,
   hintsFor,
-  inBrackets,
 } from "../core/_hints.ts";
+import { type Members, stringMember } from "../core/_members.ts";
 import { isTemporary } from "../core/advice.ts";
+import { findChallenge } from "../core/challenge.ts";
 import {
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
@@ -17,6 +18,7 @@ import { clockHint } from "../client/_server_clock.ts";
 import { basicValues } from "../http/_redact.ts";
 import type { IRequest } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
 
 /** The grant types by which an assertion is exchanged for a token. */
 const ASSERTION_GRANTS: readonly string[] = [
@@ -24,13 +26,27 @@ const ASSERTION_GRANTS: readonly string[] = [
   GRANT_TYPE_TOKEN_EXCHANGE,
 ];
 
+/** The purposes of requests before the user is asked. */
+const AUTHORIZATIONS: readonly RequestPurpose[] = [
+  "pushed_authorization",
+  "device_authorization",
+  "backchannel_authentication",
+];
+
 /** Returns the kind of a request, if it determines what to do after a failure. */
 export function requestOf(
   form: URLSearchParams,
+  purpose: RequestPurpose,
 ): OAuthClientErrorRequest | undefined {
+  if (AUTHORIZATIONS.includes(purpose)) return "authorization";
   const grant = form.get("grant_type") ?? "";
   if (grant === "refresh_token") return "refresh";
   return ASSERTION_GRANTS.includes(grant) ? "assertion" : undefined;
+}
+
+/** Checks whether a body is a page, such as that of a proxy. */
+export function isPage(text: string | undefined): boolean {
+  return /^\s*</.test(text ?? "");
 }
 
 /** Checks whether form-encoding changes Basic credentials that a request has sent. */
@@ -54,13 +70,32 @@ export function hintFor(
   const bare = isRefusal ? BARE_REFUSAL : BARE_ERROR;
   const isBare = status >= 400 && status < 500;
   const authorizations = requests.map(({ headers }) => headers.Authorization);
-  return inBrackets(hintsFor(FORM_HINTS, error ?? (isBare ? bare : ""), {
+  return hintsFor(FORM_HINTS, error ?? (isBare ? bare : ""), {
     resource: form.has("resource"),
     no_dpop: requests.every(({ headers }) => headers.DPoP === undefined),
     client_assertion: form.has("client_assertion"),
+    basic: authorizations.at(-1) !== undefined,
+    post: form.has("client_secret"),
+    page: isPage(text),
     encoded_credentials: new Set(authorizations).size === 1 &&
       requests.some(dependsOnEncoding),
-  }));
+  });
+}
+
+/**
+ * Returns the error code of an error response. A 401 with a Basic challenge and without
+ * a code is `invalid_client`, which is the only error with both (RFC 6749, section 5.2):
+ * where a framework checks the client before the token endpoint does, as `passport-http`,
+ * the body is a word or a page.
+ */
+export function errorCodeIn(
+  { status, headers }: IResponse,
+  members: Members,
+): string | undefined {
+  return stringMember(members, "error") ??
+    (status === 401 && findChallenge({ headers }, ["Basic"])
+      ? "invalid_client"
+      : undefined);
 }
 
 type Refusal = Pick<IResponse, "status" | "text">;

@@ -35,7 +35,11 @@ export function problemOf(
   if (type === expected.toLowerCase()) return undefined;
   // A longer one could be a secret.
   const got = type.length < 8 ? token_type : "another one";
-  const hint = type === "dpop" ? " (set dpop)" : "";
+  const hint = type === "dpop"
+    ? " (set dpop)"
+    : /^(bot|user)$/.test(type)
+    ? " (for Slack, see providers.md)"
+    : "";
   return words`has a token of a type that is not used: expected ${expected}, \
 got ${got}${literal(hint)}`;
 }

@@ -5,7 +5,7 @@
  */
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
-import { AUTHORIZATION_HINTS, hintsFor, inBrackets } from "../core/_hints.ts";
+import { AUTHORIZATION_HINTS, hintsFor, OTHER_ISSUER } from "../core/_hints.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -47,8 +47,6 @@ export interface IExpectedAuthorizationResponse {
   prompt?: string | undefined;
   /** The `resource` of the request, if it had one. */
   resource?: string | false | undefined;
-  /** The scopes of the request. */
-  scopes?: readonly string[] | undefined;
 }
 
 /**
@@ -76,7 +74,7 @@ function requireIssuer(
     : words`"${{ url: shown }}"`;
   const problem = iss === undefined
     ? words`missing`
-    : words`${named} (if both are known to be one server, set trustedIssuers)`;
+    : words`${named}${literal(OTHER_ISSUER)}`;
   throw errorOf(
     context,
     "issuer_mismatch",
@@ -89,12 +87,11 @@ function requireIssuer(
 /** Returns the option that may help after an error, as the end of a message. */
 function hintFor(
   error = "",
-  { resource, scopes }: IExpectedAuthorizationResponse,
+  { resource }: IExpectedAuthorizationResponse,
 ): string {
-  return inBrackets(hintsFor(AUTHORIZATION_HINTS, error, {
+  return hintsFor(AUTHORIZATION_HINTS, error, {
     resource: Boolean(resource),
-    no_scope: scopes?.length === 0,
-  }));
+  });
 }
 
 /** What {@linkcode parseAuthorizationResponse} accepts as an authorization response. */
@@ -222,7 +219,11 @@ export function parseWith(
     throw invalid(words`has a repeated parameter`);
   }
   if (state !== expected.state) {
-    throw invalid(state ? words`has another state` : words`has no state`);
+    throw invalid(
+      state
+        ? words`has another state, as from an older tab: begin again`
+        : words`has no state`,
+    );
   }
   requireArrival(context, callback, expected.redirectUri);
   requireIssuer(context, members, expected);

@@ -8,7 +8,7 @@
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
-import { rulesFor, urlProblem } from "../core/_url.ts";
+import { rulesFor, urlProblem, withAsciiHost } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type { Client } from "../client/known_client.ts";
@@ -47,6 +47,9 @@ export interface IFetchDeviceAuthorizationOptions
   now?: (() => number) | undefined;
 }
 
+/** What a user may have to type. A longer code would be a text of the server. */
+const MAX_CODE_CHARACTERS = 64;
+
 /** Returns the required members; undefined if one is missing or must not be shown. */
 function readCodes(members: Members) {
   const device_code = stringMember(members, "device_code");
@@ -55,7 +58,9 @@ function readCodes(members: Members) {
   const verification_uri = stringMember(members, "verification_uri") ??
     stringMember(members, "verification_url");
   const expires_in = numberMember(members, "expires_in");
-  return device_code && user_code && printable(user_code) === user_code &&
+  const isShort = user_code !== undefined &&
+    user_code.length <= MAX_CODE_CHARACTERS;
+  return device_code && isShort && printable(user_code) === user_code &&
       verification_uri && expires_in !== undefined && expires_in > 0
     ? { device_code, user_code, verification_uri, expires_in }
     : undefined;
@@ -70,7 +75,8 @@ function readCodes(members: Members) {
  * @param options The client authentication, scopes, resource, and the options of
  * every request.
  * @throws {OAuthClientError} `unsupported`: no such endpoint. `invalid_response`: a
- * required member is missing, or `user_code` has control or bidi characters.
+ * required member is missing, or `user_code` has control or bidi characters, or more
+ * than 64.
  * `url_refused`: the endpoint, or a URL for the user, is neither https nor http on
  * loopback. Further codes as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.1 and 3.2.
@@ -154,15 +160,16 @@ device_code, user_code, verification_uri or expires_in`,
       context,
       response,
       "url_refused",
-      words`The verification_uri of the device authorization response is not \
-used: expected an https URL, or http on loopback (set allowHttp to allow it)`,
+      words`Refusing the verification_uri of the device authorization response: \
+it must be an https URL, or http on loopback (set allowHttp to allow it)`,
     );
   }
   const interval = numberMember(members, "interval");
   return {
     ...codes,
+    verification_uri: withAsciiHost(codes.verification_uri),
     expires_at: Math.floor(now() / 1000 + codes.expires_in),
-    ...(complete && { verification_uri_complete: complete }),
+    ...(complete && { verification_uri_complete: withAsciiHost(complete) }),
     ...(interval !== undefined && { interval }),
   };
 }

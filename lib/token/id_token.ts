@@ -64,11 +64,17 @@ function invalidIdToken(problem: string): OAuthClientError {
 }
 
 function decode(token: string): ReturnType<typeof decodeJwt> {
+  let jwt: ReturnType<typeof decodeJwt> | undefined;
   try {
-    return decodeJwt(token);
+    jwt = decodeJwt(token);
   } catch {
-    throw invalidIdToken("it is not a signed JWT");
+    // As one without a signature.
   }
+  const { alg = "none" } = jwt?.header ?? {};
+  // OpenID Connect Core 1.0, section 2.
+  const isSigned = alg !== "none" && !token.endsWith(".");
+  if (jwt && isSigned) return jwt;
+  throw invalidIdToken("it is not a signed JWT");
 }
 
 /** Returns the hash of an algorithm; undefined if Web Crypto does not have it. */
@@ -82,6 +88,7 @@ function hashOf(alg: unknown): string | undefined {
  * Checks the claims of an ID token that a client received directly from the token
  * endpoint. {@linkcode finishAuthorization} calls it.
  *
+ * - There is a signature, and `alg` is not `none`.
  * - `iss` is the issuer; `aud` contains the client; `azp` is the client, and is
  *   required if there are several audiences; `sub` is a string.
  * - `exp` is in the future, and `iat`, `nbf` and `auth_time` are not.
@@ -183,7 +190,7 @@ export async function checkIdToken(
   // Consent pages of some servers lose the nonce; a different nonce may be an attack.
   check(
     nonce === undefined || Boolean(claims.nonce),
-    "it has no nonce, and the request had one",
+    "it has no nonce, and the request had one (leave openid out of scopes)",
   );
   check(
     nonce === undefined || claims.nonce === nonce,

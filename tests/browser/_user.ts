@@ -20,7 +20,7 @@ export interface IUser extends AsyncDisposable {
   find(url: string, type?: string): Promise<IPage>;
   /** Waits until there are so many pages of the world. */
   count(pages: number): Promise<void>;
-  /** Signs in and consents, or cancels, until the browser leaves the server. */
+  /** As the function of this name, at the server of the world. */
   consent(page: IPage, isDenied?: boolean): Promise<void>;
   /** Holds back the next response of the token endpoint. */
   holdToken(): { received: Promise<void>; release(): void };
@@ -77,6 +77,31 @@ export async function requireNotes(page: IPage): Promise<void> {
   assertEquals((await shown(page)).slice(0, 13), '{"resource":"');
 }
 
+/** Signs in and consents, or cancels, until the browser leaves the server. */
+export async function consent(
+  page: IPage,
+  issuer: string,
+  isDenied = false,
+): Promise<void> {
+  const code = `(() => {
+    if (location.origin !== ${JSON.stringify(issuer)}) return true;
+    const [form] = document.forms;
+    if (document.readyState !== "complete" || !form || window.isSent) return;
+    window.isSent = true;
+    if (${isDenied}) return document.querySelector("a[href$=abort]").click();
+    for (const one of form.elements) one.value ||= "alice";
+    HTMLFormElement.prototype.submit.call(form);
+  })()`;
+  await until(LIMIT_MS, async () => {
+    try {
+      return Boolean(await page.run(code));
+    } catch (error) {
+      // Else it is on its way from one page to the next.
+      return String(error).includes("was closed");
+    }
+  }, PAUSE_MS);
+}
+
 export async function startUser(): Promise<IUser> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await startWorld());
@@ -120,25 +145,7 @@ export async function startUser(): Promise<IUser> {
         PAUSE_MS,
       );
     },
-    async consent(page, isDenied = false) {
-      const code = `(() => {
-        if (location.origin !== ${JSON.stringify(issuer)}) return true;
-        const [form] = document.forms;
-        if (document.readyState !== "complete" || !form || window.isSent) return;
-        window.isSent = true;
-        if (${isDenied}) return document.querySelector("a[href$=abort]").click();
-        for (const one of form.elements) one.value ||= "alice";
-        HTMLFormElement.prototype.submit.call(form);
-      })()`;
-      await until(LIMIT_MS, async () => {
-        try {
-          return Boolean(await page.run(code));
-        } catch (error) {
-          // Else it is on its way from one page to the next.
-          return String(error).includes("was closed");
-        }
-      }, PAUSE_MS);
-    },
+    consent: (page, isDenied) => consent(page, issuer, isDenied),
     holdToken() {
       const received = deferred<void>();
       const released = deferred<void>();

@@ -43,6 +43,11 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertEquals(response.status, 200);
     await response.text();
 
+    const onFullDisk = { outputFile: "/dev/full" };
+    const full = await desk.start(["token", url], onFullDisk).end();
+    assertEquals(full.code, 1);
+    assertMatch(full.errors, /no space left on device/i);
+
     const headers = await desk.run(["headers", url]);
     assertEquals(JSON.parse(headers.output), { Authorization });
     const lines = await desk.run(["headers", "--lines", url]);
@@ -74,7 +79,9 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertEquals(logout.code, 0);
     assertStringIncludes(logout.errors, "revoked");
     assert(count(requests, "POST /token/revocation") > before);
-    assertEquals(await desk.sessions(), []);
+    // Without a session, nothing is made anew.
+    assertEquals((await desk.run(["logout", url])).code, 0);
+    assertEquals([...Deno.readDirSync(desk.state)], []);
     const ended = await desk.run(["status"]);
     assertEquals(ended.output, "No sessions.\n");
   },

@@ -39,6 +39,56 @@ test("oauth-helper says which file of an option cannot be used", async (desk) =>
   }
 });
 
+test("doctor --html leaves no empty file after Ctrl-C, and a former report as it is", async (desk) => {
+  const requested = [Promise.withResolvers(), Promise.withResolvers()];
+  const released = Promise.withResolvers<void>();
+  let count = 0;
+  await using silent = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async () => {
+      requested[count++]?.resolve(undefined);
+      await released.promise;
+      return new Response();
+    },
+  );
+  const url = `http://127.0.0.1:${silent.addr.port}/mcp`;
+  const report = `${desk.home}/report.html`;
+  const ends: unknown[][] = [];
+  for (const [index, text] of [undefined, "former"].entries()) {
+    if (text !== undefined) await Deno.writeTextFile(report, text);
+    const args = ["doctor", "--html", report, url];
+    const run = desk.start(args, { isTerminal: true });
+    await requested[index]?.promise;
+    await run.type("\x03");
+    const { code } = await run.end();
+    const left = await Deno.readTextFile(report).catch(() => undefined);
+    ends.push([code, left, text]);
+  }
+  released.resolve();
+  for (const [code, left, text] of ends) {
+    assertEquals([code, left], [130, text]);
+  }
+});
+
+test("login says of an API without metadata that /register was a guess", async (desk) => {
+  await using api = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    ({ url }) => {
+      const isResource = url.endsWith("/user");
+      return Response.json({ message: "…" }, {
+        status: isResource ? 401 : 404,
+      });
+    },
+  );
+  const origin = `http://127.0.0.1:${api.addr.port}`;
+  const { code, errors } = await desk.run(["login", `${origin}/user`]);
+  assertEquals(code, 1);
+  const [notice = "", message = "", remedy = ""] = errors.split("\n");
+  assertStringIncludes(notice, `${origin} publishes no metadata: /authorize`);
+  assertMatch(message, /\/register failed: .*\(this URL is a guess: [^(]*$/);
+  assertMatch(remedy, /--server-metadata FILE.*--client-id/);
+});
+
 test("--client-id without a secret uses that client, and registers none", async (desk) => {
   await using servers = await startFlowServers({
     clients: [{
@@ -93,14 +143,18 @@ test("--client-id does not move to another port, and names --redirect-uri", asyn
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
   const redirect = `--redirect-uri=http://127.0.0.1:${port}/callback`;
-  const args = ["login", "--client-id=c1", redirect, servers.resource];
-  const run = await desk.start(args, { isTerminal: true }).end();
+  for (const command of [["login"], ["doctor", "--sign-in"]]) {
+    const args = [...command, "--client-id=c1", redirect, servers.resource];
+    const run = await desk.start(args, { isTerminal: true }).end();
+    assertEquals(run.code, 1, run.output);
+    assertMatch(
+      run.output,
+      new RegExp(
+        `port ${port} .* in use.* set --redirect-uri to one[^]*--redirect-uri`,
+      ),
+    );
+  }
   await servers.close();
-  assertEquals(run.code, 1, run.output);
-  assertMatch(
-    run.output,
-    new RegExp(`port ${port} .* in use[^]*--redirect-uri`),
-  );
 });
 
 test("--trusted-resource accepts metadata with another resource for the URL", async (desk) => {
@@ -162,11 +216,13 @@ test("status goes on after a file that is no session", async (desk) => {
   await Deno.mkdir(desk.state, { recursive: true });
   await Deno.writeTextFile(`${desk.state}/a.json`, "s3cret-t0ken");
   await Deno.writeTextFile(`${desk.state}/b.txt`, "");
+  await Deno.writeTextFile(`${desk.state}/c\u001b[2J.json`, "");
   const { code, output } = await desk.run(["status"]);
   assertEquals(code, 0);
   assertStringIncludes(output, `${desk.state}/a.json\n`);
   assertStringIncludes(output, "is not a session");
-  assert(!output.includes("s3cret") && !output.includes("b.txt"));
+  assertStringIncludes(output, `${desk.state}/c[2J.json\n`);
+  assert(!/s3cret|b\.txt/.test(output) && !output.includes("\u001b"));
   const json = await desk.run(["status", "--json"]);
   assertEquals(Object.keys(JSON.parse(json.output)[0]), ["file", "error"]);
 });

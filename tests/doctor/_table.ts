@@ -46,7 +46,24 @@ type Rows = Record<string, [findings: string, Change, verdict?: string]>;
 const SERVER_AT_ORIGIN = "/.well-known/oauth-authorization-server";
 const HTML = { headers: { "Content-Type": "text/html; charset=utf-8" } };
 const PAGE = "<!doctype html><p>Page</p>";
-const ELSEWHERE = { issuer: "https://cf.mcp.example" };
+// On loopback as well, so that its endpoints may be.
+const ELSEWHERE = { issuer: "http://localhost:9" };
+
+const AS_JSON = { "Content-Type": "application/json; charset=utf-8" };
+
+/** What a client requests where nothing is named. */
+const NOTHING_THERE = [
+  RESOURCE_PATH,
+  ROOT_PATH,
+  SERVER_AT_ORIGIN,
+  "/.well-known/openid-configuration",
+  "/authorize",
+  "/register",
+].map((path) => [path, served({ error: "login" }, { status: 401 })]);
+
+const atAppendedPath = only((model) => ({
+  [`/mcp${ROOT_PATH}`]: served(model.resourceMetadata),
+}));
 
 const asRoot = all(
   resource((origin) => ({ resource: origin })),
@@ -108,10 +125,6 @@ const PARTS: Record<string, Rows> = {
       resource((origin) => ({ resource: origin })),
       "needs_option trustedResources",
     ],
-    "a resource with a fragment": [
-      "error resource_mismatch",
-      resource((origin) => ({ resource: `${origin}/mcp#x` })),
-    ],
   },
   scopes: {
     "refresh_token as a scope (Salesforce)": [
@@ -139,7 +152,7 @@ const PARTS: Record<string, Rows> = {
     "an issuer on another host (Atlassian 2025)": [
       "error issuer_mismatch",
       server(ELSEWHERE),
-      "needs_option trustedIssuers allowHttp",
+      "needs_option trustedIssuers",
     ],
     "an issuer with a query": [
       "error issuer_mismatch",
@@ -148,13 +161,13 @@ const PARTS: Record<string, Rows> = {
     ],
     "an issuer for all tenants (Entra ID)": [
       "error issuer_mismatch, warning issuer_template",
-      server({ issuer: "https://login.example/{tenantid}/v2.0" }),
-      "needs_option trustedIssuers resource allowHttp",
+      server({ issuer: "http://localhost:9/{tenantid}/v2.0" }),
+      "needs_option trustedIssuers resource",
     ],
     "an issuer for all tenants of another server": [
       "error issuer_mismatch, warning issuer_template",
-      server({ issuer: "https://login.example/{tenant}" }),
-      "needs_option trustedIssuers allowHttp",
+      server({ issuer: "http://localhost:9/{tenant}" }),
+      "needs_option trustedIssuers",
     ],
     "an issuer that ends in a slash, named without it": [
       "warning issuer_slash",
@@ -341,8 +354,52 @@ const ALONE: Rows = {
     "needs_client client",
   ],
   "nothing but a 401, and no /authorize either": [
-    "error no_server_metadata, warning no_challenge, warning no_resource_metadata",
+    "error no_resource_metadata, warning no_challenge",
     all(status(401), only()),
+    "needs_option serverMetadata client",
+  ],
+  "JSON and a challenge without a URL, and no metadata (Linear's API)": [
+    "error no_resource_metadata, info challenge_without_metadata_url",
+    all(status(401, AS_JSON), challenge("Bearer"), only()),
+    "needs_option serverMetadata client",
+  ],
+  "JSON with 401 at every path": [
+    "error no_resource_metadata, warning no_challenge, warning metadata_status",
+    all(
+      status(401, AS_JSON),
+      only(() => Object.fromEntries(NOTHING_THERE)),
+    ),
+    "needs_option serverMetadata client",
+  ],
+  "JSON with 404 in place of 401, and no metadata (GitHub's API)": [
+    "error no_resource_metadata, warning no_401",
+    all(status(404, AS_JSON), only()),
+    "needs_option serverMetadata client tokenRequired",
+  ],
+  "403 in place of 401, and no metadata": [
+    "error no_resource_metadata, warning no_401",
+    all(status(403), only()),
+    "needs_option serverMetadata client tokenRequired",
+  ],
+  "a challenge with 400 (OAuth::Lite2)": [
+    "warning no_401",
+    ({ resource }) => void (resource.status = 400),
+    "needs_option tokenRequired",
+  ],
+  "metadata at the appended path": [
+    "error metadata_at_appended_path, info challenge_without_metadata_url",
+    all(challenge("Bearer"), atAppendedPath),
+  ],
+  "metadata at the appended path, and a server at the origin": [
+    "warning metadata_at_appended_path, info challenge_without_metadata_url",
+    all(
+      challenge('Bearer scope="read"'),
+      server((origin) => ({ issuer: origin })),
+      atAppendedPath,
+      documents((model) => ({
+        [SERVER_AT_ORIGIN]: served(model.serverMetadata),
+      })),
+    ),
   ],
 
   "metadata of a parent at the URL of the resource too (fastmcp)": [
@@ -354,24 +411,19 @@ const ALONE: Rows = {
     all(asRoot, metadataAt(ROOT_PATH), removed(RESOURCE_PATH)),
   ],
   "metadata at the URL of the challenge alone": [
-    "info not_at_well_known_url",
+    "",
     all(
       metadataAt("/meta"),
       documents((model) => ({ "/meta": served(model.resourceMetadata) })),
       removed(RESOURCE_PATH),
     ),
   ],
-  "documents of one resource that disagree": [
-    "info documents_disagree",
+  // Discovery ends there, and no option lifts it: the server is not read.
+  "a resource with a fragment, and a server without PKCE": [
+    "error resource_mismatch",
     all(
-      metadataAt("/meta"),
-      documents(({ origin, resourceMetadata }) => ({
-        "/meta": served({
-          ...resourceMetadata,
-          authorization_servers: [`${origin}/as/`],
-        }),
-      })),
-      server((origin) => ({ issuer: `${origin}/as/` })),
+      resource((origin) => ({ resource: `${origin}/mcp#x` })),
+      server({ code_challenge_methods_supported: ["plain"] }),
     ),
   ],
   "no resource in the metadata": [
@@ -425,10 +477,6 @@ const ALONE: Rows = {
       documents((model) => ({ [OPENID_PATH]: served(model.serverMetadata) })),
     ),
   ],
-  "HTML at a well-known URL that no client requests": [
-    "info not_json",
-    documents(() => ({ [OPENID_PATH]: served(PAGE, HTML) })),
-  ],
   "HTML in place of the metadata of the server": [
     "error not_json",
     inPlace(PAGE, HTML),
@@ -465,13 +513,14 @@ const ALONE: Rows = {
   ],
 
   "an issuer on another host, and no metadata (Zoom)": [
-    "error issuer_mismatch, warning no_challenge, warning no_resource_metadata",
+    "error issuer_mismatch, warning no_challenge, " +
+    "warning no_resource_metadata, info no_scopes",
     all(
       status(401),
       server(ELSEWHERE),
       only((model) => ({ [SERVER_AT_ORIGIN]: served(model.serverMetadata) })),
     ),
-    "needs_option trustedIssuers allowHttp",
+    "needs_option trustedIssuers",
   ],
   "endpoints on another host (Atlassian)": [
     "",
@@ -515,15 +564,6 @@ const ALONE: Rows = {
     "",
     documents(({ serverMetadata }) => ({
       [OPENID_PATH]: served({ ...serverMetadata }),
-    })),
-  ],
-  "documents of one issuer that disagree on PKCE (GitHub)": [
-    "info documents_disagree",
-    documents(({ serverMetadata }) => ({
-      [APPENDED_PATH]: served({
-        ...serverMetadata,
-        code_challenge_methods_supported: undefined,
-      }),
     })),
   ],
   "PKCE not listed, and no token endpoint": [

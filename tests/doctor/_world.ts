@@ -216,6 +216,7 @@ export async function run(
     isTerminal: () => true,
     hasColours: () => colour,
     print: (line) => out.push(line),
+    flush: () => Promise.resolve(),
     printError: printError ?? ((line) => errors.push(line)),
     printProgress: (text) => progress.push(text),
     endSignal: () => signal ?? new AbortController().signal,

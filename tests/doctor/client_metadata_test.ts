@@ -187,6 +187,9 @@ const ROWS: [
   ["a secret", { ...GOOD, client_secret: "s3cret-of-client" }, [
     "error document_with_secret",
   ]],
+  ["an access token", { ...GOOD, registration_access_token: "t0ken-of-it" }, [
+    "error document_with_secret",
+  ]],
   ["the expiry of one", { ...GOOD, client_secret_expires_at: 0 }, [
     "error document_with_secret",
   ]],

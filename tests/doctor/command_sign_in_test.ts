@@ -128,6 +128,10 @@ Deno.test("runDoctor() returns 2 for options that do not fit", async () => {
       /--client-metadata with --html requires --sign-in/,
     ],
     [["--param=a=b"], /--param requires --sign-in/],
+    [
+      ["--redirect-uri=http://127.0.0.1:1/callback"],
+      /--redirect-uri requires --sign-in/,
+    ],
     [["--sign-in", "--client-secret-file=f"], /requires --client-id/],
     [
       ["--sign-in", "--client-id=c", "--client-secret-file=f"],

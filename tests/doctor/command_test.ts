@@ -8,9 +8,19 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
-import { server } from "./_changes.ts";
+import {
+  all,
+  type Change,
+  only,
+  resource,
+  server,
+  status,
+} from "./_changes.ts";
 import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
 import { remote, run, startWorld, TARGET } from "./_world.ts";
+
+/** A file that has no header field. */
+const SECRET = new URL("secret.txt", import.meta.url).pathname;
 
 /** A client stops whatever its options. */
 const STOPS = ["broken", "unreachable"];
@@ -50,7 +60,11 @@ Deno.test("runDoctor() returns 2 for invalid arguments", async () => {
     [["--\u001b[2J"], /^Unknown option '--\ufffd\[2J'/],
     [["https://a.example", "--timeout"], /--timeout requires a value/],
     [["https://a.example", "--timeout=-1"], /a number of seconds/],
-    [["https://a.example", "--header", "X"], /requires "Name: value"/],
+    [["https://a.example", "--header", "X"], /--header requires "Name: value"/],
+    [
+      ["https://a.example", `--header-file=${SECRET}`],
+      /--header-file requires "Name: value"/,
+    ],
     [["https://a.example", "--header", "X Y: z"], /header field/],
     [["\u001b[31mx"], /^'\ufffd\[31mx' is not/],
   ];
@@ -70,6 +84,28 @@ Deno.test("runDoctor() prints JSON alone with --json", async () => {
   assertEquals(errors, []);
 });
 
+Deno.test("runDoctor() names the option for an API without metadata, and uses its file", async () => {
+  const fetch = remote(all(status(401), only()));
+  const { status: code, text } = await run([TARGET], { fetch });
+  const flat = text.replace(/\s+/g, " ");
+  assertEquals(code, 0);
+  assertMatch(flat, / needs option: Nothing names an authorization server\. /);
+  const sentence =
+    "continues with `--server-metadata` and a `--client-id` that " +
+    "the operator of the API has registered.";
+  assertStringIncludes(flat, sentence);
+  assertStringIncludes(
+    flat,
+    "--sign-in --server-metadata FILE --client-id ID " + TARGET,
+  );
+  assertStringIncludes(flat, "Issuer https://api.example (assumed)");
+  const { pathname } = new URL("server.json", import.meta.url);
+  const named = await run([TARGET, `--server-metadata=${pathname}`], { fetch });
+  assertMatch(named.text, /\nneeds client: /);
+  assertMatch(named.text, /Issuer +https:\/\/as\.example\n/);
+  assertMatch(named.text, /Given +`--server-metadata`\n/);
+});
+
 Deno.test("runDoctor() shows the request that is under way, and clears it", async () => {
   await using world = startWorld();
   const { progress } = await run([world.target]);
@@ -81,81 +117,104 @@ Deno.test("runDoctor() sends the header fields that it is given", async () => {
   const seen: unknown[] = [];
   await using world = startWorld(({ handlers }) => {
     handlers["/mcp"] = ({ headers }) => {
-      seen.push(headers.get("X-A"), headers.get("X-B"));
+      seen.push(...["X-A", "X-B", "X-C"].map((name) => headers.get(name)));
       return new Response(null, { status: 401 });
     };
   });
-  await run([world.target, "--header", "X-A: one: two", "--header=X-B:3"]);
-  assertEquals(seen.slice(0, 2), ["one: two", "3"]);
+  const { pathname } = new URL("fields.txt", import.meta.url);
+  await run([
+    ...[world.target, "--header", "X-A: one: two", "--header=X-B:3"],
+    `--header-file=${pathname}`,
+  ]);
+  assertEquals(seen.slice(0, 3), ["one: two", "3", "four"]);
 });
 
 Deno.test("runDoctor() says that it registers a client before it does", async () => {
   const log: string[] = [];
   await using world = startWorld(({ handlers }) => {
-    handlers["POST /as/register"] = () => {
-      log.push("registered");
-      return Response.json({ client_id: "c1" }, { status: 201 });
+    handlers["POST /as/register"] = async (request) => {
+      const { scope } = await request.json();
+      log.push(scope ? "refused" : "registered");
+      return Response.json({ client_id: "c1" }, { status: scope ? 400 : 201 });
     };
   });
   const printError = (line: string) => log.push(line);
   await run([world.target, "--register"], { printError });
   assertEquals(log, [
     `Registers a client at ${world.model.origin}/as/register`,
+    "refused",
     "registered",
   ]);
 });
 
-Deno.test("runDoctor() accepts another resource for the URL, and names the option for it", async () => {
-  const inside = "http://api.example/mcp";
-  const fetch = remote((model) => {
-    Object.assign(model.resourceMetadata, { resource: inside });
-  });
-  const option = `--trusted-resource ${TARGET}=${inside}`;
-  const command = `try it: oauth-helper doctor --sign-in ${option} ${TARGET} `;
-  const { status, text } = await run([TARGET], { fetch });
-  const flat = text.replace(/\s+/g, " ");
-  assertEquals(status, 0);
-  assertMatch(flat, /^\S+ needs option: `oauth-helper` continues with `--tru/);
-  assertStringIncludes(flat, `until then: \`${option}\`.`);
-  assertStringIncludes(flat, command);
-  const trusted = await run([TARGET, ...option.split(" ")], { fetch });
-  assertEquals(trusted.status, 0);
-  assertMatch(trusted.text, /\nready: /);
-  const found = trusted.text.replace(/\s+/g, " ");
-  assertStringIncludes(found, command);
-  assertStringIncludes(found, `Given \`${option}\``);
+/** Replaces the file system; `page` is the report that was written. */
+function pageFiles() {
+  const written = { page: "" };
+  const files = {
+    requireWritable: () => Promise.resolve(),
+    writeTextFile: (_: string, text: string) =>
+      Promise.resolve(void (written.page = text)),
+  };
+  return { files, written };
+}
+
+Deno.test("runDoctor() proposes no command with an option that decides who receives a token", async () => {
+  const other = "https://other.example";
+  const rows: [args: string[], Change, caution: RegExp][] = [
+    [
+      ["--trusted-issuer", `https://api.example/as=${other}`],
+      server({ issuer: other }),
+      /A server that claims to be another may be after the codes and tokens/,
+    ],
+    [
+      ["--trusted-resource", `${TARGET}=${other}`],
+      resource({ resource: other }),
+      /A resource that claims to be another may be after tokens for that one/,
+    ],
+    [
+      ["--allow-http"],
+      server({ revocation_endpoint: "http://as.example/revoke" }),
+      /`--allow-http`, in a test environment/,
+    ],
+  ];
+  for (const [given, change, caution] of rows) {
+    const { files, written } = pageFiles();
+    const fetch = remote(change);
+    const { text } = await run([TARGET, "--html=x.html"], { fetch, files });
+    const flat = text.replace(/\s+/g, " ");
+    assertNotMatch(text + written.page, /try it/i);
+    assertMatch(flat, caution);
+    // Its value stands beside the caution alone.
+    assertNotMatch(flat.split("Not tried:")[0] ?? "", /other\.example/);
+    const trusted = await run([TARGET, ...given], { fetch });
+    assertStringIncludes(
+      trusted.text.replace(/\s+/g, " "),
+      `try it: oauth-helper doctor --sign-in ${given.join(" ")} ${TARGET} `,
+    );
+  }
 });
 
 Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {
   const fetch = remote(server({
-    issuer: "https://other.example/a",
     registration_endpoint: undefined,
     code_challenge_methods_supported: undefined,
   }));
   const target = `${TARGET}?a=1&b='2'`;
-  let page = "";
-  const { text } = await run([target, "--html=x.html"], {
-    fetch,
-    files: {
-      requireWritable: () => Promise.resolve(),
-      writeTextFile: (_, text) => Promise.resolve(void (page = text)),
-    },
-  });
+  const { files, written } = pageFiles();
+  const { text } = await run([target, "--html=x.html"], { fetch, files });
   const flat = text.replace(/\s+/g, " ");
-  const options = "--trusted-issuer " +
-    "https://api.example/as=https://other.example/a --assume-pkce";
   assertStringIncludes(
     flat,
     `Not tried: authorization endpoint, token endpoint. To try it: ` +
-      `oauth-helper doctor --sign-in ${options} --client-id ID ` +
+      `oauth-helper doctor --sign-in --assume-pkce --client-id ID ` +
       `'${TARGET}?a=1&b=%272%27'`,
   );
   assertStringIncludes(flat, "With `oauth-helper`: `--assume-pkce`, if");
-  assertStringIncludes(flat, "`oauth-helper` continues with `--trusted-issuer");
-  assertNotMatch(text + page, /assumePkce|trustedIssuers/);
+  assertStringIncludes(flat, "`oauth-helper` continues with `--assume-pkce`");
+  assertNotMatch(text + written.page, /assumePkce/);
   assertStringIncludes(
-    page,
-    `doctor --sign-in ${options} --client-id ID &#39;${TARGET}?…&#39;`,
+    written.page,
+    `doctor --sign-in --assume-pkce --client-id ID &#39;${TARGET}?…&#39;`,
   );
   const { text: json } = await run([target, "--json"], { fetch });
   assertStringIncludes(json, "`assumePkce: true`");

@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
 import { AUTHORIZATION_HINTS } from "../../lib/core/_hints.ts";
-import { all, inPlace, server } from "./_changes.ts";
+import { all, inPlace, server, status } from "./_changes.ts";
 import {
   handler,
   type ISignInModel,
@@ -44,18 +44,31 @@ const empty = (status: number) => () => new Response("", { status });
 const error = (status: number, name: string) => () =>
   Response.json({ error: name }, { status });
 
+const respondTo = (status: number, challenge?: string) =>
+  new Response(null, {
+    status,
+    headers: { ...challenge && { "WWW-Authenticate": challenge } },
+  });
+
 /** Responds to calls with a token. */
 const called = (status: number, challenge?: string) =>
   handler(
     "GET /mcp",
     (request, usual) =>
       request.headers.has("Authorization")
-        ? new Response(null, {
-          status,
-          headers: { ...challenge && { "WWW-Authenticate": challenge } },
-        })
+        ? respondTo(status, challenge)
         : usual(request),
   );
+
+/** Responds to calls with a token that is not valid. */
+const deadCalls =
+  (status: number, challenge?: string) => (model: ISignInModel) =>
+    handler("GET /mcp", (request, usual) => {
+      const [, token] = request.headers.get("Authorization")?.split(" ") ?? [];
+      return token === undefined || model.tokens.access().includes(token)
+        ? usual(request)
+        : respondTo(status, challenge);
+    })(model);
 
 /** Replaces the responses to refreshes, or to those with a token that is not valid. */
 const refreshes =
@@ -132,7 +145,7 @@ const ROWS: Rows = {
   ],
 
   "a user who refuses": [
-    "info authorization_denied",
+    "error authorization_denied",
     /"error": "access_denied"/,
     members("/as/authorize", { code: undefined, error: "access_denied" }),
   ],
@@ -163,6 +176,11 @@ const ROWS: Rows = {
     /"state": "\[hidden\]"/,
     members("/as/authorize", { state: "other" }),
   ],
+  "no state": [
+    "error authorization_response_state",
+    /"code": "\[hidden\]"/,
+    members("/as/authorize", { state: undefined }),
+  ],
   "a user who does not come back, and a page with an error": [
     "error authorization_without_response",
     /HTTP status 400/,
@@ -170,7 +188,7 @@ const ROWS: Rows = {
     { signIn: NO_ONE },
   ],
   "a user who does not come back": [
-    "warning authorization_without_response",
+    "error authorization_without_response",
     /^$/,
     handler("GET /as/authorize", page(200)),
     { signIn: NO_ONE },
@@ -286,12 +304,36 @@ const ROWS: Rows = {
     /www-authenticate: Bearer error="insufficient_scope"/,
     called(403, 'Bearer error="insufficient_scope", scope="write"'),
   ],
+  "a resource that requires another sign-in (RFC 9470)": [
+    "warning call_forbidden",
+    /error="insufficient_user_authentication", acr_values="phr"/,
+    called(
+      401,
+      'Bearer error="insufficient_user_authentication", acr_values="phr"',
+    ),
+  ],
+  "a status that a token turns into 200 (OAuth::Lite2)": [
+    "warning no_401, warning dead_access_token_error",
+    /^HTTP status 400/,
+    status(400),
+    { verdict: "needs_option tokenRequired" },
+  ],
   "a resource that fails with the token": [
     "error call_failed",
     /HTTP status 502/,
     called(502),
   ],
 
+  "a dead access token as 500 (the demo of the MCP SDK)": [
+    "warning dead_access_token_error",
+    /HTTP status 500/,
+    deadCalls(500),
+  ],
+  "a dead access token as 403 with invalid_token": [
+    "",
+    /^$/,
+    deadCalls(403, 'Bearer error="invalid_token"'),
+  ],
   "a refresh token that is refused": [
     "error request_failed",
     /"error": "unauthorized_client"/,
@@ -363,8 +405,18 @@ for (
 Deno.test("diagnose() shows the hint for a refused request as the error of the library has it", async () => {
   const refusal = { code: undefined, error: "invalid_target" };
   const { findings } = await signedIn(members("/as/authorize", refusal));
-  const { hint } = AUTHORIZATION_HINTS[0]!;
+  const [, , hint] = AUTHORIZATION_HINTS[0]!;
   assertStringIncludes(findings[0]?.message ?? "", ` (${hint})`);
+});
+
+Deno.test("diagnose() says what a server may be after that responds for another", async () => {
+  const { findings: [first] } = await signedIn(
+    members("/as/authorize", { iss: "https://upstream.example" }),
+  );
+  assertMatch(
+    first?.client ?? "",
+    / may be after the codes and tokens of that/,
+  );
 });
 
 Deno.test("diagnose() finds a certificate that has expired at the token endpoint", async () => {

@@ -8,8 +8,8 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { OAuthClientError, publicClient } from "../../mod.ts";
-import { diagnose } from "../../lib/doctor/mod.ts";
-import { all, resource, server } from "./_changes.ts";
+import { diagnose, type KnownServerMetadata } from "../../lib/doctor/mod.ts";
+import { all, challenge, only, resource, server } from "./_changes.ts";
 import {
   handler,
   members,
@@ -41,6 +41,7 @@ Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
       "authorization  came back false",
       "token 200 token false",
       "call 200 accepted false",
+      "dead_call 401 refused true",
       "refresh 200 refreshed false",
       "revocation 200 revoked false",
       "revocation 200 revoked false",
@@ -165,13 +166,40 @@ Deno.test("diagnose() signs in with the options that the verdict names", async (
 });
 
 Deno.test("diagnose() uses a client that it is given, and registers none", async () => {
-  const { signIn, verdict, summary } = await signedIn(
-    server({ registration_endpoint: undefined }),
-    { client: publicClient("c2") },
+  for (
+    const change of [() => {}, server({ registration_endpoint: undefined })]
+  ) {
+    const { signIn, verdict, summary, notTried } = await signedIn(change, {
+      client: publicClient("c2"),
+    });
+    assertEquals(signIn?.client, { client_id: "c2", source: "option" });
+    assertEquals([verdict, notTried], ["ready", []]);
+    assertMatch(
+      summary,
+      /^A user has signed in at .* with the client that was/,
+    );
+  }
+});
+
+Deno.test("diagnose() signs in at a server that its caller describes, and at none that would be a guess", async () => {
+  await using world = startSignInWorld(all(challenge("Bearer"), only()));
+  const { target, model: { serverMetadata }, requests } = world;
+  const signIn = { ...user, client: publicClient("c1") };
+  const guess = await diagnose(target, { signIn });
+  assertEquals([guess.verdict, guess.signIn], ["needs_option", undefined]);
+  const registered = await diagnose(target, { register: true });
+  assertEquals(registered.registration, undefined);
+  assert(requests.every((line) => line.startsWith("GET")));
+  const known = await diagnose(target, {
+    serverMetadata: serverMetadata as unknown as KnownServerMetadata,
+    signIn,
+  });
+  assertEquals([known.verdict, known.signIn?.callStatus], ["ready", 200]);
+  assertEquals(
+    known.given?.map(({ name }) => name),
+    ["serverMetadata", "client"],
   );
-  assertEquals(signIn?.client, { client_id: "c2", source: "option" });
-  assertEquals(verdict, "ready");
-  assertMatch(summary, /^A user has signed in at .* with the client that was/);
+  assert(known.steps.every(({ name }) => !/metadata|endpoint/.test(name)));
 });
 
 Deno.test("diagnose() signs nobody in without a client, or where a client stops", async () => {
@@ -224,7 +252,7 @@ Deno.test("diagnose() binds the tokens to a key where the resource requires it",
   ));
   assertEquals(diagnosis.signIn?.callStatus, 200);
   assertEquals(diagnosis.ids, ["info dpop_required"]);
-  assertEquals(proofs.filter(Boolean).length, 1);
+  assertEquals(proofs.filter(Boolean).length, 2);
 });
 
 Deno.test("diagnose() sends its User-Agent with every request", async () => {
@@ -276,4 +304,29 @@ Deno.test("diagnose() sends no POST with a token to what is no server of MCP", a
   assertEquals(ids, ["error token_refused"]);
   const calls = steps.filter(({ name }) => name === "call");
   assertEquals(calls.map(({ method }) => method), ["GET"]);
+});
+
+Deno.test("diagnose() claims of no response but a 2xx that the resource accepts the token", async () => {
+  for (const status of [204, 302, 400, 403, 404, 429]) {
+    const { summary, steps } = await signedIn(
+      handler(
+        "GET /mcp",
+        (request, usual) =>
+          request.headers.has("Authorization")
+            ? new Response(null, { status })
+            : usual(request),
+      ),
+    );
+    const { result } = steps.find(({ name }) => name === "call") ?? {};
+    const words = status === 204
+      ? "accepts the token"
+      : `responds to the token with ${status}`;
+    if (status !== 403) {
+      assertStringIncludes(summary, `: the resource ${words}`);
+    }
+    assertEquals(
+      result,
+      status === 204 ? "accepted" : status === 403 ? "refused" : "not accepted",
+    );
+  }
 });

@@ -248,6 +248,25 @@ Deno.test("diagnose() looks on request whether a web page can be the client", as
     assertEquals([plain.ids, plain.context?.webPages], [[], undefined]);
     assert(plain.steps.every(({ name }) => name !== "cors"));
   }
+  // Discovery runs again with options that a client needs; with allowHttp, on the same
+  // responses.
+  const needing: [members: Record<string, unknown>, webPages?: boolean][] = [
+    [{ code_challenge_methods_supported: undefined }, true],
+    [{
+      issuer: "http://localhost:9",
+      code_challenge_methods_supported: undefined,
+    }, true],
+    [{ issuer: "https://other.example" }],
+  ];
+  for (const [members, webPages] of needing) {
+    const { verdict, context, ids, requests } = await diagnosed(
+      server(members),
+      { browser: true },
+    );
+    assertEquals(requests.length, new Set(requests).size, "None is made twice");
+    assertEquals([verdict, context?.webPages], ["needs_option", webPages]);
+    assert(!ids.includes("info cors"), `${ids}`);
+  }
 });
 
 Deno.test("diagnose() says whether authorization responses name their issuer", async () => {
@@ -273,15 +292,15 @@ Deno.test("diagnose() requests no assumed endpoint of an open resource", async (
   assert(!requests.some((line) => /authorize|register/.test(line)));
 });
 
-Deno.test("diagnose() asks allowUrl nothing for the options that it tries", async () => {
+Deno.test("diagnose() asks allowUrl for what it requests with the options that it tries", async () => {
   const asked: string[] = [];
   const { verdict, steps } = await diagnosed(
     server({ issuer: "https://other.example" }),
     { allowUrl: ({ href }) => Boolean(asked.push(href)) },
   );
   assertEquals(verdict, "needs_option");
-  // Discovery and the reading of its documents ask for one URL each.
-  const most = 2 * steps.length;
+  // Discovery asks again with an option, also where a response is known.
+  const most = 3 * steps.length;
   assert(asked.length <= most, `${asked.length} of ${most}`);
 });
 

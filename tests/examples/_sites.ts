@@ -1,8 +1,12 @@
 /** Web servers that sign users in: their browsers, and what each server must survive. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { consent } from "../browser/_user.ts";
 import type { IFlowServers } from "../servers/_flow.ts";
+import { serve } from "../servers/_serve.ts";
 import { createBrowser } from "../servers/browser.ts";
+import { findChromium, startBrowser } from "../support/chromium.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
 
 /** A running site. */
 export interface ISite extends AsyncDisposable {
@@ -14,6 +18,8 @@ export interface ISite extends AsyncDisposable {
   send(url: URL, init: RequestInit): Promise<Response>;
   /** Makes the access tokens of all sessions expire. */
   expire(open: (path: string) => Promise<unknown>): Promise<unknown>;
+  /** What it has written to its log so far. */
+  readonly log: string;
   /** Ends all processes, and starts them again. */
   restart(): Promise<void>;
 }
@@ -37,14 +43,18 @@ class Visitor {
     this.#site = site;
   }
 
-  async open(path: string, method = "GET"): Promise<IPage> {
+  async open(
+    path: string,
+    method = "GET",
+    fields: Record<string, string> = {},
+  ): Promise<IPage> {
     const { origin } = this.#site;
     const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
     const response = await this.#site.send(new URL(path, origin), {
       method,
       redirect: "manual",
       // Another cookie in front, as sites have them.
-      headers: { Cookie: ["theme=dark", ...pairs].join("; ") },
+      headers: { Cookie: ["theme=dark", ...pairs].join("; "), ...fields },
     });
     for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
@@ -73,7 +83,8 @@ class Visitor {
 
   /** Signs out here and at the server, where a silent sign-in then fails. */
   async signOut(): Promise<void> {
-    const { location } = await this.open("/logout", "POST");
+    const fields = { Origin: this.#site.origin };
+    const { location } = await this.open("/logout", "POST", fields);
     const home = await this.#browser.authorize(location);
     assertEquals(home.href, `${this.#site.origin}/`);
     const login = new URL((await this.open("/login")).location);
@@ -114,25 +125,30 @@ async function playVisits(site: ISite): Promise<void> {
   await alice.requireSignedOut();
   const { location } = await alice.open("/callback");
   assertEquals(new URL(location, site.origin).pathname, "/");
+  assertEquals(alice.cookies.size, 0);
   await alice.open("/login");
   await alice.open("/login");
   assertEquals(requests.filter((one) => one === "POST /reg"), []);
 
   const refusal = await alice.open(await alice.visit(true));
   assertEquals([refusal.status, refusal.text], [403, "access_denied"]);
+  await until(LIMIT_MS, () => site.log.includes("access_denied"));
   await alice.requireSignedOut();
 
   const callback = await alice.visit();
   // The attacker has bob open the callback of alice.
   await bob.open(callback);
   await bob.requireSignedOut();
-  const own = await bob.visit();
+  const last = await bob.visit();
   await bob.open(callback);
   await bob.requireSignedOut();
   // It has not ended the sign-in of bob.
-  await bob.open(own);
+  await bob.open(last);
   await bob.requireSignedIn();
-  await bob.open("/logout", "POST");
+  // Of a page of the site that sends no referrer.
+  const own = { "Sec-Fetch-Site": "same-origin", Origin: "null" };
+  await bob.open("/logout", "POST", own);
+  await bob.requireSignedOut();
 
   await alice.open(callback);
   await alice.requireSignedIn();
@@ -144,8 +160,24 @@ async function playVisits(site: ISite): Promise<void> {
   await bob.requireSignedOut();
   await bob.signIn();
 
-  // Another site can have the browser request this, but not send a form with cookies.
+  // Another site can have the browser request this, but not send a form with cookies,
+  // whose response must not replace them either.
   await alice.open("/logout");
+  const stranger = new Visitor(site);
+  for (
+    const fields of [
+      { "Sec-Fetch-Site": "cross-site", Origin: "https://evil.example" },
+      { "Sec-Fetch-Site": "same-site", Origin: "https://a.app.example" },
+      { Origin: "null" },
+      {},
+    ]
+  ) {
+    for (const path of ["/logout", "/login", "/callback"]) {
+      const { status } = await stranger.open(path, "POST", fields);
+      assert(status >= 400, `${path}: ${status}`);
+    }
+  }
+  assertEquals(stranger.cookies.size, 0);
   await alice.requireSignedIn();
   const before = new Map(alice.cookies);
   await alice.signOut();
@@ -183,16 +215,85 @@ async function playRestarts(site: ISite): Promise<void> {
   await bob.requireSignedIn();
 }
 
+/** Starts the server of an example at an origin, as browsers know it. */
+type StartSite = (name: string, origin: string) => Promise<ISite>;
+
+/** In Chromium, a page of another site sends the forms of this one. */
+async function playForeignForms(name: string, start: StartSite) {
+  const seen: string[] = [];
+  // Chromium accepts secure cookies of loopback without TLS.
+  const front = serve(async ({ url, method, headers }) => {
+    const { hostname, pathname, search } = new URL(url);
+    if (hostname === "localhost") {
+      const page = "<!DOCTYPE html><form method=post></form>";
+      return new Response(page, { headers: { "Content-Type": "text/html" } });
+    }
+    const { status, body, headers: fields } = await site.send(
+      new URL(pathname + search, front.origin),
+      { method, headers: Object.fromEntries(headers), redirect: "manual" },
+    );
+    seen.push(`${method} ${pathname} ${status}`);
+    return new Response(body, { status, headers: fields });
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(front.close);
+  const site = stack.use(await start(name, front.origin));
+  const page = await (async () => {
+    const browser = stack.use(await startBrowser());
+    return await browser.attach(await browser.open(`${front.origin}/login`));
+  })();
+  /** Waits for the response to a request; returns its status. */
+  const statusOf = async (request: string) => {
+    const find = () => seen.find((one) => one.startsWith(`${request} `));
+    await until(LIMIT_MS, () => find() !== undefined);
+    return Number(find()?.split(" ").at(-1));
+  };
+  const open = async (url: string) => {
+    seen.length = 0;
+    await page.send("Page.navigate", { url });
+    await page.find(`location.href === ${JSON.stringify(url)}`);
+  };
+  const send = async (path: string) => {
+    const url = JSON.stringify(front.origin + path);
+    await page.run(`{
+      const form = document.createElement("form");
+      form.method = "post";
+      form.action = ${url};
+      document.body.append(form);
+      form.submit();
+    }`);
+    return await statusOf(`POST ${path}`);
+  };
+
+  const { issuer } = site.servers.server;
+  await page.find(`location.origin === ${JSON.stringify(issuer)}`);
+  await consent(page, issuer);
+  assertEquals(await statusOf("GET /"), 200);
+  const elsewhere = front.origin.replace("127.0.0.1", "localhost");
+  for (const path of ["/logout", "/login"]) {
+    await open(`${elsewhere}/`);
+    await send(path);
+    // Another URL each time, as the browser has the former one in its cache.
+    await open(`${front.origin}/?after=${path}`);
+    assertEquals(await statusOf("GET /"), 200, path);
+  }
+  assertEquals(await send("/logout"), 303);
+  await open(`${front.origin}/?after=all`);
+  assertEquals(await statusOf("GET /"), 401);
+}
+
 /** Tests the server of an example. */
-export function testSite(
-  name: string,
-  start: (name: string) => Promise<ISite>,
-): void {
+export function testSite(name: string, start: StartSite): void {
   const test = (what: string, play: (site: ISite) => Promise<void>) =>
     Deno.test(`${name} ${what}`, async () => {
-      await using site = await start(name);
+      await using site = await start(name, "https://app.example");
       await play(site);
     });
+  Deno.test({
+    name: `${name} signs nobody out for another site, in Chromium`,
+    ignore: findChromium() === undefined,
+    fn: () => playForeignForms(name, start),
+  });
   test(
     "signs its users in and out, each in a browser of their own",
     playVisits,

@@ -3,7 +3,8 @@ import { denoKvStore } from "@oauth-helper/client/stores";
 import { type IVisit, openCookie, sealCookie } from "./sealed_cookie.ts";
 
 const RESOURCE = Deno.env.get("RESOURCE")!;
-const redirectUri = `${Deno.env.get("ORIGIN")}/callback`;
+const ORIGIN = Deno.env.get("ORIGIN")!;
+const redirectUri = `${ORIGIN}/callback`;
 const client: oauth.IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
 const lifetimeSeconds = 30 * 24 * 3600;
@@ -20,9 +21,15 @@ async function redirect(url: string | URL, visit: IVisit): Promise<Response> {
 }
 
 Deno.serve(async (request) => {
+  const { method, headers } = request;
   const { pathname, searchParams } = new URL(request.url);
   const home = Response.redirect(new URL("/", redirectUri));
-  const { id, pending } = await openCookie(request.headers.get("Cookie"));
+  const isOwn = headers.get("Sec-Fetch-Site") === "same-origin" ||
+    headers.get("Origin") === ORIGIN;
+  // A form of another site comes without the cookie, and must not replace it.
+  const isForeign = method === "POST" && !isOwn;
+  if (isForeign) return new Response("From another site", { status: 403 });
+  const { id, pending } = await openCookie(headers.get("Cookie"));
   if (pathname === "/login") {
     const challenge = await fetch(RESOURCE);
     const context = await oauth.discoverAuthorization(RESOURCE, { challenge });
@@ -35,15 +42,17 @@ Deno.serve(async (request) => {
     const next = { id: crypto.randomUUID() };
     return await apiOf(next.id).finish(request, pending).then(
       () => redirect("/", next),
-      ({ error, code }) => new Response(error ?? code, { status: 403 }),
+      (error) => {
+        console.error(error);
+        return new Response(error.error ?? error.code, { status: 403 });
+      },
     );
-  } else if (pathname === "/logout" && request.method === "POST") {
+  } else if (pathname === "/logout" && method === "POST") {
     const session = await apiOf(id).session();
     await apiOf(id).revoke();
     const home = { postLogoutRedirectUri: new URL("/", redirectUri) };
-    const hasPage = session?.serverMetadata.end_session_endpoint;
-    const url = hasPage ? oauth.buildEndSessionUrl(session, home) : "/";
-    return await redirect(url, {});
+    const url = session && oauth.buildEndSessionUrl(session, home);
+    return await redirect(url ?? "/", {});
   }
   const result = await apiOf(id)(RESOURCE);
   return new Response(await result.text(), { status: result.status });

@@ -33,17 +33,23 @@ app.get("/callback", async ({ headers, query, url }, response) => {
   const next = { id: crypto.randomUUID() };
   await apiOf(next).finish(new URL(url, ORIGIN), pending).then(
     () => redirect(response, "/", next),
-    ({ error, code }) => response.status(403).type("text").send(error ?? code),
+    (error) => {
+      console.error(error);
+      response.status(403).type("text").send(error.error ?? error.code);
+    },
   );
 });
 app.post("/logout", async ({ headers }, response) => {
+  const { origin, "sec-fetch-site": site } = headers;
+  // A form of another site comes without the cookie, and must not replace it.
+  const isForeign = site !== "same-origin" && origin !== ORIGIN;
+  if (isForeign) return response.status(403).send("From another site");
   const visit = await openCookie(headers.cookie);
   const session = await apiOf(visit).session();
   await apiOf(visit).revoke();
   const home = { postLogoutRedirectUri: `${ORIGIN}/` };
-  const hasPage = session?.serverMetadata.end_session_endpoint;
-  const url = hasPage ? oauth.buildEndSessionUrl(session, home).href : "/";
-  await redirect(response, url, {});
+  const url = session && oauth.buildEndSessionUrl(session, home);
+  await redirect(response, url?.href ?? "/", {});
 });
 app.get("/", async ({ headers }, response) => {
   const result = await apiOf(await openCookie(headers.cookie))(RESOURCE);

@@ -4,7 +4,8 @@ import { type Context, Hono } from "hono";
 import { type IVisit, openCookie, sealCookie } from "./sealed_cookie.ts";
 
 const RESOURCE = Deno.env.get("RESOURCE")!;
-const redirectUri = `${Deno.env.get("ORIGIN")}/callback`;
+const ORIGIN = Deno.env.get("ORIGIN")!;
+const redirectUri = `${ORIGIN}/callback`;
 const client: oauth.IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
 const lifetimeSeconds = 30 * 24 * 3600;
@@ -36,17 +37,23 @@ app.get("/callback", async (c) => {
   const next = { id: crypto.randomUUID() };
   return await apiOf(next.id).finish(c.req.raw, pending).then(
     () => redirect(c, "/", next),
-    ({ error, code }) => c.text(error ?? code, 403),
+    (error) => {
+      console.error(error);
+      return c.text(error.error ?? error.code, 403);
+    },
   );
 });
 app.post("/logout", async (c) => {
+  const isOwn = c.req.header("Sec-Fetch-Site") === "same-origin" ||
+    c.req.header("Origin") === ORIGIN;
+  // A form of another site comes without the cookie, and must not replace it.
+  if (!isOwn) return c.text("From another site", 403);
   const { id } = await visitOf(c);
   const session = await apiOf(id).session();
   await apiOf(id).revoke();
   const home = { postLogoutRedirectUri: new URL("/", redirectUri) };
-  const hasPage = session?.serverMetadata.end_session_endpoint;
-  const url = hasPage ? oauth.buildEndSessionUrl(session, home).href : "/";
-  return redirect(c, url, {});
+  const url = session && oauth.buildEndSessionUrl(session, home);
+  return redirect(c, url?.href ?? "/", {});
 });
 app.get("/", async (c) => {
   const result = await apiOf((await visitOf(c)).id)(RESOURCE);

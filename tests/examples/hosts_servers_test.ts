@@ -14,6 +14,7 @@ import {
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/sdk/types.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { stub } from "@std/testing/mock";
 import postgres from "postgres";
 import {
   discoverAuthorization,
@@ -39,30 +40,33 @@ const { createElsewhere } = await import("./hosts/url_elicitation.ts");
 const { sealCookie } = await import("./sealed_cookie.ts");
 
 /** Registers the client of a site. */
-async function register(resource: string) {
+async function register(resource: string, origin = ORIGIN) {
   const { serverMetadata } = await discoverAuthorization(resource);
   return await ensureClient(serverMetadata, {
     clientMetadata: {
       client_name: "My app",
-      post_logout_redirect_uris: [`${ORIGIN}/`],
+      post_logout_redirect_uris: [`${origin}/`],
     },
-    redirectUri: `${ORIGIN}/callback`,
+    redirectUri: `${origin}/callback`,
   });
 }
 
-testSite("hosts/next_routes.ts", async () => {
+testSite("hosts/next_routes.ts", async (_, origin) => {
   const servers = await startFlowServers();
   const { resource } = servers.protectedResource;
-  const client = await register(resource);
+  const client = await register(resource, origin);
   const stores = new Map<string, ISessionStore>();
   const storeOf = (id: string) =>
     stores.getOrInsertComputed(id, () => memoryStore());
-  const create = () =>
-    createRoutes({ origin: ORIGIN, resource, client, storeOf });
+  const create = () => createRoutes({ origin, resource, client, storeOf });
   let routes = create();
+  const errors = stub(console, "error", () => {});
   return {
-    origin: ORIGIN,
+    origin,
     servers,
+    get log() {
+      return errors.calls.map(({ args }) => String(args[0])).join("\n");
+    },
     async send(url, init) {
       // As behind a proxy.
       const request = new Request(
@@ -92,7 +96,10 @@ testSite("hosts/next_routes.ts", async () => {
       routes = create();
       return Promise.resolve();
     },
-    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      errors[Symbol.dispose]();
+      await servers[Symbol.asyncDispose]();
+    },
   };
 });
 

@@ -9,11 +9,15 @@ export async function introspect(
   client: IClientAuthentication,
   token: string,
 ) {
+  const { issuer, introspection_endpoint = "" } = serverMetadata;
+  const url = new URL(introspection_endpoint);
+  // Discovery has not checked it: https, or http if the issuer is on loopback.
+  const isSafe = url.protocol === new URL(issuer).protocol;
+  if (!isSafe) throw new Error(`The token is not sent to ${url.origin}`);
   const body = new URLSearchParams({ token });
   const headers = { Accept: "application/json" };
   await client.authenticate({ serverMetadata, body, headers });
   const init = { method: "POST", headers, body, redirect: "manual" } as const;
-  const url = serverMetadata.introspection_endpoint ?? "";
   const { active, ...claims } = await (await fetch(url, init)).json();
   return active === true ? claims : undefined;
 }

@@ -71,4 +71,10 @@ Deno.test("introspect() returns the claims of an active token only", async () =>
   assertEquals([claims?.sub, claims?.iss], ["alice", issuer]);
   await api.revoke();
   assertEquals(await introspected(), undefined);
+  const remote = { ...serverMetadata, issuer: "https://as.example" };
+  await assertRejects(
+    () => introspect(remote, clientSecretBasic("api", secret), access_token),
+    Error,
+    "The token is not sent to http://",
+  );
 });

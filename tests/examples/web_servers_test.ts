@@ -10,9 +10,6 @@ import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk, mapArgs, path } from "./_programs.ts";
 import { type ISite, testSite } from "./_sites.ts";
 
-/** The address that browsers know. */
-const ORIGIN = "https://app.example";
-
 /** A program, and what its database needs. */
 interface IServerProgram {
   readonly command: string;
@@ -27,9 +24,10 @@ interface IServerProgram {
 /** Registers a client, as the operator of the site does once. */
 async function register(
   { protectedResource: { resource } }: IFlowServers,
+  origin: string,
 ): Promise<string> {
   await using desk = await createDesk();
-  const args = [resource, `${ORIGIN}/callback`];
+  const args = [resource, `${origin}/callback`];
   return (await desk.start("register_client.ts", ...args).output()).trim();
 }
 
@@ -37,6 +35,8 @@ async function register(
 class SiteProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #port: number;
+  /** What it has written to its log. */
+  log = "";
 
   constructor({ command, args, env }: IServerProgram, port: number) {
     this.#port = port;
@@ -68,11 +68,14 @@ class SiteProcess implements AsyncDisposable {
 
   /** Waits until it listens; rejects with what it has printed if it ends before. */
   async #listening(): Promise<void> {
-    const printed = new Response(this.#child.stderr).text();
+    const printed = this.#read();
     let hasEnded = false;
     this.#child.status.then(() => hasEnded = true);
     await until(LIMIT_MS, async () => {
-      if (hasEnded) throw new Error(await printed);
+      if (hasEnded) {
+        await printed;
+        throw new Error(this.log);
+      }
       try {
         (await Deno.connect({ hostname: "127.0.0.1", port: this.#port }))
           .close();
@@ -81,6 +84,11 @@ class SiteProcess implements AsyncDisposable {
         return false;
       }
     });
+  }
+
+  async #read(): Promise<void> {
+    const lines = this.#child.stderr.pipeThrough(new TextDecoderStream());
+    for await (const text of lines) this.log += text;
   }
 
   send({ pathname, search }: URL, init: RequestInit): Promise<Response> {
@@ -95,6 +103,7 @@ class SiteProcess implements AsyncDisposable {
 
 /** Starts a site whose requests go to its processes in turn. */
 async function startSite(
+  origin: string,
   open: (
     stack: AsyncDisposableStack,
     directory: string,
@@ -108,9 +117,9 @@ async function startSite(
   const key = crypto.getRandomValues(new Uint8Array(32));
   const env = {
     ...program.env,
-    ORIGIN,
+    ORIGIN: origin,
     RESOURCE: servers.protectedResource.resource,
-    CLIENT: await register(servers),
+    CLIENT: await register(servers, origin),
     COOKIE_KEY: btoa(String.fromCharCode(...key)),
   };
   let processes: SiteProcess[] = [];
@@ -128,8 +137,11 @@ async function startSite(
   const running = started.move();
   let requests = 0;
   return {
-    origin: ORIGIN,
+    origin,
     servers,
+    get log() {
+      return processes.map(({ log }) => log).join("");
+    },
     send: (url, init) =>
       processes[requests++ % processes.length]!.send(url, init),
     expire: () =>
@@ -145,8 +157,8 @@ async function startSite(
 }
 
 /** Two processes of Node with Express, and Redis. */
-const startExpress = (name: string) =>
-  startSite(async (stack, directory) => {
+const startExpress = (name: string, origin: string) =>
+  startSite(origin, async (stack, directory) => {
     const { url } = stack.use(await startRedis());
     const program = `${directory}/express.mjs`;
     await bundle(path(name), program, []);
@@ -170,8 +182,8 @@ const startExpress = (name: string) =>
   });
 
 /** A process of Deno, and Deno KV. */
-const startDeno = (name: string) =>
-  startSite(async (_, directory) => {
+const startDeno = (name: string, origin: string) =>
+  startSite(origin, async (_, directory) => {
     const database = `${directory}/kv.sqlite3`;
     return {
       command: Deno.execPath(),

@@ -31,14 +31,16 @@ export class User extends DurableObject {
       await storage.delete("pending");
       return await this.#api.finish(request, kept).then(
         () => home,
-        ({ error, code }) => new Response(error ?? code, { status: 403 }),
+        (error) => {
+          console.error(error);
+          return new Response(error.error ?? error.code, { status: 403 });
+        },
       );
     } else if (pathname === "/logout" && request.method === "POST") {
       const session = await this.#api.session();
       await this.#api.revoke();
       const back = { postLogoutRedirectUri: new URL("/", request.url) };
-      const hasPage = session?.serverMetadata.end_session_endpoint;
-      const url = hasPage && oauth.buildEndSessionUrl(session, back);
+      const url = session && oauth.buildEndSessionUrl(session, back);
       return url ? Response.redirect(url, 303) : home;
     }
     const result = await this.#api(RESOURCE);
@@ -47,11 +49,19 @@ export class User extends DurableObject {
 }
 export default {
   async fetch(request: Request): Promise<Response> {
+    const { headers, method } = request;
+    const { origin, pathname } = new URL(request.url);
+    const isOwn = headers.get("Sec-Fetch-Site") === "same-origin" ||
+      headers.get("Origin") === origin;
+    // A form of another site comes without the cookie, and must not replace it.
+    const isForeign = method === "POST" && !isOwn;
+    if (isForeign) return new Response("From another site", { status: 403 });
     const [cookie = `__Host-id=${crypto.randomUUID()}`] =
-      request.headers.get("Cookie")?.match(/(?<=^|; )__Host-id=[\w-]+/) ?? [];
+      headers.get("Cookie")?.match(/(?<=^|; )__Host-id=[\w-]+/) ?? [];
     const response = await USERS.getByName(cookie).fetch(request);
     const result = new Response(response.body, response);
-    result.headers.append("Set-Cookie", cookie + ATTRIBUTES);
+    const isLogin = pathname === "/login";
+    if (isLogin) result.headers.append("Set-Cookie", cookie + ATTRIBUTES);
     return result;
   },
 };

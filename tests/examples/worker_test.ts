@@ -1,22 +1,22 @@
 /** The example for Workers, in workerd with Durable Objects. */
 
+import type { Readable } from "node:stream";
 import { Miniflare } from "miniflare";
 import { startFlowServers } from "../servers/_flow.ts";
 import { bundle } from "../support/bundle.ts";
 import { type ISite, testSite } from "./_sites.ts";
 
-const ORIGIN = "https://worker.example";
 const SECRET = "secret-of-the-worker";
 
-async function startWorker(): Promise<ISite> {
+async function startWorker(_: string, origin: string): Promise<ISite> {
   await using started = new AsyncDisposableStack();
   const servers = started.use(
     await startFlowServers({
       clients: [{
         client_id: "worker",
         client_secret: SECRET,
-        redirect_uris: [`${ORIGIN}/callback`],
-        post_logout_redirect_uris: [`${ORIGIN}/`],
+        redirect_uris: [`${origin}/callback`],
+        post_logout_redirect_uris: [`${origin}/`],
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
       }],
@@ -28,8 +28,12 @@ async function startWorker(): Promise<ISite> {
   const source = new URL("_expiring_worker.ts", import.meta.url).pathname;
   await bundle(source, path, ["cloudflare:workers"]);
   const { server: { issuer }, protectedResource: { resource } } = servers;
+  let log = "";
   const start = () =>
     new Miniflare({
+      handleRuntimeStdio(_: Readable, errors: Readable) {
+        errors.setEncoding("utf8").on("data", (text) => log += text);
+      },
       modules: [{
         type: "ESModule",
         path: "worker.mjs",
@@ -40,7 +44,7 @@ async function startWorker(): Promise<ISite> {
       durableObjectsPersist: `${directory}/objects`,
       bindings: {
         RESOURCE: resource,
-        REDIRECT_URI: `${ORIGIN}/callback`,
+        REDIRECT_URI: `${origin}/callback`,
         CLIENT: JSON.stringify({
           issuer,
           client_id: "worker",
@@ -54,8 +58,11 @@ async function startWorker(): Promise<ISite> {
   started.defer(() => miniflare.dispose());
   const running = started.move();
   return {
-    origin: ORIGIN,
+    origin,
     servers,
+    get log() {
+      return log;
+    },
     send: async (url, { method = "GET", headers }) =>
       // Its types are those of workers.
       await miniflare.dispatchFetch(url, {

@@ -1,16 +1,20 @@
 /**
- * The methods of client authentication at oidc-provider that no step of `tests/interop`
- * shows: that has `client_secret_basic`, and `private_key_jwt` by ES256.
+ * The methods of client authentication that no step of `tests/interop` shows: that has
+ * `client_secret_basic`, and `private_key_jwt` by ES256, at oidc-provider.
  */
 import { assertEquals } from "@std/assert";
 import { exportJWK } from "jose";
+import passport from "passport";
+import { BasicStrategy } from "passport-http";
 import {
   buildClientCredentialsBody,
+  clientSecretBasic,
   clientSecretPost,
   fetchToken,
   getClaimsFromJWT,
   privateKeyJwt,
 } from "../../mod.ts";
+import { listen } from "../servers/_node_http.ts";
 import { startFlowServers, statusFor } from "../servers/_flow.ts";
 import { pairOf, rsa } from "../support/keys.ts";
 
@@ -69,4 +73,33 @@ Deno.test("a client gets a token of its own with client_secret_post, and with pr
       assertEquals(await statusFor(resource, token), 200);
     }
   }
+});
+
+Deno.test("a client gets a token where passport-http compares its credentials without decoding them", async () => {
+  const secret = "s3cret/+ %";
+  const users = new passport.Passport();
+  users.use(
+    new BasicStrategy((
+      id: string,
+      given: string,
+      done: (error: null, user: unknown) => void,
+    ) => done(null, given === secret && { id })),
+  );
+  const guard = users.authenticate("basic", { session: false });
+  const server = await listen();
+  server.handle((request, response) =>
+    guard(request, response, () => {
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ access_token: "t0ken" }));
+    })
+  );
+  const { origin: issuer, requests } = server;
+  const body = buildClientCredentialsBody();
+  const token = await fetchToken(
+    { issuer, token_endpoint: `${issuer}/token` },
+    body,
+    { client: clientSecretBasic("c1", secret, { issuer }) },
+  );
+  await server.close();
+  assertEquals([token.access_token, requests.length], ["t0ken", 2]);
 });

@@ -1,12 +1,23 @@
 /** Bodies: what is sent again after a 401, and what can be sent once only. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createAuthorizedFetch, OAuthClientError } from "../../mod.ts";
+import * as undici from "undici";
+import {
+  createAuthorizedFetch,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
 import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
-import { resourceFetch } from "../support/resource.ts";
-import { statusOf } from "../support/stub_fetch.ts";
+import { resourceFetch, SESSION } from "../support/resource.ts";
+import { statusOf, untyped } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, within } from "../support/within.ts";
-import { fetchAt, jsonOf, signedIn, test } from "./_session_world.ts";
+import {
+  fetchAt,
+  jsonOf,
+  signedIn,
+  test,
+  withoutRefresh,
+} from "./_session_world.ts";
 
 const form = new FormData();
 
@@ -155,6 +166,50 @@ Deno.test("createAuthorizedFetch() passes a Request to fetch as one argument", a
     assertEquals([cache, headers.get("X-Test")], ["no-store", "1"]);
     assertEquals(await sent.text(), body ?? "");
   }
+});
+
+Deno.test("createAuthorizedFetch() uses a Request of the npm package undici as it uses others", async () => {
+  const make = (url: string, init?: undici.RequestInit): Request =>
+    untyped(new undici.Request(url, init));
+  const token = { access_token: "t2", token_type: "Bearer" };
+  const sent: undici.Request[] = [];
+  const passed: unknown[] = [];
+  const api = createAuthorizedFetch(MCP, {
+    serverMetadata: SESSION.serverMetadata,
+    store: memoryStore(withoutRefresh(SESSION)),
+    authorize: () => Promise.resolve({ ...SESSION, token }),
+    fetch(input, init) {
+      if (typeof input !== "string") passed.push(input);
+      if (input !== MCP) return Promise.resolve(Response.json({}));
+      // As the fetch of the package does; that of the runtime accepts no such Request.
+      const request = new undici.Request(input, untyped(init));
+      const isAccepted = request.headers.get("Authorization") === "Bearer t2";
+      sent.push(request);
+      return Promise.resolve(
+        isAccepted ? new Response() : new Response(null, { status: 401 }),
+      );
+    },
+  });
+  const headers = { "X-Test": "1" };
+  const redirect = "manual" as const;
+  const init = { method: "PUT", body: "body", headers, redirect };
+  assertEquals((await api(make(MCP, init))).status, 200);
+  assertEquals(sent.length, 2);
+  for (const { method, headers, redirect } of sent) {
+    const members = [method, headers.get("X-Test"), redirect];
+    assertEquals(members, ["PUT", "1", "manual"]);
+  }
+  assertEquals(await Promise.all(sent.map((one) => one.text())), [
+    "body",
+    "body",
+  ]);
+  // These are passed on as they are.
+  const others = [
+    make(MCP, { headers: { Authorization: "Basic own" } }),
+    make("https://x.example"),
+  ];
+  for (const other of others) await api(other);
+  assertEquals(passed, others);
 });
 
 Deno.test("createAuthorizedFetch() fails for a Request whose body is used, locked or not of bytes", async () => {

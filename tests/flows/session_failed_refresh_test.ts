@@ -7,12 +7,14 @@ import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 import { never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import {
+  authorizations,
   CALLERS,
   expiringIn,
   fetchAt,
   NOW,
   signedIn,
   test,
+  withoutRefresh,
 } from "./_session_world.ts";
 
 const KEEPS = "keeps the session, and asks nobody,";
@@ -31,7 +33,15 @@ const page = (text: string, status: number) => () =>
 
 const empty = (status: number) => () => new Response(null, { status });
 
-const ROWS: [effect: string, failure: string, respond: () => Response][] = [
+const PAGES: [name: string, respond: () => Response][] = [
+  ["a 400 of nginx", page("Request Header Or Cookie Too Large", 400)],
+  ["a 401 of a proxy", page("<h1>Sign in", 401)],
+  ["a 400 with other JSON", page(`{"message":"no"}`, 400)],
+];
+
+type IRow = [effect: string, failure: string, respond: () => Response];
+
+const ROWS: IRow[] = [
   [REGISTERS, "unauthorized_client", error("unauthorized_client")],
   [REGISTERS, "invalid_client", error("invalid_client")],
   [ENDS, "invalid_grant", error("invalid_grant")],
@@ -46,9 +56,7 @@ const ROWS: [effect: string, failure: string, respond: () => Response][] = [
   [ASKS, "a redirect", () => Response.redirect("https://as.example/", 301)],
   [ASKS, "a page", () => new Response("<html>")],
   [ENDS, "a 400 and {}", () => Response.json({}, { status: 400 })],
-  [KEEPS, "a 400 of nginx", page("Request Header Or Cookie Too Large", 400)],
-  [KEEPS, "a 401 of a proxy", page("<h1>Sign in", 401)],
-  [KEEPS, "a 400 with other JSON", page(`{"message":"no"}`, 400)],
+  ...PAGES.map(([name, respond]): IRow => [KEEPS, name, respond]),
   [KEEPS, "temporarily_unavailable", error("temporarily_unavailable")],
   [KEEPS, "a 408", empty(408)],
   [KEEPS, "a 425", empty(425)],
@@ -87,6 +95,18 @@ for (const [effect, failure, respond] of ROWS) {
   });
 }
 
+for (const [failure, respond] of PAGES) {
+  test(`.authorize() has the user sign in when a refresh fails with ${failure}`, async ({ servers, api, call, sent }) => {
+    servers.revoke();
+    servers.server = ({ body }) =>
+      body.includes("grant_type=refresh_token") ? respond() : undefined;
+    await assertRejects(() => call(), OAuthClientError);
+    await within(LIMIT_MS, api.authorize());
+    assertEquals(await call(), 200);
+    sent({ refreshes: 2, visits: 1 });
+  });
+}
+
 const invalidScope = error("invalid_scope");
 
 test("throws what authorize throws, also while the token is still valid", async ({ servers, store, clock }) => {
@@ -99,6 +119,18 @@ test("throws what authorize throws, also while the token is still valid", async 
   clock.now += 3_580_000;
   const call = within(LIMIT_MS, api(servers.resource));
   assertEquals(await assertRejects(() => call), refusal);
+});
+
+Deno.test("createAuthorizedFetch() uses a token that is still valid after the user did not sign in for the next one", async () => {
+  const timeout = new OAuthClientError("timeout", "The user has not signed in");
+  const { api, received } = resourceFetch(undefined, {
+    tokenRequired: true,
+    store: memoryStore(withoutRefresh(expiringIn(20))),
+    now: () => NOW,
+    authorize: () => Promise.reject(timeout),
+  });
+  assertEquals(await statusOf(api(MCP)), 200);
+  assertEquals(authorizations(received).at(-1), "Bearer t1");
 });
 
 test("uses a token that is still valid when the discovery for the next one meets an outage", async ({ servers, store, clock }) => {
@@ -185,7 +217,12 @@ Deno.test("createAuthorizedFetch() repeats a refresh whose response was lost, on
   const [first, second] = lost.received;
   assertEquals(first!.body, second!.body);
   // A token that is still valid makes the session worth more than the attempt.
-  for (const failure of [nothing, () => new Response(null, { status: 503 })]) {
+  const untrusted = () => {
+    const code = "SELF_SIGNED_CERT_IN_CHAIN";
+    throw Object.assign(new TypeError("fetch failed"), { code });
+  };
+  const overloaded = () => new Response(null, { status: 503 });
+  for (const failure of [nothing, overloaded, untrusted]) {
     const valid = refreshing(expiringIn(20), [failure, renewed]);
     assertEquals((await valid.api(MCP)).status, 200);
     assertEquals(valid.urls, [TOKEN_ENDPOINT, MCP]);

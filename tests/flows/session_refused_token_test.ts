@@ -1,5 +1,5 @@
 /** Which responses of an API say that a token is no longer valid. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   createAuthorizedFetch,
   createDpop,
@@ -106,26 +106,217 @@ Deno.test("createAuthorizedFetch() with signInOn authorize requires no other sig
   }
 });
 
-Deno.test("createAuthorizedFetch() asks the user for another token once all URLs refuse it", async () => {
+Deno.test("createAuthorizedFetch() asks the user for another token by authorize(), once all URLs refuse it", async () => {
   let valid = "";
   const { api, state } = signingIn(({ url, headers }) => {
     const isValid = url !== MCP || headers.get("Authorization") === valid;
     return isValid ? undefined : new Response(null, { status: 401 });
   });
-  assertEquals(await statusOf(api(MCP)), 401);
+  const post = () => {
+    const body = new Blob(["x"]).stream();
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    return statusOf(api(MCP, init));
+  };
+  assertEquals([await statusOf(api(MCP)), await post()], [401, 401]);
   assertEquals(state.visits, 1);
-  // A stream can be sent once only, so the token is renewed before the call.
   valid = "Bearer t2";
-  const body = new Blob(["x"]).stream();
-  const init = { method: "POST", body, duplex: "half" } as RequestInit;
-  assertEquals(await statusOf(api(MCP, init)), 200);
-  assertEquals(state.visits, 2);
+  await api.authorize();
+  assertEquals([await post(), state.visits], [200, 2]);
   // A token that was accepted for a while has been lost.
   valid = "Bearer t3";
-  const again = { ...init, body: new Blob(["x"]).stream() };
-  assertEquals(await statusOf(api(MCP, again)), 401);
+  assertEquals(await post(), 401);
+  // A stream can be sent once only, so the token is renewed before the call.
+  assertEquals([await post(), state.visits], [200, 3]);
+});
+
+/** A resource with URLs that refuse each token, or those in `lost`. */
+function refusingWorld(
+  refuses: (url: string) => boolean,
+  { isRefreshable = false, ...options }: Partial<IAuthorizedFetchOptions> & {
+    isRefreshable?: boolean;
+  } = {},
+) {
+  const state = { pages: 0, refreshes: 0, lost: new Set<string>() };
+  const tokenOf = (access_token: string) => ({
+    ...{ access_token, token_type: "Bearer" },
+    ...(isRefreshable && { refresh_token: `r-${access_token}` }),
+  });
+  const stored: ISession = { ...SESSION, token: tokenOf("t0") };
+  const { api } = resourceFetch(({ url, headers, body }) => {
+    if (url === TOKEN && body.includes("refresh_token")) {
+      return Response.json(tokenOf(`f${++state.refreshes}`));
+    }
+    const token = headers.get("Authorization")?.slice(7);
+    const isCall = url.startsWith(MCP) || url.startsWith(OTHER);
+    const isRefused = !token || state.lost.has(token) || refuses(url);
+    return isCall && isRefused ? refusal(401, "") : undefined;
+  }, {
+    store: memoryStore(stored),
+    alsoFor: [OTHER],
+    authorize: () => {
+      const token = tokenOf(`t${++state.pages}`);
+      return Promise.resolve({ ...SESSION, token });
+    },
+    ...options,
+  });
+  const call = (url: string) =>
+    api(url).then(({ status }) => status, (error) => error.code);
+  /** Loses all tokens that there were, or a refresh that follows. */
+  const revoke = () => {
+    for (let n = 0; n <= state.refreshes + 1; n++) state.lost.add(`f${n}`);
+    for (let n = 0; n <= state.pages; n++) state.lost.add(`t${n}`);
+  };
+  return { api, state, call, revoke };
+}
+
+const PATHS = Array.from({ length: 15 }, (_, n) => `${MCP}/${n}`);
+const OPEN = `${MCP}/open`;
+const REFUSED: [what: string, urls: string[], visits: number][] = [
+  ["one path is refused", Array(20).fill(MCP), 1],
+  ["15 paths are refused in turns", [...PATHS, ...PATHS], 1],
+  ["one URL of alsoFor is refused", Array(20).fill([OTHER, OPEN]).flat(), 1],
+  [
+    "15 paths are refused beside another",
+    PATHS.flatMap((url) => [url, OPEN]),
+    1,
+  ],
+];
+
+for (const isRefreshable of [false, true]) {
+  const tokens = `${isRefreshable ? "with" : "without"} refresh tokens`;
+  const refuses = (url: string) => url !== OPEN;
+  for (const [what, urls, pages] of REFUSED) {
+    Deno.test(`createAuthorizedFetch() opens one page in all if ${what}, ${tokens}`, async () => {
+      for (const session of [undefined, "stored"]) {
+        const { state, call } = refusingWorld(refuses, {
+          isRefreshable,
+          ...(!session && { store: memoryStore() }),
+        });
+        for (const url of urls) {
+          assertEquals(await call(url), url === OPEN ? 200 : 401);
+        }
+        // The first one is that of a user who has not signed in yet.
+        const isOpen = !session && refuses(urls[0]!) === false;
+        assertEquals(state.pages, pages + Number(isOpen));
+        // Each place may lead to a refresh, which nobody sees.
+        assert(state.refreshes <= new Set(urls).size);
+      }
+    });
+  }
+
+  Deno.test(`createAuthorizedFetch() opens one page for calls at the same time that are refused, ${tokens}`, async () => {
+    const { state, call } = refusingWorld(refuses, { isRefreshable });
+    for (const _ of [1, 2]) {
+      const statuses = await Promise.all(PATHS.map(call));
+      assertEquals(new Set(statuses), new Set([401]));
+    }
+    assertEquals(state.pages, 1);
+  });
+
+  Deno.test(`createAuthorizedFetch() with signInOn authorize returns the 401 once a sign-in has not helped, ${tokens}`, async () => {
+    const { api, state, call } = refusingWorld(refuses, {
+      isRefreshable,
+      signInOn: "authorize",
+    });
+    for (let n = 0; n < 3; n++) {
+      assertEquals(await call(MCP), "sign_in_required");
+    }
+    assertEquals(state.pages, 0);
+    for (const pages of [1, 2]) {
+      await api.authorize();
+      for (let n = 0; n < 20; n++) assertEquals(await call(MCP), 401);
+      assertEquals(state.pages, pages);
+    }
+    assertEquals(await call(OPEN), 200);
+  });
+
+  Deno.test(`createAuthorizedFetch() asks again each time that a working token is revoked, ${tokens}`, async () => {
+    for (const signInOn of ["call", "authorize"] as const) {
+      const { api, state, call, revoke } = refusingWorld(
+        (url) => url.endsWith("/admin"),
+        { isRefreshable, signInOn },
+      );
+      const use = async (url: string) => {
+        const result = await call(url);
+        if (result !== "sign_in_required") return result;
+        await api.authorize();
+        return await call(url);
+      };
+      assertEquals(await use(`${MCP}/admin`), 401);
+      for (const pages of [2, 3, 4, 5]) {
+        assertEquals(await use(OPEN), 200);
+        revoke();
+        assertEquals([await use(OPEN), state.pages], [200, pages]);
+        assertEquals(await use(`${MCP}/admin`), 401);
+      }
+    }
+  });
+}
+
+Deno.test("createAuthorizedFetch() refreshes for a URL that it has not used yet, although another one refuses each token", async () => {
+  const { state, call } = refusingWorld((url) => url.endsWith("/admin"), {
+    isRefreshable: true,
+  });
+  for (const url of [`${MCP}/admin`, OPEN]) await call(url);
+  state.lost.add("t1");
+  assertEquals([await call(`${MCP}/item`), state.pages], [200, 1]);
+});
+
+Deno.test("createAuthorizedFetch() asks again for a URL that has accepted a token since", async () => {
+  let isOpen = false;
+  const { state, call, revoke } = refusingWorld(() => !isOpen);
+  assertEquals([await call(MCP), await call(MCP)], [401, 401]);
+  isOpen = true;
+  assertEquals(await call(MCP), 200);
+  revoke();
+  assertEquals([await call(MCP), state.pages], [200, 2]);
+});
+
+Deno.test("fetches with one store object share what is known of refused tokens", async () => {
+  const store = memoryStore(withToken("t0"));
+  const [first, second] = [1, 2].map(() =>
+    refusingWorld(() => true, { store })
+  );
+  assertEquals([await first!.call(MCP), await second!.call(MCP)], [401, 401]);
+  assertEquals([first!.state.pages, second!.state.pages], [1, 0]);
+});
+
+Deno.test("createAuthorizedFetch() obtains another token with each call that is refused, if no user is needed", async () => {
+  let tokens = 0;
+  const authorize = Object.assign(
+    () => Promise.resolve(withToken(`t${++tokens}`)),
+    { needsUser: false },
+  );
+  const { call } = refusingWorld(() => true, { authorize });
+  for (let n = 0; n < 3; n++) assertEquals(await call(MCP), 401);
+  assertEquals(tokens, 3);
+  // Not where others accept the token, which are not concerned by that.
+  const { call: use, state } = refusingWorld((url) => url === MCP, {
+    authorize,
+  });
+  for (const url of [MCP, OPEN, MCP, MCP]) await use(url);
+  assertEquals(tokens, 4);
+  state.lost.add("t4");
+  assertEquals([await use(`${MCP}/item`), tokens], [200, 5]);
+});
+
+Deno.test("authorize() asks again for a URL that has accepted tokens, and refuses a new one", async () => {
+  let isOpen = true;
+  const { api, state, call } = refusingWorld(() => !isOpen);
+  assertEquals(await call(MCP), 200);
+  isOpen = false;
+  assertEquals([await call(MCP), await call(MCP), state.pages], [401, 401, 1]);
   await api.authorize();
-  assertEquals(state.visits, 3);
+  assertEquals(state.pages, 2);
+});
+
+Deno.test("createAuthorizedFetch() waits for no lock where another sign-in would not help", async () => {
+  const store = memoryStore(withToken("t0"));
+  const { call } = refusingWorld((url) => url !== OPEN, { store });
+  for (const url of [MCP, OPEN]) await call(url);
+  store.lock = () => new Promise<never>(() => {});
+  const calls = Promise.all([MCP, `${MCP}/item`].map(call));
+  assertEquals(await within(LIMIT_MS, calls), [401, 401]);
 });
 
 Deno.test("createAuthorizedFetch() does not renew a token before a stream if another URL has accepted it since", async () => {

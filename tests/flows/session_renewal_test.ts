@@ -230,9 +230,12 @@ Deno.test("createAuthorizedFetch() with bearer id_token sends the ID token until
   };
   assertEquals(await call(), `Bearer ${first}`);
   assertEquals(requests[0]!.requiresIdToken, true);
+  // Its sign-out puts no token into a URL; also after a refresh.
+  assertEquals((await api.session())?.bearer, "id_token");
   // 30 seconds before its end; the access token is valid for a day.
   now = (exp - 30) * 1000;
   assertEquals(await call(), `Bearer ${second}`);
+  assertEquals((await api.session())?.bearer, "id_token");
   // A refresh that returns none is of no use once the ID token has expired.
   refreshed = undefined;
   now = (exp + 271) * 1000;
@@ -255,6 +258,8 @@ Deno.test("createAuthorizedFetch() with bearer id_token refuses a session withou
   });
   await opaque.api(MCP);
   assertEquals(authorizations(opaque.received), ["Bearer opaque"]);
+  await opaque.api.save({ ...SESSION, token });
+  assertEquals((await opaque.api.session())?.bearer, "id_token");
 });
 
 Deno.test("createAuthorizedFetch() with bearer id_token refreshes an expired one whose iat is later", async () => {

@@ -6,10 +6,11 @@ import {
   type ISessionStore,
   memoryStore,
 } from "../../mod.ts";
-import { MCP } from "../support/fixtures.ts";
+import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
+import { expiringIn, NOW } from "./_session_world.ts";
 
 /** A session whose token the resource accepts, if it is `t2`. */
 function sessionOf(access_token: string, ...scopes: string[]): ISession {
@@ -49,7 +50,7 @@ function heldStore(session: ISession | undefined) {
   };
 }
 
-function apiWith(store: ISessionStore) {
+function apiWith(store: ISessionStore, now = Date.now) {
   return resourceFetch(({ url, headers }) => {
     const isAccepted = headers.get("Authorization") === "Bearer t2";
     const scope = 'Bearer error="insufficient_scope", scope="read write"';
@@ -60,7 +61,7 @@ function apiWith(store: ISessionStore) {
         headers: { "WWW-Authenticate": scope },
       })
       : new Response(null, { status: 401 });
-  }, { store });
+  }, { store, now });
 }
 
 const expired: ISession = {
@@ -153,6 +154,75 @@ Deno.test("createAuthorizedFetch() looks at the store ever less often, at least 
   assertEquals((await api(MCP)).status, 200);
   assertEquals(timers.delays.slice(0, 4), [20, 30, 45, 67.5]);
   assertEquals(new Set(timers.delays.slice(12)), new Set([1_000]));
+});
+
+Deno.test("createAuthorizedFetch() waits a second for the lock with a valid token, then uses it for ten seconds", async () => {
+  const { store, signals } = heldStore(expiringIn(29, "t2"));
+  const clock = { now: NOW };
+  const { api } = resourceFetch(undefined, { store, now: () => clock.now });
+  using timers = recordTimers((ms) => ms === 1_000 ? 0 : ms);
+  for (const [seconds, locks] of [[0, 1], [9, 1], [10, 2]] as const) {
+    clock.now = NOW + seconds * 1000;
+    assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
+    assertEquals(signals.length, locks);
+  }
+  assert(timers.delays.includes(1_000));
+  assert(signals.every((signal) => signal?.aborted));
+});
+
+Deno.test("createAuthorizedFetch() waits for a refresh that has begun, also with a valid token", async () => {
+  const asked = deferred<void>();
+  const response = deferred<Response>();
+  const { api, received } = resourceFetch(({ url }) => {
+    if (url === MCP) return undefined;
+    asked.resolve();
+    return response.promise;
+  }, { store: memoryStore(expiringIn(20)), now: () => NOW });
+  using timers = recordTimers((ms) => ms === 1_000 ? 0 : ms);
+  const call = api(MCP);
+  await within(LIMIT_MS, asked.promise);
+  await until(LIMIT_MS, () => timers.cleared.length > 0);
+  await new Promise((resolve) => setTimeout(resolve));
+  response.resolve(Response.json({ access_token: "t2" }));
+  assertEquals(await statusOf(within(LIMIT_MS, call)), 200);
+  assertEquals(received.at(-1)?.headers.get("Authorization"), "Bearer t2");
+});
+
+Deno.test("createAuthorizedFetch() waits for the lock once the token has expired meanwhile", async () => {
+  const { store, inner, signals } = heldStore(expiringIn(1));
+  const clock = { now: NOW };
+  const { api } = apiWith(store, () => clock.now);
+  using _timers = recordTimers((ms) => {
+    if (ms === 1_000) clock.now += 2_000;
+    return 0;
+  });
+  const call = api(MCP);
+  await until(LIMIT_MS, () => signals.length === 2);
+  await inner.save(expiringIn(60, "t2"));
+  assertEquals(await statusOf(within(LIMIT_MS, call)), 200);
+});
+
+Deno.test("createAuthorizedFetch() uses a valid token while the user of another call is at a page", async () => {
+  const clock = { now: NOW };
+  const left = new Error("The user has left");
+  const visit = deferred<ISession>();
+  const { api, received } = resourceFetch(({ url }) =>
+    // The endpoint has moved, so the session stays until there is another.
+    url === TOKEN_ENDPOINT ? new Response(null, { status: 404 }) : undefined, {
+    store: memoryStore(expiringIn(20)),
+    now: () => clock.now,
+    authorize: () => visit.promise,
+  });
+  const calls = () => received.filter(({ url }) => url === MCP).length;
+  const first = assertRejects(() => api(MCP), Error, left.message);
+  await until(LIMIT_MS, () => calls() === 1);
+  using _timers = recordTimers((ms) => ms === 1_000 ? 0 : ms);
+  assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
+  const step = api.authorize({ fresh: true });
+  clock.now += 10_000;
+  assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
+  visit.reject(left);
+  await Promise.all([first, assertRejects(() => step, Error, left.message)]);
 });
 
 Deno.test("createAuthorizedFetch() does not look at the store while it refreshes under the lock", async () => {

@@ -46,12 +46,12 @@ Deno.test("buildEndSessionUrl() signs a user out at oidc-provider, with the ID t
     // The user is known, and has not consented to this other client.
     assertEquals(await silently(), "interaction_required");
     const url = buildEndSessionUrl(edit(session), options);
-    const { href } = await browser.authorize(url);
+    const { href } = await browser.authorize(url!);
     assertEquals(href, `${HOME}?state=s+1`);
     assertEquals(await silently(), "login_required");
   }
   const last = buildEndSessionUrl(withoutHint(await signIn()));
-  assertEquals([...last.searchParams.keys()], ["client_id"]);
-  assertEquals(await browser.activate(last), "Signed out.");
+  assertEquals([...last!.searchParams.keys()], ["client_id"]);
+  assertEquals(await browser.activate(last!), "Signed out.");
   assertEquals(await silently(), "login_required");
 });

@@ -3,10 +3,14 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import process from "node:process";
 import { run as runProgram } from "../../scripts/support/process.ts";
-import { lockHolderOf } from "../../lib/native/_lock_directory.ts";
+import {
+  lockDirectoryLease,
+  lockHolderOf,
+} from "../../lib/native/_lock_directory.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { hasProgram } from "../support/has_program.ts";
+import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { test } from "./_files.ts";
 
@@ -73,15 +77,19 @@ test(
       ["a pid alone", { pid }, false],
       ["no process", "", false],
       ["no pid", { ...own, pid: "../1" }, false],
+      // In JSON, 1e999 is Infinity.
+      ["a pid beyond all", JSON.stringify({ ...own, pid: 9 }), false],
     ];
     await Promise.all(cases.map(async ([name, holder, expected], index) => {
       const path = `${directory}/${index}.json`;
       await Deno.mkdir(`${path}.lock`);
-      const content = holder && JSON.stringify(holder);
-      await Deno.writeTextFile(`${path}.lock/7`, String(content));
+      const content = typeof holder === "string"
+        ? holder.replace('"pid":9', '"pid":1e999')
+        : JSON.stringify(holder);
+      await Deno.writeTextFile(`${path}.lock/7`, content);
       assertEquals(await isBroken(path), expected, `${name} of ${boot}`);
-      const shown = name.startsWith("another ") ? undefined : pid;
-      if (name.startsWith("another ") || name === "a pid alone") {
+      const shown = name === "a pid alone" ? pid : undefined;
+      if (/^(another|a pid) /.test(name)) {
         assertEquals(await lockHolderOf(`${path}.lock`), shown, name);
       }
     }));
@@ -333,3 +341,73 @@ test(
   },
   !isLinux,
 );
+
+/** Returns the names in a directory; undefined if there is none. */
+function namesIn(directory: string): string[] | undefined {
+  try {
+    return [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+  } catch {
+    return undefined;
+  }
+}
+
+test("removes the directory of its lock with the session, and lets one process at a time hold it", async (path) => {
+  let running = 0;
+  const use = async (round: number) => {
+    const store = fileStore(path);
+    await store.lock!(async () => {
+      assertEquals(++running, 1);
+      await turn();
+      await store.save(round % 3 === 0 ? SESSION : undefined);
+      running--;
+    });
+  };
+  await use(0);
+  assertEquals(namesIn(`${path}.lock`)?.length, 1);
+  const rounds = Array.from({ length: 60 }, (_, round) => use(round));
+  await within(LIMIT_MS, Promise.all(rounds));
+  await use(1);
+  assertEquals(namesIn(`${path}.lock`), undefined);
+});
+
+/** Runs a function once, before the file of a lock is created. */
+function beforeCreation(run: () => void): Disposable {
+  const value = () => {
+    Reflect.deleteProperty(crypto, "randomUUID");
+    run();
+    return crypto.randomUUID();
+  };
+  Object.defineProperty(crypto, "randomUUID", { value, configurable: true });
+  return {
+    [Symbol.dispose]: () => void Reflect.deleteProperty(crypto, "randomUUID"),
+  };
+}
+
+test("does not take a file of a new directory for that of a former one", async (path) => {
+  const directory = `${path}.lock`;
+  const other = JSON.stringify(await ownHolder(path));
+  const holds = () => {
+    Deno.mkdirSync(directory);
+    Deno.writeTextFileSync(`${directory}/1`, other);
+  };
+  for (const isNew of [false, true]) {
+    const names = isNew ? ["1"] : undefined;
+    const lease = lockDirectoryLease(directory);
+    // It has seen that the file 1 is released, and is slow.
+    using _slow = beforeCreation(() => {
+      Deno.removeSync(directory, { recursive: true });
+      if (isNew) holds();
+    });
+    assertEquals(await lease.acquire(), false, names?.join());
+    assertEquals(namesIn(directory), names);
+    if (!isNew) await ownHolder(path);
+  }
+  Deno.removeSync(directory, { recursive: true });
+  const suspended = lockDirectoryLease(directory, () => true);
+  assertEquals(await suspended.acquire(), true);
+  Deno.removeSync(directory, { recursive: true });
+  holds();
+  await suspended.extend();
+  await suspended.release();
+  assertEquals(await lockHolderOf(directory), isLinux ? Deno.pid : undefined);
+});

@@ -47,6 +47,32 @@ test(
   },
 );
 
+test(
+  "reads no file that other users may write, and replaces it",
+  async (path) => {
+    const store = fileStore(path);
+    await store.save(SESSION);
+    const load = () => fileStore(path).load();
+    for (const mode of [0o600, 0o400, 0o644, 0o755]) {
+      await Deno.chmod(path, mode);
+      assertEquals(await load(), SESSION);
+    }
+    for (const mode of [0o620, 0o602, 0o666, 0o777]) {
+      await Deno.chmod(path, mode);
+      const message = `File ${path} can be written by other users (mode ` +
+        `${mode.toString(8)}). It was left as it is; set its mode to 600 if ` +
+        "the content is yours, or delete it to sign in again";
+      await assertRejectsCode(load, "invalid_session", message);
+      const locked = () => store.lock!(() => store.load());
+      await assertRejectsCode(locked, "invalid_session", message);
+      assertEquals(modeOf(path), mode);
+    }
+    await store.save(SESSION);
+    assertEquals(await store.load(), SESSION);
+  },
+  Deno.build.os === "windows",
+);
+
 test("rejects a damaged file, and leaves it as it is", async (path) => {
   for (const content of ["", JSON.stringify(SESSION).slice(0, -9), "{}"]) {
     await Deno.writeTextFile(path, content);

@@ -49,17 +49,24 @@ export function createRoutes(options: IRoutesOptions) {
       const next = { id: crypto.randomUUID() };
       return await apiOf(next.id).finish(redirectUri + search, pending).then(
         () => redirect("/", next),
-        ({ error, code }) => new Response(error ?? code, { status: 403 }),
+        (error) => {
+          console.error(error);
+          return new Response(error.error ?? error.code, { status: 403 });
+        },
       );
     },
     async logout(request: Request) {
+      const { headers } = request;
+      const isOwn = headers.get("Sec-Fetch-Site") === "same-origin" ||
+        headers.get("Origin") === origin;
+      // A form of another site comes without the cookie, and must not replace it.
+      if (!isOwn) return new Response("From another site", { status: 403 });
       const { id } = await visitOf(request);
       const session = await apiOf(id).session();
       await apiOf(id).revoke();
       const home = { postLogoutRedirectUri: `${origin}/` };
-      const hasPage = session?.serverMetadata.end_session_endpoint;
-      const url = hasPage ? oauth.buildEndSessionUrl(session, home).href : "/";
-      return redirect(url, {});
+      const url = session && oauth.buildEndSessionUrl(session, home);
+      return redirect(url?.href ?? "/", {});
     },
     async notes(request: Request) {
       const response = await apiOf((await visitOf(request)).id)(resource);

@@ -13,6 +13,7 @@ export async function run(args: readonly string[], given: Partial<IHost> = {}) {
     isTerminal: () => false,
     hasColours: () => false,
     print: (line) => output.push(line),
+    flush: () => Promise.resolve(),
     printError: (line) => errors.push(line),
     printProgress: () => {},
     endSignal: () => new AbortController().signal,

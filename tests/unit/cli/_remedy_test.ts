@@ -23,7 +23,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
         }],
       }),
       1,
-      /^(?!.*--server-metadata).*--trusted-issuer/,
+      /^(?!.*--server-metadata).* may be after .*--trusted-issuer/,
     ],
     [
       new OAuthClientError("discovery_failed", "m", {
@@ -34,7 +34,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
         cause: new OAuthClientError("identifier_mismatch", "m"),
       }),
       1,
-      /^(?!.*--trusted-issuer).*--trusted-resource/,
+      /^(?!.*--trusted-issuer).* may be after .*--trusted-resource/,
     ],
     [new OAuthClientError("timeout", "m"), 1, /again, and sign in sooner/],
     [
@@ -91,6 +91,12 @@ Deno.test("explain() names the options of the command in messages of the library
     [
       "(x, set resource: false) (set scopes)",
       "(x, set --resource=false) (use --scope)",
+    ],
+    ["(use codeFlow, or set scopes)", "(leave out --device, or set --scope)"],
+    ["(set par: false, or set scopes)", "(use --scope)"],
+    [
+      "(set serverMetadata from its manual, or authorizationServer)",
+      "(use --server-metadata from its manual)",
     ],
     ["(set dpop)", "(the library has the option dpop, this command has none)"],
     ["assumePkceNot, toString and constructor", undefined],

@@ -47,7 +47,12 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
   const url = "https://api.example/mcp";
   const rows: [args: string[], message: string][] = [
     [[], "A command is required"],
-    [["lgin", url], "There is no command 'lgin'"],
+    [["lgin", url], "There is no command 'lgin'. Did you mean login?"],
+    [["logut", url], "There is no command 'logut'. Did you mean logout?"],
+    [
+      ["refresh", url],
+      "There is no command 'refresh'\nSee oauth-helper --help.",
+    ],
     [["\x1b[2J"], "There is no command '\ufffd[2J'"],
     [[url], "A command is required before the URL"],
     [["login"], "login requires a URL"],
@@ -55,7 +60,12 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["status", url], "status takes options only"],
     [["token", "api.example"], "'api.example' is not an http or https URL"],
     [["token", "https://user:pw@api.example"], "without credentials"],
-    [["token", "--jsn", url], "Unknown option '--jsn'"],
+    [
+      ["token", "--jsn", url],
+      "Unknown option '--jsn'. Did you mean --json?\nSee oauth-helper token --help.",
+    ],
+    [["doctor", "--signin", url], "'--signin'. Did you mean --sign-in?\n"],
+    [["token", `--${"x".repeat(9_999)}`, url], "\nSee oauth-helper token"],
     [["token", "--\x1b[2J", url], "Unknown option '--\ufffd[2J'"],
     [["token", "-x", url], "Unknown option '-x'"],
     [["token", "--constructor", url], "Unknown option '--constructor'"],

@@ -7,7 +7,7 @@ import {
   privateKeyJwt,
   publicClient,
 } from "../../../mod.ts";
-import { assertThrowsCode } from "../../support/fixtures.ts";
+import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -95,7 +95,7 @@ Deno.test("clientSecretBasic() rejects a colon in a clientId that is not form-en
 });
 
 Deno.test("clientSecretBasic() has unencoded credentials as well, where it may try both", async () => {
-  const issuer = "https://as.example";
+  const { issuer } = SERVER;
   const rows = [
     ["c1", "a/b", undefined, true],
     ["c/1", "s", undefined, true],
@@ -132,7 +132,7 @@ const METHODS: [
   ],
   [(clientId, options) => clientSecretBasic(clientId, SECRET, options), []],
   [
-    (clientId, options = { issuer: "https://as.example" }) =>
+    (clientId, options = { issuer: SERVER.issuer }) =>
       privateKeyJwt(clientId, PRIVATE_JWK, options),
     ["client_id", "client_assertion", "client_assertion_type"],
   ],
@@ -184,6 +184,23 @@ Deno.test("every client authentication replaces the credentials of another metho
     const keys = [...body.keys()].sort();
     assertEquals(keys, ["a", ...parameters].sort(), client.method);
     assert(!/other|twice/.test(body.toString()), body.toString());
+  }
+});
+
+Deno.test("every client authentication adds nothing to a request for another issuer", async () => {
+  const serverMetadata = { ...SERVER, issuer: "https://other.example" };
+  const unsigned = () => Promise.reject(new Error("getJwt was called"));
+  const clients = [
+    clientAssertion("c1", unsigned, { issuer: SERVER.issuer }),
+    ...METHODS.map(([create]) => create("c1", { issuer: SERVER.issuer })),
+  ];
+  for (const client of clients) {
+    const body = new URLSearchParams("a=b");
+    const headers = {};
+    const request = { serverMetadata, body, headers };
+    const call = async () => await client.authenticate(request);
+    await assertRejectsCode(call, "issuer_mismatch");
+    assertEquals([`${body}`, headers], ["a=b", {}], client.method);
   }
 });
 

@@ -154,6 +154,10 @@ Deno.test("deleteRegistration() makes no request without the token and a URL tha
     [{ registration_client_uri: "http://as.example/c1" }, "url_refused"],
     [{ registration_client_uri: "http://127.0.0.1/c1" }, "url_refused"],
     [{ registration_client_uri: "ftp://as.example/c1" }, "url_refused"],
+    [{ registration_client_uri: `https://x.example/${TOKEN}` }, "url_refused"],
+    [{ registration_client_uri: "https://as.example:8443/c1" }, "url_refused"],
+    [{ issuer: "https://as.example.evil.example" }, "url_refused"],
+    [{ issuer: undefined }, "url_refused"],
   ];
   for (const [members, code] of rows) {
     const call = () => deleted(json({}), untyped(members));
@@ -164,7 +168,17 @@ Deno.test("deleteRegistration() makes no request without the token and a URL tha
     () => deleteRegistration(untyped(undefined)),
     "invalid_argument",
   );
-  const uri = { registration_client_uri: "http://as.example/c1" };
-  const { count } = await deleted(json({}), uri, { allowHttp: true });
-  assertEquals(count, 1);
+  const rest: [client: Partial<IKnownClient>, IDeleteRegistrationOptions][] = [
+    [{
+      issuer: "http://as.example",
+      registration_client_uri: "http://as.example/c1",
+    }, { allowHttp: true }],
+    [{ issuer: "https://other.example/tenant" }, {
+      registrationEndpoint: new URL(`${AS}/register`),
+    }],
+  ];
+  for (const [client, options] of rest) {
+    const { count } = await deleted(json({}), client, options);
+    assertEquals(count, 1);
+  }
 });

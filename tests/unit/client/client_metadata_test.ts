@@ -100,10 +100,12 @@ Deno.test("buildClientMetadata() refuses what servers refuse", () => {
     [{ jwks: { keys: [{ kty: "oct", k: "aw" }] } }, "jwks must be public"],
     [{ jwks: { keys: [KEY] }, jwksUri: MINIMAL.url }, "if there is a jwksUri"],
     [{ jwksUri: "http://tool.example/jwks" }, "jwksUri "],
-    [
-      { clientMetadata: { client_secret: "s3cret" } },
-      "without a client_secret",
-    ],
+    ...["client_secret", "registration_access_token"].map((
+      name,
+    ): [Partial<IBuildClientMetadataOptions>, string] => [
+      { clientMetadata: { [name]: "s3cret" } },
+      "without a client_secret and a registration_access_token",
+    ]),
     [{ clientMetadata: { redirect_uris: ["a"] } }, "not an absolute URI"],
     [{ redirectUris: {} as [] }, "an array of URIs"],
     [

@@ -103,6 +103,13 @@ const ROWS: [what: string, start: string, code: string, rows: Row[]][] = [
       ...['{"message":"No"}', '{"error_description":"No"}', "null", "[]", ""],
       ...['{"client_id":"c1"}', '"invalid"', "<html>No</html>"],
     ].map((body): Row => [text(body, 404), body]),
+    // Whitespace is that of the response, unless it has credentials.
+    [text('{ "message": "No" }', 404), '{ "message": "No" }'],
+    ...["client_secret", "registration_access_token"].map((name): Row => [
+      text(`{ "a": { "${name}": "s" } }`, 500),
+      `{"a":{"${name}":"[redacted]"}}`,
+    ]),
+    [text("client_secret?", 400), "client_secret?"],
     [text("a\u0007\tb\n", 300), "a\ufffd\tb\n"],
     [text(most + "xx", 500), `${most}x…`],
     [brokenStream(400), "Body is broken"],

@@ -158,16 +158,16 @@ Deno.test("fetchDynamicRegistration() requires a usable registration_endpoint be
   const none = "Server does not support dynamic registration";
   const url = "https://user:s3cr3t@as.example/register";
   const shown = "https://[redacted]@as.example/register";
-  const unused =
-    "The registration_endpoint is not used: expected an absolute " +
-    "https URL without credentials";
+  const refused = (shown: string) =>
+    `Refusing ${shown}: the registration_endpoint must be an absolute https ` +
+    "URL without credentials";
   const rows: [endpoint: unknown, code: string, message: string][] = [
     [undefined, "unsupported", none],
     [null, "unsupported", none],
     ["", "unsupported", none],
-    ["/register", "url_refused", `${unused}, got /register`],
-    ["file:///r", "url_refused", `${unused}, got file:///r`],
-    [url, "url_refused", `${unused}, got ${shown}`],
+    ["/register", "url_refused", refused("/register")],
+    ["file:///r", "url_refused", refused("file:///r")],
+    [url, "url_refused", refused(shown)],
   ];
   for (const [registration_endpoint, code, message] of rows) {
     using server = stubFetch({});

@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { isOutage } from "../../../lib/core/advice.ts";
 import {
   type AdviceAction,
   adviceFor,
@@ -90,6 +91,8 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
     ["silent_authorization", "consent_required", undefined, "reauthorize"],
     ["silent_authorization", "login_required", undefined, "reauthorize"],
     ["silent_authorization", "access_denied", undefined, "ask_user"],
+    ["authorization", "access_denied", 403, "give_up"],
+    ["authorization", "invalid_client", 401, "reregister"],
     ["assertion", "access_denied", 400, "give_up"],
     ["assertion", "consent_required", 400, "give_up"],
     ["assertion", "invalid_client", 401, "give_up"],
@@ -124,7 +127,8 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
 Deno.test("adviceFor() decides by the code of an error without a response", () => {
   const table: Record<OAuthClientErrorCode, AdviceAction> = {
     network_error: "retry",
-    timeout: "retry",
+    // Without a URL, it is that of a user.
+    timeout: "ask_user",
     expired: "reauthorize",
     invalid_authorization_response: "reauthorize",
     invalid_id_jag: "reauthorize",
@@ -150,6 +154,30 @@ Deno.test("adviceFor() decides by the code of an error without a response", () =
   };
   for (const [code, action] of Object.entries(table)) {
     assertEquals(actionOf(code as OAuthClientErrorCode), action, code);
+  }
+});
+
+Deno.test("adviceFor() retries a request that timed out or got no response, unless a certificate is not trusted", () => {
+  const url = "https://as.example/token";
+  const table = {
+    retry: [undefined, "connection_refused", "host_not_found"],
+    give_up: ["certificate", "certificate_expired"],
+  } as const;
+  for (const [action, reasons] of Object.entries(table)) {
+    for (const reason of reasons) {
+      const error = new OAuthClientError("network_error", "m", { reason });
+      assertEquals(adviceFor(error), { action: action as AdviceAction });
+      const attempts = [{ url, error }];
+      assertEquals(actionOf("discovery_failed", { attempts }), action);
+      // Whatever the advice, it says nothing about a token.
+      assert(isOutage(error));
+    }
+  }
+  const timeout = new OAuthClientError("timeout", "m", { url });
+  assertEquals(adviceFor(timeout), { action: "retry" });
+  assert(isOutage(timeout));
+  for (const error of ["invalid_grant", "invalid_client"]) {
+    assertFalse(isOutage(new OAuthClientError("oauth_error", "m", { error })));
   }
 });
 

@@ -9,6 +9,7 @@ import {
   type IOAuthClientErrorDetails,
   isOAuthClientError,
   OAuthClientError,
+  type SignInReason,
 } from "../../../mod.ts";
 
 const DETAILS: IOAuthClientErrorDetails = {
@@ -87,4 +88,20 @@ Deno.test("isOAuthClientError() recognizes the errors of other copies of this li
   for (const value of [new Error("m"), members, null, undefined, ""]) {
     assertFalse(isOAuthClientError(value));
   }
+});
+
+Deno.test("isOAuthClientError() with a code says which reason the error can have", () => {
+  const left = new OAuthClientError("timeout", "m");
+  const required = new OAuthClientError("sign_in_required", "m", {
+    reason: "step_up",
+  });
+  const reasonOf = (error: unknown): SignInReason | undefined =>
+    isOAuthClientError(error, "sign_in_required") ? error.reason : undefined;
+  assertEquals(reasonOf(required), "step_up");
+  assertFalse(isOAuthClientError(left, "sign_in_required"));
+  assert(isOAuthClientError(left, "timeout"));
+  // As a callback, it receives an index as well.
+  const errors: OAuthClientError[] = [left, new Error("m"), required]
+    .filter(isOAuthClientError);
+  assertEquals(errors, [left, required]);
 });

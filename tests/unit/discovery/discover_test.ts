@@ -240,6 +240,8 @@ Deno.test("discoverAuthorization() assumes no endpoints where the resource publi
 // What does not say that nothing is published.
 const UNCLEAR: [name: string, Answer, part: string][] = [
   ["500", text("Broken", 500), "500"],
+  ["408", text("Too slow", 408), "408"],
+  ["425", text("Too early", 425), "425"],
   ["429", text("Later", 429), "429"],
   ["a lost connection", failing(new TypeError("Cable cut")), "Cable cut"],
   ["a json() that rejects", () => minimal({}), "cannot be read to its end"],
@@ -253,7 +255,7 @@ const UNUSABLE: typeof UNCLEAR = [
   [
     "an unsafe endpoint",
     asm(API, { token_endpoint: "http://evil.example/t" }),
-    "The token_endpoint is not used",
+    "the token_endpoint must be an https URL",
   ],
   ["no issuer", json({ token_endpoint: `${API}/t` }), "must have an issuer"],
 ];

@@ -115,7 +115,8 @@ for (const [named, issuer, trustedIssuers] of REFUSED) {
     );
     assertStringIncludes(
       start,
-      `is "${issuer}", expected "${named}" (set trustedIssuers to allow it)`,
+      `is "${issuer}", expected "${named}" (this is what an attack looks ` +
+        "like: set trustedIssuers only if both are one server)",
     );
     // Not once more for each URL.
     assertMatch(list, /^\S+ \(another issuer\)(, \S+ \(another issuer\))+$/);

@@ -50,7 +50,7 @@ Deno.test("diagnose() requests nothing over http but on loopback", async () => {
   assertEquals(diagnosis.failure?.code, "url_refused");
 });
 
-Deno.test("diagnose() requires an http or https URL, and header fields that are strings", async () => {
+Deno.test("diagnose() requires an http or https URL, and valid options", async () => {
   const field = { "X-Key": 7 } as never;
   const rows: [target: string, options?: Parameters<typeof diagnose>[1]][] = [
     [""],
@@ -61,6 +61,11 @@ Deno.test("diagnose() requires an http or https URL, and header fields that are 
     ["https://api.example/mcp", { additionalHeaders: field }],
     ["https://api.example/mcp", { trustedIssuers: field }],
     ["https://api.example/mcp", { trustedResources: field }],
+    ["https://api.example/mcp", { serverMetadata: { issuer: "as" } as never }],
+    ["https://api.example/mcp", {
+      authorizationServer: "https://as.example",
+      serverMetadata: { issuer: "https://as.example" } as never,
+    }],
   ];
   for (const [target, options] of rows) {
     const fetch = () => Promise.reject();
@@ -105,10 +110,10 @@ Deno.test("diagnose() reads minimal responses of a caller's fetch", async () => 
 
 Deno.test("diagnose() accepts a minimal response with status 2xx as success", async () => {
   const statuses: [status: number, verdict: string][] = [
-    [199, "broken"],
+    [199, "needs_option"],
     [200, "open"],
     [299, "open"],
-    [300, "broken"],
+    [300, "needs_option"],
   ];
   for (const [status, expected] of statuses) {
     const { verdict } = await diagnose("https://api.example/mcp", {

@@ -247,8 +247,9 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
       fetch: server.fetch,
       allowUrl: ({ href }) => asked.push(href) > 0,
     });
-    const expected = "The URL of resource metadata is not used: expected an " +
-      `absolute https URL without credentials, got ${shown}`;
+    const expected =
+      `Refusing ${shown}: the URL of resource metadata must be ` +
+      "an absolute https URL without credentials";
     assertEquals(errors.map(({ message }) => message), [expected]);
     assertEquals([server.urls, asked], [[PRM], [PRM]]);
   }

@@ -227,13 +227,14 @@ Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", a
   const rows: [header: string, seconds: number | undefined][] = [
     ["0", 0],
     ["007", 7],
-    ["999999999", 999_999_999],
+    ["86401", 86_400],
+    ["9".repeat(400), 86_400],
+    ["Fri, 02 Jan 2027 03:04:05 GMT", 86_400],
     // Rounded up: a retry before the end is too early.
     ["Fri, 02 Jan 2026 03:04:06 GMT", 1],
     ["Friday, 02-Jan-26 03:05:05 GMT", 60],
     ["Fri Jan  2 03:05:05 2026", 60],
     ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
-    ["9".repeat(10), undefined],
     ["soon", undefined],
     // The parser of dates accepts these.
     ...["1.5", "-5", "+5", "", "7 seconds"].map((header): typeof rows[0] => [

@@ -7,10 +7,16 @@ import {
   type ILoopbackReceiver,
   type ILoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
-import { untyped } from "../../support/stub_fetch.ts";
+import { deferred, untyped } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
-import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
+import { codeFlow } from "../../../mod.ts";
+import {
+  assertRejectsCode,
+  assertThrowsCode,
+  CONTEXT,
+  REGISTRATION_ENDPOINT,
+} from "../../support/fixtures.ts";
 
 const STATE = "s1";
 const AUTHORIZATION_URL = new URL("https://as.example/authorize?client_id=c1");
@@ -415,6 +421,58 @@ Deno.test("createLoopbackReceiver() closes when no visit follows in time", async
   const isClosed = () =>
     assertClosed(redirectUri).then(() => true, () => false);
   await until(LIMIT_MS, isClosed);
+});
+
+/** A flow at a server that responds like this to a registration. */
+function flowOf(
+  receiver: ILoopbackReceiver,
+  registered: () => Promise<Response>,
+) {
+  const authorize = codeFlow({
+    ...receiver,
+    clientMetadata: { client_name: "Client" },
+  });
+  const fetch = async (url: string) =>
+    url === REGISTRATION_ENDPOINT
+      ? await registered()
+      : Response.json({ access_token: "t1", token_type: "Bearer" });
+  return () => authorize({ context: CONTEXT, scopes: [], fetch });
+}
+
+Deno.test("createLoopbackReceiver() closes when a flow fails before its visit, unless another one uses it", async () => {
+  let redirectUri = "";
+  const isOpen = () =>
+    browse(redirectUri, "/callback").then(() => true, () => false);
+  const opened: string[] = [];
+  const own = createLoopbackReceiver({
+    port: 0,
+    print: ignore,
+    open: (url) => opened.push(url),
+  });
+  const receiver: ILoopbackReceiver = {
+    ...own,
+    redirectUri: async (request) =>
+      redirectUri = await own.redirectUri(request),
+  };
+  const refusal = { error: "access_denied" };
+  const failing = flowOf(
+    receiver,
+    () => Promise.resolve(Response.json(refusal, { status: 403 })),
+  );
+  await assertRejectsCode(failing, "oauth_error");
+  await until(LIMIT_MS, async () => !await isOpen());
+  const registered = deferred<Response>();
+  const signingIn = within(
+    LIMIT_MS,
+    flowOf(receiver, () => registered.promise)(),
+  );
+  await assertRejectsCode(failing, "oauth_error");
+  registered.resolve(Response.json({ client_id: "c1" }, { status: 201 }));
+  await until(LIMIT_MS, () => opened.length === 1);
+  const state = new URL(opened[0]!).searchParams.get("state");
+  await browse(redirectUri, `/callback?code=c1&state=${state}`);
+  assertEquals((await signingIn).token.access_token, "t1");
+  assertEquals(await isOpen(), false);
 });
 
 Deno.test("createLoopbackReceiver() serves several visits at once, and then again", async () => {

@@ -1,6 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   adviceFor,
+  codeFlow,
+  deviceFlow,
   type IAuthorizedFetch,
   type IAuthorizedFetchOptions,
   type IAuthorizeRequest,
@@ -9,11 +11,19 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
-import { AS, CONTEXT, MCP, REDIRECT_URI } from "../../support/fixtures.ts";
+import {
+  AS,
+  CODE_SERVER,
+  CONTEXT,
+  MCP,
+  REDIRECT_URI,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
 import { deferred, untyped } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until } from "../../support/within.ts";
 import {
   resourceFetch,
+  type Respond,
   SESSION as RESOURCE_SESSION,
 } from "../../support/resource.ts";
 
@@ -27,17 +37,21 @@ function withToken(access_token: string): ISession {
 }
 
 /** A fetch whose resource accepts the token a2, and the sign-ins it asks for. */
-function world(options: Partial<IAuthorizedFetchOptions> = {}) {
+function world(
+  options: Partial<IAuthorizedFetchOptions> = {},
+  respond: Respond = () => undefined,
+) {
   const asked: IAuthorizeRequest[] = [];
   const state = {
     challenge: "Bearer",
     status: 401,
     end: (): Promise<ISession> => Promise.resolve(withToken("a2")),
   };
-  const { api, urls } = resourceFetch(({ url, headers }) => {
+  const { api, urls } = resourceFetch((received) => {
+    const { url, headers } = received;
     const { status, challenge } = state;
     const isAccepted = headers.get("Authorization") === "Bearer a2";
-    if (url !== MCP || isAccepted) return undefined;
+    if (url !== MCP || isAccepted) return respond(received);
     const fields = { "WWW-Authenticate": challenge };
     return new Response(null, { status, headers: fields });
   }, {
@@ -136,6 +150,17 @@ Deno.test("authorize() asks for what the last call lacked, unless it is stored o
   assertEquals([asked.length, asked[1]?.isFresh], [2, true]);
 });
 
+Deno.test("revoke() ends what another fetch with the store object lacked", async () => {
+  const store = memoryStore(SESSION);
+  const { api, asked, state } = world({ signInOn: "authorize", store });
+  state.challenge =
+    'Bearer error="insufficient_user_authentication", acr_values="mfa"';
+  await errorOf(() => api(MCP));
+  await world({ store }).api.revoke();
+  await api.authorize();
+  assertEquals(asked.map(({ acrValues }) => acrValues), [undefined]);
+});
+
 Deno.test("createAuthorizedFetch() uses a flow without a user where only authorize() may ask", async () => {
   const flow = Object.assign(() => Promise.resolve(withToken("a2")), {
     needsUser: false,
@@ -184,6 +209,30 @@ Deno.test("createAuthorizedFetch() does not take a refresh after a denial for an
   assertEquals(asked.length, 2);
 });
 
+Deno.test("createAuthorizedFetch() takes a session of another process for another sign-in, once a refresh has failed", async () => {
+  for (const error of ["invalid_grant", "invalid_scope"]) {
+    const store = memoryStore();
+    const { api, asked, state } = world(
+      { store },
+      ({ url }) =>
+        url === TOKEN_ENDPOINT
+          ? Response.json({ error }, { status: 400 })
+          : undefined,
+    );
+    const save = async (access_token: string) => {
+      const token = { access_token, token_type: "Bearer", refresh_token: "r" };
+      await store.save({ ...SESSION, token });
+    };
+    await save("b1");
+    state.end = () => Promise.reject(DENIED);
+    assertEquals(await errorOf(() => api(MCP)), DENIED);
+    assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
+    await save("b2");
+    assertEquals(await errorOf(() => api(MCP)), DENIED);
+    assertEquals(asked.length, 2);
+  }
+});
+
 Deno.test("createAuthorizedFetch() asks again after a failure that the user did not cause", async () => {
   const failures = [
     new OAuthClientError("popup_closed", "Closed"),
@@ -197,6 +246,39 @@ Deno.test("createAuthorizedFetch() asks again after a failure that the user did 
       assertEquals(await errorOf(() => api(MCP)), error);
     }
     assertEquals(asked.length, 2);
+  }
+});
+
+Deno.test("createAuthorizedFetch() asks again after a server has refused to ask the user", async () => {
+  const refusing = `${AS}/refusing`;
+  const serverMetadata = {
+    ...CODE_SERVER,
+    require_pushed_authorization_requests: true,
+    pushed_authorization_request_endpoint: refusing,
+    device_authorization_endpoint: refusing,
+  };
+  const { client } = SESSION;
+  const visit = () => Promise.reject(new Error("A user is asked"));
+  const flows = [
+    codeFlow({ client, redirectUri: REDIRECT_URI, visit }),
+    deviceFlow({ client, show: visit }),
+  ];
+  for (const authorize of flows) {
+    const { api } = world(
+      { authorize, serverMetadata },
+      ({ url }) =>
+        url === refusing
+          ? Response.json({ error: "access_denied" }, { status: 403 })
+          : undefined,
+    );
+    for (let i = 0; i < 2; i++) {
+      const error = await errorOf(() => api(MCP));
+      assertEquals([error.error, error.request], [
+        "access_denied",
+        "authorization",
+      ]);
+      assertEquals(adviceFor(error).action, "give_up");
+    }
   }
 });
 

@@ -8,8 +8,10 @@ import {
   OAuthClientError,
 } from "../../../mod.ts";
 import {
+  AS,
   CODE_SERVER,
   MCP,
+  metadataOf,
   OAUTH,
   REDIRECT_URI,
   REGISTRATION_ENDPOINT,
@@ -60,9 +62,10 @@ Deno.test("RetryLater repeats the error with its members, until a request succee
   assertEquals(later.errorFor("a", 5_010_000), undefined);
 });
 
-Deno.test("RetryLater pauses for 10 seconds what is not needed yet, after errors that advise a retry", () => {
+Deno.test("RetryLater pauses for 10 seconds what is not needed yet, once a request has failed", () => {
   const rows: [error: unknown, left: number | undefined][] = [
     [new OAuthClientError("network_error", "No"), 10],
+    [new OAuthClientError("network_error", "", { reason: "certificate" }), 10],
     [tooMany(502, 300), 10],
     [tooMany(429, 300), 300],
     [tooMany(429, 2), 2],
@@ -86,7 +89,7 @@ function expiring(seconds: number): ISession {
 }
 
 /** A fetch whose token endpoint refuses with what `state` has. */
-function refusing(session: ISession | undefined, authorize?: Authorize) {
+function refusing(session: ISession | undefined, authorize?: Authorize | null) {
   const state = {
     time: START,
     status: 429,
@@ -108,7 +111,11 @@ function refusing(session: ISession | undefined, authorize?: Authorize) {
       status,
       headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter },
     });
-  }, { now: () => state.time, store, ...(authorize && { authorize }) });
+  }, {
+    now: () => state.time,
+    store,
+    ...(authorize !== undefined && { authorize: authorize ?? undefined }),
+  });
   const requests = () => urls.filter((url) => url === TOKEN_ENDPOINT).length;
   const left = async () =>
     (await assertRejects(() => api(MCP), OAuthClientError)).retryAfter;
@@ -166,7 +173,7 @@ Deno.test("createAuthorizedFetch() repeats a failed refresh once in 10 seconds w
   assertEquals(requests(), 5);
 });
 
-Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server has put off, except for authorize({ fresh: true })", async () => {
+Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server has put off, except for authorize()", async () => {
   let calls = 0;
   let result: () => Promise<ISession> = () => Promise.reject(tooMany(429, 60));
   const flow = Object.assign(() => {
@@ -178,15 +185,59 @@ Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server ha
   state.time += 20_000;
   assertEquals([await left(), calls], [40, 1]);
   await assertRejects(() => api.authorize(), OAuthClientError);
-  assertEquals(calls, 1);
   await assertRejects(() => api.authorize({ fresh: true }), OAuthClientError);
-  assertEquals([await left(), calls], [60, 2]);
+  assertEquals([await left(), calls], [60, 3]);
   result = () => Promise.resolve(SESSION);
-  await api.authorize({ fresh: true });
-  assertEquals([(await api(MCP)).status, calls], [200, 3]);
+  await api.authorize();
+  assertEquals([(await api(MCP)).status, calls], [200, 4]);
   // The success has ended the wait.
   await api.revoke();
-  assertEquals([(await api(MCP)).status, calls], [200, 4]);
+  assertEquals([(await api(MCP)).status, calls], [200, 5]);
+});
+
+Deno.test("createAuthorizedFetch() asks at another server than the one that has put a sign-in off", async () => {
+  const asked: string[] = [];
+  let issuer = AS;
+  const { api } = resourceFetch(({ url }) => {
+    if (url === MCP) return new Response(null, { status: 401 });
+    const { origin, pathname } = new URL(url);
+    if (pathname !== new URL(OAUTH).pathname) {
+      return Response.json({ resource: MCP, authorization_servers: [issuer] });
+    }
+    return Response.json(metadataOf(origin));
+  }, {
+    store: memoryStore(),
+    authorize({ context }) {
+      asked.push(context.issuer);
+      return Promise.reject(tooMany(429, 60));
+    },
+  });
+  const call = () => assertRejects(() => api(MCP), OAuthClientError);
+  await call();
+  issuer = "https://other.example";
+  await call();
+  await call();
+  assertEquals(asked, [AS, issuer]);
+});
+
+Deno.test("authorize() has the user sign in although the refresh is put off", async () => {
+  let asked = 0;
+  const { api, requests, left } = refusing(expiring(-1), () => {
+    asked++;
+    return Promise.resolve(expiring(100));
+  });
+  assertEquals([await left(), requests()], [300, 1]);
+  await api.authorize();
+  // The second request checks the registration.
+  assertEquals([(await api(MCP)).status, asked, requests()], [200, 1, 2]);
+  // Without a flow, there is only the refresh.
+  const refreshing = refusing(expiring(-1), null);
+  assertEquals(await refreshing.left(), 300);
+  const error = await assertRejects(
+    () => refreshing.api.authorize(),
+    OAuthClientError,
+  );
+  assertEquals([error.status, refreshing.requests()], [429, 1]);
 });
 
 Deno.test("createAuthorizedFetch() repeats no registration that a server has put off", async () => {

@@ -102,6 +102,10 @@ Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a
     const { api, sent } = withSession({ ...SESSION, resource });
     await api(MCP);
     assertEquals(sent(), [isUsed ? "Bearer a1" : null], resource);
+    assertEquals(
+      (await api.session())?.resource,
+      isUsed ? resource : undefined,
+    );
   }
 });
 
@@ -132,6 +136,7 @@ Deno.test("createAuthorizedFetch() sends DPoP tokens with a proof and never as B
     const { api, sent } = withSession(session, undefined, options);
     await api(MCP);
     assertEquals(sent(), [expected]);
+    assertEquals(await api.session() !== undefined, expected !== null);
   }
 });
 
@@ -420,7 +425,7 @@ function granting(
   return { requested, authorize };
 }
 
-Deno.test("createAuthorizedFetch() limits the scopes of each step-up, not those of two at the same time", async () => {
+Deno.test("createAuthorizedFetch() limits the scopes of step-ups at the same time", async () => {
   const { requested, authorize } = granting();
   const { api } = withSession(SESSION, ({ url, headers }) => {
     if (!url.startsWith(MCP)) return undefined;
@@ -432,8 +437,36 @@ Deno.test("createAuthorizedFetch() limits the scopes of each step-up, not those 
   }, { authorize });
   const calls = ["a", "b"].map((path) => api(`${MCP}/${path}`));
   const texts = (await Promise.all(calls)).map((one) => one.text());
-  assertEquals(await Promise.all(texts), ["yes", "yes"]);
-  assertEquals((await api.session())!.scopes.length, 121);
+  assertEquals(await Promise.all(texts), ["yes", "no"]);
+  assertEquals((await api.session())!.scopes.length, 61);
+  assertEquals(requested.length, 1);
+});
+
+Deno.test("createAuthorizedFetch() requests the scopes of a 401 only if they are few enough with those of the session", async () => {
+  const [few, many] = [scopesOf("s", 99), scopesOf("s", 100)];
+  const long = "x".repeat(4097);
+  const rows: [scope: string, stored: boolean, requested: string[]][] = [
+    [few.join(" "), true, ["read", ...few]],
+    [many.join(" "), true, ["read"]],
+    [many.join(" "), false, many],
+    [[...many, "more"].join(" "), false, ["listed"]],
+    [long, true, ["read"]],
+    [long, false, ["listed"]],
+  ];
+  for (const [scope, isStored, expected] of rows) {
+    const { refresh_token: _, ...token } = SESSION.token;
+    const { api, asked } = create(
+      ({ url }) =>
+        url === `${PRM}/mcp`
+          ? listing(["listed"])
+          : url === MCP
+          ? unauthorizedAt(MCP, `scope="${scope}"`)
+          : undefined,
+      { store: memoryStore(isStored ? { ...SESSION, token } : undefined) },
+    );
+    await api(MCP);
+    assertEquals(asked.map(({ scopes }) => scopes), [expected]);
+  }
 });
 
 /** The metadata of a resource that lists scopes. */
@@ -570,6 +603,41 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
   for (const [resource, options] of rows) {
     const call = () => createAuthorizedFetch(resource, untyped(options));
     assertThrowsCode(call, "invalid_argument");
+  }
+});
+
+Deno.test("createAuthorizedFetch() with tokenRequired assumes endpoints only where a challenge says that the API has a server", async () => {
+  const rows: [
+    challenge: string,
+    tokenRequired: boolean,
+    isAssumed: boolean,
+  ][] = [
+    ["Bearer", true, true],
+    ['Basic realm="x"', true, false],
+    ["", true, false],
+    // An MCP server by revision 2025-03-26.
+    ["", false, true],
+  ];
+  for (const [challenge, tokenRequired, isAssumed] of rows) {
+    const { api, asked } = create(({ url, headers }) => {
+      const isPublished = url === MCP && headers.has("Authorization");
+      return isPublished ? undefined : new Response(null, {
+        status: url === MCP ? 401 : 404,
+        headers: challenge ? { "WWW-Authenticate": challenge } : {},
+      });
+    }, {
+      tokenRequired,
+      authorize(request) {
+        asked.push(request);
+        return Promise.resolve({ ...SESSION, issuer: API });
+      },
+    });
+    if (isAssumed) assertEquals((await api(MCP)).status, 200, challenge);
+    else await assertRejectsCode(() => api(MCP), "discovery_failed");
+    assertEquals(
+      asked.map(({ context }) => context.serverMetadata.authorization_endpoint),
+      isAssumed ? [`${API}/authorize`] : [],
+    );
   }
 });
 

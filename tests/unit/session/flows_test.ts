@@ -175,14 +175,16 @@ Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the c
   ];
   for (const [options, request, expected] of rows) {
     const given: unknown[] = [];
-    const redirectUri: ICodeFlowOptions["redirectUri"] = (request) => {
-      given.push(request);
+    const redirectUri: ICodeFlowOptions["redirectUri"] = (
+      { signal, ...request },
+    ) => {
+      given.push({ ...request, isOver: signal.aborted });
       return Promise.resolve(
         `https://c.example/${new URL(request.issuer).host}`,
       );
     };
     const parameters = await visited({ ...options, redirectUri }, request);
-    assertEquals(given, [{ issuer: AS, ...expected }]);
+    assertEquals(given, [{ issuer: AS, ...expected, isOver: false }]);
     const uri = `https://c.example/${new URL(AS).host}`;
     assertEquals(parameters.get("redirect_uri"), uri);
   }
@@ -753,6 +755,7 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       { ...CODE, scopes: "read" },
       { ...CODE, registrationToken: 7 },
       { ...CODE, tokenParameters: { n: 1 } },
+      ...["x", ["a"], { n: 1 }].map((parameters) => ({ ...CODE, parameters })),
       ...[true, "", "inside"].map((resource) => ({ ...CODE, resource })),
       ...[UNBOUND, unbound, clientAssertion("c", () => "j")]
         .map((client) => ({ ...CODE, client })),
@@ -764,6 +767,7 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       { show, client: UNBOUND },
       { show, knownClients: UNBOUND },
       { show, tokenParameters: "a=b" },
+      { show, parameters: "x" },
       { show, resource: "https://inside.example/#a" },
     ],
     [clientCredentialsFlow, {}, { client: unbound }, { client: UNBOUND }],

@@ -92,11 +92,11 @@ const REDIRECTS: [
   ["POST", OTHER, {}, "a POST does not follow it to"],
   ["put", OTHER, {}, "a put does not follow it to"],
   ["OPTIONS", OTHER, {}, "a OPTIONS does not follow it to"],
-  ["GET", "http://other.example/file", {}, "expected an https URL"],
-  ["GET", "http://api.example/mcp", {}, "expected an https URL"],
-  ["GET", "http://127.0.0.1:6379/", {}, "expected a URL that is not on"],
-  ["GET", "https://localhost/", {}, "expected a URL that is not on"],
-  ["HEAD", "https://[::1]/", {}, "expected a URL that is not on"],
+  ["GET", "http://other.example/file", {}, "must be an https URL"],
+  ["GET", "http://api.example/mcp", {}, "must be an https URL"],
+  ["GET", "http://127.0.0.1:6379/", {}, "must be a URL that is not on"],
+  ["GET", "https://localhost/", {}, "must be a URL that is not on"],
+  ["HEAD", "https://[::1]/", {}, "must be a URL that is not on"],
   ["GET", "http://other.example/file", { allowHttp: true }],
   ["GET", "http://127.0.0.1:6379/", { allowHttp: true }],
   ["POST", OTHER, { allowHttp: true }, "a POST does not follow it to"],
@@ -173,7 +173,8 @@ Deno.test("createAuthorizedFetch() requires https or loopback of the resource, a
     return createAuthorizedFetch(resource, { authorize, store, allowHttp });
   };
   for (const resource of ["http://api.example/mcp", "http://10.0.0.1/"]) {
-    const message = "expected an https URL (set allowHttp to allow it)";
+    const message = `Refusing ${resource}: the resource must be an https URL ` +
+      "(set allowHttp to allow it)";
     assertThrowsCode(() => create(resource), "url_refused", message);
     create(resource, true);
   }

@@ -196,6 +196,7 @@ Deno.test("startAuthorization() refuses what must not be requested", async () =>
     { client: { client_id: "c1", client_secret: "s3cret" } },
     { scopes: ["a b"] },
     { parameters: { state: "own" } },
+    ...["x", ["a"]].map((given) => ({ parameters: untyped(given) })),
     { dpop, parameters: { dpop_jkt: "own" } },
     { redirectUri: "" },
   ];
@@ -238,6 +239,39 @@ Deno.test("finishAuthorization() uses the granted scopes if none were requested"
   assertEquals([session.omitResource, form.resource], [true, undefined]);
 });
 
+Deno.test("finishAuthorization() keeps no granted scopes that are too many to be requested", async () => {
+  const { scopes: _, ...context } = CONTEXT;
+  for (const [count, kept] of [[100, 100], [101, 0]]) {
+    const { pending } = await startAuthorization(context, OPTIONS);
+    const scope = Array.from({ length: count! }, (_, n) => `s${n}`).join(" ");
+    const { session } = await finish(pending, { scope });
+    assertEquals([session.scopes.length, session.token.scope], [kept, scope]);
+  }
+});
+
+Deno.test("startAuthorization() returns no URL of more than 16,384 characters", async () => {
+  const lengthOf = async (scope: string, options: object = {}) => {
+    const context = { ...CONTEXT, scopes: [scope] };
+    const all = { ...OPTIONS, ...options };
+    return (await startAuthorization(context, all)).url.href.length;
+  };
+  const rest = await lengthOf("x") - 1;
+  assertEquals(await lengthOf("x".repeat(16_384 - rest)), 16_384);
+  const long = [
+    [16_385 - rest, {}],
+    // Nothing is pushed.
+    [16_385, { par: true, fetch: () => Promise.reject(new Error("No")) }],
+  ] as const;
+  for (const [length, options] of long) {
+    const error = await assertRejectsCode(
+      () => lengthOf("x".repeat(length), options),
+      "url_refused",
+      "16385 characters, expected at most 16384 (set scopes, or par",
+    );
+    assertEquals(adviceFor(error).action, "give_up");
+  }
+});
+
 /** Starts an authorization, and finishes it by a refusal; returns the error. */
 async function refused(
   error: string,
@@ -266,18 +300,11 @@ Deno.test("finishAuthorization() distinguishes a refused consent from one that c
 });
 
 Deno.test("finishAuthorization() names the option that may help after a refusal, unless it was set", async () => {
-  const rows: [error: string, options: { scopes?: string[] }, help: string][] =
-    [
-      ["invalid_target", {}, "set resource: false"],
-      ["access_denied", { scopes: [] }, "set scopes"],
-    ];
-  for (const [error, options, help] of rows) {
-    const { message } = await refused(error, options);
-    assert(message.includes(help), message);
-    const set = { scopes: ["read"], resource: false as const };
-    const other = await refused(error, set);
-    assertEquals(other.message.includes(help), false, other.message);
-  }
+  const help = "set resource: false";
+  const { message } = await refused("invalid_target", {});
+  assert(message.includes(help), message);
+  const other = await refused("invalid_target", { resource: false });
+  assertEquals(other.message.includes(help), false, other.message);
 });
 
 Deno.test("finishAuthorization() makes no request for a response of another request or issuer", async () => {

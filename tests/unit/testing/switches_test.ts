@@ -120,6 +120,17 @@ Deno.test("failNext() loses a request, and sends other statuses and responses", 
   assertEquals(statuses, [200, undefined, 200, 503, 503, 502, 200]);
 });
 
+Deno.test("failNext() sends one response each time that it is given", async () => {
+  const { servers } = start();
+  const page = new Response("<html>", { status: 502 });
+  servers.failNext("resource", page);
+  servers.failNext("resource", page);
+  for (const text of ["<html>", "<html>"]) {
+    const response = await servers.fetch(servers.resource);
+    assertEquals([response.status, await response.text()], [502, text]);
+  }
+});
+
 Deno.test("retryAfter puts the requests to an endpoint off", async () => {
   const { servers, call, failure, counts } = start({
     retryAfter: { registration: 60 },

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
+  adviceFor,
   type Client,
   clientSecretBasic,
   clientSecretPost,
@@ -12,7 +13,11 @@ import {
   OAuthClientError,
 } from "../../../mod.ts";
 import { AS, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
-import { GRANTED, requestToken } from "../../support/request_token.ts";
+import {
+  GRANTED,
+  requestToken,
+  tokenErrorOf,
+} from "../../support/request_token.ts";
 import { type Answer, json, minimal, text } from "../../support/stub_fetch.ts";
 
 const SECRET = "s3cret/+ %";
@@ -30,6 +35,12 @@ const basic = (options = {}) =>
 
 function refusal(error: string, status = 401): Answer {
   return json({ error }, { status });
+}
+
+/** A 401 of a framework that checks credentials, before a token endpoint. */
+function challenge(scheme: string, body: string): Answer {
+  const headers = { "WWW-Authenticate": `${scheme} realm="Users"` };
+  return () => new Response(body, { status: 401, headers });
 }
 
 /** A server that compares the credentials as they are. */
@@ -60,6 +71,8 @@ Deno.test("fetchToken() repeats a request with credentials unencoded once the se
     [refusal("unauthorized_client", 400), true],
     [text("", 401), true],
     [text("", 403), true],
+    [challenge("Basic", "Unauthorized"), true],
+    [challenge("Basic", "<h1>Unauthorized</h1>"), true],
     [() => minimal({ status: 401, text: () => Promise.resolve("") }), true],
     // The status comes first: these say nothing about the client.
     [refusal("invalid_client", 503), false],
@@ -68,6 +81,8 @@ Deno.test("fetchToken() repeats a request with credentials unencoded once the se
     [text("", 404), false],
     // Of a firewall, for example.
     [text("<h1>Forbidden</h1>", 403), false],
+    [challenge("Bearer", "Unauthorized"), false],
+    [challenge("Basic", '{"error":"invalid_grant"}'), false],
     [refusal("invalid_grant", 400), false],
     [refusal("access_denied", 403), false],
   ];
@@ -152,9 +167,34 @@ Deno.test("fetchToken() fails with the second refusal, and says what was sent", 
   assertEquals(
     error.message,
     `The token request to ${TOKEN_ENDPOINT} failed: 401 invalid_client ` +
-      "(credentials sent with formEncode true, then false)",
+      "(client_secret was in the header: see clientSecretPost) (credentials sent with formEncode true, then false)",
   );
   assert(!JSON.stringify(error).includes("s3cret"));
+});
+
+Deno.test("fetchToken() fails as after invalid_client where a 401 has a Basic challenge", async () => {
+  const bodies = ["Unauthorized", "<h1>Unauthorized</h1>", ""];
+  const forms = ["a=1", `resource=${AS}`, "grant_type=refresh_token"];
+  for (const form of forms.map((one) => new URLSearchParams(one))) {
+    for (const body of bodies) {
+      const options = { client: basic() };
+      const answer = challenge("Basic", body);
+      const failure = await tokenErrorOf(answer, options, form);
+      const { code, status, error, message } = failure;
+      assertEquals([code, status, error], [
+        "oauth_error",
+        401,
+        "invalid_client",
+      ]);
+      assertEquals(adviceFor(failure), { action: "reregister" });
+      assertEquals(
+        message,
+        `The token request to ${TOKEN_ENDPOINT} failed: expected status 2xx, ` +
+          "got 401 with a Basic challenge, which refuses the client " +
+          "(client_secret was in the header: see clientSecretPost) (credentials sent with formEncode true, then false)",
+      );
+    }
+  }
 });
 
 Deno.test("fetchToken() repeats for the nonce and for the credentials, in either order", async () => {

@@ -21,13 +21,13 @@ import {
 } from "../../support/stub_fetch.ts";
 
 const RESOURCE =
-  " (for a server that rejects the parameter resource, set resource: false)";
-const ASSERTION =
-  " (servers differ in the aud and typ of the client assertion that they " +
-  "accept: see audience and type of privateKeyJwt)";
-const ENCODING =
-  " (servers differ in whether they decode such Basic credentials: see " +
-  "formEncode of clientSecretBasic)";
+  " (if the server rejects the parameter resource, set resource: false)";
+const ASSERTION = " (see audience and type of privateKeyJwt)";
+const BASIC = " (client_secret was in the header: see clientSecretPost)";
+const ENCODING = " (see formEncode of clientSecretBasic)";
+const BOTH = ENCODING + BASIC;
+const POST = " (client_secret was in the body: see clientSecretBasic)";
+const PAGE = " (it returns a page, not JSON: check the URL)";
 
 const SIGNING = clientAssertion("c1", () => "jwt-of-the-user", { issuer: AS });
 const basic = (id: string, secret: string, formEncode: boolean) =>
@@ -84,7 +84,7 @@ for (const [path, send] of Object.entries(REQUESTS)) {
       [refusal("invalid_target", 200), RESOURCE],
       [refusal(undefined), RESOURCE],
       [text("", 404), RESOURCE],
-      [text("<html>", 403), RESOURCE],
+      [text("No", 403), RESOURCE],
       // Temporary, or about something else.
       [refusal("invalid_target", 503), ""],
       [refusal(undefined, 429), ""],
@@ -104,21 +104,25 @@ for (const [path, send] of Object.entries(REQUESTS)) {
       [refusal("invalid_client", 503), "", SIGNING],
       [refusal("invalid_grant"), "", SIGNING],
       [refusal("invalid_client", 401), "", PUBLIC],
-      [refusal("invalid_client", 401), ENCODING, ENCODED],
+      [refusal("invalid_client", 401), BOTH, ENCODED],
       [refusal("unauthorized_client"), ENCODING, ENCODED],
-      [text("", 401), ENCODING, ENCODED],
-      [text("", 403), ENCODING, ENCODED],
-      [refusal("invalid_client"), ENCODING, basic("c/1", "s3cret", true)],
-      [refusal("invalid_client"), ENCODING, basic("c1", "s3cret:1", false)],
-      [refusal("invalid_client"), ENCODING, basic("c1", "s3crét", true)],
+      [text("", 401), BOTH, ENCODED],
+      [text("", 403), BOTH, ENCODED],
+      [refusal("invalid_client"), BOTH, basic("c/1", "s3cret", true)],
+      [refusal("invalid_client"), BOTH, basic("c1", "s3cret:1", false)],
+      [refusal("invalid_client"), BOTH, basic("c1", "s3crét", true)],
       // Not about the client, or temporary.
-      [text("<html>", 403), "", ENCODED],
+      [text("<html>", 403), PAGE, ENCODED],
+      [text("\n<!doctype html>", 200), PAGE, ENCODED],
+      [text("<html>", 503), "", ENCODED],
       [text("", 404), "", ENCODED],
       [refusal("invalid_grant"), "", ENCODED],
       [refusal("invalid_client", 503), "", ENCODED],
       // The same in both forms, or not Basic.
-      [refusal("invalid_client"), "", basic("c-1.x_*", "s3cret", true)],
-      [refusal("invalid_client"), "", clientSecretPost("c1", "s3cret/+")],
+      [refusal("invalid_client"), BASIC, basic("c-1.x_*", "s3cret", true)],
+      [refusal("invalid_client"), POST, clientSecretPost("c1", "s3cret/+")],
+      [text("", 401), POST, clientSecretPost("c1", "s3cret/+")],
+      [refusal("invalid_scope"), " (set scopes)", PUBLIC],
     ];
     for (const [index, [answer, hint, client]] of rows.entries()) {
       const row = [index, await hintOf(path, send, answer, client)];
@@ -130,7 +134,7 @@ for (const [path, send] of Object.entries(REQUESTS)) {
 Deno.test("a refused request names all options that may help", async () => {
   const { token } = REQUESTS;
   const hint = await hintOf("token", token!, text("", 401), ENCODED, MCP);
-  assertEquals(hint, RESOURCE + ENCODING);
+  assertEquals(hint, RESOURCE + BOTH);
 });
 
 Deno.test("a refused revocation names the options of the client", async () => {

@@ -150,7 +150,13 @@ for (const row of ACCEPTED) {
 }
 
 Deno.test("checkIdToken() refuses anything but a signed JWT", async () => {
-  for (const token of ["t0ken", "a.b.c", "a.b.c.d.e"]) {
+  const unsigned = unverifiedJwt(CLAIMS, "none");
+  const withoutAlg = unsigned.replace(/^.*?\./, `${encodeBase64Url("{}")}.`);
+  const tokens = [
+    ...["t0ken", "a.b.c", "a.b.c.d.e", unsigned, withoutAlg],
+    unverifiedJwt(CLAIMS).replace(/[^.]*$/, ""),
+  ];
+  for (const token of tokens) {
     await assertRejectsCode(
       () => checkIdToken(token, OPTIONS),
       "invalid_id_token",

@@ -182,6 +182,7 @@ Deno.test("pushAuthorizationRequest() makes no request that it cannot use", asyn
     ["invalid_argument", {}, { client: untyped({}) }],
     ["invalid_argument", {}, {}, { state: "" }],
     ["invalid_argument", {}, { dpop }, { parameters: { dpop_jkt: "x" } }],
+    ["invalid_argument", {}, { dpop }, { parameters: untyped("x") }],
   ];
   for (const [code, metadata, options, parameters] of rows) {
     const made = await push(json(PUSHED), options, parameters, metadata);

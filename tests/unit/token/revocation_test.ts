@@ -51,11 +51,12 @@ Deno.test("revokeToken() ignores the content of a success", async () => {
   const answers: Answer[] = [
     json({}),
     text("<html>", 200),
+    json({ error: "invalid_client" }),
     () => new Response(null, { status: 204 }),
     () => minimal({ status: 200 }),
-    text("x".repeat(20), 200),
+    text("x".repeat(40), 200),
   ];
-  for (const answer of answers) await revoke(answer, { maxBytes: 10 });
+  for (const answer of answers) await revoke(answer, { maxBytes: 30 });
 });
 
 Deno.test("revokeToken() fails with what the server refuses, without the token", async () => {

@@ -131,6 +131,7 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
     ["mac", "mac"],
     ["s3cret-or-not", "another one"],
     ["DPoP", "DPoP (set dpop)"],
+    ["bot", "bot (for Slack, see providers.md)"],
     ["N_A", "N_A"],
     ["N_A", "N_A", TOKEN_TYPE_ACCESS_TOKEN],
     // It would become the access token of a session.
@@ -276,7 +277,6 @@ Deno.test("fetchToken() fails without an access_token", async () => {
   ];
   const answers: Answer[] = [
     ...bodies.map((body) => json(body)),
-    text("<html>", 200),
     text("", 200),
     text("access_token=t", 200),
     typed("access_token=", FORM),

@@ -1,0 +1,133 @@
+/** Discovery, and the documents that it has requested, with what it made of each. */
+
+import { isMembers, withoutNulls } from "../core/_members.ts";
+import { quoteUrl } from "../core/_url.ts";
+import { OAuthClientError } from "../core/errors.ts";
+import {
+  discover,
+  type IAuthorizationContext,
+  type IDiscovery,
+} from "../discovery/discover.ts";
+import type { RequestPurpose } from "../http/request_options.ts";
+import type { IDocument, ResourceDocument, ServerDocument } from "./_facts.ts";
+import type { DiagnosisStepName } from "./diagnosis.ts";
+import { attempt, type ISurvey, trialOf } from "./_probe.ts";
+import type { IExchange, Recorder } from "./_recorder.ts";
+
+/** A discovery that has ended. */
+interface IEnded {
+  readonly result?: IAuthorizationContext;
+  readonly error?: OAuthClientError;
+}
+
+function jsonOf({ response, text, isFailed }: IExchange): unknown {
+  if (response?.status !== 200 || isFailed || text === undefined) return;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the documents of one kind, in the order of their requests. */
+function documentsOf<Metadata>(
+  recorder: Recorder,
+  name: Extract<DiagnosisStepName, RequestPurpose>,
+  { result, error: failure }: IEnded,
+): IDocument<Metadata>[] {
+  const made = recorder.exchanges.filter((one) => one.name === name);
+  // An error that ends discovery at once has no list of attempts.
+  const attempts = (result ?? failure)?.attempts ??
+    made.map(({ url }) => ({
+      url: quoteUrl(url),
+      error: failure?.url === quoteUrl(url) ? failure : undefined,
+    }));
+  return attempts.flatMap(({ url: quoted, error: thrown }) => {
+    const url = made.find((one) => quoteUrl(one.url) === quoted)?.url;
+    const error = thrown instanceof OAuthClientError ? thrown : undefined;
+    // Only the challenge names a URL that is refused before its request.
+    const isRefused = error?.code === "url_refused" &&
+      name === "resource_metadata" &&
+      !recorder.exchanges.some((one) => quoteUrl(one.url) === quoted);
+    if (url === undefined && !isRefused) return [];
+    const exchange = recorder.findLast(name, url ?? quoted);
+    const json = exchange && jsonOf(exchange);
+    const members = withoutNulls(json);
+    const { cause } = error ?? {};
+    const isTimeout = cause instanceof OAuthClientError &&
+      cause.code === "timeout";
+    return [{
+      url: url ?? quoted,
+      exchange,
+      metadata: !thrown && isMembers(members) ? members as Metadata : undefined,
+      error: isTimeout ? cause : error,
+      json,
+    }];
+  });
+}
+
+/** Runs the library's own discovery, with a record of its requests. */
+async function runDiscovery(
+  survey: ISurvey,
+  headers: { get(name: string): string | null } | undefined,
+  authorizationServer: string | URL | undefined,
+): Promise<IAuthorizationContext> {
+  const { target, options, recorder } = survey;
+  let name: RequestPurpose = "resource_metadata";
+  const { allowUrl = () => true } = survey.transport;
+  // It may run several times, and each URL is requested once.
+  const fetch = recorder.fetchFor(() => name as DiagnosisStepName, {
+    repeats: true,
+  });
+  const discovery = {
+    challenge: headers && { headers },
+    sameOriginHeaders: options.headers,
+    additionalHeaders: options.additionalHeaders,
+    resourceMatch: options.resourceMatch,
+    trustedResources: options.trustedResources,
+    authorizationServer,
+    serverMetadata: options.serverMetadata,
+    selectAuthorizationServer: undefined,
+    trustedIssuers: options.trustedIssuers,
+    preferredServerMetadataUrl: options.preferredServerMetadataUrl,
+    // As flows do.
+    offlineAccess: options.offlineAccess ?? true,
+    requiresChallenge: false,
+  } satisfies Record<keyof IDiscovery, unknown>;
+  return await discover(
+    {
+      ...trialOf(survey, fetch),
+      allowUrl(url, purpose) {
+        name = purpose;
+        return allowUrl(url, purpose);
+      },
+    },
+    target,
+    discovery,
+  );
+}
+
+/** Runs discovery, and returns the documents that it has requested as well. */
+export async function discoverWith(
+  survey: ISurvey,
+  headers: { get(name: string): string | null } | undefined,
+  issuer: string | URL | undefined,
+) {
+  const { recorder } = survey;
+  const ended = await attempt(
+    survey,
+    () => runDiscovery(survey, headers, issuer),
+  );
+  const resourceDocuments: ResourceDocument[] = documentsOf(
+    recorder,
+    "resource_metadata",
+    ended,
+  );
+  const serverDocuments: ServerDocument[] = documentsOf(
+    recorder,
+    "authorization_server_metadata",
+    ended,
+  );
+  const { result: context, error: failure } = ended;
+  return { context, failure, resourceDocuments, serverDocuments };
+}

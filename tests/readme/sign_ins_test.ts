@@ -1,0 +1,378 @@
+/** The sentences of README.md and the pages that promise a number of sign-ins. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  type IAuthorizedFetch,
+  type IAuthorizedFetchOptions,
+  type ISessionStore,
+  isOAuthClientError,
+  memoryStore,
+  OAuthClientError,
+} from "../../mod.ts";
+import { createTestServers } from "../../lib/testing/mod.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
+
+/** Fetches at servers for tests, and what their users and servers have seen. */
+function world() {
+  const servers = createTestServers();
+  const { resource, fetch, now, receiver } = servers;
+  const open = (options: Partial<IAuthorizedFetchOptions> = {}) => {
+    const authorize = codeFlow(receiver);
+    return createAuthorizedFetch(resource, {
+      ...{ fetch, now, authorize },
+      ...options,
+    });
+  };
+  const pages = () => servers.received("authorization").length;
+  /** Makes a call, and returns its status or the code of its error. */
+  const call = (api: IAuthorizedFetch, path = "") =>
+    api(resource + path).then(
+      ({ status }) => status,
+      (error) => isOAuthClientError(error) ? error.error ?? error.code : error,
+    );
+  return {
+    ...{ servers, open, pages, call },
+    refreshes: () => servers.received("token", "refresh_token").length,
+    /** Makes a call whose user closes the tab. */
+    async closeTab(api: IAuthorizedFetch) {
+      const before = pages();
+      servers.user = "leaves";
+      const result = call(api);
+      await until(LIMIT_MS, () => pages() > before);
+      servers.advance(300);
+      assertEquals(await result, "timeout");
+      servers.user = "consents";
+    },
+    /** Makes the API refuse the tokens of calls whose URL ends like this. */
+    refuse(path: string, status = 401, challenge = () => "Bearer") {
+      servers.intercept = ({ endpoint, url }) =>
+        endpoint === "resource" && url.href.endsWith(path)
+          ? new Response(null, {
+            status,
+            headers: { "WWW-Authenticate": challenge() },
+          })
+          : undefined;
+    },
+  };
+}
+
+type World = ReturnType<typeof world>;
+
+/** The stores of so many processes, with one session and one lock. */
+function processes(count: number): ISessionStore[] {
+  const { load, save } = memoryStore();
+  let last: Promise<unknown> = Promise.resolve();
+  const lock: NonNullable<ISessionStore["lock"]> = (task) => {
+    const result = last.then(task);
+    last = result.catch(() => {});
+    return result;
+  };
+  return Array.from({ length: count }, () => ({ load, save, lock }));
+}
+
+/** Twenty calls at once of so many processes: one page, then one refresh. */
+async function callAtOnce(
+  { servers, open, call, pages, refreshes }: World,
+  count: number,
+) {
+  const apis = processes(count).map((store) => open({ store }));
+  const calls = () =>
+    Promise.all(Array.from({ length: 20 }, (_, n) => call(apis[n % count]!)));
+  for (const expected of [[1, 0], [1, 1]]) {
+    assertEquals(new Set(await calls()), new Set([200]));
+    assertEquals([pages(), refreshes()], expected);
+    servers.advance(3600);
+  }
+}
+
+/** Only a button asks. */
+async function ask({ servers, open, call, pages, refreshes }: World) {
+  const api = open({ signInOn: "authorize" });
+  for (const _ of [1, 2]) assertEquals(await call(api), "sign_in_required");
+  assertEquals(pages(), 0);
+  await api.authorize();
+  servers.advance(3600);
+  assertEquals([await call(api), pages(), refreshes()], [200, 1, 1]);
+}
+
+/** After a tab that was closed, calls do not ask, until the user wishes it. */
+async function askOnce({ open, call, pages, closeTab }: World) {
+  const api = open();
+  await closeTab(api);
+  for (const _ of [1, 2]) assertEquals(await call(api), "sign_in_required");
+  assertEquals(pages(), 1);
+  await api.authorize();
+  assertEquals([await call(api), pages()], [200, 2]);
+}
+
+/** One page for a URL that refuses each token, also one of 15. */
+async function refuseEach({ servers, open, call, pages, refuse }: World) {
+  const api = open();
+  refuse("");
+  for (let n = 0; n < 20; n++) {
+    assertEquals(await call(api, `/${n % 15}`), 401);
+  }
+  assertEquals(pages(), 1);
+  await api.authorize();
+  assertEquals([await call(api, "/0"), pages()], [401, 2]);
+  servers.intercept = () => undefined;
+  assertEquals([await call(api, "/0"), pages()], [200, 2]);
+}
+
+const README = "README.md";
+const SESSIONS = ".github/docs/sessions.md";
+const SYMPTOMS = ".github/docs/symptoms.md";
+const START = ".github/docs/start.md";
+
+const SENTENCES: [
+  page: string,
+  sentence: string,
+  play: (world: World) => Promise<void>,
+][] = [
+  [
+    README,
+    "Run it again and no browser opens.",
+    async ({ open, call, pages }) => {
+      const store = memoryStore();
+      for (const _ of [1, 2]) assertEquals(await call(open({ store })), 200);
+      assertEquals(pages(), 1);
+    },
+  ],
+  [
+    README,
+    "Twenty calls at once make one sign-in, and one refresh once the token has expired, in however many processes.",
+    async () => {
+      for (const count of [1, 4, 20]) await callAtOnce(world(), count);
+    },
+  ],
+  [
+    README,
+    "The user is asked when there is no session or the server has ended it, and not again by later calls if the page was closed;",
+    async ({ servers, open, call, pages, closeTab }) => {
+      const api = open();
+      assertEquals([await call(api), pages()], [200, 1]);
+      servers.revoke();
+      assertEquals([await call(api), pages()], [200, 2]);
+      servers.revoke();
+      await closeTab(api);
+      assertEquals([await call(api), pages()], ["sign_in_required", 3]);
+    },
+  ],
+  [
+    README,
+    'with `signInOn: "authorize"`, only when you call `api.authorize()`.',
+    ask,
+  ],
+  [
+    SESSIONS,
+    "Calls at the same time share one refresh and what comes of it.",
+    (world) => callAtOnce(world, 1),
+  ],
+  [
+    SESSIONS,
+    "A sign-in that was needed twice for the same thing isn't repeated: if the server doesn't grant a scope that the API wants, your call gets the `403`.",
+    async ({ servers, open, call, pages }) => {
+      const api = open();
+      assertEquals(await call(api), 200);
+      servers.requiredScopes = ["read", "write"];
+      servers.withheldScopes = ["write"];
+      for (const _ of [1, 2, 3]) assertEquals(await call(api), 403);
+      assertEquals(pages(), 2);
+    },
+  ],
+  [
+    SESSIONS,
+    "After three renewals in one call, it gets whatever the API answers.",
+    async ({ open, call, pages, refuse }) => {
+      const api = open();
+      assertEquals(await call(api), 200);
+      const scope = () => `scope="s${pages()}"`;
+      refuse("", 403, () => `Bearer error="insufficient_scope", ${scope()}`);
+      assertEquals([await call(api), pages()], [403, 4]);
+    },
+  ],
+  [
+    SESSIONS,
+    "**An API that refuses each token opens one page, not one with each call.** If a URL refuses what a call's sign-in has just brought, you get the `401`, and later calls of that URL get theirs at once: until it accepts a token, or `api.authorize()` has the person sign in.",
+    refuseEach,
+  ],
+  [
+    SESSIONS,
+    "Meanwhile other URLs refresh as before, but have the person sign in only if they have accepted a token since the last sign-in. So a token that is revoked early still leads to a sign-in, as often as that happens.",
+    async ({ servers, open, call, pages, refreshes, refuse }) => {
+      const api = open();
+      assertEquals(await call(api), 200);
+      refuse("/admin");
+      assertEquals([await call(api, "/admin"), pages()], [401, 2]);
+      for (const more of [1, 2, 3]) {
+        assertEquals(await call(api), 200);
+        servers.revoke();
+        assertEquals([await call(api, "/admin"), pages()], [401, 1 + more]);
+        assertEquals([await call(api), pages()], [200, 2 + more]);
+      }
+      const before = refreshes();
+      servers.expireAccessTokens();
+      assertEquals([await call(api, "/new"), refreshes()], [200, before + 1]);
+    },
+  ],
+  [
+    SESSIONS,
+    "**A person is asked once.** If the user saw the sign-in and didn't finish it (closed the tab until the time was over, refused, or your signal aborted the call), later calls fail with `sign_in_required`, and the first error is its `cause`.",
+    async (world) => {
+      await askOnce(world);
+      const { servers, open, call, pages } = world;
+      const [refused, aborted] = [open(), open()];
+      servers.user = "refuses";
+      assertEquals(await call(refused), "access_denied");
+      const { cause } = await assertRejects(
+        () => refused(servers.resource),
+        OAuthClientError,
+      );
+      assert(isOAuthClientError(cause) && cause.error === "access_denied");
+      servers.user = "leaves";
+      const before = pages();
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      const left = assertRejects(() => aborted(servers.resource, { signal }));
+      await until(LIMIT_MS, () => pages() > before);
+      leaving.abort();
+      await left;
+      assertEquals(await call(aborted), "sign_in_required");
+      assertEquals(pages(), before + 1);
+    },
+  ],
+  [
+    SESSIONS,
+    "That lasts until `api.authorize()` is called, or another session is saved, here or by another process.",
+    async ({ servers, open, call, pages, closeTab }) => {
+      const [store, other] = processes(2);
+      const api = open({ store });
+      await closeTab(api);
+      assertEquals(await call(open({ store: other })), 200);
+      servers.revoke();
+      // There was another session, which has ended since.
+      assertEquals([await call(api), pages()], [200, 3]);
+    },
+  ],
+  [
+    SESSIONS,
+    "It's remembered for the store object, in memory: a new process asks again.",
+    async ({ open, call, pages, closeTab }) => {
+      const [store, other] = processes(2);
+      await closeTab(open({ store }));
+      assertEquals(await call(open({ store })), "sign_in_required");
+      assertEquals([await call(open({ store: other })), pages()], [200, 2]);
+    },
+  ],
+  [
+    SESSIONS,
+    "What doesn't count: a failure before the user saw anything, a popup that was closed or blocked (each click is a new wish), and errors that your own `visit` throws, except an `AbortError`.",
+    async ({ servers, open, call, pages }) => {
+      const { receiver } = servers;
+      const errors = [
+        new OAuthClientError("popup_closed", "Closed"),
+        new OAuthClientError("popup_blocked", "Blocked"),
+        new TypeError("Mine"),
+      ];
+      for (const error of errors) {
+        let asked = 0;
+        const visit = () => Promise.reject((asked++, error));
+        const api = open({ authorize: codeFlow({ ...receiver, visit }) });
+        for (const _ of [1, 2]) await call(api);
+        assertEquals(asked, 2);
+      }
+      let asked = 0;
+      const reason = new DOMException("Left", "AbortError");
+      const visit = () => Promise.reject((asked++, reason));
+      const leaving = open({ authorize: codeFlow({ ...receiver, visit }) });
+      for (const _ of [1, 2]) await call(leaving);
+      assertEquals(asked, 1);
+      const api = open();
+      servers.failNext("registration", 503);
+      assertEquals(await call(api), "temporarily_unavailable");
+      servers.advance(1);
+      assertEquals([await call(api), pages()], [200, 1]);
+    },
+  ],
+  [
+    SESSIONS,
+    'With `signInOn: "authorize"` only `api.authorize()` asks:',
+    ask,
+  ],
+  [
+    SESSIONS,
+    "it asks nobody and throws nothing. It refreshes what it finds in the store, and otherwise hands you the `401`.",
+    async ({ servers, open, call, pages, refreshes }) => {
+      const store = memoryStore();
+      const api = open({ store, authorize: undefined });
+      assertEquals(await call(api), 401);
+      await open({ store }).authorize();
+      servers.advance(3600);
+      assertEquals([await call(api), pages(), refreshes()], [200, 1, 1]);
+    },
+  ],
+  [
+    SESSIONS,
+    "So ten processes open one browser, and make one refresh.",
+    (world) => callAtOnce(world, 10),
+  ],
+  [
+    SESSIONS,
+    "calls under way get their `401` instead of asking the user who has just signed out.",
+    async ({ servers, open, call, pages }) => {
+      const api = open();
+      assertEquals(await call(api), 200);
+      servers.intercept = async ({ endpoint }) => {
+        if (endpoint === "resource") await api.revoke();
+        return undefined;
+      };
+      assertEquals([await call(api), pages()], [401, 1]);
+    },
+  ],
+  [
+    SYMPTOMS,
+    "Calls at the same time share one sign-in. If the user closes the tab, later calls fail with `sign_in_required`, until the program calls `api.authorize()`.",
+    async () => {
+      await callAtOnce(world(), 1);
+      await askOnce(world());
+    },
+  ],
+  [
+    SYMPTOMS,
+    "That is remembered for the store object: with a new one for each call, each call asks.",
+    async ({ open, pages, closeTab }) => {
+      for (const asked of [1, 2]) {
+        await closeTab(open());
+        assertEquals(pages(), asked);
+      }
+    },
+  ],
+  [SYMPTOMS, "Then calls only refresh, and the button asks:", ask],
+  [
+    SYMPTOMS,
+    "You get the `401`, and later calls of that URL get it without a page, until the API accepts a token there or `api.authorize()` has the user sign in.",
+    refuseEach,
+  ],
+  [
+    START,
+    "`authorize()` signs in for what the last call lacked, a scope included;",
+    async ({ servers, open, call, pages }) => {
+      const api = open({ signInOn: "authorize" });
+      await api.authorize();
+      servers.requiredScopes = ["read", "write"];
+      assertEquals(await call(api), "sign_in_required");
+      await api.authorize();
+      assertEquals([await call(api), pages()], [200, 2]);
+    },
+  ],
+];
+
+for (const [page, sentence, play] of SENTENCES) {
+  Deno.test(`${page} says: ${sentence}`, async () => {
+    const url = new URL(`../../${page}`, import.meta.url);
+    const text = Deno.readTextFileSync(url).replace(/\s+/g, " ");
+    assert(text.includes(sentence), `${page} no longer says: ${sentence}`);
+    await play(world());
+  });
+}
