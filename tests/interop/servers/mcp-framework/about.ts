@@ -9,10 +9,9 @@ export default [{
     "zod": "3.25.76",
   },
   command: ["node", "server.mjs"],
-  // Nothing that it publishes names a scope, and oidc-provider denies a request without.
+  // Nothing that it publishes names a scope, and oidc-provider denies a request without:
+  // with `access_denied`, as if the user had refused, so that no error can advise scopes.
   options: () => ({ flow: { scopes: ["mcp:read"] } }),
-  bare: () => ({}),
-  advice: /set scopes/,
   unseen: ["scopes"],
-  plays: ["refuse", "advice"],
+  plays: ["refuse"],
 }] satisfies IServer[];
