@@ -142,12 +142,34 @@ export function responseError(
   });
 }
 
-/** Reads the bytes of a body; returns undefined if they exceed the limit. */
+/**
+ * Checks whether a body cannot be longer than its `Content-Length`: `fetch` itself made the
+ * response (`basic`), the framing of HTTP enforces the length (RFC 9112, section 6.3), and
+ * nothing is decompressed. A response of another origin hides these header fields in a
+ * browser, and its type is `cors`.
+ */
+function hasKnownLength(response: IFetchResponse): response is Response {
+  const { type, headers } = response;
+  return type === "basic" && response instanceof Response &&
+    /^\d+$/.test(fieldOf(headers, "Content-Length") ?? "") &&
+    !fieldOf(headers, "Content-Encoding") &&
+    !fieldOf(headers, "Transfer-Encoding");
+}
+
+/**
+ * Reads the bytes of a body; returns undefined if they exceed the limit. Its
+ * `Content-Length` is within the limit.
+ */
 async function readBody(
   response: IFetchResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
+  // One read takes half the time of a reader, which needs several.
+  if (hasKnownLength(response)) {
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return bytes.length <= maxBytes ? bytes : undefined;
+  }
   const { body, bodyUsed } = response;
   const stream = body as ReadableStream<Uint8Array> | null | undefined;
   if (typeof stream?.getReader === "function" && !bodyUsed && !stream.locked) {

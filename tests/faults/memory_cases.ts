@@ -64,6 +64,14 @@ function bomb(coding: string, make: () => Uint8Array, status = "200 OK"): Play {
 export const MEMORY_CASES: readonly IMemoryCase[] = [
   { fault: "a good response", play: respond() },
   { fault: "400 MB with their length", play: long(headOf({}, SIZE)) },
+  { fault: "400 MB behind a length of 100", play: long(headOf({}, 100)) },
+  {
+    fault: "400 MB in chunks behind a length of 100",
+    play: long(
+      chunkedHead({ headers: { "Content-Length": "100" } }),
+      chunk(PIECE),
+    ),
+  },
   { fault: "400 MB until the end", play: long(headOf({})) },
   { fault: "400 MB in chunks", play: long(chunkedHead(), chunk(PIECE)) },
   {

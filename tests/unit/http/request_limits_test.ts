@@ -185,3 +185,50 @@ Deno.test("maxBytes applies to a minimal response's declared length and text", a
     assertEquals(error.code, "response_too_large");
   }
 });
+
+/** A response as `fetch` itself makes one, whose header fields may be false. */
+function fetched(body: BodyInit, headers: HeadersInit, type: string) {
+  let reads = 0;
+  const response = new Response(body, { headers });
+  const read = response.arrayBuffer.bind(response);
+  Object.defineProperties(response, {
+    type: { value: type },
+    arrayBuffer: { value: () => (reads++, read()) },
+  });
+  return { response, reads: () => reads };
+}
+
+const LENGTH = { "Content-Length": "7" };
+
+Deno.test("a body of known length is read at once, and is no longer than maxBytes", async () => {
+  for (const length of [100, 101]) {
+    const body = "{}".padEnd(length);
+    const { response, reads } = fetched(body, LENGTH, "basic");
+    const fetch = () => Promise.resolve(response);
+    const error = await errorOf(POST.send({ fetch, maxBytes: 100 }));
+    const code = length > 100 ? "response_too_large" : "invalid_response";
+    assertEquals([error.code, reads()], [code, 1]);
+  }
+});
+
+Deno.test("a body whose length the runtime does not know is read up to maxBytes", async () => {
+  const rows: [headers: HeadersInit, type: string][] = [
+    [{}, "basic"],
+    [{ "Content-Length": "" }, "basic"],
+    [{ "Content-Length": "7, 7" }, "basic"],
+    [{ ...LENGTH, "Content-Encoding": "gzip" }, "basic"],
+    [{ ...LENGTH, "Transfer-Encoding": "chunked" }, "basic"],
+    // A browser hides the encoding of a response of another origin.
+    [LENGTH, "cors"],
+    // Not of `fetch` itself.
+    [LENGTH, "default"],
+  ];
+  for (const [headers, type] of rows) {
+    const { body, state } = streamed(endless());
+    const { response, reads } = fetched(body, headers, type);
+    const fetch = () => Promise.resolve(response);
+    const error = await errorOf(POST.send({ fetch, maxBytes: 100 }));
+    assertEquals([error.code, reads()], ["response_too_large", 0]);
+    assertEquals(state, { cancelled: true, pulled: 3 });
+  }
+});
