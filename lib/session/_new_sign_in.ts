@@ -166,8 +166,7 @@ export async function signInAnew(
   signIns.ended(further.asking);
   if (authorize.needsUser !== false) {
     const token = bearerOf(next, rules);
-    if (need.isWanted) store.responses.noteWish(token, need.refused);
-    else store.responses.noteSignIn(token);
+    store.responses.noteSignIn(token, need.isWanted, need.refused);
   }
   await store.keep(next);
   report(fork(context, tokensOf(next)), signInFinished(next));

@@ -16,24 +16,32 @@ export function refusesToken(
     : status === 403 && has("invalid_token");
 }
 
-/** How many URLs are kept: an API may have one for each of its items. */
+/** How many places are kept: an API may have a URL for each of its items. */
 const MAX_PLACES = 100;
+
+/** A sign-in, and what is known of its tokens. */
+interface ISignIn {
+  readonly token: string | undefined;
+  /** Whether the user had wished for it; otherwise a call has led to it. */
+  readonly isWished: boolean;
+  /** `accepted`: a token was accepted, and none was refused since. */
+  state: "unknown" | "valid" | "accepted";
+}
 
 /** What is known of a place: a URL without its query. */
 interface IPlace {
-  /** The token that it has refused, unless it has responded otherwise since. */
-  refused?: string | undefined;
-  /** Whether that token had just been obtained. */
-  isFresh?: boolean | undefined;
-  /** The token that the user has wished for, after the place had refused another. */
-  tried?: string | undefined;
   /**
-   * Whether it refuses what sign-ins bring: another token would not help. This is kept
-   * when the token is replaced, until the place accepts one.
+   * The token that it has refused, unless it has responded otherwise since, or another
+   * one was signed in for; if the user has wished for that one, it stays.
    */
-  isHopeless?: boolean | undefined;
+  refused?: string | undefined;
   /** The last sign-in of which it has accepted a token. */
-  accepted?: number;
+  accepted?: ISignIn;
+  /**
+   * `new`: it has refused that token when it had just been obtained. `final`: it refuses
+   * what sign-ins bring, until it accepts a token or the user wishes for another one.
+   */
+  doubt?: "new" | "final" | undefined;
 }
 
 /**
@@ -44,15 +52,8 @@ interface IPlace {
  */
 export class TokenResponses {
   readonly #places = new Map<string, IPlace>();
-  /** The number of the last sign-in; what was stored before counts as the first one. */
-  #signIn = 1;
-  /** Its token, and whether the user had wished for it. */
-  #signedIn: string | undefined;
-  #isWished = false;
-  /** The last sign-in whose token is known to be valid. */
-  #accepted = 0;
-  /** Whether a token was accepted after the last one was refused. */
-  #isAcceptedSince = false;
+  /** What was stored at first counts as brought by a sign-in. */
+  #last: ISignIn = { token: undefined, isWished: false, state: "unknown" };
 
   #find({ origin, pathname }: URL): IPlace | undefined {
     return this.#places.get(origin + pathname);
@@ -64,9 +65,9 @@ export class TokenResponses {
     if (known) return known;
     const place: IPlace = {};
     this.#places.set(url.origin + url.pathname, place);
-    if (this.#places.size > MAX_PLACES) {
-      const first = [...this.#places].find(([, one]) => !one.isHopeless);
-      this.#places.delete(first?.[0] ?? "");
+    for (const [key, { doubt }] of this.#places) {
+      if (this.#places.size <= MAX_PLACES) break;
+      if (doubt !== "final") this.#places.delete(key);
     }
     return place;
   }
@@ -75,53 +76,50 @@ export class TokenResponses {
     return [...this.#places.values()].some(is);
   }
 
-  /** Notes the token of a sign-in that a call has led to. */
-  noteSignIn(token: string | undefined): void {
-    this.#signIn++;
-    this.#signedIn = token;
-    this.#isWished = false;
-  }
-
   /**
-   * Notes the token of a sign-in that the user has wished for, in place of another. What
-   * has refused that one, or those of other sign-ins, is to accept this one.
+   * Notes the token of a sign-in. One that the user has wished for is to be accepted by
+   * what has refused the token that it replaces, or those of other sign-ins.
    */
-  noteWish(token: string | undefined, replaced?: string): void {
-    this.noteSignIn(token);
-    this.#isWished = true;
+  noteSignIn(
+    token: string | undefined,
+    isWished = false,
+    replaced?: string,
+  ): void {
+    this.#last = { token, isWished, state: "unknown" };
     for (const place of this.#places.values()) {
-      const isReplaced = replaced !== undefined && place.refused === replaced;
-      if (isReplaced || place.isHopeless) place.tried = token;
-      place.isHopeless = false;
+      const isConcerned = place.doubt === "final" || place.refused === replaced;
+      if (!isWished || !isConcerned) place.refused = undefined;
+      else place.doubt = undefined;
     }
   }
 
   /** Notes a response to a request with a token; a call may have obtained it itself. */
   note(token: string, url: URL, response: Response, isNew: boolean): void {
-    const isUnproven = token === this.#signedIn &&
-      this.#accepted !== this.#signIn;
+    const last = this.#last;
     if (response.ok) {
       // Another token would be refused where this one was, though it had been new.
-      for (const one of this.#isAcceptedSince ? [] : this.#places.values()) {
-        one.isHopeless ||= one.isFresh && one.refused === token;
+      for (const one of this.#places.values()) {
+        if (last.state === "accepted") break;
+        if (one.doubt === "new" && one.refused === token) one.doubt = "final";
       }
-      this.#accepted = this.#signIn;
-      this.#isAcceptedSince = true;
+      last.state = "accepted";
       const place = this.#keep(url);
-      place.accepted = this.#signIn;
-      place.isHopeless = false;
-      place.refused = place.tried = undefined;
+      place.accepted = last;
+      place.refused = place.doubt = undefined;
     } else if (refusesToken(response)) {
-      this.#isAcceptedSince &&= this.isFinal(url);
+      const isFirst = token === last.token && last.state === "unknown";
+      if (last.state === "accepted" && !this.isFinal(url)) last.state = "valid";
       const place = this.#keep(url);
-      const wasFresh = place.isFresh && place.refused === token;
-      place.isFresh = isNew || isUnproven || wasFresh;
-      place.isHopeless ||= place.tried === token ||
-        (isUnproven && !this.#isWished);
+      const { refused, doubt } = place;
+      const isAgain = token === last.token && refused && refused !== token;
+      const isNewStill = isNew || isFirst || (doubt && refused === token);
+      const isFinal = doubt === "final" || (last.isWished ? isAgain : isFirst);
+      place.doubt = isFinal ? "final" : isNewStill ? "new" : undefined;
       place.refused = token;
     } else {
       // Such as a 404: it says that the token is valid, and not that it helps here.
-      if (!isTemporary(response.status)) this.#accepted = this.#signIn;
+      const isValid = !isTemporary(response.status);
+      if (isValid && last.state === "unknown") last.state = "valid";
       const place = this.#find(url);
       if (place) place.refused = undefined;
     }
@@ -129,33 +127,32 @@ export class TokenResponses {
 
   /** Checks whether no other token would help where one is refused. */
   isFinal(url: URL): boolean {
-    return this.#find(url)?.isHopeless ||
-      (this.#accepted !== this.#signIn &&
-        this.#some(({ isHopeless }) => isHopeless));
+    return this.#find(url)?.doubt === "final" ||
+      (this.#last.state === "unknown" && !this.mayAsk(url));
   }
 
   /** Checks whether a place that refuses a token may lead to a sign-in. */
   mayAsk(url: URL): boolean {
-    return this.#find(url)?.accepted === this.#signIn ||
-      !this.#some(({ isHopeless }) => isHopeless);
+    return this.#find(url)?.accepted === this.#last ||
+      !this.#some(({ doubt }) => doubt === "final");
   }
 
   /** Checks whether a place refuses a token, and another one may help. */
   isRefused(token: string, url: URL): boolean {
-    return this.#find(url)?.refused === token && !this.#isAcceptedSince &&
-      this.mayAsk(url);
+    return this.#find(url)?.refused === token &&
+      this.#last.state !== "accepted" && this.mayAsk(url);
   }
 
   /** Checks whether a place refuses a token as it has refused those of sign-ins. */
   isHopeless(token: string): boolean {
-    return this.#some(({ refused, isHopeless }) =>
-      isHopeless && refused === token
+    return this.#some(({ refused, doubt }) =>
+      refused === token && doubt === "final"
     );
   }
 
   /** Checks whether a token was refused, and not accepted since. */
   hasRefused(token: string): boolean {
-    return !this.#isAcceptedSince &&
+    return this.#last.state !== "accepted" &&
       this.#some(({ refused }) => refused === token);
   }
 
@@ -166,8 +163,8 @@ export class TokenResponses {
    */
   isReplaceable(token: string): boolean {
     return this.hasRefused(token) && (!this.#some(({ accepted }) => accepted) ||
-      this.#some(({ refused, isFresh, accepted }) =>
-        refused === token && (!isFresh || accepted)
+      this.#some(({ refused, accepted, doubt }) =>
+        refused === token && (accepted || !doubt)
       ));
   }
 }

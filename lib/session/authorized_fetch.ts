@@ -157,7 +157,7 @@ export function createAuthorizedFetch(
     requireKept();
     store.endTasks(REPLACED);
     signIns.ended(asking);
-    responses.noteWish(bearerOf(session, rules));
+    responses.noteSignIn(bearerOf(session, rules), true);
     const keep = async () => {
       requireKept();
       await store.save(kept);

@@ -47,3 +47,58 @@ Deno.test("TokenResponses counts the token of a sign-in as lost, not as refused,
     assertEquals(responses.mayAsk(at(1)), isLost);
   }
 });
+
+Deno.test("TokenResponses keeps 100 URLs, also if more refuse each token", () => {
+  const responses = new TokenResponses();
+  responses.noteSignIn("t1");
+  for (let n = 0; n < 1000; n++) responses.note("t1", at(n), refusal, true);
+  // Until now, the token could have been one that no URL accepts.
+  responses.note("t1", at("open"), new Response(null, { status: 404 }), false);
+  const kept = Array.from({ length: 1000 }, (_, n) => n)
+    .filter((n) => responses.isFinal(at(n)));
+  assertEquals([kept.length, kept.at(-1)], [100, 99]);
+});
+
+const NOT_FOUND = new Response(null, { status: 404 });
+const BEFORE: [
+  what: string,
+  before: [token: string, response: Response][],
+  isFinal: boolean,
+][] = [
+  ["nothing", [], false],
+  ["the token that it replaces", [["t1", refusal]], true],
+  ["it, before a 404", [["t1", refusal], ["t1", NOT_FOUND]], false],
+  ["an earlier token", [["t0", refusal]], false],
+];
+
+for (const [what, before, isFinal] of BEFORE) {
+  Deno.test(`TokenResponses expects a URL to accept the token that the user wished for if it refused another: ${what}`, () => {
+    // Also where another URL has accepted the token in the meantime.
+    for (const isAccepted of [false, true]) {
+      const responses = new TokenResponses();
+      for (const [token, response] of before) {
+        responses.note(token, at(1), response, false);
+      }
+      responses.noteSignIn("t2", true, "t1");
+      assertEquals(responses.isFinal(at(1)), false);
+      if (isAccepted) responses.note("t2", at(2), new Response(), false);
+      responses.note("t2", at(1), refusal, false);
+      assertEquals(responses.isFinal(at(1)), isFinal);
+      assertEquals(responses.mayAsk(at(1)), !isFinal);
+    }
+  });
+}
+
+Deno.test("TokenResponses expects a URL that has refused each token to accept the one that the user wished for", () => {
+  const responses = new TokenResponses();
+  responses.noteSignIn("t1");
+  responses.note("t1", at(1), refusal, true);
+  for (const token of ["t2", "t3"]) {
+    responses.noteSignIn(token, true);
+    assertEquals(responses.isFinal(at(1)), false);
+    responses.note(token, at(1), refusal, false);
+    assertEquals(responses.isFinal(at(1)), true);
+  }
+  responses.note("t3", at(1), new Response(), false);
+  assertEquals(responses.isFinal(at(1)), false);
+});
